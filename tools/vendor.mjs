@@ -1,0 +1,138 @@
+// Bundles the page's third-party modules into static/vendor/, one ES module each, so that the page
+// itself needs no bundler and no CDN. Code that several of them need goes into shared chunks: there is
+// exactly one Preact in the page, however many modules import it. Each module gets a declaration file
+// with the types of its packages beside it.
+
+import { readFileSync, readdirSync, rmSync, mkdirSync, writeFileSync, copyFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import * as esbuild from "esbuild";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const out = join(root, "static", "vendor");
+
+const exportAll = (/** @type {string[]} */ ...names) =>
+  names.map((name) => `export * from "${name}";\n`).join("");
+
+const html = `export * from "./htm.js";\n`;
+
+/** What each vendored module exports: its source, and its types where they differ from the source. */
+const modules = {
+  htm: {
+    source: `import htm from "htm"; import { h } from "preact";
+export default htm; export const html = htm.bind(h);\n`,
+    types: `import htm from "htm"; import { VNode } from "preact"; export default htm;
+export declare const html: (strings: TemplateStringsArray, ...values: any[]) => VNode<any>;\n`,
+  },
+  signals: { source: exportAll("@preact/signals") },
+  preact: {
+    source: exportAll("preact", "preact/hooks", "@preact/signals") + html,
+    types: exportAll("preact", "preact/hooks", "@preact/signals") + html,
+  },
+  uplot: { source: `export { default } from "uplot"; export { default as uPlot } from "uplot";\n` },
+  dagre: {
+    source: `import dagre from "@dagrejs/dagre"; export default dagre;
+export const graphlib = dagre.graphlib; export const layout = dagre.layout;\n`,
+    types: `export { default, graphlib, layout } from "@dagrejs/dagre";\n`,
+  },
+  codemirror: {
+    source: exportAll(
+      "@codemirror/state",
+      "@codemirror/view",
+      "@codemirror/commands",
+      "@codemirror/language",
+      "@codemirror/lint",
+      "@codemirror/autocomplete",
+      "@codemirror/search",
+      "@codemirror/lang-python",
+    ) + `export { tags, tagHighlighter, classHighlighter } from "@lezer/highlight";\n`,
+  },
+};
+
+/** Resolves `vendor:NAME` and the `./NAME.js` among them to the table above. */
+const fromTable = {
+  name: "vendor-table",
+  setup(/** @type {esbuild.PluginBuild} */ build) {
+    build.onResolve({ filter: /^vendor:/ }, ({ path }) => ({
+      path: path.slice("vendor:".length),
+      namespace: "vendor",
+    }));
+    build.onResolve({ filter: /^\.\//, namespace: "vendor" }, ({ path }) => ({
+      path: path.slice(2, -3),
+      namespace: "vendor",
+    }));
+    build.onLoad({ filter: /.*/, namespace: "vendor" }, ({ path }) => ({
+      contents: modules[/** @type {keyof typeof modules} */ (path)].source,
+      resolveDir: root,
+    }));
+  },
+};
+
+/**
+ * CodeMirror's style-mod uses constructed style sheets in a shadow root only, and a <style> element in a
+ * document, which the page's Content-Security-Policy forbids. Every browser with WebGPU has
+ * constructed sheets in documents, so it is told to use them there too.
+ */
+const constructedStyleSheets = {
+  name: "constructed-style-sheets",
+  setup(/** @type {esbuild.PluginBuild} */ build) {
+    build.onLoad({ filter: /style-mod[\\/]src[\\/]style-mod\.js$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      const documentsExcluded = "!root.head && root.adoptedStyleSheets";
+      if (source.split(documentsExcluded).length !== 2) {
+        throw new Error("style-mod has changed: look again at how it chooses constructed style sheets");
+      }
+      return { contents: source.replace(documentsExcluded, "root.adoptedStyleSheets") };
+    });
+  },
+};
+
+/** The licences of every package that went into the bundle, as their terms ask. */
+function licences(/** @type {esbuild.Metafile} */ metafile) {
+  const packages = new Set(
+    Object.keys(metafile.inputs).flatMap((path) => {
+      const match = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path);
+      return match ? [match[1]] : [];
+    }),
+  );
+  return [...packages].sort().map((name) => {
+    const folder = join(root, "node_modules", name);
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file ? readFileSync(join(folder, file), "utf8") : `${manifest.license}\n`;
+    return `${name} ${manifest.version}\n\n${text}`;
+  }).join(`\n${"-".repeat(72)}\n\n`);
+}
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const { metafile } = await esbuild.build({
+  entryPoints: Object.keys(modules).map((name) => ({ in: `vendor:${name}`, out: name })),
+  outdir: out,
+  absWorkingDir: root,
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+  plugins: [fromTable, constructedStyleSheets],
+});
+copyFileSync(join(root, "node_modules/uplot/dist/uPlot.min.css"), join(out, "uplot.css"));
+for (const [name, entry] of Object.entries(modules)) {
+  writeFileSync(join(out, `${name}.d.ts`), "types" in entry ? entry.types : entry.source);
+}
+for (const name of readdirSync(out).filter((entry) => entry.endsWith(".js"))) {
+  writeFileSync(join(out, `${name}.gz`), gzipSync(readFileSync(join(out, name)), { level: 9 }));
+}
+writeFileSync(join(out, "LICENSES.txt"), licences(metafile));
+
+const pyodide = JSON.parse(readFileSync(join(root, "node_modules/pyodide/package.json"), "utf8"));
+writeFileSync(
+  join(out, "versions.js"),
+  `/** Where this server keeps the pinned Pyodide: pass it to loadPyodide as indexURL. */
+export const pyodideURL = "/pyodide/${pyodide.version}/";\n`,
+);

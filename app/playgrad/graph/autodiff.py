@@ -1,0 +1,119 @@
+"""Reverse-mode automatic differentiation: graph in, graph out.
+
+``gradients`` adds nodes that compute the derivative to the same graph. They are ordinary
+operations: they can be looked at, fetched, and differentiated again. The method is reverse
+accumulation (Linnainmaa 1970; Griewank and Walther, *Evaluating Derivatives*, 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from playgrad.dtypes import dtype
+from playgrad.errors import DTypeError, GraphError, ShapeError, shape_text
+from playgrad.graph.opdef import lookup
+from playgrad.graph.tensor import OPERATORS, Node, Tensor
+from playgrad.graph.traversal import ancestors, topological
+
+
+def gradients(
+    ys: Tensor | Sequence[Tensor],
+    xs: Tensor | Sequence[Tensor],
+    grad_ys: Sequence[Tensor | None] | None = None,
+) -> list[Tensor | None]:
+    """Tensors that hold the derivative of ``sum(ys)`` with respect to each of ``xs``.
+
+    Args:
+        ys: tensors to differentiate, of a floating dtype.
+        xs: tensors to differentiate with respect to.
+        grad_ys: for each y the gradient that flows into it, of y's shape; ones where None.
+
+    Returns:
+        For each x a tensor of x's shape and dtype, or None where no y depends on it.
+
+    Raises:
+        GraphError: an operation on the way has no gradient.
+        DTypeError: a y is not of a floating dtype.
+    """
+    ys = [ys] if isinstance(ys, Tensor) else list(ys)
+    xs = [xs] if isinstance(xs, Tensor) else list(xs)
+    if not ys:
+        raise GraphError("gradients() needs at least one tensor to differentiate.")
+    graph = ys[0].graph
+    seeds = list(grad_ys) if grad_ys is not None else [None] * len(ys)
+    if len(seeds) != len(ys):
+        raise GraphError(f"gradients() got {len(ys)} ys but {len(seeds)} grad_ys.")
+    path = _between(xs, ys)
+    pending: dict[Tensor, list[Tensor]] = {}
+    scope = graph.unique_name("gradients") + "/"
+    with graph.reenter_scope(scope), graph.phase("gradient"):
+        for y, seed in zip(ys, seeds, strict=True):
+            pending.setdefault(y, []).append(_seed(y, seed))
+    for node in reversed(topological(path)):
+        with (
+            graph.reenter_scope(f"{scope}{node.name}/"),
+            graph.phase("gradient"),
+            graph.device(node.device),
+        ):
+            # Summed here, once: what xs ask for below is the same tensor.
+            for tensor in node.outputs:
+                if len(pending.get(tensor, ())) > 1:
+                    pending[tensor] = [_total(pending[tensor])]
+            _propagate(node, pending, path)
+    return [_total(pending[x]) if x in pending else None for x in xs]
+
+
+def _between(xs: Sequence[Tensor], ys: Sequence[Tensor]) -> set[Node]:
+    """The nodes that lie on a data path from one of ``xs`` to one of ``ys``."""
+    wanted = {x.node for x in xs}
+    useful: set[Node] = set()
+    for node in topological(
+        ancestors((y.node for y in ys), control=False),
+        lambda node: [tensor.node for tensor in node.inputs],
+    ):
+        if node in wanted or any(tensor.node in useful for tensor in node.inputs):
+            useful.add(node)
+    return useful
+
+
+def _seed(y: Tensor, seed: Tensor | None) -> Tensor:
+    if not dtype(y.dtype).floating:
+        raise DTypeError(
+            f"cannot differentiate '{y.name}': it is {y.dtype}, not a floating type.",
+            op=y.node.name,
+            source=y.node.source,
+        )
+    if seed is None:
+        return y.graph.add(lookup("ones_like"), [y]).output
+    if seed.spec.rank != y.spec.rank:
+        raise ShapeError(
+            f"the gradient given for '{y.name}' has shape {shape_text(seed.shape)}, "
+            f"not {shape_text(y.shape)}."
+        )
+    return seed
+
+
+def _total(terms: list[Tensor]) -> Tensor:
+    total = terms[0]
+    for term in terms[1:]:
+        total = OPERATORS["add"](total, term)
+    return total
+
+
+def _propagate(node: Node, pending: dict[Tensor, list[Tensor]], path: set[Node]) -> None:
+    """Hand the gradients of a node's outputs on to those inputs that lie on the path."""
+    flowing = [pending[t][0] if t in pending else None for t in node.outputs]
+    if all(grad is None for grad in flowing) or node.op.blocks_gradient:
+        return
+    if not any(tensor.node in path for tensor in node.inputs):
+        return
+    if node.op.gradient is None:
+        raise GraphError(
+            f"the operation {node.op.name!r} has no gradient.",
+            op=node.name,
+            source=node.source,
+            hint="Use stop_gradient() if none should flow through it.",
+        )
+    for tensor, grad in zip(node.inputs, node.op.gradient(node, flowing), strict=True):
+        if grad is not None and tensor.node in path and dtype(tensor.dtype).floating:
+            pending.setdefault(tensor, []).append(grad)

@@ -1,0 +1,94 @@
+"""Graphs as JSON, and back."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import GraphError
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import lookup
+from playgrad.graph.tensor import Node
+
+FORMAT = "playgrad-graph"
+VERSION = 1
+
+
+def graph_to_json(graph: Graph) -> dict[str, Any]:
+    """The graph as plain data; arrays among the attributes are base64, little endian."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "seed": graph.seed,
+        "nodes": [_node_to_json(node) for node in graph.nodes],
+    }
+
+
+def _node_to_json(node: Node) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": node.name,
+        "op": node.op.name,
+        "inputs": [tensor.name for tensor in node.inputs],
+        "attrs": {key: encode(value) for key, value in node.attrs.items()},
+        "control_inputs": [before.name for before in node.control_inputs],
+        "phase": node.phase,
+    }
+    if node.device:
+        data["device"] = node.device
+    if node.source:
+        data["source"] = list(node.source)
+    return data
+
+
+def graph_from_json(data: dict[str, Any]) -> Graph:
+    """The graph that ``graph_to_json`` wrote: equal names, attributes and edges.
+
+    Raises:
+        GraphError: not such data, of another version, or with an unknown op or node.
+    """
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise GraphError("this is not a playgrad graph.")
+    if data.get("version") != VERSION:
+        raise GraphError(f"graph version {data.get('version')!r} is not {VERSION}.")
+    graph = Graph(int(data["seed"]))
+    for item in data["nodes"]:
+        source = item.get("source")
+        graph.add(
+            lookup(item["op"]),
+            [graph.tensor(name) for name in item["inputs"]],
+            {key: decode(value) for key, value in item["attrs"].items()},
+            name=item["name"],
+            control_inputs=[graph.node(name) for name in item["control_inputs"]],
+            phase=item["phase"],
+            device=item.get("device"),
+            source=(source[0], source[1]) if source else ("<json>", 0),
+        )
+    return graph
+
+
+def encode(value: Any) -> Any:
+    """An attribute as JSON data."""
+    if isinstance(value, np.ndarray):
+        little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        return {
+            "array": base64.b64encode(little.tobytes()).decode(),
+            "dtype": value.dtype.name,
+            "shape": list(value.shape),
+        }
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return [encode(item) for item in value]
+    return value
+
+
+def decode(value: Any) -> Any:
+    """The attribute that ``encode`` wrote."""
+    if isinstance(value, dict) and "array" in value:
+        array = np.frombuffer(base64.b64decode(value["array"]), dtype=value["dtype"])
+        return array.reshape(value["shape"]).copy()
+    if isinstance(value, list):
+        return [decode(item) for item in value]
+    return value

@@ -1,0 +1,21 @@
+"""Finds the line of the user's own code that is building the graph."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+_LIBRARY = str(Path(__file__).resolve().parent.parent)
+
+
+def user_source() -> tuple[str, int] | None:
+    """File name and line of the innermost caller outside the library, or None."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_LIBRARY) and not name.startswith("<frozen"):
+            return (name, frame.f_lineno)
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+    return None

@@ -1,0 +1,43 @@
+"""Shape and element type of a tensor, without the tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from playgrad.errors import ShapeError, shape_text
+
+Shape = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """Shape (None where a dimension is not known yet) and dtype name of a tensor."""
+
+    shape: Shape
+    dtype: str
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def static_shape(self) -> tuple[int, ...]:
+        """The shape, known in full.
+
+        Raises:
+            ShapeError: a dimension is unknown.
+        """
+        if any(dim is None for dim in self.shape):
+            raise ShapeError(f"shape {shape_text(self.shape)} is not fully known.")
+        return tuple(dim for dim in self.shape if dim is not None)
+
+    @property
+    def size(self) -> int:
+        """Number of elements; the shape must be known."""
+        count = 1
+        for dim in self.static_shape:
+            count *= dim
+        return count
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{shape_text(self.shape)}"

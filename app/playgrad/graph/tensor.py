@@ -1,0 +1,129 @@
+"""Nodes of the graph and the tensors that flow along its edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from playgrad.errors import GraphError
+from playgrad.graph.opdef import OpDef
+from playgrad.graph.spec import Shape, TensorSpec
+
+if TYPE_CHECKING:
+    from playgrad.graph.graph import Graph
+
+
+@dataclass(eq=False)
+class Node:
+    """One operation in a graph. Made by ``Graph.add``; its edges never change afterwards.
+
+    ``phase`` says which part of the network it belongs to: forward, gradient, update, input or
+    variable. ``source`` is the user's line that made it.
+    """
+
+    graph: Graph = field(repr=False)
+    id: int
+    name: str
+    op: OpDef = field(repr=False)
+    inputs: tuple[Tensor, ...] = field(repr=False)
+    attrs: dict[str, Any] = field(repr=False)
+    control_inputs: tuple[Node, ...] = field(repr=False)
+    device: str | None = None
+    phase: str = "forward"
+    source: tuple[str, int] | None = field(default=None, repr=False)
+    outputs: tuple[Tensor, ...] = field(default=(), repr=False)
+
+    @property
+    def output(self) -> Tensor:
+        """The only output.
+
+        Raises:
+            GraphError: there are none or several.
+        """
+        if len(self.outputs) != 1:
+            raise GraphError(f"'{self.name}' has {len(self.outputs)} outputs, not one.")
+        return self.outputs[0]
+
+    @property
+    def predecessors(self) -> tuple[Node, ...]:
+        """Nodes that must run before this one: by data, then by control."""
+        return tuple(tensor.node for tensor in self.inputs) + self.control_inputs
+
+
+# The operators of a tensor are operations, and ``ops`` knows ``graph``, not the other way round:
+# ops.operators fills this table when it is imported.
+OPERATORS: dict[str, Callable[..., Any]] = {}
+
+
+def _operator(name: str, swapped: bool = False) -> Callable[..., Any]:
+    def method(self: Tensor, *args: Any) -> Any:
+        return OPERATORS[name](*((args[0], self, *args[1:]) if swapped else (self, *args)))
+
+    method.__name__ = name
+    return method
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """Output number ``index`` of ``node``: a handle with shape and dtype, no values.
+
+    Arithmetic, comparison (``<``, ``<=``, ``>``, ``>=``), ``@`` and indexing with slices make new
+    nodes. ``==`` compares handles; use ``pg.equal`` for values.
+    """
+
+    node: Node
+    index: int
+    spec: TensorSpec
+
+    __array_priority__: ClassVar[int] = 100
+
+    @property
+    def shape(self) -> Shape:
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.spec.dtype
+
+    @property
+    def graph(self) -> Graph:
+        return self.node.graph
+
+    @property
+    def name(self) -> str:
+        """``node:index``, unique in the graph."""
+        return f"{self.node.name}:{self.index}"
+
+    @property
+    def device(self) -> str | None:
+        return self.node.device
+
+    def __repr__(self) -> str:
+        return f"<Tensor {self.name} {self.spec}>"
+
+    def __bool__(self) -> bool:
+        raise GraphError(
+            f"the tensor '{self.name}' has no value while the graph is being built, so Python "
+            "cannot decide on it.",
+            source=self.node.source,
+            hint="Use pg.where(condition, a, b), or run it in a session first.",
+        )
+
+    def __iter__(self) -> Any:
+        raise GraphError(f"the tensor '{self.name}' cannot be iterated over.", hint="Slice it.")
+
+    __add__, __radd__ = _operator("add"), _operator("add", swapped=True)
+    __sub__, __rsub__ = _operator("sub"), _operator("sub", swapped=True)
+    __mul__, __rmul__ = _operator("mul"), _operator("mul", swapped=True)
+    __truediv__, __rtruediv__ = _operator("div"), _operator("div", swapped=True)
+    __mod__, __rmod__ = _operator("mod"), _operator("mod", swapped=True)
+    __pow__, __rpow__ = _operator("pow"), _operator("pow", swapped=True)
+    __matmul__, __rmatmul__ = _operator("matmul"), _operator("matmul", swapped=True)
+    __neg__ = _operator("neg")
+    __abs__ = _operator("abs")
+    __lt__, __le__ = _operator("less"), _operator("less_equal")
+    __gt__, __ge__ = _operator("greater"), _operator("greater_equal")
+    __and__, __or__ = _operator("logical_and"), _operator("logical_or")
+    __invert__ = _operator("logical_not")
+    __getitem__ = _operator("getitem")

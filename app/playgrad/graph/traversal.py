@@ -1,0 +1,55 @@
+"""Walks over the graph: what a result needs, what depends on an input, and in what order."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+
+from playgrad.errors import GraphError
+from playgrad.graph.tensor import Node
+
+
+def ancestors(targets: Iterable[Node], *, control: bool = True) -> set[Node]:
+    """``targets`` and every node that must run before one of them."""
+    seen: set[Node] = set()
+    pending = list(targets)
+    while pending:
+        node = pending.pop()
+        if node not in seen:
+            seen.add(node)
+            pending.extend(
+                node.predecessors if control else (tensor.node for tensor in node.inputs)
+            )
+    return seen
+
+
+def topological(
+    nodes: Iterable[Node], predecessors: Callable[[Node], Iterable[Node]] | None = None
+) -> list[Node]:
+    """``nodes`` ordered so that each comes after its predecessors; ties by id.
+
+    Raises:
+        GraphError: there is a cycle.
+    """
+    before = predecessors or (lambda node: node.predecessors)
+    chosen = set(nodes)
+    waiting = {node: {other for other in before(node) if other in chosen} for node in chosen}
+    followers: dict[Node, list[Node]] = {node: [] for node in chosen}
+    for node, others in waiting.items():
+        for other in others:
+            followers[other].append(node)
+    missing = {node: len(others) for node, others in waiting.items()}
+    ready = [(node.id, node) for node, number in missing.items() if number == 0]
+    heapq.heapify(ready)
+    order: list[Node] = []
+    while ready:
+        _, node = heapq.heappop(ready)
+        order.append(node)
+        for follower in followers[node]:
+            missing[follower] -= 1
+            if missing[follower] == 0:
+                heapq.heappush(ready, (follower.id, follower))
+    if len(order) != len(chosen):
+        stuck = sorted(node.name for node in chosen - set(order))[:5]
+        raise GraphError(f"the graph has a cycle through {', '.join(stuck)}.")
+    return order

@@ -1,0 +1,145 @@
+"""What operation constructors share: turning values into tensors, and adding nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.dtypes import default_dtype, dtype
+from playgrad.errors import DTypeError, ShapeError, shape_text
+from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.graph.opdef import Attrs, OpDef, lookup, register
+from playgrad.graph.spec import Shape, TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+
+
+def graph_of(*values: Any) -> Graph:
+    """The graph of the first tensor among ``values``, else the default graph."""
+    for value in values:
+        if isinstance(value, Tensor):
+            return value.graph
+    return get_default_graph()
+
+
+def constant(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor with a fixed value.
+
+    Args:
+        value: a number, nested lists, or a NumPy array.
+        dtype: element type; without it floats become float32 and integers int32.
+    """
+    return _constant(get_default_graph(), value, dtype, name)
+
+
+def _constant(graph: Graph, value: Any, kind: Any = None, name: str | None = None) -> Tensor:
+    array = np.asarray(value)
+    target = dtype(kind).name if kind is not None else default_dtype(array)
+    return graph.add(
+        _CONSTANT, attrs={"value": array.astype(target)}, name=name, phase="input"
+    ).output
+
+
+def as_tensor(value: Any, graph: Graph | None = None, like: str | None = None) -> Tensor:
+    """``value`` as a tensor of ``graph``; a Python number takes the dtype ``like``.
+
+    Raises:
+        DTypeError: a number does not fit ``like`` (0.5 beside integers), or no tensor can be made.
+    """
+    if isinstance(value, Tensor):
+        return value
+    graph = graph or get_default_graph()
+    if isinstance(value, (bool, int, float)) and like is not None:
+        if isinstance(value, float) and not dtype(like).floating:
+            raise DTypeError(
+                f"cannot combine {value!r} with {like} values.", hint="Convert them with cast()."
+            )
+        return _constant(graph, value, like)
+    if isinstance(value, (bool, int, float, list, tuple, np.ndarray, np.generic)):
+        return _constant(graph, value)
+    raise DTypeError(f"cannot make a tensor of {type(value).__name__} {value!r:.60}.")
+
+
+def as_tensors(*values: Any) -> list[Tensor]:
+    """All ``values`` as tensors of one graph; numbers take the dtype of the first tensor."""
+    graph = graph_of(*values)
+    like = next(
+        (value.dtype for value in values if isinstance(value, Tensor) and value.dtype != "bool"),
+        next((value.dtype for value in values if isinstance(value, Tensor)), None),
+    )
+    return [as_tensor(value, graph, like) for value in values]
+
+
+def add_node(
+    op: str | OpDef,
+    inputs: Sequence[Tensor],
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+) -> Node:
+    """Add a node to the graph of its inputs."""
+    record = lookup(op) if isinstance(op, str) else op
+    return graph_of(*inputs).add(record, inputs, attrs, name=name)
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """The shape that ``shapes`` broadcast to by NumPy's rules; None meets 1 as None.
+
+    Raises:
+        ShapeError: they do not fit together.
+    """
+    rank = max((len(shape) for shape in shapes), default=0)
+    result: list[int | None] = []
+    for position in range(-rank, 0):
+        dims = {shape[position] for shape in shapes if len(shape) >= -position} - {1}
+        known = {dim for dim in dims if dim is not None}
+        if len(known) > 1:
+            texts = " and ".join(shape_text(shape) for shape in shapes)
+            raise ShapeError(f"shapes {texts} do not broadcast together.")
+        result.append(known.pop() if known else None if None in dims else 1)
+    return tuple(result)
+
+
+def expect_rank(spec: TensorSpec, rank: int, what: str) -> None:
+    """Raise ShapeError unless ``spec`` has ``rank`` dimensions."""
+    if spec.rank != rank:
+        raise ShapeError(
+            f"{what} must have {rank} dimensions, but its shape is {shape_text(spec.shape)}."
+        )
+
+
+def expect_dtype(spec: TensorSpec, what: str, *allowed: str) -> None:
+    """Raise DTypeError unless ``spec`` is of one of the ``allowed`` dtypes."""
+    if spec.dtype not in allowed:
+        raise DTypeError(f"{what} must be {' or '.join(allowed)}, not {spec.dtype}.")
+
+
+def expect_floating(spec: TensorSpec, what: str) -> None:
+    """Raise DTypeError unless ``spec`` is float32 or float64."""
+    expect_dtype(spec, what, "float32", "float64")
+
+
+def normalize_axis(axis: int, rank: int) -> int:
+    """``axis`` counted from the front.
+
+    Raises:
+        ShapeError: a tensor of that rank has no such axis.
+    """
+    if not -rank <= axis < rank:
+        raise ShapeError(f"axis {axis} does not exist in a tensor of {rank} dimensions.")
+    return axis % rank
+
+
+def _infer_constant(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    value = attrs["value"]
+    return [TensorSpec(value.shape, value.dtype.name)]
+
+
+_CONSTANT = register(
+    OpDef(
+        name="constant",
+        infer=_infer_constant,
+        reference=lambda inputs, attrs: [attrs["value"]],
+        blocks_gradient=True,
+    )
+)

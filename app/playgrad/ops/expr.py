@@ -1,0 +1,353 @@
+"""A small expression language for elementwise operations.
+
+An elementwise op is written once, as a Python function over ``Expr`` values. From the expression
+NumPy evaluates the reference and WGSL text is rendered for the GPU, alone or fused with others.
+The weak spots of WGSL's built-in functions are mended in ``WGSL_HELPERS`` and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from playgrad.dtypes import dtype
+from playgrad.errors import DTypeError
+
+Array = np.ndarray[Any, Any]
+Number = float | int | bool
+
+
+@dataclass(frozen=True)
+class Expr:
+    """A node of an expression; build them with operators and the functions below."""
+
+    def __add__(self, other: Operand) -> Expr:
+        return call("add", self, other)
+
+    def __radd__(self, other: Operand) -> Expr:
+        return call("add", other, self)
+
+    def __sub__(self, other: Operand) -> Expr:
+        return call("sub", self, other)
+
+    def __rsub__(self, other: Operand) -> Expr:
+        return call("sub", other, self)
+
+    def __mul__(self, other: Operand) -> Expr:
+        return call("mul", self, other)
+
+    def __rmul__(self, other: Operand) -> Expr:
+        return call("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Expr:
+        return call("div", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Expr:
+        return call("div", other, self)
+
+    def __neg__(self) -> Expr:
+        return call("neg", self)
+
+    def __lt__(self, other: Operand) -> Expr:
+        return call("lt", self, other)
+
+    def __le__(self, other: Operand) -> Expr:
+        return call("le", self, other)
+
+    def __gt__(self, other: Operand) -> Expr:
+        return call("gt", self, other)
+
+    def __ge__(self, other: Operand) -> Expr:
+        return call("ge", self, other)
+
+
+@dataclass(frozen=True)
+class Leaf(Expr):
+    """Input number ``index`` of the operation."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Const(Expr):
+    """A number. Without a dtype it takes that of what it is combined with, as in NumPy."""
+
+    value: Number
+    dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Call(Expr):
+    """A function of ``FUNCTIONS`` applied to arguments."""
+
+    function: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Cast(Expr):
+    """``arg`` converted to another element type."""
+
+    to: str
+    arg: Expr
+
+
+Operand = Expr | Number
+
+
+def as_expr(value: Operand) -> Expr:
+    return value if isinstance(value, Expr) else Const(value)
+
+
+def call(function: str, *args: Operand) -> Expr:
+    return Call(function, tuple(as_expr(arg) for arg in args))
+
+
+@dataclass(frozen=True)
+class Function:
+    """How one function is computed: by NumPy, and as WGSL text of its arguments.
+
+    ``result`` is "same" (the arguments' common dtype), "bool", or "select" (first argument bool,
+    the other two alike). ``domain`` lists the kinds it takes: f float, i integer, b bool.
+    """
+
+    numpy: Callable[..., Any]
+    wgsl: Callable[..., str]
+    result: str = "same"
+    domain: str = "fi"
+
+
+def _infix(symbol: str) -> Callable[[str, str], str]:
+    return lambda a, b: f"({a} {symbol} {b})"
+
+
+def _named(name: str) -> Callable[..., str]:
+    return lambda *args: f"{name}({', '.join(args)})"
+
+
+def _divide(a: Any, b: Any) -> Any:
+    """True division for floats; for integers rounds toward zero, as WGSL does."""
+    if np.issubdtype(np.result_type(a, b), np.integer):
+        quotient = np.floor_divide(np.abs(a), np.abs(b))
+        return (quotient * np.sign(a) * np.sign(b)).astype(np.result_type(a, b))
+    return np.divide(a, b)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "add": Function(np.add, _infix("+")),
+    "sub": Function(np.subtract, _infix("-")),
+    "mul": Function(np.multiply, _infix("*")),
+    "div": Function(_divide, _infix("/")),
+    "mod": Function(np.fmod, _infix("%")),
+    "neg": Function(np.negative, lambda a: f"(-{a})"),
+    "abs": Function(np.abs, _named("abs")),
+    "sign": Function(np.sign, _named("sign")),
+    "exp": Function(np.exp, _named("exp"), domain="f"),
+    "log": Function(np.log, _named("pg_log"), domain="f"),
+    "sqrt": Function(np.sqrt, _named("sqrt"), domain="f"),
+    "tanh": Function(np.tanh, _named("pg_tanh"), domain="f"),
+    "sin": Function(np.sin, _named("sin"), domain="f"),
+    "cos": Function(np.cos, _named("cos"), domain="f"),
+    "floor": Function(np.floor, _named("floor"), domain="f"),
+    "ceil": Function(np.ceil, _named("ceil"), domain="f"),
+    "round": Function(np.round, _named("round"), domain="f"),
+    "pow": Function(np.power, _named("pg_pow"), domain="f"),
+    "maximum": Function(
+        np.maximum, lambda a, b: f"pg_max({a}, {b})", domain="f"
+    ),
+    "minimum": Function(np.minimum, lambda a, b: f"pg_min({a}, {b})", domain="f"),
+    "imaximum": Function(np.maximum, _named("max"), domain="i"),
+    "iminimum": Function(np.minimum, _named("min"), domain="i"),
+    "lt": Function(np.less, _infix("<"), "bool"),
+    "le": Function(np.less_equal, _infix("<="), "bool"),
+    "gt": Function(np.greater, _infix(">"), "bool"),
+    "ge": Function(np.greater_equal, _infix(">="), "bool"),
+    "eq": Function(np.equal, _infix("=="), "bool", "fib"),
+    "ne": Function(np.not_equal, _infix("!="), "bool", "fib"),
+    "and": Function(np.logical_and, _infix("&&"), "bool", "b"),
+    "or": Function(np.logical_or, _infix("||"), "bool", "b"),
+    "not": Function(np.logical_not, lambda a: f"(!{a})", "bool", "b"),
+    "isnan": Function(np.isnan, _named("pg_isnan"), "bool", "f"),
+    "isfinite": Function(np.isfinite, _named("pg_isfinite"), "bool", "f"),
+    "select": Function(np.where, lambda c, a, b: f"select({b}, {a}, {c})", "select", "fib"),
+}
+
+# NaN must be found by its bits (x != x does not hold on every adapter), and min and max would
+# swallow it. tanh overflows in exp beyond |x| of about 88 on some adapters; log(0) is finite on
+# some. pow of a negative base is undefined in WGSL, but defined in NumPy for whole exponents.
+WGSL_HELPERS: dict[str, str] = {
+    "pg_isnan": "fn pg_isnan(x: f32) -> bool "
+    "{ return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }",
+    "pg_isfinite": "fn pg_isfinite(x: f32) -> bool "
+    "{ return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u; }",
+    "pg_max": "fn pg_max(a: f32, b: f32) -> f32 "
+    "{ return select(select(b, a, a > b), a + b, pg_isnan(a) || pg_isnan(b)); }",
+    "pg_min": "fn pg_min(a: f32, b: f32) -> f32 "
+    "{ return select(select(b, a, a < b), a + b, pg_isnan(a) || pg_isnan(b)); }",
+    "pg_tanh": "fn pg_tanh(x: f32) -> f32 "
+    "{ return select(tanh(clamp(x, -15.0, 15.0)), x, pg_isnan(x)); }",
+    "pg_log": "fn pg_log(x: f32) -> f32 { if (x == 0.0) { return bitcast<f32>(pg_minus_inf); } "
+    "return log(x); }",
+    "pg_pow": """fn pg_pow(x: f32, y: f32) -> f32 {
+  if (y == 0.0) { return 1.0; }
+  if (x == 0.0) { return select(0.0, bitcast<f32>(pg_inf), y < 0.0); }
+  let p = pow(abs(x), y);
+  if (x > 0.0) { return p; }
+  if (y != floor(y)) { return bitcast<f32>(pg_nan); }
+  return select(-p, p, floor(y * 0.5) * 2.0 == y);
+}""",
+    "pg_minus_inf": "var<private> pg_minus_inf: u32 = 0xff800000u;",
+    "pg_inf": "var<private> pg_inf: u32 = 0x7f800000u;",
+    "pg_nan": "var<private> pg_nan: u32 = 0x7fc00000u;",
+}
+
+
+def infer_dtype(expr: Expr, leaves: Sequence[str], _expected: str | None = None) -> str:
+    """The dtype of ``expr`` when leaf i has dtype ``leaves[i]``.
+
+    Raises:
+        DTypeError: arguments of one function differ, or are of a kind it does not take.
+    """
+    if isinstance(expr, Leaf):
+        return leaves[expr.index]
+    if isinstance(expr, Const):
+        return expr.dtype or _expected or ("bool" if isinstance(expr.value, bool) else "float32")
+    if isinstance(expr, Cast):
+        infer_dtype(expr.arg, leaves)
+        return expr.to
+    assert isinstance(expr, Call)
+    function = FUNCTIONS[expr.function]
+    args = expr.args
+    if function.result == "select":
+        condition = infer_dtype(args[0], leaves, "bool")
+        if condition != "bool":
+            raise DTypeError(f"the condition must be bool, not {condition}.")
+        args = args[1:]
+    common = argument_dtype(args, leaves, _expected if function.result != "bool" else None)
+    kind = dtype(common).numpy.kind.replace("u", "i")
+    if kind not in function.domain:
+        raise DTypeError(f"{expr.function} does not take {common} values.")
+    return "bool" if function.result == "bool" else common
+
+
+def argument_dtype(args: Sequence[Expr], leaves: Sequence[str], expected: str | None) -> str:
+    """The one dtype that all ``args`` have; untyped constants follow the others."""
+    typed = [arg for arg in args if not _weak(arg)]
+    names = {infer_dtype(arg, leaves, expected) for arg in typed}
+    if len(names) > 1:
+        raise DTypeError(
+            f"element types differ: {' and '.join(sorted(names))}.",
+            hint="Convert one of them with cast().",
+        )
+    if names:
+        return names.pop()
+    return expected or infer_dtype(args[0], leaves, expected)
+
+
+def _weak(expr: Expr) -> bool:
+    """Whether the dtype of ``expr`` is open because it is made of untyped constants only."""
+    if isinstance(expr, Const):
+        return expr.dtype is None
+    if isinstance(expr, Call) and FUNCTIONS[expr.function].result == "same":
+        return all(_weak(arg) for arg in expr.args)
+    return False
+
+
+def evaluate(expr: Expr, leaves: Sequence[Array], expected: str | None = None) -> Array:
+    """The value of ``expr`` by NumPy, with leaf i being ``leaves[i]`` (broadcast together)."""
+    names = [leaf.dtype.name for leaf in leaves]
+    with np.errstate(all="ignore"):
+        return np.asarray(_evaluate(expr, leaves, names, expected))
+
+
+def _evaluate(expr: Expr, leaves: Sequence[Array], names: list[str], expected: str | None) -> Any:
+    if isinstance(expr, Leaf):
+        return leaves[expr.index]
+    if isinstance(expr, Const):
+        return dtype(infer_dtype(expr, names, expected)).numpy.type(expr.value)
+    if isinstance(expr, Cast):
+        return np.asarray(_evaluate(expr.arg, leaves, names, None)).astype(expr.to)
+    assert isinstance(expr, Call)
+    function = FUNCTIONS[expr.function]
+    if function.result == "select":
+        condition = _evaluate(expr.args[0], leaves, names, "bool")
+        rest = expr.args[1:]
+        common = argument_dtype(rest, names, expected)
+        return np.where(condition, *(_evaluate(arg, leaves, names, common) for arg in rest))
+    common = argument_dtype(
+        expr.args, names, expected if function.result != "bool" else None
+    )
+    return function.numpy(*(_evaluate(arg, leaves, names, common) for arg in expr.args))
+
+
+def substitute(expr: Expr, replacement: Sequence[Expr]) -> Expr:
+    """``expr`` with leaf i replaced by ``replacement[i]``."""
+    if isinstance(expr, Leaf):
+        return replacement[expr.index]
+    if isinstance(expr, Cast):
+        return Cast(expr.to, substitute(expr.arg, replacement))
+    if isinstance(expr, Call):
+        return Call(expr.function, tuple(substitute(arg, replacement) for arg in expr.args))
+    return expr
+
+
+def count(expr: Expr) -> int:
+    """Number of function applications in ``expr``."""
+    if isinstance(expr, Call):
+        return 1 + sum(count(arg) for arg in expr.args)
+    return count(expr.arg) if isinstance(expr, Cast) else 0
+
+
+def to_json(expr: Expr) -> list[Any]:
+    """``expr`` as nested lists."""
+    if isinstance(expr, Leaf):
+        return ["leaf", expr.index]
+    if isinstance(expr, Const):
+        return ["const", expr.value, expr.dtype]
+    if isinstance(expr, Cast):
+        return ["cast", expr.to, to_json(expr.arg)]
+    assert isinstance(expr, Call)
+    return [expr.function, *(to_json(arg) for arg in expr.args)]
+
+
+def from_json(data: Sequence[Any]) -> Expr:
+    """The expression that ``to_json`` wrote."""
+    head, *rest = data
+    if head == "leaf":
+        return Leaf(rest[0])
+    if head == "const":
+        return Const(rest[0], rest[1])
+    if head == "cast":
+        return Cast(rest[0], from_json(rest[1]))
+    return Call(head, tuple(from_json(arg) for arg in rest))
+
+
+def exp(x: Operand) -> Expr:
+    return call("exp", x)
+
+
+def log(x: Operand) -> Expr:
+    return call("log", x)
+
+
+def sqrt(x: Operand) -> Expr:
+    return call("sqrt", x)
+
+
+def tanh(x: Operand) -> Expr:
+    return call("tanh", x)
+
+
+def absolute(x: Operand) -> Expr:
+    return call("abs", x)
+
+
+def isfinite(x: Operand) -> Expr:
+    return call("isfinite", x)
+
+
+def where(condition: Operand, a: Operand, b: Operand) -> Expr:
+    return call("select", condition, a, b)

@@ -1,0 +1,161 @@
+"""What a lowering is asked for and what it returns: kernels as text, with what they bind.
+
+A lowering is a pure function ``KernelRequest -> Lowering``. It knows shapes, attributes and the
+limits of the target; it knows nothing of buffers, devices or sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from playgrad.devices.base import Limits
+from playgrad.dtypes import dtype
+from playgrad.errors import KernelError
+from playgrad.graph.spec import TensorSpec
+from playgrad.ops import wgsl
+from playgrad.ops.expr import Expr, infer_dtype
+
+
+@dataclass(frozen=True)
+class Target:
+    """What kernels may know of an adapter.
+
+    ``is_software`` chooses the family: registers only for adapters that run on a CPU (where
+    barriers are slow), shared-memory tiles for GPUs.
+    """
+
+    is_software: bool
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A buffer that a kernel sees as ``name``: input, output or scratch number ``index``."""
+
+    name: str
+    kind: Literal["input", "output", "scratch"]
+    index: int
+    element: str
+
+
+@dataclass(frozen=True)
+class KernelCall:
+    """One dispatch: WGSL without its binding declarations, entry point ``main``.
+
+    ``family`` and ``params`` say what the code does, so that another backend can do it by other
+    means. ``workgroups`` are the three dispatch counts.
+    """
+
+    family: str
+    params: Mapping[str, Any]
+    code: str
+    bindings: tuple[Binding, ...]
+    workgroups: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """The dispatches of one node, in order, and the bytes of each scratch buffer they share."""
+
+    calls: tuple[KernelCall, ...]
+    scratch: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """An expression applied to each output element before it is stored.
+
+    Leaf 0 is the kernel's own result (of dtype ``dtype``); leaf i is request input
+    ``first + i - 1``, broadcast to the output.
+    """
+
+    expr: Expr
+    first: int
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True)
+class KernelRequest:
+    """A node with static shapes, to be lowered for ``target``.
+
+    ``aliases`` maps an input to the output that shares its storage (variables updated in place).
+    """
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    attrs: Mapping[str, Any]
+    target: Target
+    epilogue: Epilogue | None = None
+    aliases: Mapping[int, int] = field(default_factory=dict)
+
+    def store(self, name: str, output: int = 0) -> str:
+        """WGSL of ``fn store(index: u32, value: f32)``: the epilogue, then the write to ``name``."""
+        spec = self.outputs[output]
+        if self.epilogue is None:
+            return f"fn store(index: u32, value: f32) {{ {name}[index] = value; }}"
+        extras = self.inputs[self.epilogue.first :]
+        texts = ["value"] + [
+            wgsl.load(
+                f"extra{i}",
+                extra,
+                wgsl.broadcast_index("index", extra.static_shape, spec.static_shape),
+            )
+            for i, extra in enumerate(extras)
+        ]
+        names = [self.epilogue.dtype] + [extra.dtype for extra in extras]
+        value = wgsl.render(self.epilogue.expr, texts, names)
+        result = infer_dtype(self.epilogue.expr, names)
+        body = f"{name}[index] = {wgsl.stored(value, result)};"
+        return f"{wgsl.helpers(body)}\nfn store(index: u32, value: f32) {{ {body} }}"
+
+    def epilogue_bindings(self) -> tuple[Binding, ...]:
+        """The further inputs that ``store`` reads."""
+        if self.epilogue is None:
+            return ()
+        first = self.epilogue.first
+        return tuple(
+            input_binding(f"extra{i}", first + i, spec)
+            for i, spec in enumerate(self.inputs[first:])
+        )
+
+
+def element_type(spec: TensorSpec) -> str:
+    """The WGSL element type of a buffer that holds ``spec``.
+
+    Raises:
+        KernelError: no GPU has the type.
+    """
+    storage = dtype(spec.dtype).storage
+    if storage is None:
+        raise KernelError(f"no GPU holds {spec.dtype} values.", hint="Use float32, or the cpu.")
+    return storage
+
+
+def input_binding(name: str, index: int, spec: TensorSpec) -> Binding:
+    return Binding(name, "input", index, element_type(spec))
+
+
+def output_binding(name: str, index: int, spec: TensorSpec) -> Binding:
+    return Binding(name, "output", index, element_type(spec))
+
+
+def grid(items: int, workgroup: int, limits: Limits) -> tuple[int, int, int]:
+    """Workgroup counts for ``items`` invocations, folded into two dimensions where one is too few.
+
+    The matching index is ``flat_index``'s.
+    """
+    groups = max(1, -(-items // workgroup))
+    widest = limits.max_compute_workgroups_per_dimension
+    if groups <= widest:
+        return (groups, 1, 1)
+    return (widest, -(-groups // widest), 1)
+
+
+def flat_index(items: int, workgroup: int, limits: Limits) -> str:
+    """WGSL that computes the invocation number of ``grid`` from ``id: vec3<u32>`` (global id)."""
+    groups = -(-items // workgroup)
+    if groups <= limits.max_compute_workgroups_per_dimension:
+        return "id.x"
+    return f"id.y * {limits.max_compute_workgroups_per_dimension * workgroup}u + id.x"

@@ -1,0 +1,26 @@
+"""Gives tensors their operators."""
+
+from __future__ import annotations
+
+from playgrad.graph.tensor import OPERATORS
+from playgrad.ops import elementwise
+
+OPERATORS.update(
+    {
+        "add": elementwise.add,
+        "sub": elementwise.sub,
+        "mul": elementwise.mul,
+        "div": elementwise.div,
+        "mod": elementwise.mod,
+        "pow": elementwise.pow,
+        "neg": elementwise.neg,
+        "abs": elementwise.absolute,
+        "less": elementwise.less,
+        "less_equal": elementwise.less_equal,
+        "greater": elementwise.greater,
+        "greater_equal": elementwise.greater_equal,
+        "logical_and": elementwise.logical_and,
+        "logical_or": elementwise.logical_or,
+        "logical_not": elementwise.logical_not,
+    }
+)

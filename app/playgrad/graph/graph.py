@@ -10,7 +10,6 @@ from typing import Any
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.source import user_source
-from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 
 
@@ -34,6 +33,9 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph of {len(self.nodes)} nodes>"
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
 
     @property
     def version(self) -> int:
@@ -91,6 +93,11 @@ class Graph:
         self.nodes.append(node)
         self._by_name[full_name] = node
         return node
+
+    @property
+    def current_scope(self) -> str:
+        """The prefix that new nodes get: ``""`` or ``"outer/inner/"``."""
+        return self._scopes.path
 
     def unique_name(self, name: str) -> str:
         """``name``, or ``name_1``, ``name_2``, ... where it is taken."""
@@ -225,6 +232,3 @@ def reset_default_graph(seed: int = 0) -> Graph:
     _root = Graph(seed)
     return _root
 
-
-def specs_of(tensors: Iterable[Tensor]) -> list[TensorSpec]:
-    return [tensor.spec for tensor in tensors]

@@ -1,0 +1,199 @@
+"""Placeholders, variables, and the operations that read and write variables.
+
+Reading a variable gives its value from before the step: all reads are ordered before the writes of
+the same run. ``read_value`` under ``control_dependencies`` reads at its own place instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from playgrad.dtypes import dtype as dtype_of
+from playgrad.errors import DTypeError, GraphError, ShapeError, shape_text
+from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.graph.opdef import Array, Attrs, OpDef, register
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops import expr as e
+from playgrad.ops.build import as_tensor, graph_of
+from playgrad.ops.define import elementwise_op
+
+RANDOM_STEP = "random/step"
+RANDOM_ADVANCE = "random/advance"
+
+
+def _declared(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    return [TensorSpec(tuple(attrs["shape"]), attrs["dtype"])]
+
+
+def _needs_runtime(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    raise GraphError("placeholders and variables get their values from a session.")
+
+
+_PLACEHOLDER = register(
+    OpDef("placeholder", _declared, _needs_runtime, blocks_gradient=True, state=True)
+)
+_VARIABLE = register(OpDef("variable", _declared, _needs_runtime, blocks_gradient=True, state=True))
+_READ = register(
+    OpDef("read_variable", _declared, _needs_runtime, blocks_gradient=True, state=True)
+)
+_NO_OP = register(OpDef("no_op", lambda inputs, attrs: [], lambda inputs, attrs: []))
+
+
+def checked_update(op: OpDef) -> OpDef:
+    """``op`` with a shape rule that also demands that outputs have their variables' shapes."""
+
+    def infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> Sequence[TensorSpec]:
+        outputs = op.infer(inputs, attrs)
+        for variable, output in zip(inputs, outputs, strict=False):
+            if output.shape != variable.shape:
+                raise ShapeError(
+                    f"a value of shape {shape_text(inputs[-1].shape)} does not fit the variable "
+                    f"of shape {shape_text(variable.shape)}."
+                )
+            if output.dtype != variable.dtype:
+                raise DTypeError(
+                    f"a {output.dtype} value does not fit the {variable.dtype} variable.",
+                    hint="Convert it with cast().",
+                )
+        return outputs
+
+    return replace(op, infer=infer)
+
+
+def _assignment(name: str, formula: e.Expr) -> OpDef:
+    op = elementwise_op(name, lambda attrs: (formula,), None, writes=True)
+    return register(checked_update(op))
+
+
+_ASSIGN = _assignment("assign", e.Leaf(1))
+_ASSIGN_ADD = _assignment("assign_add", e.Leaf(0) + e.Leaf(1))
+_ASSIGN_SUB = _assignment("assign_sub", e.Leaf(0) - e.Leaf(1))
+
+
+def placeholder(
+    dtype: Any = "float32", shape: Sequence[int | None] | None = None, name: str | None = None
+) -> Tensor:
+    """A tensor whose value is fed when the graph runs.
+
+    Args:
+        shape: dimensions, None where any size will do (the batch). Must be given.
+    """
+    if shape is None:
+        raise ShapeError(
+            "a placeholder needs a shape.", hint="Write None for a dimension that may vary."
+        )
+    attrs = {"shape": list(shape), "dtype": dtype_of(dtype).name}
+    return get_default_graph().add(_PLACEHOLDER, attrs=attrs, name=name, phase="input").output
+
+
+class Variable(Tensor):
+    """A tensor that keeps its value between runs, separately in every session.
+
+    Args:
+        initial_value: number, nested lists, array or tensor. The subgraph of a tensor is run once
+            in each session, on the cpu, when the variable is first needed.
+        trainable: whether optimizers update it.
+    """
+
+    def __init__(
+        self,
+        initial_value: Any,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        graph = graph_of(initial_value)
+        full = graph.unique_name(graph.current_scope + (name or "variable"))
+        with graph.reenter_scope(full + "/"), graph.control_dependencies(None):
+            initial = as_tensor(initial_value, graph, dtype_of(dtype).name if dtype else None)
+            if dtype is not None and initial.dtype != dtype_of(dtype).name:
+                from playgrad.ops.elementwise import cast
+
+                initial = cast(initial, dtype)
+            attrs = {
+                "shape": list(initial.spec.static_shape),
+                "dtype": initial.dtype,
+                "trainable": trainable,
+                "initializer": initial.name,
+            }
+        with graph.control_dependencies(None), graph.reenter_scope(""):
+            node = graph.add(_VARIABLE, attrs=attrs, name=full, phase="variable")
+        super().__init__(node, 0, node.outputs[0].spec)
+        node.outputs = (self,)
+
+    @property
+    def variable_name(self) -> str:
+        """Its name in sessions and weights files: ``dense_1/kernel``."""
+        return self.node.name
+
+    @property
+    def trainable(self) -> bool:
+        return bool(self.node.attrs["trainable"])
+
+    @property
+    def initial_value(self) -> Tensor:
+        return self.graph.tensor(self.node.attrs["initializer"])
+
+    def assign(self, value: Any, name: str | None = None) -> Tensor:
+        """Replace the value; the result is the new value."""
+        return self._write(_ASSIGN, value, name)
+
+    def assign_add(self, value: Any, name: str | None = None) -> Tensor:
+        """Add to the value; the result is the new value."""
+        return self._write(_ASSIGN_ADD, value, name)
+
+    def assign_sub(self, value: Any, name: str | None = None) -> Tensor:
+        """Subtract from the value; the result is the new value."""
+        return self._write(_ASSIGN_SUB, value, name)
+
+    def read_value(self, name: str | None = None) -> Tensor:
+        """The value at this place in the order of control edges, not that from before the step."""
+        attrs = {"variable": self.node.name, "shape": list(self.shape), "dtype": self.dtype}
+        return self.graph.add(_READ, attrs=attrs, name=name, device=self.node.device).output
+
+    def _write(self, op: OpDef, value: Any, name: str | None) -> Tensor:
+        tensor = as_tensor(value, self.graph, self.dtype)
+        return self.graph.add(
+            op,
+            [self, tensor],
+            {"variables": [self.node.name]},
+            name=name,
+            phase="update",
+            device=self.node.device,
+        ).output
+
+
+def is_variable(node: Node) -> bool:
+    return node.op is _VARIABLE
+
+
+def global_variables(graph: Graph | None = None) -> list[Tensor]:
+    """All variables of ``graph`` (the default graph), in the order they were made."""
+    graph = graph or get_default_graph()
+    return [node.outputs[0] for node in graph.nodes if is_variable(node)]
+
+
+def trainable_variables(graph: Graph | None = None) -> list[Tensor]:
+    """The variables that optimizers update."""
+    return [tensor for tensor in global_variables(graph) if tensor.node.attrs["trainable"]]
+
+
+def group(*items: Node | Tensor, name: str | None = None) -> Node:
+    """A node that does nothing, after all of ``items``: one name for running them together."""
+    nodes = [item.node if isinstance(item, Tensor) else item for item in items]
+    graph = nodes[0].graph if nodes else get_default_graph()
+    return graph.add(_NO_OP, name=name or "group", control_inputs=nodes, phase="update")
+
+
+def random_step(graph: Graph | None = None) -> Tensor:
+    """The graph's uint32 counter of random draws; every run that reads it adds 1 afterwards."""
+    graph = graph or get_default_graph()
+    if RANDOM_STEP in graph:
+        return graph.node(RANDOM_STEP).outputs[0]
+    with graph.as_default(), graph.reenter_scope(""), graph.device(None), graph.phase("variable"):
+        step = Variable(0, name=RANDOM_STEP, trainable=False, dtype="uint32")
+        step.assign_add(1, name=RANDOM_ADVANCE)
+    return step

@@ -1,0 +1,1 @@
+"""Structured operations as kernels: for each family a function `KernelRequest -> Lowering`."""

@@ -1,0 +1,137 @@
+"""Lowering of 2-D convolution and its two gradients as implicit matrix products.
+
+Images are (batch, height, width, channels), filters (height, width, in, out). attrs: `strides`
+[vertical, horizontal] and `padding` [[top, bottom], [left, right]], in pixels of zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from playgrad.ops.kernel import KernelRequest, Lowering
+from playgrad.ops.lowering.product import Product, lower_product
+from playgrad.ops.templates import render
+
+
+def _params(attrs: Mapping[str, Any], **shapes: tuple[int, ...]) -> dict[str, Any]:
+    return {
+        "strides": list(attrs["strides"]),
+        "padding": [list(pair) for pair in attrs["padding"]],
+        **{name: list(shape) for name, shape in shapes.items()},
+    }
+
+
+def lower_conv2d(request: KernelRequest) -> Lowering:
+    """Inputs (image, filters): output pixels by output channels; a tap is a filter position."""
+    image, filters = request.inputs[0].static_shape, request.inputs[1].static_shape
+    batch, output_height, output_width, outputs = request.outputs[0].static_shape
+    _, height, width, channels = image
+    filter_height, filter_width, _, _ = filters
+    stride_y, stride_x = request.attrs["strides"]
+    padding = request.attrs["padding"]
+    rows_code = render(
+        "conv2d_rows.wgsl",
+        WIDTH=width,
+        HEIGHT=height,
+        OUTPUT_WIDTH=output_width,
+        OUTPUT_HEIGHT=output_height,
+        STRIDE_Y=stride_y,
+        STRIDE_X=stride_x,
+        PAD_TOP=padding[0][0],
+        PAD_LEFT=padding[1][0],
+    )
+    product = Product(
+        rows=batch * output_height * output_width,
+        columns=outputs,
+        depth=channels,
+        rows_code=rows_code,
+        a_step=1,
+        taps=filter_height * filter_width,
+        tap_columns=filter_width,
+        b_tap=channels * outputs,
+        b_depth=outputs,
+        b_column=1,
+        padded=any(side for pair in padding for side in pair),
+    )
+    params = _params(request.attrs, image=image, filters=filters)
+    return lower_product(request, product, "conv2d", params)
+
+
+def lower_conv2d_input_gradient(request: KernelRequest) -> Lowering:
+    """Inputs (filters, gradient of the output), taken in the order (gradient, filters) as A, B.
+
+    Image pixels by input channels; a tap is a filter position.
+    """
+    filters, gradient = request.inputs[0].static_shape, request.inputs[1].static_shape
+    batch, height, width, channels = request.outputs[0].static_shape
+    _, output_height, output_width, outputs = gradient
+    filter_height, filter_width, _, _ = filters
+    stride_y, stride_x = request.attrs["strides"]
+    padding = request.attrs["padding"]
+    rows_code = render(
+        "conv2d_input_gradient_rows.wgsl",
+        WIDTH=width,
+        HEIGHT=height,
+        OUTPUT_WIDTH=output_width,
+        OUTPUT_HEIGHT=output_height,
+        STRIDE_Y=stride_y,
+        STRIDE_X=stride_x,
+        PAD_TOP=padding[0][0],
+        PAD_LEFT=padding[1][0],
+    )
+    product = Product(
+        rows=batch * height * width,
+        columns=channels,
+        depth=outputs,
+        rows_code=rows_code,
+        a_step=1,
+        taps=filter_height * filter_width,
+        tap_columns=filter_width,
+        b_tap=channels * outputs,
+        b_depth=1,
+        b_column=outputs,
+        padded=True,
+    )
+    params = _params(request.attrs, filters=filters, gradient=gradient)
+    return lower_product(request, product, "conv2d_input_gradient", params, operands=(1, 0))
+
+
+def lower_conv2d_filter_gradient(request: KernelRequest) -> Lowering:
+    """Inputs (image, gradient of the output): weights by output channels.
+
+    A tap is one line of output pixels. There are many of them and few weights, so the product is
+    usually split.
+    """
+    image, gradient = request.inputs[0].static_shape, request.inputs[1].static_shape
+    filter_height, filter_width, channels, outputs = request.outputs[0].static_shape
+    batch, height, width, _ = image
+    _, output_height, output_width, _ = gradient
+    stride_y, stride_x = request.attrs["strides"]
+    padding = request.attrs["padding"]
+    rows_code = render(
+        "conv2d_filter_gradient_rows.wgsl",
+        WIDTH=width,
+        HEIGHT=height,
+        CHANNELS=channels,
+        FILTER_WIDTH=filter_width,
+        STRIDE_Y=stride_y,
+        STRIDE_X=stride_x,
+        PAD_TOP=padding[0][0],
+        PAD_LEFT=padding[1][0],
+    )
+    product = Product(
+        rows=filter_height * filter_width * channels,
+        columns=outputs,
+        depth=output_width,
+        rows_code=rows_code,
+        a_step=stride_x * channels,
+        taps=batch * output_height,
+        tap_columns=output_height,
+        b_tap=output_width * outputs,
+        b_depth=outputs,
+        b_column=1,
+        padded=any(side for pair in padding for side in pair),
+    )
+    params = _params(request.attrs, image=image, gradient=gradient)
+    return lower_product(request, product, "conv2d_filter_gradient", params)

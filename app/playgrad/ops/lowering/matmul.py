@@ -1,0 +1,43 @@
+"""Lowering of matrix products."""
+
+from __future__ import annotations
+
+from playgrad.ops.kernel import KernelRequest, Lowering
+from playgrad.ops.lowering.product import Product, lower_product
+from playgrad.ops.templates import render
+
+
+def lower_matmul(request: KernelRequest) -> Lowering:
+    """result[..., M, N] = a[..., M, K] @ b[..., K, N], float32.
+
+    attrs: `transpose_a` (a is [..., K, M]) and `transpose_b` (b is [..., N, K]). Leading
+    dimensions are a batch; an operand of rank 2 serves every item of it.
+    """
+    a, b = request.inputs[0].static_shape, request.inputs[1].static_shape
+    *lead, rows, columns = request.outputs[0].static_shape
+    transpose_a = bool(request.attrs.get("transpose_a"))
+    transpose_b = bool(request.attrs.get("transpose_b"))
+    depth = a[-2] if transpose_a else a[-1]
+    batch = 1
+    for size in lead:
+        batch *= size
+    product = Product(
+        rows=rows,
+        columns=columns,
+        depth=depth,
+        rows_code=render("matmul_rows.wgsl", A_ROW=1 if transpose_a else depth),
+        a_step=rows if transpose_a else 1,
+        b_depth=1 if transpose_b else columns,
+        b_column=depth if transpose_b else 1,
+        batch=batch,
+        a_batch=rows * depth if len(a) > 2 else 0,
+        b_batch=depth * columns if len(b) > 2 else 0,
+    )
+    params = {
+        "rows": rows,
+        "columns": columns,
+        "depth": depth,
+        "transpose_a": transpose_a,
+        "transpose_b": transpose_b,
+    }
+    return lower_product(request, product, "matmul", params)

@@ -1,0 +1,225 @@
+"""The matrix product that matmul and the three convolution kernels share.
+
+Software adapters get `matmul_register.wgsl` (a tile in registers, no barriers), GPUs
+`matmul_shared.wgsl` (tiles in workgroup memory). A product of great depth and few results is split
+along its depth, and the parts are added in a fixed order, so that runs are reproducible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from playgrad.ops.kernel import (
+    Binding,
+    KernelCall,
+    KernelRequest,
+    Lowering,
+    Target,
+    flat_index,
+    grid,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.templates import render
+
+REGISTER_TILE = 8
+SHARED_RESULTS = 4
+"""Rows and columns of results that one invocation makes in the shared-memory family."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """result[row, column] = sum over taps and depths of A * B; see common/product.wgsl."""
+
+    rows: int
+    columns: int
+    depth: int
+    rows_code: str
+    a_step: int
+    b_depth: int
+    b_column: int
+    taps: int = 1
+    tap_columns: int = 1
+    b_tap: int = 0
+    batch: int = 1
+    a_batch: int = 0
+    b_batch: int = 0
+    padded: bool = False
+
+    def constants(self) -> dict[str, object]:
+        """What common/product.wgsl asks for, save the grid and the store."""
+        return {
+            "ROWS": self.rows,
+            "COLUMNS": self.columns,
+            "TAPS": self.taps,
+            "TAP_COLUMNS": self.tap_columns,
+            "DEPTH": self.depth,
+            "A_STEP": self.a_step,
+            "A_BATCH": self.a_batch,
+            "B_BATCH": self.b_batch,
+            "B_TAP": self.b_tap,
+            "B_DEPTH": self.b_depth,
+            "B_COLUMN": self.b_column,
+            "PADDED": self.padded,
+            "rows": self.rows_code,
+        }
+
+
+@dataclass(frozen=True)
+class _Tiling:
+    """How a product is cut: `constants` and `kernel` of its family, workgroups, splits."""
+
+    kernel: str
+    constants: Mapping[str, object]
+    group_rows: int
+    group_columns: int
+    splits: int
+
+
+def lower_product(
+    request: KernelRequest,
+    product: Product,
+    name: str,
+    params: Mapping[str, Any],
+    operands: tuple[int, int] = (0, 1),
+) -> Lowering:
+    """The dispatches of `product`, whose A and B are the inputs numbered `operands`.
+
+    `name` and `params` go into the plan, to say what the kernels do.
+    """
+    if request.target.is_software:
+        family, tiling = f"{name}_register", _register_tiling(product)
+    else:
+        family, tiling = f"{name}_shared", _shared_tiling(product, request.target)
+    splits = tiling.splits
+    inputs = tuple(
+        input_binding(letter, number, request.inputs[number])
+        for letter, number in zip("ab", operands, strict=True)
+    )
+    result = output_binding("result", 0, request.outputs[0])
+    if splits == 1:
+        call = _product_call(
+            request, product, tiling, family, params, request.store("result"),
+            (*inputs, *request.epilogue_bindings(), result),
+        )  # fmt: skip
+        return Lowering((call,))
+    partial = Binding("partial_sums", "scratch", 0, "f32")
+    store = "fn store(index: u32, value: f32) { partial_sums[index] = value; }"
+    items = product.batch * product.rows * product.columns
+    first = _product_call(
+        request, product, tiling, family, {**params, "splits": splits}, store, (*inputs, partial)
+    )
+    second = KernelCall(
+        family="sum_partials",
+        params={"items": items, "splits": splits, "results": product.rows * product.columns},
+        code=render(
+            "sum_partials.wgsl",
+            ITEMS=items,
+            SPLITS=splits,
+            RESULTS=product.rows * product.columns,
+            WORKGROUP=64,
+            INDEX=flat_index(items, 64, request.target.limits),
+            store=request.store("result"),
+        ),
+        bindings=(partial, *request.epilogue_bindings(), result),
+        workgroups=grid(items, 64, request.target.limits),
+    )
+    return Lowering((first, second), scratch=(4 * items * splits,))
+
+
+def _product_call(
+    request: KernelRequest,
+    product: Product,
+    tiling: _Tiling,
+    family: str,
+    params: Mapping[str, Any],
+    store: str,
+    bindings: tuple[Binding, ...],
+) -> KernelCall:
+    groups = tiling.group_rows * tiling.group_columns
+    across, down, _ = grid(groups, 1, request.target.limits)
+    code = render(
+        tiling.kernel,
+        **product.constants(),
+        **tiling.constants,
+        SPLITS=tiling.splits,
+        GROUP_COLUMNS=tiling.group_columns,
+        GROUPS=groups,
+        GRID_X=across,
+        store=store,
+    )
+    workgroups = (across, down, product.batch * tiling.splits)
+    return KernelCall(family, dict(params), code, bindings, workgroups)
+
+
+def _register_tiling(product: Product) -> _Tiling:
+    """Workgroups of 8 invocations (the width of a processor's vectors), more for large results."""
+    tile_columns = -(-product.columns // REGISTER_TILE)
+    tile_rows = -(-product.rows // REGISTER_TILE)
+    lanes_x = min(8, _power_of_two(tile_columns))
+    lanes_y = 8 // lanes_x
+    group_rows = -(-tile_rows // lanes_y)
+    group_columns = -(-tile_columns // lanes_x)
+    steps = product.taps * product.depth
+    groups = group_rows * group_columns * product.batch
+    splits = _splits(groups, wanted=16, steps=steps, least=256)
+    split_depth = product.taps == 1
+    taps = product.taps if split_depth else -(-product.taps // splits)
+    depth = -(-product.depth // splits) if split_depth else product.depth
+    splits = -(-product.depth // depth) if split_depth else -(-product.taps // taps)
+    constants = {
+        "LANES_X": lanes_x,
+        "LANES_Y": lanes_y,
+        "TAPS_PER_SPLIT": taps,
+        "DEPTH_PER_SPLIT": depth,
+        "SPLIT_DEPTH": split_depth,
+    }
+    return _Tiling("matmul_register.wgsl", constants, group_rows, group_columns, splits)
+
+
+def _shared_tiling(product: Product, target: Target) -> _Tiling:
+    """Tiles of 4 x 4 results for as many invocations as limits allow and the result can use."""
+    step = 16
+    limits = target.limits
+    side = 16
+    while side > 4 and (
+        side * side > limits.max_compute_invocations_per_workgroup
+        or 2 * 4 * step * (SHARED_RESULTS * side + 1) > limits.max_compute_workgroup_storage_size
+        or _shared_groups(product, side) < 64
+    ):
+        side //= 2
+    tile = SHARED_RESULTS * side
+    steps = product.taps * product.depth
+    splits = _splits(_shared_groups(product, side), wanted=64, steps=steps, least=512)
+    depth = step * -(-steps // (splits * step))
+    constants = {
+        "SIDE": side,
+        "STEP": step,
+        "DEPTH_PER_SPLIT": depth,
+        "A_ALONG_DEPTH": product.a_step == 1,
+        "B_ALONG_DEPTH": product.b_column != 1,
+    }
+    return _Tiling(
+        "matmul_shared.wgsl",
+        constants,
+        -(-product.rows // tile),
+        -(-product.columns // tile),
+        -(-steps // depth),
+    )
+
+
+def _shared_groups(product: Product, side: int) -> int:
+    tile = SHARED_RESULTS * side
+    return -(-product.rows // tile) * -(-product.columns // tile) * product.batch
+
+
+def _splits(groups: int, wanted: int, steps: int, least: int) -> int:
+    """Parts to cut the depth into: enough for `wanted` workgroups, each of `least` steps or more."""
+    return max(1, min(-(-wanted // groups), steps // least))
+
+
+def _power_of_two(value: int) -> int:
+    """The smallest power of two that is at least `value`."""
+    return 1 << (value - 1).bit_length()

@@ -1,0 +1,150 @@
+/**
+ * The device worker: serves the Python worker's calls on its GPU devices, one after the other.
+ *
+ * Calls come on a message port; each answer is one frame in the reply ring, because the caller is
+ * asleep until then. The page connects the two, and connects again after it restarted Python.
+ */
+
+import { describe, findAdapter, openDevice } from "./adapter.js";
+import { EngineError } from "./errors.js";
+import { DeviceCall, DeviceCommand, DeviceEvent } from "./messages.js";
+import { Runner } from "./runner.js";
+import { RingWriter, stopFlag } from "./shared-memory.js";
+
+/**
+ * @typedef {{call: string, device: number, text?: string, buffers?: Uint8Array<ArrayBuffer>[]}} Call
+ *   `text`: the arguments as JSON; `buffers`: the data of `execute`'s writes, in order
+ * @typedef {{value: unknown, payload?: Uint8Array}} Answer
+ */
+
+class Connection {
+  #port;
+  #answers;
+  #stop;
+  /** @type {Map<number, Runner>} */
+  #runners = new Map();
+  #nextDevice = 1;
+  #last = Promise.resolve();
+
+  /** @param {{port: MessagePort, control: SharedArrayBuffer, reply: SharedArrayBuffer}} ends */
+  constructor({ port, control, reply }) {
+    this.#port = port;
+    this.#answers = new RingWriter(reply);
+    this.#stop = stopFlag(control);
+    // Python waits for each answer, but `close` is sent without waiting: keep the order.
+    port.onmessage = ({ data }) => (this.#last = this.#last.then(() => this.#serve(data)));
+  }
+
+  close() {
+    this.#port.close();
+    for (const runner of this.#runners.values()) runner.destroy();
+    this.#runners.clear();
+  }
+
+  /** @param {Call} call */
+  async #serve(call) {
+    try {
+      const { value, payload } = await this.#perform(call);
+      this.#answers.pushBlocking(JSON.stringify({ value: value ?? null }), payload);
+    } catch (problem) {
+      this.#answers.pushBlocking(JSON.stringify({ error: errorRecord(problem) }));
+    }
+  }
+
+  /** @param {Call} call @returns {Promise<Answer>} */
+  async #perform({ call, device, text, buffers }) {
+    const argument = text === undefined ? {} : JSON.parse(text);
+    if (call === DeviceCall.LIST) return { value: await listAdapters() };
+    if (call === DeviceCall.OPEN) return { value: await this.#open() };
+    const runner = this.#runners.get(device);
+    if (!runner) throw new EngineError("DeviceLostError", "this GPU device was closed");
+    switch (call) {
+      case DeviceCall.CLOSE:
+        this.#runners.delete(device);
+        runner.destroy();
+        return { value: null };
+      case DeviceCall.CREATE_BUFFER:
+        return { value: await runner.createBuffer(argument.size) };
+      case DeviceCall.DESTROY_BUFFER:
+        return { value: runner.destroyBuffer(argument.buffer) };
+      case DeviceCall.LOAD:
+        return { value: await runner.load(argument.plan, argument.external) };
+      case DeviceCall.UNLOAD:
+        return { value: runner.unload(argument.program) };
+      case DeviceCall.STATS:
+        return { value: runner.stats() };
+      case DeviceCall.EXECUTE:
+        return await execute(runner, argument, buffers ?? []);
+      default:
+        throw new EngineError("DeviceError", `unknown call ${call}`);
+    }
+  }
+
+  async #open() {
+    const adapter = await findAdapter(navigator.gpu);
+    const device = await openDevice(adapter);
+    const runner = new Runner(device, this.#stop);
+    await runner.calibrate();
+    const id = this.#nextDevice++;
+    this.#runners.set(id, runner);
+    runner.lost.then((message) => {
+      // Only a loss that nobody asked for is news.
+      if (this.#runners.get(id) === runner) self.postMessage({ kind: DeviceEvent.LOST, message });
+    });
+    // Within reach of the developer tools, where a learner may look at the device that trains.
+    Object.assign(globalThis, { playgradDevice: device });
+    return { device: id, info: describe(adapter, device) };
+  }
+}
+
+/**
+ * @param {Runner} runner
+ * @param {{program: number | null, segment: number, steps: number,
+ *          writes: [import("./runner.js").BufferKey, number][],
+ *          reads: [import("./runner.js").BufferKey, number, number][]}} argument
+ * @param {Uint8Array<ArrayBuffer>[]} buffers
+ * @returns {Promise<Answer>}
+ */
+async function execute(runner, { writes, ...rest }, buffers) {
+  const { data, ...value } = await runner.execute({
+    ...rest,
+    writes: writes.map(([key, offset], index) => [key, offset, buffers[index]]),
+  });
+  return { value, payload: data };
+}
+
+async function listAdapters() {
+  try {
+    return [describe(await findAdapter(navigator.gpu))];
+  } catch {
+    return [];
+  }
+}
+
+/** @param {unknown} problem */
+function errorRecord(problem) {
+  const message = problem instanceof Error ? problem.message : String(problem);
+  if (problem instanceof EngineError) return { type: problem.type, message, op: problem.op ?? null };
+  return { type: "DeviceError", message, op: null };
+}
+
+/** Tell the page what there is to train on. */
+async function announce() {
+  try {
+    const info = describe(await findAdapter(navigator.gpu));
+    self.postMessage({ kind: DeviceEvent.DEVICE, available: true, info });
+  } catch (problem) {
+    const { message } = errorRecord(problem);
+    self.postMessage({ kind: DeviceEvent.DEVICE, available: false, error: message });
+  }
+}
+
+/** @type {Connection | undefined} */
+let connection;
+
+self.onmessage = ({ data }) => {
+  if (data.kind !== DeviceCommand.CONNECT) return;
+  connection?.close();
+  connection = new Connection(data);
+  announce();
+};

@@ -1,0 +1,232 @@
+/**
+ * A Plan made ready to run on one GPUDevice: buffers, pipelines and bind groups made once, so that
+ * a training step is one encoder, as few compute passes as its copies allow, and one submit.
+ *
+ * The Plan is plain data; `app/playgrad/compiler/plan.py` says what its fields mean.
+ */
+
+import { EngineError, fromGpuError, guarded } from "./errors.js";
+
+/**
+ * @typedef {{id: number, size: number, role: string, data?: string, external?: string}} PlanBuffer
+ * @typedef {{id: number, family: string, params?: object, wgsl: string, access: string[]}} PlanKernel
+ * @typedef {{kind: "dispatch", kernel: number, bindings: number[][],
+ *            workgroups: [number, number, number], node: string}} PlanDispatch
+ * @typedef {{kind: "copy", source: [number, number], target: [number, number],
+ *            size: number, node: string}} PlanCopy
+ * @typedef {{buffers: PlanBuffer[], kernels: PlanKernel[], steps: (PlanDispatch | PlanCopy)[],
+ *            segments: [number, number][]}} Plan
+ *
+ * @typedef {{layout: GPUBindGroupLayout, pipeline: GPUComputePipeline}} Kernel
+ * @typedef {{pipeline: GPUComputePipeline, group: GPUBindGroup, x: number, y: number, z: number,
+ *            copy: undefined}} Dispatch
+ * @typedef {{copy: [GPUBuffer, number, GPUBuffer, number, number]}} Copy
+ */
+
+/** Pipelines of one device, cached by their text and access: plans share most kernels. */
+export class PipelineCache {
+  #device;
+  /** @type {Map<string, GPUBindGroupLayout>} by access */
+  #layouts = new Map();
+  /** @type {Map<string, Promise<Kernel>>} */
+  #kernels = new Map();
+
+  /** @param {GPUDevice} device */
+  constructor(device) {
+    this.#device = device;
+  }
+
+  /** @param {PlanKernel} kernel @returns {Promise<Kernel>} */
+  get(kernel) {
+    const key = `${kernel.access.join()}\n${kernel.wgsl}`;
+    let compiled = this.#kernels.get(key);
+    if (!compiled) {
+      compiled = this.#compile(kernel);
+      this.#kernels.set(key, compiled);
+      compiled.catch(() => this.#kernels.delete(key));
+    }
+    return compiled;
+  }
+
+  /** @param {PlanKernel} kernel @returns {Promise<Kernel>} */
+  async #compile(kernel) {
+    const layout = this.#layout(kernel.access);
+    const { value, error } = guarded(this.#device, () => {
+      const module = this.#device.createShaderModule({ code: kernel.wgsl, label: kernel.family });
+      const pipeline = this.#device.createComputePipelineAsync({
+        label: kernel.family,
+        layout: this.#device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+        compute: { module, entryPoint: "main" },
+      });
+      return { module, pipeline };
+    });
+    const pipeline = await value.pipeline.catch((reason) => reason);
+    const found = await error;
+    if (!found && pipeline instanceof GPUComputePipeline) return { layout, pipeline };
+    const messages = await compilerMessages(value.module, kernel.wgsl);
+    const text = messages || found?.message || String(pipeline?.message ?? pipeline);
+    const params = kernel.params ? ` ${JSON.stringify(kernel.params)}` : "";
+    throw new EngineError("KernelError", `kernel ${kernel.family}${params}: ${text}`);
+  }
+
+  /** @param {string[]} access "read" or "read_write" for each binding */
+  #layout(access) {
+    const key = access.join();
+    let layout = this.#layouts.get(key);
+    if (!layout) {
+      layout = this.#device.createBindGroupLayout({
+        entries: access.map((each, binding) => ({
+          binding,
+          visibility: GPUShaderStage.COMPUTE,
+          buffer: { type: each === "read" ? "read-only-storage" : "storage" },
+        })),
+      });
+      this.#layouts.set(key, layout);
+    }
+    return layout;
+  }
+}
+
+/** @param {GPUShaderModule} module @param {string} wgsl */
+async function compilerMessages(module, wgsl) {
+  const { messages } = await module.getCompilationInfo();
+  const lines = wgsl.split("\n");
+  return messages
+    .filter((message) => message.type === "error")
+    .map(({ lineNum, message }) => {
+      const line = lines[lineNum - 1]?.trim();
+      return line ? `line ${lineNum}: ${message}\n    ${line}` : message;
+    })
+    .join("\n");
+}
+
+/** A loaded Plan. Owns no buffers: the runner does. */
+export class Program {
+  /**
+   * @param {Map<number, GPUBuffer>} buffers by plan buffer id
+   * @param {number[]} owned host ids of the buffers made for this program
+   * @param {(Dispatch | Copy)[][]} segments
+   */
+  constructor(buffers, owned, segments) {
+    this.buffers = buffers;
+    this.owned = owned;
+    this.segments = segments;
+  }
+}
+
+/**
+ * Compile a plan's kernels, all at once, and bind its buffers.
+ * @param {GPUDevice} device
+ * @param {PipelineCache} pipelines
+ * @param {Plan} plan
+ * @param {Map<number, GPUBuffer>} buffers by plan buffer id
+ * @returns {Promise<(Dispatch | Copy)[][]>} the prepared steps of every segment
+ * @throws {EngineError} KernelError naming the kernel or the node
+ */
+export async function prepare(device, pipelines, plan, buffers) {
+  /** @type {Map<number, Kernel>} */
+  const kernels = new Map();
+  // All settle before the first failure is told, so that no compilation outlives this call.
+  const results = await Promise.allSettled(
+    plan.kernels.map(async (kernel) => kernels.set(kernel.id, await pipelines.get(kernel))),
+  );
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+
+  const { value: steps, error } = guarded(device, () => {
+    const prepared = plan.steps.map((step) => prepareStep(device, step, kernels, buffers));
+    // Encoding once without submitting shows every rule that a step breaks, now and not in training.
+    encode(device, prepared);
+    return prepared;
+  });
+  const found = await error;
+  if (found) throw (await findCulprit(device, plan, kernels, buffers)) ?? fromGpuError(found, "plan");
+  return plan.segments.map(([first, last]) => steps.slice(first, last));
+}
+
+/**
+ * @param {GPUDevice} device
+ * @param {PlanDispatch | PlanCopy} step
+ * @param {Map<number, Kernel>} kernels
+ * @param {Map<number, GPUBuffer>} buffers
+ * @returns {Dispatch | Copy}
+ */
+function prepareStep(device, step, kernels, buffers) {
+  /** @param {number} id */
+  const buffer = (id) => {
+    const found = buffers.get(id);
+    if (!found) throw new EngineError("KernelError", `the plan has no buffer ${id}`, step.node);
+    return found;
+  };
+  if (step.kind === "copy") {
+    const [source, from] = step.source;
+    const [target, to] = step.target;
+    return { copy: [buffer(source), from, buffer(target), to, step.size] };
+  }
+  const kernel = kernels.get(step.kernel);
+  if (!kernel) throw new EngineError("KernelError", `the plan has no kernel ${step.kernel}`, step.node);
+  const group = device.createBindGroup({
+    label: step.node,
+    layout: kernel.layout,
+    entries: step.bindings.map(([id, offset, size], binding) => ({
+      binding,
+      resource: { buffer: buffer(id), offset, size },
+    })),
+  });
+  const [x, y, z] = step.workgroups;
+  return { pipeline: kernel.pipeline, group, x, y, z, copy: undefined };
+}
+
+/**
+ * The error of the first step that is wrong on its own.
+ * @param {GPUDevice} device
+ * @param {Plan} plan
+ * @param {Map<number, Kernel>} kernels
+ * @param {Map<number, GPUBuffer>} buffers
+ */
+async function findCulprit(device, plan, kernels, buffers) {
+  for (const step of plan.steps) {
+    const { error } = guarded(device, () =>
+      encode(device, [prepareStep(device, step, kernels, buffers)]),
+    );
+    const found = await error;
+    if (found) {
+      const family =
+        step.kind === "copy" ? "copy" : plan.kernels.find(({ id }) => id === step.kernel)?.family;
+      return fromGpuError(found, `${step.node} (${family})`, step.node);
+    }
+  }
+  return undefined;
+}
+
+/**
+ * @param {GPUDevice} device
+ * @param {(Dispatch | Copy)[]} steps
+ * @returns {GPUCommandBuffer}
+ */
+export function encode(device, steps) {
+  const encoder = device.createCommandEncoder();
+  /** @type {GPUComputePassEncoder | undefined} */
+  let pass;
+  /** @type {GPUComputePipeline | undefined} */
+  let current;
+  for (const step of steps) {
+    if (step.copy) {
+      pass?.end();
+      pass = undefined;
+      encoder.copyBufferToBuffer(...step.copy);
+      continue;
+    }
+    if (!pass) {
+      pass = encoder.beginComputePass();
+      current = undefined;
+    }
+    if (current !== step.pipeline) {
+      current = step.pipeline;
+      pass.setPipeline(current);
+    }
+    pass.setBindGroup(0, step.group);
+    pass.dispatchWorkgroups(step.x, step.y, step.z);
+  }
+  pass?.end();
+  return encoder.finish();
+}

@@ -1,0 +1,127 @@
+/**
+ * The Python worker: boots Pyodide with NumPy and playgrad, then serves the page's requests.
+ *
+ * While Python is idle, this worker sits in its event loop and a "poke" makes Python look into the
+ * mailbox. While Python is busy, no message can be received, and Python looks into the mailbox itself.
+ */
+
+import { PythonCommand, PythonEvent } from "./messages.js";
+import { createHost } from "./python-host.js";
+import { interruptBuffer } from "./shared-memory.js";
+
+/** Where the server keeps the runtime, its lock file and the NumPy wheel. */
+const PYODIDE = new URL("/pyodide/314.0.3/", self.location.href).href;
+const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
+const CONTROLLER = "playgrad.page.controller";
+const SETUP = `
+import time
+from playgrad.devices import _browser
+time.sleep = _browser.sleep
+`;
+const VERSIONS = `
+import platform, numpy, playgrad
+[playgrad.__version__, platform.python_version(), numpy.__version__]
+`;
+
+/** @type {any} the Pyodide API, once started */
+let pyodide;
+/** @type {any} playgrad.page.controller */
+let controller;
+
+/** When each start-up phase ended, in milliseconds since the worker began. @type {Record<string, number>} */
+const timings = {};
+
+/** @param {string} phase */
+function ended(phase) {
+  timings[phase] = Math.round(performance.now());
+}
+
+/** @param {string} stage */
+function loading(stage) {
+  self.postMessage({ kind: PythonEvent.LOADING, stage });
+}
+
+/** Everything that can be fetched is fetched at once, before the page has even connected us. */
+const bundle = download(BUNDLE);
+const runtime = boot();
+for (const early of [bundle, runtime]) early.catch(() => {}); // `start` will await and report them
+
+/** @param {string} url @returns {Promise<ArrayBuffer>} */
+async function download(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
+  const bytes = await response.arrayBuffer();
+  ended("bundle");
+  return bytes;
+}
+
+async function boot() {
+  loading("python");
+  const { loadPyodide } = await import(`${PYODIDE}pyodide.mjs`);
+  const started = await loadPyodide({
+    indexURL: PYODIDE,
+    packages: ["numpy"],
+    stdout: lineSink(PythonEvent.STDOUT),
+    stderr: lineSink(PythonEvent.STDERR),
+  });
+  ended("python");
+  return started;
+}
+
+/** What Python writes before the controller has taken over its streams. @param {string} kind */
+function lineSink(kind) {
+  /** @param {string} line */
+  return (line) => self.postMessage({ kind, text: `${line}\n` });
+}
+
+/** @param {{memory: import("./shared-memory.js").SharedMemory, ports: MessagePort[]}} ends */
+async function start({ memory, ports }) {
+  pyodide = await runtime;
+  pyodide.registerJsModule("playgrad_host", createHost(memory, ports));
+  loading("numpy");
+  pyodide.runPython("import numpy");
+  ended("numpy");
+  loading("library");
+  const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
+  pyodide.unpackArchive(await bundle, "zip", { extractDir: sitePackages });
+  pyodide.runPython(SETUP);
+  controller = pyodide.pyimport(CONTROLLER);
+  controller.main();
+  ended("library");
+  self.postMessage({ kind: PythonEvent.READY, ...versions(), timings });
+  // From here on a stop may interrupt; before, it would break the start in the middle.
+  pyodide.setInterruptBuffer(interruptBuffer(memory.control));
+  handlePending();
+}
+
+function versions() {
+  const list = pyodide.runPython(VERSIONS);
+  const [version, python, numpy] = list.toJs();
+  list.destroy();
+  return { version, python, numpy };
+}
+
+/** Let Python serve what is in the mailbox. */
+function handlePending() {
+  try {
+    controller.handle_pending();
+  } catch (error) {
+    if (isKeyboardInterrupt(error)) self.postMessage({ kind: PythonEvent.STATUS, state: "stopped" });
+    else crash(String(error));
+  }
+}
+
+/** The controller catches a stop of user code; this is one that came a moment too late. @param {any} error */
+function isKeyboardInterrupt(error) {
+  return error?.name === "PythonError" && error.type === "KeyboardInterrupt";
+}
+
+/** @param {string} message */
+function crash(message) {
+  self.postMessage({ kind: PythonEvent.CRASH, message });
+}
+
+self.onmessage = ({ data }) => {
+  if (data.kind === PythonCommand.START) start(data).catch((error) => crash(String(error)));
+  else if (data.kind === PythonCommand.POKE && controller) handlePending();
+};

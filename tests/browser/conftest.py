@@ -1,0 +1,68 @@
+"""Fixtures for tests that drive Chromium: a blank page of the server's origin, and the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Worker
+
+_ENGINE_HARNESS = (Path(__file__).parent / "engine_harness.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def blank_page(chromium: Browser, server: str) -> Iterator[Page]:
+    """A cross-origin isolated page without scripts: whatever happens in it, the test did.
+
+    The test fails if a script of it throws or if the security policy refuses something.
+    """
+    page = chromium.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "console",
+        lambda message: (
+            complaints.append(message.text) if "Content Security Policy" in message.text else None
+        ),
+    )
+    page.goto(f"{server}/healthz")
+    yield page
+    page.close()
+    assert complaints == []
+
+
+class Engine:
+    """The page's two workers without the page: posts requests, collects events."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        page.evaluate(_ENGINE_HARNESS)
+        self.ready: dict[str, Any] = page.evaluate("engine.start()")
+
+    def run(self, source: str, *, stop_after_ms: int | None = None) -> dict[str, Any]:
+        """Run user code to its end: `state`, `stdout`, `error`, and after a stop `stop_ms`."""
+        result: dict[str, Any] = self.page.evaluate(
+            "([source, stopAfter]) => engine.run(source, stopAfter)", [source, stop_after_ms]
+        )
+        return result
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.page.evaluate("kind => engine.events(kind)", kind)
+        return found
+
+    def device_worker(self) -> Worker:
+        (worker,) = [each for each in self.page.workers if "device-worker" in each.url]
+        return worker
+
+
+@pytest.fixture(scope="module")
+def engine(chromium: Browser, server: str) -> Iterator[Engine]:
+    """A started engine, shared by the tests of a file: starting Python takes seconds."""
+    page = chromium.new_page()
+    page.goto(f"{server}/healthz")
+    yield Engine(page)
+    page.close()

@@ -1,0 +1,46 @@
+// Evaluated in a blank page: the page's own engine client, with promises for the tests to wait on.
+async () => {
+  const { EngineClient } = await import("/static/js/engine-client.js");
+  const log = [];
+  const waiting = new Set();
+  const client = new EngineClient((event) => {
+    log.push(event);
+    for (const each of waiting) {
+      if (!each.accepts(event)) continue;
+      waiting.delete(each);
+      each.resolve(event);
+    }
+  });
+  const next = (accepts) => new Promise((resolve) => waiting.add({ accepts, resolve }));
+  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  const REST = ["done", "stopped", "error", "idle"];
+
+  globalThis.engine = {
+    client,
+    next,
+    events: (kind) => log.filter((event) => event.kind === kind),
+    async start() {
+      const up = next(({ kind }) => kind === "ready" || kind === "crash");
+      client.start();
+      return up;
+    },
+    async run(source, stopAfter) {
+      const from = log.length;
+      const rest = next(({ kind, state }) => kind === "crash" || (kind === "status" && REST.includes(state)));
+      client.post("run", { id: 0, source, options: { device: "auto", paused: false } });
+      let stopped = 0;
+      if (stopAfter !== null) {
+        await pause(stopAfter);
+        stopped = performance.now();
+        client.stop(() => {});
+      }
+      const { state, message } = await rest;
+      const stop_ms = performance.now() - stopped;
+      client.atRest();
+      const events = log.slice(from);
+      const text = (kind) => events.filter((event) => event.kind === kind).map(({ text }) => text).join("");
+      const error = events.find(({ kind }) => kind === "error") ?? null;
+      return { state: state ?? `crash: ${message}`, stdout: text("stdout"), stderr: text("stderr"), error, stop_ms };
+    },
+  };
+}

@@ -1,0 +1,222 @@
+"""static/engine/runner.js in Chromium, without workers and without Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from tests.browser import plans
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+# `bench.runner` on a device of its own; `bench.stop` ends replays; `bench.attempt(work)` gives the
+# error's type, op and message.
+OPEN = """async () => {
+  const { Runner } = await import("/static/engine/runner.js");
+  const { findAdapter, openDevice, describe } = await import("/static/engine/adapter.js");
+  globalThis.bench = {
+    stop: false,
+    async open() {
+      const adapter = await findAdapter(navigator.gpu);
+      this.device = await openDevice(adapter);
+      this.info = describe(adapter, this.device);
+      this.runner = new Runner(this.device, () => this.stop);
+      await this.runner.calibrate();
+    },
+    async attempt(work) {
+      try { return { value: await work() }; }
+      catch ({ type, op, message }) { return { type, op: op ?? null, message }; }
+    },
+  };
+  await bench.open();
+}"""
+
+
+@pytest.fixture
+def bench(blank_page: Page) -> Page:
+    blank_page.evaluate(OPEN)
+    return blank_page
+
+
+def attempt_load(bench: Page, plan: dict[str, Any]) -> dict[str, Any]:
+    """The error that loading the plan gives; checks that no buffer is left behind."""
+    result: dict[str, Any] = bench.evaluate(
+        "plan => bench.attempt(() => bench.runner.load(plan))", plan
+    )
+    stats = bench.evaluate("bench.runner.stats()")
+    assert (stats["buffers"], stats["bytes"], stats["programs"]) == (0, 0, 0)
+    return result
+
+
+def test_plan_with_segments_feeds_fetches_and_an_external_buffer(bench: Page) -> None:
+    x = np.random.default_rng(1).standard_normal(plans.COUNT).astype(np.float32)
+    weight = np.random.default_rng(2).standard_normal(plans.COUNT).astype(np.float32)
+    result = bench.evaluate(
+        """async ([plan, x, weight, size]) => {
+          const bytes = (values) => new Uint8Array(new Float32Array(values).buffer);
+          const runner = bench.runner;
+          const external = await runner.createBuffer(size);
+          const program = await runner.load(plan, { weight: external });
+          const first = await runner.execute({
+            program, segment: 0, reads: [[[program, 2], 0, size]],
+            writes: [[[program, 1], 0, bytes(x)], [external, 0, bytes(weight)]],
+          });
+          const second = await runner.execute({
+            program, segment: 1, steps: 5, reads: [[[program, 4], 0, size], [external, 8, 4]],
+          });
+          const full = runner.stats();
+          runner.unload(program);
+          runner.destroyBuffer(external);
+          const floats = (data, from, count) => [...new Float32Array(data.buffer, from, count)];
+          return {
+            fetch: floats(first.data, 0, size / 4), done: [first.steps_done, second.steps_done],
+            total: floats(second.data, 0, size / 4), weight: floats(second.data, size, 1),
+            full, empty: runner.stats(),
+          };
+        }""",
+        [plans.two_segments(), x.tolist(), weight.tolist(), plans.BYTES],
+    )
+    np.testing.assert_allclose(result["fetch"], 2 * x, rtol=1e-6)
+    np.testing.assert_allclose(
+        result["total"], plans.bias() + 10 * weight * x, rtol=1e-4, atol=1e-5
+    )
+    assert result["weight"] == [weight[2]]
+    assert result["done"] == [1, 5]
+    assert result["full"]["programs"] == 1
+    assert result["full"]["buffers"] == 5
+    assert result["empty"] == {
+        "buffers": 0,
+        "bytes": 0,
+        "programs": 0,
+        "peak_bytes": result["full"]["peak_bytes"],
+    }
+
+
+def test_a_kernel_that_does_not_compile_names_family_and_line(bench: Page) -> None:
+    error = attempt_load(bench, plans.single(plans.BROKEN, ["read_write"], [[0, 0, plans.BYTES]]))
+    assert error["type"] == "KernelError"
+    assert "kernel only" in error["message"]
+    assert "line 5" in error["message"]
+    assert "nonsense(1.0)" in error["message"]
+
+
+def test_a_buffer_read_and_written_in_one_dispatch_names_the_node(bench: Page) -> None:
+    bindings = [[0, 0, plans.BYTES], [0, 0, plans.BYTES]]
+    error = attempt_load(bench, plans.single(plans.DOUBLE, ["read", "read_write"], bindings))
+    assert error["type"] == "KernelError"
+    assert error["op"] == "layer/node"
+    assert "layer/node (only)" in error["message"]
+
+
+def test_access_that_differs_from_the_kernel_names_the_kernel(bench: Page) -> None:
+    error = attempt_load(
+        bench, plans.single(plans.DOUBLE, ["read", "read"], [[0, 0, 4], [0, 0, 4]])
+    )
+    assert error["type"] == "KernelError"
+    assert "kernel only" in error["message"]
+
+
+def test_a_plan_with_an_unknown_buffer_is_refused(bench: Page) -> None:
+    error = attempt_load(
+        bench, plans.single(plans.DOUBLE, ["read", "read_write"], [[0, 0, 4], [7, 0, 4]])
+    )
+    assert error == {
+        "type": "KernelError",
+        "op": "layer/node",
+        "message": "the plan has no buffer 7",
+    }
+
+
+def test_spans_outside_a_buffer_are_refused_and_the_runner_goes_on(bench: Page) -> None:
+    result = bench.evaluate(
+        """async () => {
+          const id = await bench.runner.createBuffer(6);
+          const execute = (what) => bench.attempt(() => bench.runner.execute(what));
+          const fives = (size) => new Uint8Array(size).fill(5);
+          const write = (offset, size) => execute({ writes: [[id, offset, fives(size)]] });
+          const read = (offset, size) => execute({ reads: [[id, offset, size]] });
+          const refused = [await write(0, 9), await write(2, 4), await read(8, 4)];
+          await write(0, 6);
+          const { value } = await read(0, 6);
+          return { refused, data: [...value.data] };
+        }"""
+    )
+    assert [each["type"] for each in result["refused"]] == ["KernelError"] * 3
+    assert "write 9 bytes at offset 0 of a buffer of 8 bytes" in result["refused"][0]["message"]
+    assert result["data"] == [5] * 6
+
+
+def test_stop_ends_a_long_execute_between_steps(bench: Page) -> None:
+    result = bench.evaluate(
+        """async (plan) => {
+          const program = await bench.runner.load(plan);
+          let stopped;
+          setTimeout(() => { bench.stop = true; stopped = performance.now(); }, 300);
+          const { steps_done, data } = await bench.runner.execute({
+            program, steps: 1e9, reads: [[[program, 0], 0, 4]],
+          });
+          const ms = performance.now() - stopped;
+          bench.stop = false;
+          const again = await bench.runner.execute({ program, steps: 3 });
+          const [counted] = new Uint32Array(data.buffer);
+          return { ms, steps: steps_done, counted, again: again.steps_done };
+        }""",
+        plans.endless(),
+    )
+    assert 0 < result["steps"] < 1e9
+    assert result["counted"] == result["steps"]
+    assert result["ms"] < 500
+    assert result["again"] == 3
+
+
+def test_a_lost_device_fails_what_runs_and_a_new_one_works(bench: Page) -> None:
+    result = bench.evaluate(
+        """async (plan) => {
+          const program = await bench.runner.load(plan);
+          setTimeout(() => bench.device.destroy(), 200);
+          const during = await bench.attempt(() => bench.runner.execute({ program, steps: 1e9 }));
+          const after = await bench.attempt(() => bench.runner.createBuffer(4));
+          await bench.open();
+          const again = await bench.runner.load(plan);
+          const { steps_done } = await bench.runner.execute({ program: again, steps: 2 });
+          return { during, after, steps_done };
+        }""",
+        plans.endless(),
+    )
+    assert result["during"]["type"] == result["after"]["type"] == "DeviceLostError"
+    assert "the GPU device was lost" in result["during"]["message"]
+    assert result["steps_done"] == 2
+
+
+def test_adapter_is_described(bench: Page) -> None:
+    info = bench.evaluate("bench.info")
+    assert info["is_software"] is True
+    assert "swiftshader" in info["name"].lower()
+    assert info["limits"]["maxComputeInvocationsPerWorkgroup"] == 256
+    assert info["limits"]["maxBufferSize"] <= 1 << 30
+
+
+def test_groups_grow_to_the_device_and_shrink_again(bench: Page) -> None:
+    groups = bench.evaluate(
+        """async () => {
+          const { Pace } = await import("/static/engine/pacing.js");
+          const settle = (latency, perStep) => {
+            const pace = new Pace(latency);
+            for (let i = 0; i < 20; i++) {
+              // A coarse timer reports the end of a group at its next tick.
+              const ms = pace.group * perStep;
+              pace.finished(pace.group, latency > 1 ? Math.ceil(ms / latency) * latency : ms);
+            }
+            return pace.group;
+          };
+          return { fast: settle(0.1, 0.05), slow: settle(0.1, 200), coarse: settle(100, 1) };
+        }"""
+    )
+    assert groups["fast"] == 500  # 25 ms
+    assert groups["slow"] == 1
+    assert groups["coarse"] >= 50  # not one by one, at a timer tick each

@@ -1,0 +1,1 @@
+"""Devices: what runs kernels, and the only two files that know a host."""

@@ -79,6 +79,18 @@ class AdapterInfo:
     features: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Target:
+    """What kernels may know of an adapter.
+
+    ``is_software`` chooses the family: registers only for adapters that run on a CPU (where
+    barriers are slow), shared-memory tiles for GPUs.
+    """
+
+    is_software: bool
+    limits: Limits
+
+
 def is_software_name(text: str) -> bool:
     """Whether an adapter's description names a renderer that runs on the processor."""
     lowered = text.lower()

@@ -67,6 +67,9 @@ class OpDef:
             replaced, as soon as they are known.
         specialise: input specs (static) and attributes to ``(op name, attributes, kept inputs)``
             that it becomes once shapes are known.
+        epilogue: its kernel can apply an expression to each element that it stores.
+        state: it reads or writes more than its inputs and outputs (variables, channels).
+        elementwise: its expressions, where it has them.
         check_feed: input number and array to an error text or None; called on fed values.
     """
 
@@ -86,6 +89,7 @@ class OpDef:
     ) = None
     check_feed: Callable[[int, Array, Sequence[TensorSpec]], str | None] | None = None
     elementwise: Any = None
+    epilogue: bool = False
     state: bool = False
 
 

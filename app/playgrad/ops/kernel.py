@@ -10,24 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from playgrad.devices.base import Limits
+from playgrad.devices.base import Limits, Target
 from playgrad.dtypes import dtype
 from playgrad.errors import KernelError
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops import wgsl
 from playgrad.ops.expr import Expr, infer_dtype
-
-
-@dataclass(frozen=True)
-class Target:
-    """What kernels may know of an adapter.
-
-    ``is_software`` chooses the family: registers only for adapters that run on a CPU (where
-    barriers are slow), shared-memory tiles for GPUs.
-    """
-
-    is_software: bool
-    limits: Limits
 
 
 @dataclass(frozen=True)
@@ -57,7 +45,10 @@ class KernelCall:
 
 @dataclass(frozen=True)
 class Lowering:
-    """The dispatches of one node, in order, and the bytes of each scratch buffer they share."""
+    """The dispatches of one node, in order, and the bytes of each scratch buffer they share.
+
+    A scratch buffer is written by the first call that binds it, and only read by later ones.
+    """
 
     calls: tuple[KernelCall, ...]
     scratch: tuple[int, ...] = ()

@@ -1,0 +1,96 @@
+"""Runs the passes over a program, and cuts the result into tasks for the executor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from playgrad.compiler.fold import fold
+from playgrad.compiler.fuse import fuse
+from playgrad.compiler.order import order_writes
+from playgrad.compiler.place import place
+from playgrad.compiler.program import Program
+from playgrad.compiler.prune import prune
+from playgrad.compiler.share import share
+from playgrad.compiler.specialise import specialise
+from playgrad.compiler.split import split
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.verify import verify
+
+
+@dataclass
+class Segment:
+    """Nodes on one GPU that run together, without waiting for another device."""
+
+    device: str
+    index: int
+    nodes: list[Node] = field(default_factory=list)
+
+
+@dataclass
+class Compiled:
+    """A program after all passes, and its GPU nodes by device, cut into segments."""
+
+    program: Program
+    order: list[Node]
+    segments: dict[str, list[Segment]]
+
+    def on_device(self, device: str) -> list[Tensor]:
+        """Tensors on ``device`` that leave it: fetched, or sent to another device."""
+        wanted = [t for t in self.program.fetches if t.node.device == device]
+        wanted += [
+            node.inputs[0]
+            for node in self.order
+            if node.op.name == "send" and node.device == device
+        ]
+        return list(dict.fromkeys(wanted))
+
+
+def compile_program(
+    program: Program,
+    shapes: Mapping[str, tuple[int, ...]],
+    default_device: str,
+    available: Sequence[str],
+) -> Compiled:
+    """All passes, each verified.
+
+    Args:
+        shapes: shape of each value that will be fed, by feed name.
+        default_device: where operations without a device scope go.
+        available: names of the devices that exist.
+    """
+    passes = [
+        ("prune", prune),
+        ("specialise", lambda p: specialise(p, shapes)),
+        ("fold", fold),
+        ("share", share),
+        ("place", lambda p: place(p, default_device, available)),
+        ("split", split),
+        ("fuse", fuse),
+        ("order", order_writes),
+    ]
+    for name, run in passes:
+        program = run(program)
+        verify(program.graph, after=name)
+    return _cut(program)
+
+
+def _cut(program: Program) -> Compiled:
+    """Group GPU nodes by how many times the way to them changes device: what has the same number
+    on one device never waits for anything in between."""
+    order = program.order()
+    depth: dict[Node, int] = {}
+    found: dict[tuple[str, int], list[Node]] = {}
+    for node in order:
+        depth[node] = max(
+            (depth[before] + (before.device != node.device) for before in node.predecessors),
+            default=0,
+        )
+        assert node.device is not None
+        if node.device.startswith("gpu"):
+            found.setdefault((node.device, depth[node]), []).append(node)
+    segments: dict[str, list[Segment]] = {}
+    for device, level in sorted(found):
+        own = segments.setdefault(device, [])
+        own.append(Segment(device, len(own), found[device, level]))
+    return Compiled(program, order, segments)

@@ -1,0 +1,51 @@
+"""Computes once, when compiling, what is the same in every run."""
+
+from __future__ import annotations
+
+from playgrad.compiler.program import Program, Rewriter
+from playgrad.graph.opdef import lookup
+from playgrad.graph.tensor import Node, Tensor
+
+MAX_ELEMENTS = 1 << 16
+"""Larger results are left to the device: a constant has to be stored and uploaded."""
+
+
+def fold(program: Program) -> Program:
+    """Replace operations on constants by their value, and ``identity`` by its input.
+
+    Operations with control inputs, state or more than one output stay, as do results larger than
+    ``MAX_ELEMENTS`` elements.
+    """
+    rewriter = Rewriter(program)
+    fetched = set(program.fetches)
+    targets = set(program.targets)
+    for node in program.order():
+        inputs = [rewriter.tensors[tensor] for tensor in node.inputs]
+        if _is_plain_identity(node) and node not in targets:
+            source = inputs[0]
+            rewriter.replace(node, [source], source.node)
+        elif node not in targets and _foldable(node, inputs, fetched):
+            values = [tensor.node.attrs["value"] for tensor in inputs]
+            (value,) = node.op.reference(values, node.attrs)
+            rewriter.copy(node, op=lookup("constant"), inputs=[], attrs={"value": value})
+        else:
+            rewriter.copy(node)
+    return rewriter.finish()
+
+
+def _is_plain_identity(node: Node) -> bool:
+    return (
+        node.op.name in ("identity", "stop_gradient")
+        and not node.control_inputs
+        and (node.device is None or node.device == node.inputs[0].node.device)
+    )
+
+
+def _foldable(node: Node, inputs: list[Tensor], fetched: set[Tensor]) -> bool:
+    return (
+        node.op.name != "constant"
+        and len(node.outputs) == 1
+        and not (node.op.state or node.op.writes or node.control_inputs)
+        and node.outputs[0].spec.size <= MAX_ELEMENTS
+        and all(tensor.node.op.name == "constant" for tensor in inputs)
+    )

@@ -1,0 +1,213 @@
+"""Joins operations on a GPU into fewer kernels.
+
+Chains of elementwise operations become one; what follows a matrix product or convolution (bias,
+activation, the derivative of one) is applied to each element before it is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from playgrad.compiler.program import Program, Rewriter
+from playgrad.graph.opdef import OpDef
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops import expr as e
+from playgrad.ops.build import broadcast_shapes
+from playgrad.ops.fused import FUSED, FUSED_UPDATE, WITH_EPILOGUE
+from playgrad.devices.base import Limits
+
+MAX_BINDINGS = Limits().max_storage_buffers_per_shader_stage
+MAX_SCALAR_COST = 4
+"""Expressions of a scalar that cost more are computed once, not again for every element."""
+
+
+@dataclass
+class _Group:
+    """Expressions over ``inputs`` that will be one node, ending at ``sink``."""
+
+    sink: Node
+    inputs: list[Tensor]
+    exprs: list[e.Expr]
+    base: Node | None = None  # the structured op whose result is leaf 0
+    members: list[Node] = field(default_factory=list)
+
+
+def fuse(program: Program) -> Program:
+    """Fuse what is on a GPU; every other node is copied."""
+    return _Fuser(program).run()
+
+
+class _Fuser:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.order = program.order()
+        self.rewriter = Rewriter(program)
+        self.wanted = set(program.fetches)
+        self.targets = set(program.targets)
+        needed = set(self.order)
+        self.consumers = {
+            tensor: [node for node in users if node in needed]
+            for tensor, users in program.consumers().items()
+        }
+        self.awaited = {before for node in self.order for before in node.control_inputs}
+        self.absorbed: set[Node] = set()
+
+    def run(self) -> Program:
+        groups: dict[Node, _Group] = {}
+        for node in reversed(self.order):
+            if node in self.absorbed or not _on_gpu(node) or node.op.elementwise is None:
+                continue
+            group = self._grow(node)
+            if group.members or group.base or len(set(group.inputs)) < len(node.inputs):
+                groups[node] = group
+        for node in self.order:
+            if node in self.absorbed:
+                self.rewriter.nodes[node] = None
+            elif node in groups:
+                self._emit(groups[node])
+            else:
+                self.rewriter.copy(node)
+        return self.rewriter.finish()
+
+    def _grow(self, sink: Node) -> _Group:
+        """Take in producers of ``sink``, one after the other, while that is possible."""
+        group = _Group(sink, list(sink.inputs), list(sink.op.elementwise.build(sink.attrs)))
+        _inline_constants(group)
+        _unique_inputs(group)
+        refused: set[Tensor] = set()
+        while True:
+            candidate = next(
+                (
+                    tensor
+                    for tensor in group.inputs
+                    if tensor not in refused and self._absorbable(tensor, group)
+                ),
+                None,
+            )
+            if candidate is None:
+                break
+            merged = _merge(group, candidate)
+            if len(merged.inputs) + len(merged.exprs) > MAX_BINDINGS:
+                refused.add(candidate)
+            else:
+                group = merged
+        self._take_base(group)
+        self.absorbed.update(group.members)
+        return group
+
+    def _free(self, tensor: Tensor, group: _Group) -> bool:
+        """Whether nothing but ``group`` needs ``tensor`` or its node."""
+        node = tensor.node
+        users = set(self.consumers.get(tensor, ()))
+        return (
+            node.device == group.sink.device
+            and len(node.outputs) == 1
+            and tensor not in self.wanted
+            and node not in self.targets
+            and node not in self.awaited
+            and not node.control_inputs
+            and not node.op.writes
+            and users <= {group.sink, *group.members}
+        )
+
+    def _absorbable(self, tensor: Tensor, group: _Group) -> bool:
+        elementwise = tensor.node.op.elementwise
+        if elementwise is None or not self._free(tensor, group):
+            return False
+        if tensor.shape == group.sink.outputs[0].shape:
+            return True
+        cost = e.count(elementwise.build(tensor.node.attrs)[0])
+        return tensor.spec.size == 1 and cost <= MAX_SCALAR_COST
+
+    def _take_base(self, group: _Group) -> None:
+        """Make the group the epilogue of a structured op among its inputs, if one allows that."""
+        sink = group.sink
+        if sink.op.writes or len(group.exprs) != 1 or sink.outputs[0].dtype != "float32":
+            return
+        for position, tensor in enumerate(group.inputs):
+            node = tensor.node
+            if (
+                node.op.epilogue
+                and tensor.shape == sink.outputs[0].shape
+                and self._free(tensor, group)
+                and len(node.inputs) + len(group.inputs) + 1 <= MAX_BINDINGS
+            ):
+                rest = [t for i, t in enumerate(group.inputs) if i != position]
+                order = [tensor, *rest]
+                group.exprs = [
+                    e.substitute(expr, [e.Leaf(order.index(t)) for t in group.inputs])
+                    for expr in group.exprs
+                ]
+                group.inputs = rest
+                group.base = node
+                group.members.append(node)
+                return
+
+    def _emit(self, group: _Group) -> None:
+        sink, base = group.sink, group.base
+        extras = [self.rewriter.tensors[tensor] for tensor in group.inputs]
+        if base is None:
+            attrs = {"expressions": [e.to_json(expr) for expr in group.exprs]}
+            op: OpDef = FUSED
+            if sink.op.writes:
+                op, attrs = FUSED_UPDATE, {**attrs, "variables": sink.attrs["variables"]}
+            self.rewriter.copy(sink, op=op, inputs=extras, attrs=attrs)
+            return
+        inputs = [self.rewriter.tensors[tensor] for tensor in base.inputs] + extras
+        attrs = {
+            "base": base.op.name,
+            "base_attrs": dict(base.attrs),
+            "base_inputs": len(base.inputs),
+            "expression": e.to_json(group.exprs[0]),
+        }
+        self.rewriter.copy(sink, op=WITH_EPILOGUE, inputs=inputs, attrs=attrs)
+
+
+def _on_gpu(node: Node) -> bool:
+    return node.device is not None and node.device.startswith("gpu")
+
+
+def _merge(group: _Group, tensor: Tensor) -> _Group:
+    """``group`` with the expression of ``tensor`` in the place of its input."""
+    node = tensor.node
+    (inner,) = node.op.elementwise.build(node.attrs)
+    inputs = [t for t in group.inputs if t is not tensor]
+    base = len(inputs)
+    inner = e.substitute(inner, [e.Leaf(base + i) for i in range(len(node.inputs))])
+    replacement = [inner if t is tensor else e.Leaf(inputs.index(t)) for t in group.inputs]
+    merged = _Group(
+        group.sink,
+        [*inputs, *node.inputs],
+        [e.substitute(expr, replacement) for expr in group.exprs],
+        members=[*group.members, node],
+    )
+    _inline_constants(merged)
+    _unique_inputs(merged)
+    return merged
+
+
+def _inline_constants(group: _Group) -> None:
+    """Write constants of one element into the expressions."""
+    kept = [tensor for tensor in group.inputs if not _is_scalar_constant(tensor)]
+    if broadcast_shapes(*(tensor.shape for tensor in kept)) != group.sink.outputs[0].shape:
+        return  # a constant gives the result its shape
+    replacement: list[e.Expr] = []
+    for tensor in group.inputs:
+        if _is_scalar_constant(tensor):
+            value = tensor.node.attrs["value"]
+            replacement.append(e.Const(value.reshape(-1)[0].item(), tensor.dtype))
+        else:
+            replacement.append(e.Leaf(kept.index(tensor)))
+    group.exprs = [e.substitute(expr, replacement) for expr in group.exprs]
+    group.inputs = kept
+
+
+def _is_scalar_constant(tensor: Tensor) -> bool:
+    return tensor.node.op.name == "constant" and tensor.spec.size == 1
+
+
+def _unique_inputs(group: _Group) -> None:
+    unique = list(dict.fromkeys(group.inputs))
+    replacement = [e.Leaf(unique.index(tensor)) for tensor in group.inputs]
+    group.exprs = [e.substitute(expr, replacement) for expr in group.exprs]
+    group.inputs = unique

@@ -1,0 +1,79 @@
+"""Assigns the temporaries of a Plan to places in arenas, so that dead ones are reused.
+
+Within one dispatch WebGPU does not let a buffer be bound for reading and for writing, even in
+disjoint ranges. So there are several arenas, and what a dispatch writes is put in another arena
+than what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+ALIGNMENT = 256
+
+
+def aligned(size: int) -> int:
+    """``size`` rounded up to where the next binding may begin."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+@dataclass
+class Block:
+    """A temporary: bytes needed from dispatch ``first`` to dispatch ``last`` (inclusive).
+
+    ``apart`` are the blocks that must lie in another arena. ``arena`` and ``offset`` are the result.
+    """
+
+    size: int
+    first: int
+    last: int
+    apart: set[int] = field(default_factory=set)
+    arena: int = -1
+    offset: int = 0
+
+    def overlaps(self, other: Block) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+
+def plan_memory(blocks: Sequence[Block], max_arena: int, reuse: bool = True) -> list[int]:
+    """Place every block; returns the size of each arena in bytes.
+
+    Greedy by size, largest first: each block goes to the lowest free offset of the arena that
+    grows least by it (Pisarchyk and Lee 2020, *Efficient Memory Management for Deep Neural Net
+    Inference*).
+
+    Args:
+        max_arena: bytes that one arena may have.
+        reuse: False gives every block a place of its own, for comparison.
+    """
+    arenas: list[list[Block]] = []
+    sizes: list[int] = []
+    for block in sorted(blocks, key=lambda block: (-block.size, block.first)):
+        apart = {blocks[i].arena for i in block.apart}
+        best: tuple[int, int, int] | None = None
+        for number, placed in enumerate(arenas):
+            if number in apart:
+                continue
+            rivals = [other for other in placed if not reuse or other.overlaps(block)]
+            offset = _lowest_gap(rivals, block.size)
+            growth = max(0, offset + aligned(block.size) - sizes[number])
+            if offset + block.size <= max_arena and (best is None or growth < best[0]):
+                best = (growth, number, offset)
+        if best is None or (best[0] >= aligned(block.size) and len(arenas) < 2):
+            arenas.append([])
+            sizes.append(0)
+            best = (aligned(block.size), len(arenas) - 1, 0)
+        _, block.arena, block.offset = best
+        arenas[block.arena].append(block)
+        sizes[block.arena] = max(sizes[block.arena], block.offset + aligned(block.size))
+    return sizes
+
+
+def _lowest_gap(rivals: Sequence[Block], size: int) -> int:
+    offset = 0
+    for other in sorted(rivals, key=lambda other: other.offset):
+        if other.offset - offset >= size:
+            break
+        offset = max(offset, other.offset + aligned(other.size))
+    return offset

@@ -1,0 +1,43 @@
+"""Gives every tensor its shape, known in full, from the shapes of what is fed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from playgrad.compiler.program import Program, Rewriter
+from playgrad.errors import PlaygradError
+from playgrad.graph.opdef import lookup
+from playgrad.graph.tensor import Node
+
+
+def specialise(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
+    """Replace unknown dimensions by the fed ``shapes`` (by feed name), and operations that only
+    looked at shapes by static ones.
+
+    Raises:
+        ShapeError: what is fed does not fit together, at the operation where it shows.
+    """
+    rewriter = Rewriter(program)
+    fed = {tensor.node: shapes[name] for name, tensor in program.feeds.items()}
+    for node in program.order():
+        if node in fed:
+            rewriter.copy(node, attrs={**node.attrs, "shape": list(fed[node])})
+            continue
+        try:
+            _copy_static(rewriter, node)
+        except PlaygradError as error:
+            raise error.located(node.name, node.source) from None
+    return rewriter.finish()
+
+
+def _copy_static(rewriter: Rewriter, node: Node) -> None:
+    inputs = [rewriter.tensors[tensor] for tensor in node.inputs]
+    if node.op.specialise:
+        static = node.op.specialise([tensor.spec for tensor in inputs], node.attrs)
+        if static is not None:
+            name, attrs, kept = static
+            rewriter.copy(node, op=lookup(name), inputs=[inputs[i] for i in kept], attrs=attrs)
+            return
+    copied = rewriter.copy(node)
+    for tensor in copied.outputs:
+        tensor.spec.static_shape  # noqa: B018 - raises where a dimension is still unknown

@@ -1,0 +1,76 @@
+"""Cuts data edges between devices into pairs of ``send`` and ``receive``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from playgrad.compiler.program import Program, Rewriter
+from playgrad.errors import GraphError
+from playgrad.graph.opdef import Array, Attrs, OpDef, lookup, register
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+
+
+def _transport(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    raise GraphError("send and receive are carried out by the executor.")
+
+
+SEND = register(OpDef("send", lambda inputs, attrs: [], _transport, state=True))
+RECEIVE = register(
+    OpDef(
+        "receive",
+        lambda inputs, attrs: [TensorSpec(tuple(attrs["shape"]), attrs["dtype"])],
+        _transport,
+        state=True,
+    )
+)
+
+
+def split(program: Program) -> Program:
+    """Send each tensor once to every other device that reads it; constants are copied instead.
+
+    The two ends share a ``channel`` attribute, and a control edge orders them.
+    """
+    rewriter = Rewriter(program)
+    arrived: dict[tuple[Tensor, str], Tensor] = {}
+    for node in program.order():
+        assert node.device is not None
+        inputs = [_bring(rewriter, tensor, node.device, arrived) for tensor in node.inputs]
+        rewriter.copy(node, inputs=inputs)
+    return rewriter.finish()
+
+
+def _bring(
+    rewriter: Rewriter, tensor: Tensor, device: str, arrived: dict[tuple[Tensor, str], Tensor]
+) -> Tensor:
+    """``tensor`` of the old graph as a tensor of the new one that is on ``device``."""
+    source: Node = tensor.node
+    local = rewriter.tensors[tensor]
+    if source.device == device:
+        return local
+    if (tensor, device) not in arrived:
+        arrived[tensor, device] = _carry(rewriter, tensor, local, device)
+    return arrived[tensor, device]
+
+
+def _carry(rewriter: Rewriter, tensor: Tensor, local: Tensor, device: str) -> Tensor:
+    source = tensor.node
+    name = f"{source.name}/to_{device.replace(':', '_')}"
+    if source.op.name == "constant":
+        return rewriter.add(
+            lookup("constant"), [], source.attrs, like=source, name=name, device=device
+        ).output
+    channel = f"{tensor.name}->{device}"
+    send = rewriter.add(
+        SEND, [local], {"channel": channel}, like=source, name=f"{name}/send", device=source.device
+    )
+    spec = tensor.spec
+    return rewriter.add(
+        RECEIVE,
+        [],
+        {"channel": channel, "shape": list(spec.static_shape), "dtype": spec.dtype},
+        like=source,
+        name=f"{name}/receive",
+        device=device,
+        controls=[send],
+    ).output

@@ -1,0 +1,106 @@
+"""A GPU: arrays in and out of buffers, and Plans loaded and replayed, over any WebGPU host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from playgrad.devices.base import Host, Plan, Target
+from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
+from playgrad.errors import DeviceLostError
+
+Array = np.ndarray[Any, Any]
+
+
+class WebGpuDevice:
+    """One opened GPU.
+
+    Attributes:
+        lost: the device went away; its buffers and programs are gone, and a new one must be opened.
+    """
+
+    def __init__(self, name: str, host: Host) -> None:
+        self.name = name
+        self.host = host
+        self.lost = False
+        self.target = Target(host.info.is_software, host.info.limits)
+
+    @property
+    def adapter(self) -> str:
+        return self.host.info.name
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Notes when the device is lost."""
+        try:
+            yield
+        except DeviceLostError:
+            self.lost = True
+            raise
+
+    def create_buffer(self, size: int) -> int:
+        with self.guarded():
+            return self.host.create_buffer(size)
+
+    def write(self, buffer: int, offset: int, array: Array) -> None:
+        with self.guarded():
+            self.host.execute(None, writes=[(buffer, offset, to_device_bytes(array))])
+
+    def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
+        size = dtype(name).device_bytes(int(np.prod(shape, dtype=np.int64)))
+        with self.guarded():
+            (data,) = self.host.execute(None, reads=[(buffer, offset, size)]).data
+        return from_device_bytes(data, name, shape)
+
+    def load(self, plan: Plan, external: Mapping[str, int]) -> LoadedPlan:
+        with self.guarded():
+            return LoadedPlan(self, plan, self.host.load(plan, external))
+
+
+class LoadedPlan:
+    """A Plan on a device, ready to be replayed."""
+
+    def __init__(self, device: WebGpuDevice, plan: Plan, program: int) -> None:
+        self.device = device
+        self.plan = plan
+        self.program = program
+
+    def run(
+        self,
+        segment: int,
+        feeds: Mapping[str, Array],
+        fetches: Sequence[str],
+        steps: int = 1,
+    ) -> tuple[dict[str, Array], int, float]:
+        """Write ``feeds``, replay ``segment``, read ``fetches``.
+
+        Returns:
+            The arrays fetched, the number of steps done and the seconds they took.
+        """
+        writes = []
+        for name, array in feeds.items():
+            slot = self.plan["feeds"][name]
+            writes.append(((self.program, slot["buffer"]), slot["offset"], to_device_bytes(array)))
+        slots = [self.plan["fetches"][name] for name in fetches]
+        reads = [(self._buffer(slot["buffer"]), slot["offset"], _bytes(slot)) for slot in slots]
+        with self.device.guarded():
+            result = self.device.host.execute(self.program, segment, steps, writes, reads)
+        arrays = {
+            name: from_device_bytes(data, slot["dtype"], tuple(slot["shape"]))
+            for name, slot, data in zip(fetches, slots, result.data, strict=True)
+        }
+        return arrays, result.steps_done, result.seconds
+
+    def _buffer(self, number: int) -> tuple[int, int]:
+        return (self.program, number)
+
+    def unload(self) -> None:
+        if not self.device.lost:
+            self.device.host.unload(self.program)
+
+
+def _bytes(slot: Mapping[str, Any]) -> int:
+    return dtype(slot["dtype"]).device_bytes(int(np.prod(slot["shape"], dtype=np.int64)))

@@ -1,0 +1,105 @@
+"""Checks what is fed before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from playgrad.dtypes import dtype
+from playgrad.errors import DTypeError, FeedError, PlaygradError, ShapeError, shape_text
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Tensor
+
+Array = np.ndarray[Any, Any]
+
+
+def resolve_feeds(
+    graph: Graph, feed_dict: Mapping[Any, Any]
+) -> tuple[dict[str, Tensor], dict[str, Array]]:
+    """The fed tensors and their arrays, by tensor name.
+
+    Raises:
+        FeedError: an unknown tensor, or a value that does not fit it.
+    """
+    tensors: dict[str, Tensor] = {}
+    arrays: dict[str, Array] = {}
+    for key, value in feed_dict.items():
+        try:
+            tensor = graph.tensor(key) if isinstance(key, str) else key
+        except PlaygradError as error:
+            raise FeedError(f"cannot feed {key!r}: {error}") from None
+        if not isinstance(tensor, Tensor) or tensor.graph is not graph:
+            raise FeedError(f"cannot feed {key!r}: it is no tensor of this graph.")
+        try:
+            array = check_value(value, tensor, f"'{tensor.node.name}'")
+        except PlaygradError as error:
+            raise FeedError(
+                error.message, op=tensor.node.name, source=tensor.node.source, hint=error.hint
+            ) from None
+        if array.size == 0:
+            raise FeedError(
+                f"'{tensor.node.name}' was fed an empty batch of shape {shape_text(array.shape)}.",
+                op=tensor.node.name,
+                source=tensor.node.source,
+            )
+        tensors[tensor.name], arrays[tensor.name] = tensor, array
+    return tensors, arrays
+
+
+def check_value(value: Any, tensor: Tensor, what: str) -> Array:
+    """``value`` as an array of the tensor's dtype that fits its shape.
+
+    Whole numbers may become floats and floats other floats; nothing else is converted.
+
+    Raises:
+        ShapeError, DTypeError: it does not fit.
+    """
+    array = np.asarray(value)
+    target = dtype(tensor.dtype)
+    if array.dtype != target.numpy:
+        if array.dtype.kind not in "fiub" or (
+            array.dtype.kind == "f" and not target.floating
+        ):
+            raise DTypeError(
+                f"{what} takes {target.name} values, but was given {array.dtype}.",
+                hint=f"Convert them with .astype({target.name!r}).",
+            )
+        converted = array.astype(target.numpy)
+        if not target.floating and not np.array_equal(converted, array):
+            raise DTypeError(f"{what} takes {target.name} values, but some do not fit in it.")
+        array = converted
+    fits = len(array.shape) == len(tensor.shape) and all(
+        want is None or want == have
+        for want, have in zip(tensor.shape, array.shape, strict=False)
+    )
+    if not fits:
+        raise ShapeError(
+            f"{what} has shape {shape_text(tensor.shape)}, but was given a value of shape "
+            f"{shape_text(array.shape)}."
+        )
+    return array
+
+
+class FeedChecks:
+    """What the operations that read fed tensors demand of the values (labels in range, ...)."""
+
+    def __init__(self, graph: Graph, tensors: Mapping[str, Tensor]) -> None:
+        names = {tensor: name for name, tensor in tensors.items()}
+        self._checks = [
+            (names[tensor], node, index)
+            for node in graph.nodes
+            if node.op.check_feed is not None
+            for index, tensor in enumerate(node.inputs)
+            if tensor in names
+        ]
+
+    def check(self, arrays: Mapping[str, Array]) -> None:
+        """Raise FeedError naming the first value that an operation cannot take."""
+        for name, node, index in self._checks:
+            assert node.op.check_feed is not None
+            specs = [tensor.spec for tensor in node.inputs]
+            problem = node.op.check_feed(index, arrays[name], specs)
+            if problem:
+                raise FeedError(problem, op=node.name, source=node.source)

@@ -1,0 +1,46 @@
+"""How a training loop talks to whoever is watching: the page, the command line, or nobody."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+Event = dict[str, Any]
+Request = dict[str, Any]
+
+
+class Hooks:
+    """What a watcher may do; this one does nothing. Training calls it between chunks of steps."""
+
+    def emit(self, event: Event) -> None:
+        """Take note of an event: ``{"kind": "progress", ...}``."""
+
+    def poll(self) -> list[Request]:
+        """Requests that have arrived, such as ``{"kind": "pause"}``; returns at once."""
+        return []
+
+    def wait(self, timeout: float) -> None:
+        """Wait up to ``timeout`` seconds for a request to arrive."""
+        time.sleep(timeout)
+
+    def stopped(self) -> bool:
+        """Whether training should end; also asked between steps on the device."""
+        return False
+
+    def serve(self, request: Request) -> None:
+        """Answer a request that is not about training, such as a prediction."""
+
+
+_current = Hooks()
+
+
+def get_hooks() -> Hooks:
+    """The hooks in force."""
+    return _current
+
+
+def set_hooks(hooks: Hooks) -> Hooks:
+    """Put ``hooks`` in force and return those that were."""
+    global _current
+    before, _current = _current, hooks
+    return before

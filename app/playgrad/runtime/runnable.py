@@ -1,0 +1,228 @@
+"""A compiled program with its tasks: what a session runs, again and again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from playgrad.compiler.compile import Compiled, Segment
+from playgrad.devices.webgpu import LoadedPlan
+from playgrad.errors import PlaygradError
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.state import is_variable
+from playgrad.runtime.executor import Executor, Task
+from playgrad.runtime.trace import Trace
+from playgrad.runtime.variables import VariableStore
+
+Array = np.ndarray[Any, Any]
+
+HEAVY_BYTES = 1 << 18
+"""Host operations that touch more bytes than this are worth another thread."""
+
+
+class Runnable:
+    """The tasks of a compiled program over one session's variables.
+
+    On the cpu a task is one node, on a GPU one segment. Values are kept by tensor; what is written
+    to variables of the cpu takes effect when all tasks have ended, so a failing run changes none.
+
+    Args:
+        graph: the user's graph, which names the variables.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        graph: Graph,
+        store: VariableStore,
+        plans: Mapping[str, LoadedPlan],
+        executor: Executor,
+    ) -> None:
+        self.compiled = compiled
+        self.graph = graph
+        self.store = store
+        self.plans = plans
+        self.executor = executor
+        self.constants: dict[Tensor, Array] = {}
+        self.read_at_start: list[Node] = []
+        self.values: dict[Tensor, Array] = {}
+        self.channels: dict[str, Array] = {}
+        self.written: dict[str, Array] = {}
+        self.tasks: list[Task] = []
+        self._build()
+
+    def _build(self) -> None:
+        position: dict[Node, int] = {}
+        segments = {
+            node: segment
+            for own in self.compiled.segments.values()
+            for segment in own
+            for node in segment.nodes
+        }
+        begun: dict[int, int] = {}
+        groups: list[tuple[list[Node], Segment | None]] = []
+        for node in self.compiled.order:
+            segment = segments.get(node)
+            if segment is not None:
+                if id(segment) not in begun:
+                    begun[id(segment)] = len(groups)
+                    groups.append((segment.nodes, segment))
+                position[node] = begun[id(segment)]
+            elif node.op.name == "constant":
+                self.constants[node.outputs[0]] = node.attrs["value"]
+            elif is_variable(node):
+                self.read_at_start.append(node)
+            elif node.op.name != "placeholder":
+                position[node] = len(groups)
+                groups.append(([node], None))
+        for number, (nodes, segment) in enumerate(groups):
+            after = {position[b] for n in nodes for b in n.predecessors if b in position}
+            after.discard(number)
+            if segment is not None and segment.index > 0:
+                earlier = self.compiled.segments[segment.device][segment.index - 1]
+                after.add(begun[id(earlier)])
+            self.tasks.append(self._task(nodes, segment, tuple(sorted(after))))
+
+    def _task(self, nodes: list[Node], segment: Segment | None, after: tuple[int, ...]) -> Task:
+        if segment is not None:
+            name = f"{segment.device} segment {segment.index}"
+            return Task(name, segment.device, self._segment_work(segment), after)
+        node = nodes[0]
+        touched = sum(t.spec.size for t in (*node.inputs, *node.outputs))
+        return Task(
+            node.name, node.device or "cpu:0", self._node_work(node), after, touched * 4 > HEAVY_BYTES
+        )
+
+    def _node_work(self, node: Node) -> Callable[[], None]:
+        values, channels, written = self.values, self.channels, self.written
+        name = node.op.name
+        if name == "no_op":
+            return lambda: None
+        if name == "send":
+            source, channel = node.inputs[0], node.attrs["channel"]
+            return lambda: channels.__setitem__(channel, values[source])
+        if name == "receive":
+            target, channel = node.outputs[0], node.attrs["channel"]
+            return lambda: values.__setitem__(target, channels[channel])
+        if name == "read_variable":
+            target, variable = node.outputs[0], node.attrs["variable"]
+            key = (self.graph, variable)
+            return lambda: values.__setitem__(
+                target, written.get(variable, self.store.arrays.get(key))
+            )
+        return self._compute(node)
+
+    def _compute(self, node: Node) -> Callable[[], None]:
+        values, written = self.values, self.written
+        inputs, outputs, attrs, reference = node.inputs, node.outputs, node.attrs, node.op.reference
+        variables = attrs["variables"] if node.op.writes else ()
+
+        def work() -> None:
+            try:
+                results = reference([values[tensor] for tensor in inputs], attrs)
+            except PlaygradError as error:
+                raise error.located(node.name, node.source) from None
+            for tensor, result in zip(outputs, results, strict=True):
+                values[tensor] = result
+            for variable, result in zip(variables, results, strict=False):
+                written[variable] = result
+
+        return work
+
+    def _segment_work(self, segment: Segment) -> Callable[[], None]:
+        plan = self.plans[segment.device]
+        feeds: dict[str, Node] = {}
+        sends: list[tuple[str, str]] = []
+        for node in segment.nodes:
+            if node.op.name in ("placeholder", "receive"):
+                feeds[node.attrs.get("channel", node.name)] = node
+            elif node.op.name == "send":
+                sends.append((node.inputs[0].name, node.attrs["channel"]))
+        inside = set(segment.nodes)
+        fetched = [t for t in self.compiled.program.fetches if t.node in inside]
+        names = list(dict.fromkeys([t.name for t in fetched] + [name for name, _ in sends]))
+
+        def work() -> None:
+            given = {
+                key: self.values[node.outputs[0]]
+                if node.op.name == "placeholder"
+                else self.channels[key]
+                for key, node in feeds.items()
+            }
+            arrays, _, _ = plan.run(segment.index, given, names)
+            for tensor in fetched:
+                self.values[tensor] = arrays[tensor.name]
+            for name, channel in sends:
+                self.channels[channel] = arrays[name]
+
+        return work
+
+    def run(
+        self,
+        feeds: Mapping[str, Array],
+        trace: Trace | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> list[Array]:
+        """One run; returns the fetched arrays in order.
+
+        Args:
+            feeds: arrays by the name under which the program is fed.
+        """
+        self._begin(feeds)
+        try:
+            self.executor.run(self.tasks, trace, stop)
+            for name, array in self.written.items():
+                self.store.arrays[self.graph, name] = array
+            return [self.values[tensor] for tensor in self.compiled.program.fetches]
+        finally:
+            self.values.clear()
+            self.channels.clear()
+            self.written.clear()
+
+    def _begin(self, feeds: Mapping[str, Array]) -> None:
+        self.values.update(self.constants)
+        for node in self.read_at_start:
+            self.values[node.outputs[0]] = self.store.arrays[self.graph, node.name]
+        for name, tensor in self.compiled.program.feeds.items():
+            self.values[tensor] = feeds[name]
+
+    def repeat(
+        self, feeds: Mapping[str, Array], steps: int, stop: Callable[[], bool]
+    ) -> tuple[int, float]:
+        """``steps`` runs with the same feeds and nothing fetched.
+
+        If all of it is one segment of a GPU, the device is told once and left to it.
+
+        Returns:
+            The steps done (fewer after a stop) and the seconds they took.
+        """
+        only = self._only_segment()
+        start = time.perf_counter()
+        if only is not None:
+            program = self.compiled.program
+            given = {t.node.name: feeds[name] for name, t in program.feeds.items()}
+            _, done, seconds = self.plans[only.device].run(only.index, given, [], steps)
+            return done, seconds
+        for done in range(steps):
+            if done and stop():
+                return done, time.perf_counter() - start
+            self.run(feeds)
+        return steps, time.perf_counter() - start
+
+    def _only_segment(self) -> Segment | None:
+        segments = [segment for own in self.compiled.segments.values() for segment in own]
+        return segments[0] if len(segments) == 1 and len(self.tasks) == 1 else None
+
+    @property
+    def dispatches(self) -> int:
+        """Kernel dispatches in one run, on all GPUs."""
+        return sum(len(plan.plan["steps"]) for plan in self.plans.values())
+
+    def unload(self) -> None:
+        for plan in self.plans.values():
+            plan.unload()
+

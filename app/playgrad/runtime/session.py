@@ -1,0 +1,302 @@
+"""Sessions: they hold the values of variables and run graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from playgrad.compiler.compile import Compiled, compile_program
+from playgrad.compiler.place import HOST, canonical
+from playgrad.compiler.plan import PlanBuilder
+from playgrad.compiler.program import Program
+from playgrad.devices import registry as devices
+from playgrad.devices.webgpu import WebGpuDevice
+from playgrad.errors import DeviceError, GraphError, PlaygradError
+from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.state import is_variable
+from playgrad.runtime.executor import Executor
+from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
+from playgrad.runtime.runnable import Runnable
+from playgrad.runtime.trace import Trace
+from playgrad.runtime.variables import VariableStore
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class RepeatResult:
+    """What ``Session.repeat`` did: steps finished, and the seconds they took."""
+
+    steps_done: int
+    seconds: float
+
+
+class Session:
+    """Runs graphs and keeps the values of their variables.
+
+    A graph can run in several sessions, each with its own state; a session can run several graphs.
+    Variables get their initial value when a run first needs them.
+
+    Args:
+        graph: the graph whose tensors may be named by strings; the default graph if None.
+        device: where operations without a device scope go: "cpu", "gpu", "gpu:1", or "auto" for
+            a GPU if there is one.
+        threads: threads for independent operations on the cpu; one a core if None.
+    """
+
+    def __init__(
+        self, graph: Graph | None = None, device: str = "auto", threads: int | None = None
+    ) -> None:
+        self.graph = graph or get_default_graph()
+        self.available = devices.device_names()
+        self.device = _resolve(device, self.available)
+        self.executor = Executor(threads)
+        self.stop_check: Callable[[], bool] = lambda: False
+        self._gpus: dict[str, WebGpuDevice] = {}
+        self._store = VariableStore(self._gpu)
+        self._runnables: dict[Any, tuple[Runnable, FeedChecks]] = {}
+        self._closed = False
+        if self.device != HOST:
+            self._gpu(self.device)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free all buffers and threads. The session cannot be used afterwards."""
+        for runnable, _ in self._runnables.values():
+            runnable.unload()
+        self._runnables.clear()
+        self._store.close()
+        self.executor.close()
+        self._closed = True
+
+    @property
+    def adapter(self) -> str:
+        """Name of the processor behind ``device``."""
+        return "NumPy" if self.device == HOST else self._gpu(self.device).adapter
+
+    def _gpu(self, name: str) -> WebGpuDevice:
+        if name not in self._gpus:
+            self._gpus[name] = devices.gpu(int(name.partition(":")[2]))
+        return self._gpus[name]
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: Mapping[Any, Any] | None = None,
+        trace: Trace | None = None,
+    ) -> Any:
+        """Compute ``fetches``.
+
+        Args:
+            fetches: a tensor, a node, the name of either, or lists and dictionaries of them.
+            feed_dict: values for placeholders, or in the place of any other tensor.
+            trace: collects when each task ran.
+
+        Returns:
+            NumPy arrays in the structure of ``fetches``; None for a node.
+
+        Raises:
+            FeedError: a feed is missing, unknown or does not fit.
+            ShapeError: the shapes fed do not fit together.
+        """
+        flat: list[Tensor | Node] = []
+        structure = _flatten(fetches, self._element, flat)
+        tensors = [item for item in flat if isinstance(item, Tensor)]
+        targets = [item for item in flat if isinstance(item, Node)]
+        runnable, feeds = self._prepare(tensors, targets, feed_dict)
+        arrays = iter(runnable.run(feeds, trace, self.stop_check) if runnable else [])
+        results = [next(arrays) if isinstance(item, Tensor) else None for item in flat]
+        return _rebuild(structure, results)
+
+    def repeat(
+        self, targets: Any, steps: int, feed_dict: Mapping[Any, Any] | None = None
+    ) -> RepeatResult:
+        """Run ``targets`` ``steps`` times, with the same feeds, returning no values.
+
+        On a GPU all steps are one call: nothing goes to and fro between them.
+        """
+        flat: list[Tensor | Node] = []
+        _flatten(targets, self._element, flat)
+        nodes = [item.node if isinstance(item, Tensor) else item for item in flat]
+        runnable, feeds = self._prepare([], nodes, feed_dict)
+        if runnable is None or steps < 1:
+            return RepeatResult(0, 0.0)
+        return RepeatResult(*runnable.repeat(feeds, steps, self.stop_check))
+
+    def compiled(
+        self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None
+    ) -> Runnable | None:
+        """What ``run`` would execute: the graph after all passes, its tasks and Plans."""
+        flat: list[Tensor | Node] = []
+        _flatten(fetches, self._element, flat)
+        tensors = [item for item in flat if isinstance(item, Tensor)]
+        return self._prepare(
+            tensors, [item for item in flat if isinstance(item, Node)], feed_dict
+        )[0]
+
+    def dispatches(self, targets: Any, feed_dict: Mapping[Any, Any] | None = None) -> int:
+        """Kernel dispatches in one run of ``targets`` on GPUs."""
+        runnable = self.compiled(targets, feed_dict)
+        return runnable.dispatches if runnable else 0
+
+    def value(self, variable: Tensor | str) -> Array:
+        """The value of a variable now."""
+        node = self._variable(variable)
+        self._ready(node.graph, [node])
+        return self._store.get((node.graph, node.name), node)
+
+    def assign(self, values: Mapping[Any, Any]) -> None:
+        """Replace the values of variables: all of them, or on any error none.
+
+        Raises:
+            ShapeError, DTypeError: a value does not fit its variable.
+            GraphError: there is no such variable.
+        """
+        checked = []
+        for variable, value in values.items():
+            node = self._variable(variable)
+            checked.append((node, check_value(value, node.outputs[0], f"variable '{node.name}'")))
+        for node, array in checked:
+            if (node.graph, node.name) not in self._store and self._home(node) != HOST:
+                self._store.allocate(node.graph, [node], self._home(node))
+            self._store.set((node.graph, node.name), array)
+
+    def initialize(self, graph: Graph | None = None) -> None:
+        """Give all variables of ``graph`` that have no value yet their initial one."""
+        graph = graph or self.graph
+        self._ready(graph, [node for node in graph.nodes if is_variable(node)])
+
+    def _element(self, item: Any) -> Tensor | Node:
+        if isinstance(item, str):
+            return self.graph.tensor(item) if ":" in item else self._named(item)
+        if isinstance(item, (Tensor, Node)):
+            return item
+        raise GraphError(f"cannot fetch {type(item).__name__} {item!r:.60}.")
+
+    def _named(self, name: str) -> Tensor | Node:
+        node = self.graph.node(name)
+        return node.outputs[0] if len(node.outputs) == 1 else node
+
+    def _variable(self, item: Tensor | str) -> Node:
+        node = self.graph.node(item) if isinstance(item, str) else item.node
+        if not is_variable(node):
+            raise GraphError(f"'{node.name}' is not a variable.", op=node.name, source=node.source)
+        return node
+
+    def _home(self, node: Node) -> str:
+        """The device on which a variable lives."""
+        if node.device is not None:
+            return canonical(node.device)
+        return HOST if node.outputs[0].dtype == "float64" else self.device
+
+    def _prepare(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Node],
+        feed_dict: Mapping[Any, Any] | None,
+    ) -> tuple[Runnable | None, dict[str, Array]]:
+        if self._closed:
+            raise GraphError("this session is closed.", hint="Make a new one.")
+        if not fetches and not targets:
+            return None, {}
+        graph = (fetches[0] if fetches else targets[0]).graph
+        for item in (*fetches, *targets):
+            if item.graph is not graph:
+                raise GraphError("one run cannot fetch from two graphs.", hint="Run each by itself.")
+        tensors, arrays = resolve_feeds(graph, feed_dict or {})
+        shapes = {name: array.shape for name, array in arrays.items()}
+        key = (graph, tuple(fetches), tuple(targets), tuple(sorted(shapes.items())))
+        if key not in self._runnables:
+            program = Program(graph, list(fetches), list(targets), tensors)
+            compiled = compile_program(program, shapes, self.device, self.available)
+            runnable = self._load(compiled, graph)
+            self._runnables[key] = (runnable, FeedChecks(graph, tensors))
+        runnable, checks = self._runnables[key]
+        checks.check(arrays)
+        return runnable, arrays
+
+    def _load(self, compiled: Compiled, graph: Graph, default: str | None = None) -> Runnable:
+        variables = [node for node in compiled.order if is_variable(node)]
+        self._ready(graph, [graph.node(node.name) for node in variables])
+        plans = {}
+        for name, segments in compiled.segments.items():
+            gpu = self._gpu(name)
+            builder = PlanBuilder(
+                [segment.nodes for segment in segments],
+                compiled.on_device(name),
+                gpu.target,
+                self._store.layout(graph, name),
+            )
+            plans[name] = gpu.load(builder.build(), self._store.external(name))
+        return Runnable(compiled, graph, self._store, plans, self.executor)
+
+    def _ready(self, graph: Graph, nodes: Sequence[Node]) -> None:
+        """Give those of ``nodes`` (variables of ``graph``) that have none their initial value."""
+        fresh = [node for node in nodes if (graph, node.name) not in self._store]
+        if not fresh:
+            return
+        initial = [graph.tensor(node.attrs["initializer"]) for node in fresh]
+        compiled = compile_program(Program(graph, list(initial)), {}, HOST, self.available)
+        runnable = self._load(compiled, graph)
+        arrays = runnable.run({})
+        runnable.unload()
+        homes: dict[str, list[Node]] = {}
+        for node in fresh:
+            homes.setdefault(self._home(node), []).append(node)
+        for home, own in homes.items():
+            if home != HOST:
+                self._store.allocate(graph, own, home)
+        for node, array in zip(fresh, arrays, strict=True):
+            self._store.set((graph, node.name), array)
+
+
+def _resolve(device: str, available: Sequence[str]) -> str:
+    """The device that ``device`` means here.
+
+    Raises:
+        DeviceError: there is no such device.
+    """
+    if device == "auto":
+        return "gpu:0" if "gpu:0" in available else HOST
+    name = canonical(device)
+    if name not in available:
+        raise DeviceError(
+            f"there is no {name} here.", hint=f"There are: {', '.join(available)}."
+        )
+    return name
+
+
+def _flatten(item: Any, element: Callable[[Any], Tensor | Node], into: list[Tensor | Node]) -> Any:
+    """Append the leaves of ``item`` and return its structure, with positions for leaves."""
+    if isinstance(item, (list, tuple)):
+        return type(item)(_flatten(part, element, into) for part in item)
+    if isinstance(item, dict):
+        return {key: _flatten(part, element, into) for key, part in item.items()}
+    into.append(element(item))
+    return len(into) - 1
+
+
+def _rebuild(structure: Any, results: list[Any]) -> Any:
+    if isinstance(structure, (list, tuple)):
+        return type(structure)(_rebuild(part, results) for part in structure)
+    if isinstance(structure, dict):
+        return {key: _rebuild(part, results) for key, part in structure.items()}
+    return results[structure]
+
+
+__all__ = ["PlaygradError", "RepeatResult", "Session"]

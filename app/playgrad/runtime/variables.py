@@ -1,0 +1,109 @@
+"""The state of a session: the values of variables, on the host and in GPU buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.compiler.memory import aligned
+from playgrad.compiler.plan import Place, device_bytes
+from playgrad.devices.webgpu import WebGpuDevice
+from playgrad.errors import DeviceLostError
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node
+
+Array = np.ndarray[Any, Any]
+Key = tuple[Graph, str]
+
+
+class VariableStore:
+    """Values of variables by graph and name; each lives on one device.
+
+    On the host a value is an array that is replaced, never overwritten. On a GPU it is a range of a
+    buffer; variables placed together share one buffer.
+    """
+
+    def __init__(self, open_gpu: Callable[[str], WebGpuDevice]) -> None:
+        self._open_gpu = open_gpu
+        self.arrays: dict[Key, Array] = {}
+        self.places: dict[Key, tuple[str, Place]] = {}
+        self.buffers: dict[str, tuple[WebGpuDevice, int]] = {}
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self.arrays or key in self.places
+
+    def device_of(self, key: Key) -> str:
+        return self.places[key][0] if key in self.places else "cpu:0"
+
+    def allocate(self, graph: Graph, nodes: Sequence[Node], device: str) -> None:
+        """Give each of ``nodes`` (variables) room on the GPU ``device``, together in one buffer."""
+        gpu = self._open_gpu(device)
+        limit = gpu.target.limits.max_buffer_size
+        batch: list[tuple[Node, int]] = []
+        offset = 0
+        for node in nodes:
+            size = aligned(device_bytes(node.outputs[0].spec))
+            if batch and offset + size > limit:
+                self._create(graph, batch, offset, gpu)
+                batch, offset = [], 0
+            batch.append((node, offset))
+            offset += size
+        if batch:
+            self._create(graph, batch, offset, gpu)
+
+    def _create(
+        self, graph: Graph, batch: list[tuple[Node, int]], size: int, gpu: WebGpuDevice
+    ) -> None:
+        key = f"state{len(self.buffers)}"
+        self.buffers[key] = (gpu, gpu.create_buffer(size))
+        for node, offset in batch:
+            self.places[graph, node.name] = (gpu.name, Place(key, offset))
+
+    def external(self, device: str) -> dict[str, int]:
+        """The host ids of the state buffers on ``device``, as a Plan names them."""
+        return {key: buffer for key, (gpu, buffer) in self.buffers.items() if gpu.name == device}
+
+    def layout(self, graph: Graph, device: str) -> dict[str, Place]:
+        """Where the variables of ``graph`` are on ``device``."""
+        return {
+            name: place
+            for (owner, name), (home, place) in self.places.items()
+            if owner is graph and home == device
+        }
+
+    def get(self, key: Key, node: Node) -> Array:
+        """The value of a variable, copied from its device.
+
+        Raises:
+            DeviceLostError: it was on a device that is gone.
+        """
+        if key in self.arrays:
+            return self.arrays[key]
+        place = self.places[key][1]
+        gpu, buffer = self.buffers[place.buffer]
+        if gpu.lost:
+            raise DeviceLostError(
+                f"the variable {key[1]!r} was on {gpu.name}, which is gone.", hint="Run again."
+            )
+        spec = node.outputs[0].spec
+        return gpu.read(buffer, place.offset, spec.static_shape, spec.dtype)
+
+    def set(self, key: Key, array: Array) -> None:
+        """Replace the value of a variable; ``array`` has its shape and dtype."""
+        if key not in self.places:
+            self.arrays[key] = array
+            return
+        place = self.places[key][1]
+        gpu, buffer = self.buffers[place.buffer]
+        gpu.write(buffer, place.offset, array)
+
+    def close(self) -> None:
+        """Free all buffers."""
+        for gpu, buffer in self.buffers.values():
+            if not gpu.lost:
+                gpu.host.destroy_buffer(buffer)
+        self.buffers.clear()
+        self.places.clear()
+        self.arrays.clear()

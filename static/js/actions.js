@@ -1,0 +1,172 @@
+/** What the user can ask for. Each changes the store at once, so that the page answers at once. */
+
+import { batch, effect, signal, untracked } from "../vendor/preact.js";
+import { EngineClient, EngineFailure, Request } from "./engine-client.js";
+import { receive } from "./engine-events.js";
+import * as store from "./store.js";
+
+const client = new EngineClient(receive);
+
+const resetWanted = signal(false);
+
+/** Start the engine, start it again whenever it breaks, and do what has to wait for it. */
+export function startEngine() {
+  if (!globalThis.crossOriginIsolated) {
+    store.engine.value = "broken";
+    store.error.value = notIsolated;
+    return;
+  }
+  effect(() => {
+    if (store.engine.value === "starting") client.start();
+  });
+  effect(() => {
+    if (store.active.value) return;
+    client.atRest();
+    if (store.engine.value !== "up") return;
+    if (resetWanted.value) forget();
+    const queued = store.queuedRun.value;
+    if (queued) untracked(() => batch(() => launch(queued.paused)));
+  });
+}
+
+/** @type {import("./types.js").ErrorInfo} */
+const notIsolated = {
+  type: "EngineError",
+  message: "This page is not cross-origin isolated, so it cannot share memory with its workers. "
+    + "Open it from playgrad's own server, at http://localhost or over https.",
+  line: null,
+  op: null,
+};
+
+/** The second half of a reset, once Python is at rest. */
+function forget() {
+  resetWanted.value = false;
+  client.post(Request.RESET);
+  store.runState.value = "idle";
+  store.intent.value = null;
+}
+
+/** @param {boolean} paused */
+function launch(paused) {
+  store.queuedRun.value = null;
+  store.clearRun();
+  store.notice.value = "";
+  store.transcript.clear();
+  store.transcriptVersion.value += 1;
+  store.executed.value = { exampleId: store.exampleId.value, source: store.source.value };
+  store.runState.value = "running";
+  store.intent.value = paused ? "step" : "run";
+  const options = { device: store.deviceChoice.value, paused };
+  client.post(Request.RUN, { source: store.source.value, options });
+  if (paused) client.post(Request.STEP);
+}
+
+/** Run the code; what runs is stopped first, and a starting engine is waited for. */
+export function run() {
+  begin(false);
+}
+
+/** @param {boolean} paused hold before the first step */
+function begin(paused) {
+  batch(() => {
+    store.error.value = null;
+    store.queuedRun.value = { paused };
+    if (store.active.value) interrupt("stop");
+    if (store.engine.value === "broken" && globalThis.crossOriginIsolated) {
+      store.runState.value = "idle";
+      store.engine.value = "starting";
+    }
+  });
+}
+
+export function pause() {
+  store.intent.value = "pause";
+  client.post(Request.PAUSE);
+}
+
+export function resume() {
+  store.intent.value = "resume";
+  client.post(Request.RESUME);
+}
+
+/** Train one batch: of the paused run, else of a new one. */
+export function step() {
+  if (store.runState.value !== "paused") return begin(true);
+  store.intent.value = "step";
+  client.post(Request.STEP);
+}
+
+export function stop() {
+  store.queuedRun.value = null;
+  if (store.active.value) interrupt("stop");
+}
+
+/** @param {"stop" | "reset"} why */
+function interrupt(why) {
+  store.intent.value = why;
+  client.stop(() => batch(() => {
+    store.notice.value = "Python did not stop by itself, so it was started afresh.";
+    store.hasModel.value = false;
+    store.intent.value = null;
+    store.runState.value = "stopped";
+    store.engine.value = "starting";
+  }));
+}
+
+/** Stop, and forget curves and weights; the code stays. */
+export function reset() {
+  batch(() => {
+    store.queuedRun.value = null;
+    store.clearRun();
+    store.graph.value = null;
+    store.selectedNode.value = null;
+    store.hasModel.value = false;
+    store.notice.value = "";
+    store.transcript.clear();
+    store.transcriptVersion.value += 1;
+    resetWanted.value = true;
+    if (store.active.value) interrupt("reset");
+  });
+}
+
+/**
+ * Which class a drawing belongs to, by the model as it is now.
+ * @param {Float32Array} pixels 784 of them, 0 to 1, row by row
+ * @returns {Promise<{probabilities: number[], label: number}>}
+ * @throws {EngineFailure}
+ */
+export async function predict(pixels) {
+  const rounded = Array.from(pixels, (value) => Math.round(value * 1000) / 1000);
+  const { probabilities, label } = await client.request(Request.PREDICT, { pixels: rounded });
+  return { probabilities, label };
+}
+
+/** @param {"safetensors" | "npz"} format @returns {Promise<{filename: string, bytes: Uint8Array}>} */
+export async function exportWeights(format) {
+  const { filename, bytes } = await told(client.request(Request.EXPORT, { format }));
+  return { filename, bytes };
+}
+
+/** @param {File} file @returns {Promise<string[]>} names of the variables that were set */
+export async function importWeights(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const { names } = await told(client.request(Request.IMPORT, { name: file.name }, bytes));
+  return names;
+}
+
+/**
+ * Show a failure in the error panel too, and pass it on.
+ * @template T
+ * @param {Promise<T>} reply
+ * @returns {Promise<T>}
+ */
+async function told(reply) {
+  try {
+    const value = await reply;
+    store.error.value = null;
+    return value;
+  } catch (failure) {
+    if (failure instanceof EngineFailure) store.error.value = failure.info;
+    throw failure;
+  }
+}

@@ -1,0 +1,33 @@
+import { html } from "../../vendor/preact.js";
+import { ConsolePanel } from "./console-panel.js";
+import { CurvesPanel } from "./curves-panel.js";
+import { DigitPanel } from "./digit-panel.js";
+import { EditorPanel } from "./editor-panel.js";
+import { ErrorPanel } from "./error-panel.js";
+import { GraphPanel } from "./graph-panel.js";
+import { Header } from "./header.js";
+import { Transport } from "./transport.js";
+import { WeightsPanel } from "./weights-panel.js";
+
+/** The whole page: code and its output on one side, what becomes of it on the other. */
+export function App() {
+  return html`
+    <${Header} />
+    <${Transport} />
+    <main class="workspace">
+      <div class="column write">
+        <${EditorPanel} />
+        <${ErrorPanel} />
+        <${ConsolePanel} />
+      </div>
+      <div class="column watch">
+        <${CurvesPanel} />
+        <div class="side-by-side">
+          <${DigitPanel} />
+          <${WeightsPanel} />
+        </div>
+        <${GraphPanel} />
+      </div>
+    </main>
+  `;
+}

@@ -1,0 +1,53 @@
+import { html } from "../../vendor/preact.js";
+import { count } from "../format.js";
+import * as store from "../store.js";
+
+const CPU = "CPU (NumPy)";
+
+/** @typedef {{kind: "gpu"|"software"|"cpu"|"unknown", text: string, remark: string}} Badge */
+
+/** Which processor does the work, or would do it. @returns {Badge} */
+function choose() {
+  const { known, info, problem } = store.gpu.value;
+  const fit = store.active.value ? store.fit.value : null;
+  const onCpu = fit ? fit.device.startsWith("cpu") : store.deviceChoice.value === "cpu";
+  if (onCpu && (info || fit)) return { kind: "cpu", text: CPU, remark: problem ? "no WebGPU" : "" };
+  if (!known) return { kind: "unknown", text: "Looking for a GPU…", remark: "" };
+  if (!info) return { kind: "cpu", text: CPU, remark: "no WebGPU" };
+  return info.is_software
+    ? { kind: "software", text: info.name, remark: "software" }
+    : { kind: "gpu", text: info.name, remark: "" };
+}
+
+/** @returns {string} everything known about the processor, a line each */
+function details() {
+  const { info, problem } = store.gpu.value;
+  const lines = [];
+  if (info) {
+    lines.push(`WebGPU adapter: ${info.name}`);
+    if (info.vendor) lines.push(`Vendor: ${info.vendor} ${info.architecture}`);
+    if (info.is_software) {
+      lines.push("A software adapter: it computes on the processor, not on a graphics card.");
+    }
+    const buffer = info.limits?.maxStorageBufferBindingSize;
+    if (buffer) lines.push(`Largest buffer: ${count(Math.round(buffer / 2 ** 20))} MiB`);
+  } else if (problem) {
+    lines.push(`No WebGPU: ${problem}.`, "Training runs on the CPU, with NumPy.");
+  }
+  const { playgrad, python, numpy } = store.versions.value;
+  if (python) lines.push(`playgrad ${playgrad}, Python ${python}, NumPy ${numpy}`);
+  return lines.join("\n");
+}
+
+export function BackendBadge() {
+  const { kind, text, remark } = choose();
+  const about = details();
+  return html`
+    <span class="badge" data-kind=${kind} data-testid="backend-badge" title=${about} tabindex="0">
+      <span class="badge-light" aria-hidden="true"></span>
+      <span class="badge-text">${text}</span>
+      ${remark && html`<span class="badge-remark">${remark}</span>`}
+      <span class="visually-hidden"> ${about}</span>
+    </span>
+  `;
+}

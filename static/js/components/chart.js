@@ -1,0 +1,144 @@
+import { uPlot } from "../../vendor/uplot.js";
+import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { cssColour, theme } from "../theme.js";
+
+/**
+ * @typedef {{label: string, colour: string, width: number, isMark?: boolean}} Line
+ *   `colour`: a CSS custom property; `isMark`: few points, drawn as points
+ */
+
+/** At most one redraw in this time: a curve needs no more, and training needs the processor. */
+const REDRAW_MS = 80;
+const FONT = "11px system-ui, sans-serif";
+
+/**
+ * A live line chart. The values under the pointer are given to `onHover` (an index, or null).
+ * @param {{data: import("../../vendor/uplot.js").default.AlignedData, lines: Line[], version: number,
+ *          height: number, log?: boolean, format: (value: number) => string,
+ *          range?: [number, number], label: string,
+ *          onHover: (index: number | null) => void}} props
+ */
+export function Chart(props) {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const plot = useRef(/** @type {uPlot | null} */ (null));
+  const latest = useRef(props);
+  latest.current = props;
+  const colours = theme.value;
+
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return undefined;
+    const chart = new uPlot(options(latest, element.clientWidth), latest.current.data, element);
+    plot.current = chart;
+    const resizes = new ResizeObserver(() => {
+      chart.setSize({ width: element.clientWidth, height: latest.current.height });
+    });
+    resizes.observe(element);
+    return () => {
+      resizes.disconnect();
+      chart.destroy();
+      plot.current = null;
+    };
+  }, [colours, props.log, props.height]);
+
+  useRedraw(place, () => plot.current?.setData(latest.current.data), props.version);
+
+  return html`<div class="chart" ref=${place} role="img" aria-label=${props.label}></div>`;
+}
+
+/**
+ * Redraw after a change, but not too often, and not while out of sight.
+ * @param {{current: HTMLElement | null}} place
+ * @param {() => void} redraw
+ * @param {number} version
+ */
+function useRedraw(place, redraw, version) {
+  const state = useRef({ visible: true, stale: false, timer: 0, last: 0 });
+
+  function draw() {
+    const now = state.current;
+    now.timer = 0;
+    now.stale = !now.visible;
+    if (!now.visible) return;
+    now.last = performance.now();
+    redraw();
+  }
+
+  useEffect(() => {
+    const now = state.current;
+    if (now.timer) return;
+    const wait = Math.max(0, REDRAW_MS - (performance.now() - now.last));
+    now.timer = setTimeout(() => requestAnimationFrame(draw), wait);
+  }, [version]);
+
+  useEffect(() => {
+    const observer = new IntersectionObserver(([entry]) => {
+      state.current.visible = entry.isIntersecting;
+      if (entry.isIntersecting && state.current.stale) draw();
+    });
+    if (place.current) observer.observe(place.current);
+    return () => {
+      observer.disconnect();
+      clearTimeout(state.current.timer);
+    };
+  }, []);
+}
+
+/**
+ * @param {{current: Parameters<typeof Chart>[0]}} latest
+ * @param {number} width
+ * @returns {import("../../vendor/uplot.js").default.Options}
+ */
+function options(latest, width) {
+  const { lines, height, log, range, format } = latest.current;
+  const axis = {
+    stroke: cssColour("--muted"),
+    font: FONT,
+    grid: { stroke: cssColour("--grid"), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width,
+    height,
+    padding: [10, 12, 0, 0],
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { size: 6 }, y: false },
+    hooks: { setCursor: [(chart) => latest.current.onHover(chart.cursor.idx ?? null)] },
+    scales: {
+      x: { time: false, range: (_chart, min, max) => [Math.min(min ?? 0, 1), Math.max(max ?? 0, 20)] },
+      y: log ? { distr: 3 } : { range: (_chart, min, max) => span(range, min, max) },
+    },
+    axes: [
+      { ...axis, size: 24, gap: 4, values: (_chart, ticks) => ticks.map(short) },
+      { ...axis, size: 46, gap: 6, values: (_chart, ticks) => ticks.map((v) => (v === null ? "" : format(v))) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ label, colour, width: thickness, isMark }) => ({
+        label,
+        stroke: cssColour(colour),
+        width: thickness,
+        spanGaps: true,
+        points: isMark
+          ? { show: true, size: 7, fill: cssColour(colour) }
+          : { show: false },
+      })),
+    ],
+  };
+}
+
+/**
+ * @param {[number, number] | undefined} wanted
+ * @param {number | null} min
+ * @param {number | null} max
+ * @returns {[number, number]}
+ */
+function span(wanted, min, max) {
+  if (min === null || max === null) return wanted ?? [0, 1];
+  const [low, high] = wanted ?? [Math.min(0, min), max];
+  const margin = (max - min || 1) * 0.05;
+  return wanted ? [Math.min(low, min), Math.max(high, max)] : [low, high + margin];
+}
+
+/** @param {number} step */
+const short = (step) => (step >= 10000 ? `${step / 1000}k` : String(step));

@@ -1,0 +1,43 @@
+import { html } from "../../vendor/preact.js";
+import * as format from "../format.js";
+import * as store from "../store.js";
+
+const MOST_ROWS = 24;
+
+/** The curves as numbers: every epoch, and a sample of the steps. */
+export function CurvesTable() {
+  store.curvesVersion.value;
+  const { steps, series } = store.curves;
+  const every = Math.max(1, Math.ceil(steps.length / MOST_ROWS));
+  const rows = steps.map((step, index) => ({ step, index }))
+    .filter(({ index }) => (steps.length - 1 - index) % every === 0);
+  return html`
+    <div class="tables" tabindex="0" role="region" aria-label="Curves as tables">
+      <table>
+        <caption>By epoch</caption>
+        <thead><tr><th scope="col">Epoch</th><th scope="col">Loss</th><th scope="col">Accuracy</th>
+          <th scope="col">Test loss</th><th scope="col">Test accuracy</th></tr></thead>
+        <tbody>
+          ${store.epochs.value.map((row) => html`
+            <tr key=${row.epoch}><th scope="row">${row.epoch}</th>
+              <td>${format.loss(row.loss)}</td><td>${format.percent(row.accuracy)}</td>
+              <td>${format.loss(row.testLoss)}</td><td>${format.percent(row.testAccuracy)}</td></tr>
+          `)}
+        </tbody>
+      </table>
+      <table>
+        <caption>By step${every > 1 ? ", a sample" : ""}</caption>
+        <thead><tr><th scope="col">Step</th><th scope="col">Loss</th><th scope="col">Smoothed</th>
+          <th scope="col">Accuracy</th></tr></thead>
+        <tbody>
+          ${rows.map(({ step, index }) => html`
+            <tr key=${step}><th scope="row">${step}</th>
+              <td>${format.loss(series.loss[index])}</td>
+              <td>${format.loss(series.smoothLoss[index])}</td>
+              <td>${format.percent(series.accuracy[index], 1)}</td></tr>
+          `)}
+        </tbody>
+      </table>
+    </div>
+  `;
+}

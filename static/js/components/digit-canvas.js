@@ -1,0 +1,119 @@
+import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { SIDE, toMnist } from "../digit.js";
+
+/** Pixels of the drawing along a side; the page may show it at another size. */
+const SIZE = 224;
+const PEN = 19;
+/** How far an arrow key moves the keyboard's pen. */
+const STRIDE = 8;
+
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/** @param {{onDraw: (image: Float32Array | null) => void}} props */
+export function DigitCanvas({ onDraw }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const preview = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const pen = useRef({ x: SIZE / 2, y: SIZE / 4, down: false });
+
+  useEffect(() => showImage(preview.current, null), []);
+
+  const context = () =>
+    /** @type {CanvasRenderingContext2D} */ (canvas.current?.getContext("2d", { willReadFrequently: true }));
+
+  function changed() {
+    const { data } = context().getImageData(0, 0, SIZE, SIZE);
+    const image = toMnist(data, SIZE, SIZE);
+    showImage(preview.current, image);
+    onDraw(image);
+  }
+
+  function clear() {
+    context().clearRect(0, 0, SIZE, SIZE);
+    changed();
+  }
+
+  /** @param {number} x @param {number} y */
+  function lineTo(x, y) {
+    const ink = context();
+    ink.lineWidth = PEN;
+    ink.lineCap = "round";
+    ink.strokeStyle = "#fff";
+    ink.beginPath();
+    ink.moveTo(pen.current.x, pen.current.y);
+    ink.lineTo(x, y);
+    ink.stroke();
+    Object.assign(pen.current, { x, y });
+  }
+
+  /** @param {PointerEvent} event @returns {[number, number]} */
+  function place(event) {
+    const { left, top, width } = /** @type {HTMLElement} */ (event.target).getBoundingClientRect();
+    return [((event.clientX - left) * SIZE) / width, ((event.clientY - top) * SIZE) / width];
+  }
+
+  /** @param {PointerEvent} event */
+  function onPointerDown(event) {
+    if (event.button !== 0) return;
+    /** @type {HTMLElement} */ (event.target).setPointerCapture(event.pointerId);
+    const [x, y] = place(event);
+    pen.current = { x, y, down: true };
+    lineTo(x, y);
+    changed();
+  }
+
+  /** @param {PointerEvent} event */
+  function onPointerMove(event) {
+    if (!pen.current.down) return;
+    const all = event.getCoalescedEvents?.() ?? [];
+    for (const each of all.length > 0 ? all : [event]) lineTo(...place(each));
+    changed();
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    if (["Delete", "Backspace", "Escape"].includes(event.key)) clear();
+    else if (event.key === " ") pen.current.down = !pen.current.down;
+    else if (ARROWS[event.key]) move(ARROWS[event.key]);
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {[number, number]} direction */
+  function move([dx, dy]) {
+    const x = Math.min(SIZE - PEN, Math.max(PEN, pen.current.x + dx * STRIDE));
+    const y = Math.min(SIZE - PEN, Math.max(PEN, pen.current.y + dy * STRIDE));
+    if (pen.current.down) {
+      lineTo(x, y);
+      changed();
+    } else Object.assign(pen.current, { x, y });
+  }
+
+  const lift = () => (pen.current.down = false);
+  return html`
+    <div class="digit-board">
+      <canvas class="digit-canvas" data-testid="digit-canvas" ref=${canvas} width=${SIZE} height=${SIZE}
+        tabindex="0" role="application"
+        aria-label="Drawing board. Draw with the pointer, or with the arrow keys after Space; Delete clears."
+        onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${lift}
+        onPointerCancel=${lift} onBlur=${lift} onKeyDown=${onKeyDown}></canvas>
+      <div class="digit-foot">
+        <canvas class="digit-preview" ref=${preview} width=${SIDE} height=${SIDE} aria-hidden="true"
+          title="What the network sees: 28 by 28 pixels"></canvas>
+        <button type="button" class="button small" data-testid="digit-clear" onClick=${clear}>Clear</button>
+      </div>
+    </div>
+  `;
+}
+
+/** @param {HTMLCanvasElement | null} canvas @param {Float32Array | null} image */
+function showImage(canvas, image) {
+  const context = canvas?.getContext("2d");
+  if (!context) return;
+  const pixels = context.createImageData(SIDE, SIDE);
+  for (let index = 0; index < SIDE * SIDE; index += 1) {
+    pixels.data.fill(255 * (image?.[index] ?? 0), 4 * index, 4 * index + 3);
+    pixels.data[4 * index + 3] = 255;
+  }
+  context.putImageData(pixels, 0, 0);
+}

@@ -1,0 +1,58 @@
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { NONE, percent } from "../format.js";
+import { Predictor } from "../predictor.js";
+import * as store from "../store.js";
+import { DigitCanvas } from "./digit-canvas.js";
+
+const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+/** Draw a digit; the network as it is now says what it sees. */
+export function DigitPanel() {
+  const [answer, setAnswer] = useState(
+    /** @type {import("../predictor.js").Answer} */ ({ probabilities: null, label: null, problem: "" }),
+  );
+  const predictor = useRef(/** @type {Predictor | null} */ (null));
+  predictor.current ??= new Predictor(setAnswer);
+
+  // While weights change, so do the answers.
+  const { step } = store.progress.value;
+  const known = store.hasModel.value;
+  useEffect(() => predictor.current?.modelChanged(known), [step, known]);
+
+  const { probabilities, label, problem } = answer;
+  return html`
+    <section class="panel digit" aria-labelledby="digit-title">
+      <div class="panel-head">
+        <h2 id="digit-title">Draw a digit</h2>
+        <p class="verdict" role="status">It is a
+          <output data-testid="digit-prediction">${label ?? NONE}</output></p>
+      </div>
+      <div class="digit-body">
+        <${DigitCanvas} onDraw=${(/** @type {Float32Array | null} */ image) =>
+          predictor.current?.drawn(image)} />
+        <div class="digit-answer">
+          <ol class="probabilities" aria-label="Probability of each digit">
+            ${DIGITS.map((digit) => html`
+              <${Bar} key=${digit} digit=${digit} value=${probabilities?.[digit] ?? null}
+                isBest=${digit === label} />
+            `)}
+          </ol>
+          <p class="hint">${problem || (known ? "" : "Run a network, and it will tell.")}</p>
+        </div>
+      </div>
+    </section>
+  `;
+}
+
+/** @param {{digit: number, value: number | null, isBest: boolean}} props */
+function Bar({ digit, value, isBest }) {
+  return html`
+    <li class="probability" data-best=${isBest ? "" : undefined}>
+      <span class="probability-digit">${digit}</span>
+      <span class="probability-track" aria-hidden="true">
+        <span class="probability-fill" style=${{ transform: `scaleX(${value ?? 0})` }}></span>
+      </span>
+      <span class="probability-value">${percent(value, 1)}</span>
+    </li>
+  `;
+}

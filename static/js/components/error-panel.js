@@ -1,0 +1,34 @@
+import { html } from "../../vendor/preact.js";
+import { reveal } from "../reveal.js";
+import * as store from "../store.js";
+import { Icon } from "./icons.js";
+
+/** The last error: what, where, and a way there. */
+export function ErrorPanel() {
+  const error = store.error.value;
+  return html`
+    <div class="error-place" role="alert">
+      ${error && html`
+        <section class="error" data-testid="error" aria-label="Error">
+          <div class="error-head">
+            <strong class="error-type">${error.type}</strong>
+            ${error.op && html`<code class="error-op" title="The operation">${error.op}</code>`}
+            ${error.line !== null && html`
+              <button type="button" class="link" data-testid="error-line"
+                onClick=${() => reveal(error.line)}>line ${error.line}</button>
+            `}
+            <button type="button" class="button quiet icon-only" aria-label="Close this message"
+              onClick=${() => (store.error.value = null)}><${Icon} name="close" /></button>
+          </div>
+          <p class="error-message">${error.message}</p>
+          ${error.traceback && html`
+            <details>
+              <summary>Traceback</summary>
+              <pre tabindex="0">${error.traceback}</pre>
+            </details>
+          `}
+        </section>
+      `}
+    </div>
+  `;
+}

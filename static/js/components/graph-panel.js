@@ -1,0 +1,135 @@
+import { html, useCallback, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { layOut } from "../graph-layout.js";
+import { picture, scopesOf } from "../graph-model.js";
+import * as store from "../store.js";
+import { GraphView } from "./graph-view.js";
+import { Icon } from "./icons.js";
+import { NodeDetails } from "./node-details.js";
+
+/** @typedef {import("../types.js").GraphNode} GraphNode */
+/** @typedef {import("./graph-view.js").Drawing} Drawing */
+
+const PHASES = ["input", "variable", "forward", "gradient", "update"];
+/** @type {ReadonlySet<string>} */
+const NONE_OPEN = new Set();
+
+/** The dataflow graph of the model, as it is trained. */
+export function GraphPanel() {
+  const graph = store.graph.value;
+  const [open, setOpen] = useState({ scopes: NONE_OPEN, toggled: /** @type {string | null} */ (null) });
+  const [byDevice, setByDevice] = useState(false);
+  const [isLarge, setLarge] = useState(false);
+  const stage = useRef(/** @type {HTMLElement | null} */ (null));
+  const view = useRef(/** @type {import("../viewport.js").Viewport | null} */ (null));
+
+  useEffect(() => setOpen({ scopes: NONE_OPEN, toggled: null }), [graph]);
+  const drawing = useDrawing(graph, open, stage, isLarge);
+
+  const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);
+  const colourOf = useCallback(
+    (/** @type {GraphNode} */ node) =>
+      byDevice ? `device-${devices.indexOf(deviceOf(node)) % 5}` : node.phase,
+    [byDevice, devices],
+  );
+
+  /** @param {string} path */
+  function toggle(path) {
+    const scopes = new Set(open.scopes);
+    if (!scopes.delete(path)) scopes.add(path);
+    setOpen({ scopes, toggled: path });
+  }
+
+  const allOpen = () => setOpen({ scopes: new Set(graph ? scopesOf(graph) : []), toggled: null });
+  const selected = store.selectedNode.value;
+  const node = graph?.nodes.find(({ name }) => name === selected);
+  return html`
+    <section class="panel graph" aria-labelledby="graph-title" data-large=${isLarge ? "" : undefined}>
+      <div class="panel-head">
+        <h2 id="graph-title">Graph</h2>
+        ${graph && html`
+          <span class="hint">${graph.nodes.length} operations</span>
+          <${ColourChoice} byDevice=${byDevice} onChange=${setByDevice} />
+          <div class="tools" role="group" aria-label="View">
+            <${Tool} icon="minus" label="Smaller" onClick=${() => view.current?.zoom(0.8)} />
+            <${Tool} icon="plus" label="Larger" onClick=${() => view.current?.zoom(1.25)} />
+            <${Tool} icon="fit" label="Show all of it" onClick=${() => drawing && view.current?.fit(drawing.layout)} />
+            ${open.scopes.size > 0
+              ? html`<${Tool} icon="fold" label="Fold all scopes" onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
+              : html`<${Tool} icon="fold" label="Open all scopes" onClick=${allOpen} />`}
+            <button type="button" class="button quiet small" aria-pressed=${isLarge}
+              onClick=${() => setLarge(!isLarge)}>${isLarge ? "Back" : "Full page"}</button>
+          </div>
+        `}
+      </div>
+      <div class="graph-stage" data-testid="graph-view" ref=${stage}>
+        ${drawing ? html`
+          <${GraphView} drawing=${drawing} selected=${selected} colourOf=${colourOf} handle=${view}
+            wheelZooms=${isLarge} onToggle=${toggle}
+            onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
+          <${Legend} names=${byDevice ? devices : PHASES} byDevice=${byDevice} />
+        ` : html`<p class="figure-empty">${graph ? "Drawing…"
+          : "Run a network to see its graph: forward, gradient and update operations."}</p>`}
+        ${node && html`<${NodeDetails} node=${node} />`}
+      </div>
+    </section>
+  `;
+}
+
+/**
+ * The picture of the graph with these scopes open, laid out. The last one stays until the next is ready.
+ * @param {import("../types.js").Graph | null} graph
+ * @param {{scopes: ReadonlySet<string>, toggled: string | null}} open
+ * @param {{current: HTMLElement | null}} stage
+ * @param {boolean} isLarge
+ */
+function useDrawing(graph, open, stage, isLarge) {
+  const [drawing, setDrawing] = useState(/** @type {Drawing | null} */ (null));
+  useEffect(() => {
+    if (!graph) return setDrawing(null);
+    let isWanted = true;
+    const drawn = picture(graph, open.scopes);
+    const { clientWidth = 0, clientHeight = 0 } = stage.current ?? {};
+    layOut(drawn, clientWidth > clientHeight ? "LR" : "TB").then(
+      (layout) => isWanted && setDrawing({ picture: drawn, layout, toggled: open.toggled }),
+      () => {},
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [graph, open, isLarge]);
+  return drawing;
+}
+
+/** @param {GraphNode} node */
+const deviceOf = (node) => node.device ?? "not placed";
+
+/** @param {{byDevice: boolean, onChange: (byDevice: boolean) => void}} props */
+function ColourChoice({ byDevice, onChange }) {
+  return html`
+    <label class="toggle">Colours show
+      <select value=${byDevice ? "device" : "phase"} data-testid="graph-colours"
+        onChange=${(/** @type {any} */ event) => onChange(event.target.value === "device")}>
+        <option value="phase">part</option>
+        <option value="device">device</option>
+      </select>
+    </label>
+  `;
+}
+
+/** @param {{icon: string, label: string, onClick: () => void}} props */
+function Tool({ icon, label, onClick }) {
+  return html`<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
+    onClick=${onClick}><${Icon} name=${icon} /></button>`;
+}
+
+/** @param {{names: string[], byDevice: boolean}} props */
+function Legend({ names, byDevice }) {
+  return html`
+    <ul class="graph-legend" aria-label="Colours">
+      ${names.map((name, index) => html`
+        <li key=${name}><span class="graph-swatch" data-colour=${byDevice ? `device-${index % 5}` : name}></span>${name}</li>
+      `)}
+      <li><svg class="graph-swatch-line" viewBox="0 0 20 8" aria-hidden="true"><path d="M0 4h20" /></svg>control</li>
+    </ul>
+  `;
+}

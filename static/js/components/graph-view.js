@@ -1,0 +1,126 @@
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
+import { scopeId } from "../graph-model.js";
+import { Viewport } from "../viewport.js";
+import { GraphCluster, GraphItem } from "./graph-items.js";
+
+/**
+ * @typedef {import("../graph-model.js").Picture} Picture
+ * @typedef {import("../graph-layout.js").Layout} Layout
+ * @typedef {{picture: Picture, layout: Layout, toggled: string | null}} Drawing
+ *   `toggled`: path of the scope that was folded or opened just now
+ */
+
+const ARROWS = /** @type {Record<string, [number, number]>} */ ({
+  ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
+});
+
+/**
+ * The drawing of a graph: pan, zoom, and walk it with the arrow keys.
+ * @param {{drawing: Drawing, selected: string | null, wheelZooms: boolean,
+ *          colourOf: import("./graph-items.js").ColourOf, onToggle: (path: string) => void,
+ *          onSelect: (name: string | null) => void, handle: {current: Viewport | null}}} props
+ */
+export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, onSelect, handle }) {
+  const svg = useRef(/** @type {SVGSVGElement | null} */ (null));
+  const content = useRef(/** @type {SVGGElement | null} */ (null));
+  const before = useRef(/** @type {Layout | null} */ (null));
+  const [current, setCurrent] = useState("");
+  const { picture, layout, toggled } = drawing;
+
+  useLayoutEffect(() => {
+    if (!svg.current || !content.current) return undefined;
+    const view = new Viewport(svg.current, content.current);
+    handle.current = view;
+    return () => view.destroy();
+  }, []);
+  useEffect(() => {
+    if (handle.current) handle.current.wheelZooms = wheelZooms;
+  }, [wheelZooms]);
+
+  useLayoutEffect(() => {
+    const view = handle.current;
+    const id = toggled === null ? null : scopeId(toggled);
+    const was = id && before.current?.boxes[id];
+    const now = id && layout.boxes[id];
+    if (was && now) {
+      view?.keep(was, now);
+      view?.show(now);
+    } else view?.fit(layout);
+    before.current = layout;
+  }, [layout]);
+
+  const known = layout.boxes[current] ? current : (picture.items[0]?.id ?? "");
+  const near = selected ?? "";
+
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    const view = handle.current;
+    if (event.key === "+" || event.key === "=") view?.zoom(1.25);
+    else if (event.key === "-") view?.zoom(0.8);
+    else if (event.key === "0") view?.fit(layout);
+    else if (event.key === "Escape") onSelect(null);
+    else if (event.key === "Enter" || event.key === " ") use(known);
+    else if (ARROWS[event.key]) walk(ARROWS[event.key]);
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {string} id */
+  function use(id) {
+    const cluster = picture.clusters.find((each) => each.id === id);
+    const item = picture.items.find((each) => each.id === id);
+    if (cluster) onToggle(cluster.path);
+    else if (item?.kind === "scope") onToggle(item.path);
+    else if (item) onSelect(item.id === selected ? null : item.id);
+  }
+
+  /** Go to the nearest box in a direction. @param {[number, number]} direction */
+  function walk([dx, dy]) {
+    const here = layout.boxes[known];
+    let best = { id: "", distance: Infinity };
+    for (const { id } of [...picture.items, ...picture.clusters]) {
+      const { x, y } = layout.boxes[id];
+      const ahead = (x - here.x) * dx + (y - here.y) * dy;
+      const aside = Math.abs((x - here.x) * dy) + Math.abs((y - here.y) * dx);
+      const distance = ahead + 2.5 * aside;
+      if (ahead > 1 && distance < best.distance) best = { id, distance };
+    }
+    if (best.id) focus(best.id);
+  }
+
+  /** @param {string} id */
+  function focus(id) {
+    handle.current?.show(layout.boxes[id]);
+    const element = svg.current?.querySelector(`[data-id="${CSS.escape(id)}"]`);
+    /** @type {SVGElement | undefined} */ (element ?? undefined)?.focus();
+  }
+
+  return html`
+    <svg class="graph-svg" ref=${svg} role="group" aria-label="Graph. Arrow keys walk, Enter opens."
+      onKeyDown=${onKeyDown}>
+      <defs>${["plain", "near"].map((kind) => html`
+        <marker id=${`arrow-${kind}`} key=${kind} class=${`arrow-${kind}`} viewBox="0 0 8 8" refX="7"
+          refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">
+          <path d="M0 0.8 7 4 0 7.2z" />
+        </marker>`)}
+      </defs>
+      <g ref=${content}>
+        ${picture.clusters.map((cluster) => html`
+          <${GraphCluster} key=${cluster.id} cluster=${cluster} box=${layout.boxes[cluster.id]}
+            isCurrent=${cluster.id === known} onFold=${onToggle} onFocus=${setCurrent} />
+        `)}
+        ${picture.arrows.map(({ from, to, control }, index) => {
+          const isNear = from === near || to === near;
+          return html`<path key=${`${from}\n${to}`} class="graph-arrow" d=${layout.paths[index]}
+            data-control=${control ? "" : undefined} data-near=${isNear ? "" : undefined}
+            marker-end=${`url(#arrow-${isNear ? "near" : "plain"})`} />`;
+        })}
+        ${picture.items.map((item) => html`
+          <${GraphItem} key=${item.id} item=${item} box=${layout.boxes[item.id]} colourOf=${colourOf}
+            isSelected=${item.id === selected} isCurrent=${item.id === known}
+            onUse=${() => use(item.id)} onFocus=${setCurrent} />
+        `)}
+      </g>
+    </svg>
+  `;
+}

@@ -1,0 +1,42 @@
+import { html } from "../../vendor/preact.js";
+import { selectExample } from "../examples.js";
+import * as store from "../store.js";
+import { theme, toggleTheme } from "../theme.js";
+import { BackendBadge } from "./backend-badge.js";
+import { Icon } from "./icons.js";
+
+/** Name, choice of example, the processor that does the work, and the theme. */
+export function Header() {
+  const { title } = store.example.value ?? { title: "" };
+  const next = theme.value === "dark" ? "light" : "dark";
+  return html`
+    <header class="header">
+      <h1 class="brand">
+        <img src="/static/favicon.svg" alt="" width="24" height="24" />playgrad
+      </h1>
+      <label class="example-choice">
+        <span class="visually-hidden">Example</span>
+        <select
+          data-testid="example-select"
+          value=${store.exampleId.value}
+          title=${title}
+          onChange=${(/** @type {any} */ event) => selectExample(event.target.value)}
+        >
+          ${store.examples.value.map(({ id, title: name }) => html`
+            <option key=${id} value=${id} selected=${id === store.exampleId.value}>${name}</option>
+          `)}
+        </select>
+      </label>
+      <p class="example-description">${store.example.value?.description}</p>
+      <${BackendBadge} />
+      <button
+        type="button"
+        class="button quiet icon-only"
+        data-testid="theme-toggle"
+        aria-label=${`Use the ${next} theme`}
+        title=${`Use the ${next} theme`}
+        onClick=${toggleTheme}
+      ><${Icon} name=${next} /></button>
+    </header>
+  `;
+}

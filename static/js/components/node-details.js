@@ -1,0 +1,32 @@
+import { html } from "../../vendor/preact.js";
+import { shape } from "../format.js";
+import { reveal } from "../reveal.js";
+import * as store from "../store.js";
+import { Icon } from "./icons.js";
+
+/** Everything about one node. @param {{node: import("../types.js").GraphNode}} props */
+export function NodeDetails({ node }) {
+  const lineKnown = node.line !== null && store.linesApply.value;
+  return html`
+    <aside class="node-details" aria-label="Selected operation" data-testid="node-details">
+      <div class="node-details-head">
+        <h3>${node.name}</h3>
+        <button type="button" class="button quiet icon-only" aria-label="Close"
+          onClick=${() => (store.selectedNode.value = null)}><${Icon} name="close" /></button>
+      </div>
+      <dl>
+        <div><dt>Operation</dt><dd><code>${node.op}</code></dd></div>
+        <div><dt>Part</dt><dd>${node.phase}</dd></div>
+        <div><dt>Shape</dt><dd>${shape(node.shape)}</dd></div>
+        <div><dt>Type</dt><dd>${node.dtype ?? "none"}</dd></div>
+        <div><dt>Device</dt><dd>${node.device ?? "not placed"}</dd></div>
+        ${node.line !== null && html`<div><dt>Made by</dt><dd>${lineKnown
+          ? html`<button type="button" class="link" onClick=${() => reveal(node.line)}>line ${node.line}</button>`
+          : `line ${node.line}`}</dd></div>`}
+        ${Object.entries(node.attrs ?? {}).map(([name, value]) => html`
+          <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>
+        `)}
+      </dl>
+    </aside>
+  `;
+}

@@ -1,0 +1,68 @@
+import { html } from "../../vendor/preact.js";
+import { NONE, count, duration, loss, percent, rate } from "../format.js";
+import * as store from "../store.js";
+
+/** Percent of the run that is done, as a whole number. */
+function percentDone() {
+  const { fit, progress } = store;
+  const total = fit.value?.total_steps ?? 0;
+  return total > 0 ? Math.min(100, Math.floor((100 * progress.value.step) / total)) : 0;
+}
+
+/** The thin bar at the foot of the commands. */
+export function ProgressBar() {
+  const done = percentDone();
+  const left = store.progress.value.eta;
+  const active = store.active.value;
+  const unknown = active && !store.fit.value;
+  return html`
+    <div
+      class="progress"
+      role="progressbar"
+      aria-label="Training progress"
+      aria-valuemin="0"
+      aria-valuemax="100"
+      aria-valuenow=${done}
+      aria-valuetext=${active && left !== null ? `${done}%, ${duration(left)} left` : `${done}%`}
+      data-testid="progress"
+      data-unknown=${unknown || store.engine.value === "starting" ? "" : undefined}
+    >
+      <div class="progress-fill" style=${{ transform: `scaleX(${done / 100})` }}></div>
+      <span class="visually-hidden">${done}%</span>
+    </div>
+  `;
+}
+
+/** The numbers of the run. */
+export function Statistics() {
+  const fit = store.fit.value;
+  const { epoch, step, loss: last, accuracy, testAccuracy, stepsPerSecond, eta } =
+    store.progress.value;
+  return html`
+    <dl class="statistics">
+      <${Statistic} label="Epoch" id="epoch" of=${fit && count(fit.epochs)}
+        value=${fit ? String(epoch) : NONE} />
+      <${Statistic} label="Step" id="step-count" of=${fit && count(fit.total_steps)}
+        value=${fit ? count(step) : NONE} />
+      <${Statistic} label="Loss" id="loss" value=${loss(last)} />
+      <${Statistic} label="Batch accuracy" id="accuracy" value=${percent(accuracy, 1)} />
+      <${Statistic} label="Test accuracy" id="test-accuracy" value=${percent(testAccuracy)} strong />
+      <${Statistic} label="Steps per second" id="steps-per-second" value=${rate(stepsPerSecond)} />
+      <${Statistic} label="Time left" id="time-left"
+        value=${store.active.value ? duration(eta) : NONE} />
+    </dl>
+  `;
+}
+
+/**
+ * @param {{label: string, id: string, value: string, of?: string | null, strong?: boolean}} props
+ *   `of`: what the value is a part of
+ */
+function Statistic({ label, id, value, of, strong }) {
+  return html`
+    <div class=${strong ? "statistic strong" : "statistic"}>
+      <dt>${label}</dt>
+      <dd><span data-testid=${id}>${value}</span>${of && html`<span class="of"> / ${of}</span>`}</dd>
+    </div>
+  `;
+}

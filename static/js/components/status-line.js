@@ -1,0 +1,55 @@
+import { html } from "../../vendor/preact.js";
+import { count, duration } from "../format.js";
+import * as store from "../store.js";
+
+/** @type {Partial<Record<import("../store.js").Intent, string>>} */
+const INTENTS = {
+  pause: "Pausing after this batch…",
+  resume: "Going on…",
+  stop: "Stopping…",
+  reset: "Resetting…",
+};
+
+/** A sentence about what is going on. */
+function sentence() {
+  const { engine, queuedRun, intent, notice, runState, fit, progress } = store;
+  const about = fit.value;
+  if (engine.value === "broken") return "The engine could not start. Run tries again.";
+  if (engine.value === "starting") {
+    const stage = store.bootStage.value || "Starting Python";
+    const before = notice.value ? `${notice.value} ` : "";
+    return `${before}${stage}…${queuedRun.value ? " Your run begins when it is up." : ""}`;
+  }
+  if (intent.value && INTENTS[intent.value]) return INTENTS[intent.value];
+  if (notice.value) return notice.value;
+  switch (runState.value) {
+    case "running":
+      if (!about) return "Running your code…";
+      return `Training ${count(about.parameters)} parameters on ${place(about)}`;
+    case "paused":
+      return about ? "Holding. Step trains one batch." : "Holding before the first batch.";
+    case "stopped":
+      return "Stopped. The weights are as they were then.";
+    case "done":
+      return about ? `Trained in ${duration(progress.value.seconds)}` : "The code has run.";
+    case "error":
+      return "Something went wrong: see the message by the code.";
+    default:
+      return "Press Run to train the network.";
+  }
+}
+
+/** @param {import("../types.js").Fit} fit */
+function place({ device, adapter }) {
+  return device.startsWith("cpu") ? "the CPU" : (adapter ?? "the GPU");
+}
+
+export function StatusLine() {
+  const status = store.status.value;
+  return html`
+    <div class="status-line">
+      <span class="status" data-testid="status" data-status=${status}>${status}</span>
+      <span class="status-sentence" role="status">${sentence()}</span>
+    </div>
+  `;
+}

@@ -1,0 +1,72 @@
+import { html } from "../../vendor/preact.js";
+import * as actions from "../actions.js";
+import { enabled, shortcuts } from "../shortcuts.js";
+import * as store from "../store.js";
+import { Icon } from "./icons.js";
+import { ProgressBar, Statistics } from "./progress.js";
+import { StatusLine } from "./status-line.js";
+
+/** @typedef {import("../shortcuts.js").Command} Command */
+
+/** @type {[Command, string, string][]} command, its name, and what it does */
+const COMMANDS = [
+  ["run", "Run", "Run the code from the top"],
+  ["pause", "Pause", "Hold after the batch that is being trained"],
+  ["resume", "Resume", "Go on training"],
+  ["step", "Step", "Train one batch, then hold"],
+  ["stop", "Stop", "End the run; curves and weights stay"],
+  ["reset", "Reset", "Forget curves and weights; the code stays"],
+];
+
+/** What a button says while its wish is being granted. @type {Partial<Record<Command, string>>} */
+const PENDING = { pause: "Pausing", stop: "Stopping", reset: "Resetting" };
+
+/** The commands, the state of the run, and its numbers. */
+export function Transport() {
+  return html`
+    <section class="transport" aria-label="Training">
+      <div class="commands" role="group" aria-label="Commands">
+        ${COMMANDS.map(([command, label, about]) => html`
+          <${CommandButton} key=${command} command=${command} label=${label} about=${about} />
+        `)}
+      </div>
+      <label class="device-choice" title="Where the work is done, unless the code says otherwise">
+        <span>Device</span>
+        <select
+          data-testid="device-select"
+          value=${store.deviceChoice.value}
+          onChange=${(/** @type {any} */ event) => (store.deviceChoice.value = event.target.value)}
+        >
+          <option value="auto">auto</option>
+          <option value="gpu">GPU</option>
+          <option value="cpu">CPU</option>
+        </select>
+      </label>
+      <${StatusLine} />
+      <${Statistics} />
+      <${ProgressBar} />
+    </section>
+  `;
+}
+
+/** @param {{command: Command, label: string, about: string}} props */
+function CommandButton({ command, label, about }) {
+  const shortcut = shortcuts.find((each) => each.command === command);
+  const isQueued = command === "run" && store.queuedRun.value !== null;
+  const isPending = store.intent.value === command;
+  const text = isQueued ? "Queued" : (isPending && PENDING[command]) || label;
+  return html`
+    <button
+      type="button"
+      class=${command === "run" ? "button primary" : "button"}
+      data-testid=${command}
+      data-pending=${isPending || isQueued ? "" : undefined}
+      disabled=${!enabled.value[command]}
+      aria-keyshortcuts=${shortcut?.aria}
+      title=${`${about} (${shortcut?.keys})`}
+      onClick=${() => actions[command]()}
+    >
+      <${Icon} name=${command} /><span class="button-label">${text}</span>
+    </button>
+  `;
+}

@@ -1,0 +1,116 @@
+/**
+ * The history of a run, bounded: when it grows too long, neighbouring points are joined, so a run of
+ * any length is drawn from a few thousand points.
+ */
+
+const LONGEST = 3000;
+/** Weight of a new value in the smoothed curve. */
+const SMOOTHING = 0.06;
+
+const SERIES = /** @type {const} */ ([
+  "loss", "smoothLoss", "accuracy", "smoothAccuracy", "testLoss", "testAccuracy",
+]);
+
+/** @typedef {typeof SERIES[number]} SeriesName */
+
+/** A moving average that starts unbiased. */
+class Smoothed {
+  #sum = 0;
+  #weight = 0;
+
+  /** @param {number} value */
+  next(value) {
+    this.#sum += SMOOTHING * (value - this.#sum);
+    this.#weight += SMOOTHING * (1 - this.#weight);
+    return this.#sum / this.#weight;
+  }
+}
+
+export class Curves {
+  /** @type {number[]} the step at which each point lies */
+  steps = [];
+  /** @type {Record<SeriesName, (number | null)[]>} */
+  series = empty();
+  /** Steps that one point stands for. */
+  stride = 1;
+  #inLast = 0;
+  #loss = new Smoothed();
+  #accuracy = new Smoothed();
+
+  clear() {
+    this.steps = [];
+    this.series = empty();
+    this.stride = 1;
+    this.#inLast = 0;
+    this.#loss = new Smoothed();
+    this.#accuracy = new Smoothed();
+  }
+
+  /** @param {number} step @param {number | null} loss @param {number | null} accuracy */
+  add(step, loss, accuracy) {
+    const seen = finite(loss);
+    const hit = finite(accuracy);
+    this.#put(step, {
+      loss: seen,
+      smoothLoss: seen === null ? null : this.#loss.next(seen),
+      accuracy: hit,
+      smoothAccuracy: hit === null ? null : this.#accuracy.next(hit),
+    });
+  }
+
+  /**
+   * Note the results on the test set, at the end of an epoch.
+   * @param {number} step @param {number | null} testLoss @param {number | null} testAccuracy
+   */
+  mark(step, testLoss, testAccuracy) {
+    if (this.steps.length === 0) this.#put(step, {});
+    const last = this.steps.length - 1;
+    this.series.testLoss[last] = finite(testLoss);
+    this.series.testAccuracy[last] = finite(testAccuracy);
+  }
+
+  /** @param {number} step @param {Partial<Record<SeriesName, number | null>>} values */
+  #put(step, values) {
+    if (this.#inLast === 0 || this.#inLast === this.stride) {
+      if (this.steps.length >= LONGEST) this.#halve();
+      this.steps.push(step);
+      for (const name of SERIES) this.series[name].push(values[name] ?? null);
+      this.#inLast = 1;
+      return;
+    }
+    const last = this.steps.length - 1;
+    this.steps[last] = step;
+    this.#inLast += 1;
+    for (const [name, value] of entries(values)) {
+      if (value === null) continue;
+      const before = this.series[name][last];
+      this.series[name][last] = before === null ? value : before + (value - before) / this.#inLast;
+    }
+  }
+
+  #halve() {
+    this.stride *= 2;
+    this.steps = this.steps.filter((_, index) => index % 2 === 1);
+    for (const name of SERIES) {
+      const old = this.series[name];
+      const isTest = name === "testLoss" || name === "testAccuracy";
+      this.series[name] = this.steps.map((_, index) => {
+        const [a, b] = [old[2 * index], old[2 * index + 1]];
+        if (a === null || b === null) return a ?? b;
+        return isTest ? b : (a + b) / 2;
+      });
+    }
+  }
+}
+
+/** @returns {Record<SeriesName, (number | null)[]>} */
+function empty() {
+  return { loss: [], smoothLoss: [], accuracy: [], smoothAccuracy: [], testLoss: [], testAccuracy: [] };
+}
+
+/** @param {number | null | undefined} value */
+const finite = (value) => (typeof value === "number" && Number.isFinite(value) ? value : null);
+
+/** @param {Partial<Record<SeriesName, number | null>>} values */
+const entries = (values) =>
+  /** @type {[SeriesName, number | null][]} */ (Object.entries(values));

@@ -1,0 +1,81 @@
+/** How the editor looks and what its keys do. */
+
+import {
+  EditorState, EditorView, HighlightStyle, autocompletion, bracketMatching, completeAnyWord,
+  defaultKeymap, drawSelection, highlightActiveLine, highlightActiveLineGutter,
+  highlightSelectionMatches, history, historyKeymap, indentOnInput, indentUnit, indentWithTab,
+  keymap, lineNumbers, python, searchKeymap, syntaxHighlighting, tags,
+} from "../vendor/codemirror.js";
+import { marks } from "./editor-marks.js";
+
+/** Colours come from the page's own custom properties, so both themes are one. */
+const colours = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword], color: "var(--code-keyword)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--code-string)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
+  { tag: tags.comment, color: "var(--code-comment)", fontStyle: "italic" },
+  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: "var(--code-function)" },
+  { tag: [tags.className, tags.typeName], color: "var(--code-function)" },
+  { tag: [tags.definition(tags.variableName)], color: "var(--text)" },
+  { tag: [tags.operator, tags.punctuation], color: "var(--muted)" },
+]);
+
+const look = EditorView.theme({
+  "&": { height: "100%", fontSize: "13.5px", backgroundColor: "transparent", color: "var(--text)" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
+  ".cm-content": { padding: "10px 0", caretColor: "var(--accent)" },
+  ".cm-line": { padding: "0 12px 0 6px" },
+  ".cm-gutters": {
+    backgroundColor: "transparent", border: "none", color: "var(--faint)", userSelect: "none",
+  },
+  ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 2px", minWidth: "22px" },
+  ".cm-activeLine": { backgroundColor: "var(--line-active)" },
+  ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--text)" },
+  ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
+  "& > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground":
+    { background: "var(--selection)" },
+  ".cm-selectionMatch": { backgroundColor: "var(--line-active)" },
+  "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--selection)", outline: "none" },
+  ".cm-error-gutter": { width: "14px" },
+  ".cm-error-gutter .cm-gutterElement": { color: "var(--danger)", textAlign: "center" },
+  ".cm-error-line": { backgroundColor: "var(--danger-soft)", boxShadow: "inset 2px 0 var(--danger)" },
+  ".cm-linked-line": { backgroundColor: "var(--accent-soft)", boxShadow: "inset 2px 0 var(--accent)" },
+  ".cm-panels, .cm-tooltip": {
+    backgroundColor: "var(--surface)", color: "var(--text)", border: "1px solid var(--edge)",
+  },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": {
+    backgroundColor: "var(--accent)", color: "var(--on-accent)",
+  },
+});
+
+/** @param {(code: string) => void} onEdit is called after every change by the user */
+export function extensions(onEdit) {
+  return [
+    marks,
+    lineNumbers(),
+    history(),
+    drawSelection(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    highlightSelectionMatches(),
+    indentUnit.of("    "),
+    indentOnInput(),
+    bracketMatching(),
+    python(),
+    autocompletion({ override: [completeAnyWord], activateOnTyping: false }),
+    syntaxHighlighting(colours),
+    look,
+    EditorState.tabSize.of(4),
+    EditorView.contentAttributes.of({
+      "aria-label": "Python code. Press Escape, then Tab, to leave the editor.",
+      spellcheck: "false",
+      autocorrect: "off",
+      autocapitalize: "off",
+    }),
+    keymap.of([indentWithTab, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged) onEdit(update.state.doc.toString());
+    }),
+  ];
+}

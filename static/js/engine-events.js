@@ -1,0 +1,156 @@
+/**
+ * What each event of the engine changes in the store. Events that come in floods (progress, output)
+ * are gathered and applied once a frame, so that the page never falls behind.
+ */
+
+import { batch } from "../vendor/preact.js";
+import { DeviceEvent, PythonEvent } from "./engine-client.js";
+import * as store from "./store.js";
+
+/** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
+
+/** @type {ReadonlySet<string>} */
+const FLOODS = new Set([PythonEvent.PROGRESS, PythonEvent.STDOUT, PythonEvent.STDERR]);
+/** Browsers draw no frames for a page in the background; its events still must not pile up. */
+const BACKGROUND_MS = 250;
+/** What a user who asked for this wants to hear no more of. */
+const OLD_NEWS = new Set([...FLOODS, PythonEvent.EPOCH_END, PythonEvent.FIT_BEGIN, PythonEvent.GRAPH]);
+
+const STAGES = /** @type {Record<string, string>} */ ({
+  python: "Starting Python",
+  numpy: "Loading NumPy",
+  library: "Loading the library",
+});
+
+/** @type {EngineEvent[]} */
+let waiting = [];
+let frame = 0;
+let timer = 0;
+
+/** @param {EngineEvent} event */
+export function receive(event) {
+  waiting.push(event);
+  if (!FLOODS.has(event.kind)) flush();
+  else if (!frame && !timer) {
+    frame = requestAnimationFrame(flush);
+    timer = setTimeout(flush, BACKGROUND_MS);
+  }
+}
+
+function flush() {
+  cancelAnimationFrame(frame);
+  clearTimeout(timer);
+  frame = timer = 0;
+  const events = waiting;
+  waiting = [];
+  batch(() => {
+    for (const event of events) {
+      if (store.intent.value === "reset" && OLD_NEWS.has(event.kind)) continue;
+      handlers[event.kind]?.(event);
+    }
+  });
+}
+
+/** @type {Record<string, (event: EngineEvent) => void>} */
+const handlers = {
+  loading({ stage }) {
+    store.bootStage.value = STAGES[stage] ?? "";
+  },
+
+  [PythonEvent.READY]({ version, python, numpy }) {
+    store.versions.value = { playgrad: version, python, numpy };
+    store.bootStage.value = "";
+    store.engine.value = "up";
+  },
+
+  [PythonEvent.STATUS]({ state }) {
+    store.runState.value = state;
+    const { intent } = store;
+    if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
+    else if (state !== "running" && state !== "paused") intent.value = null;
+  },
+
+  [PythonEvent.STDOUT]({ text }) {
+    print(text, "stdout");
+  },
+
+  [PythonEvent.STDERR]({ text }) {
+    print(text, "stderr");
+  },
+
+  [PythonEvent.ERROR]({ type, message, line, op, traceback }) {
+    store.error.value = { type, message, line: line ?? null, op: op ?? null, traceback };
+  },
+
+  [PythonEvent.FIT_BEGIN](event) {
+    store.clearRun();
+    store.hasModel.value = true;
+    store.fit.value = /** @type {import("./types.js").Fit} */ (/** @type {unknown} */ (event));
+  },
+
+  [PythonEvent.PROGRESS](event) {
+    for (const [step, loss, accuracy] of event.points) store.curves.add(step, loss, accuracy);
+    store.curvesVersion.value += 1;
+    const last = event.points.at(-1);
+    store.progress.value = {
+      ...store.progress.value,
+      epoch: event.epoch,
+      step: event.step,
+      loss: last ? last[1] : store.progress.value.loss,
+      accuracy: last ? last[2] : store.progress.value.accuracy,
+      stepsPerSecond: event.steps_per_second,
+      seconds: event.seconds,
+      eta: event.eta_seconds,
+    };
+    if (store.intent.value === "step") store.intent.value = null;
+  },
+
+  [PythonEvent.EPOCH_END]({ epoch, step, loss, accuracy, test_loss, test_accuracy }) {
+    const row = {
+      epoch, step, loss, accuracy: accuracy ?? null,
+      testLoss: test_loss ?? null, testAccuracy: test_accuracy ?? null,
+    };
+    store.epochs.value = [...store.epochs.value, row];
+    store.curves.mark(step, row.testLoss, row.testAccuracy);
+    store.curvesVersion.value += 1;
+    const { testLoss, testAccuracy } = row;
+    store.progress.value = { ...store.progress.value, epoch, step, testLoss, testAccuracy };
+  },
+
+  [PythonEvent.FIT_END]({ test_accuracy }) {
+    const testAccuracy = test_accuracy ?? store.progress.value.testAccuracy;
+    store.progress.value = { ...store.progress.value, testAccuracy, eta: null };
+  },
+
+  [PythonEvent.GRAPH]({ graph }) {
+    store.graph.value = graph;
+    store.selectedNode.value = null;
+  },
+
+  [PythonEvent.CRASH]({ message }) {
+    const wasStarting = store.engine.value === "starting";
+    store.engine.value = wasStarting ? "broken" : "starting";
+    store.queuedRun.value = null;
+    store.intent.value = null;
+    store.hasModel.value = false;
+    store.runState.value = "error";
+    store.error.value = { type: "EngineError", message, line: null, op: null };
+  },
+
+  [DeviceEvent.DEVICE]({ available, info, error }) {
+    const problem = available ? null : (error?.message ?? error ?? "no WebGPU adapter was found");
+    store.gpu.value = { known: true, info: available ? info : null, problem };
+  },
+
+  [DeviceEvent.LOST]({ message }) {
+    store.notice.value = `The GPU device was lost (${message}). The next run opens a new one.`;
+    store.transcript.note(store.notice.value);
+    store.transcriptVersion.value += 1;
+  },
+};
+
+/** @param {string} text @param {"stdout" | "stderr"} stream */
+function print(text, stream) {
+  store.transcript.add(text, stream);
+  store.transcriptVersion.value += 1;
+}

@@ -1,0 +1,43 @@
+/** How numbers are written on the page. */
+
+/** What stands where there is no number yet. */
+export const NONE = "–";
+
+/** @param {number | null | undefined} value */
+export function loss(value) {
+  if (value === null || value === undefined) return NONE;
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (size >= 1e5 || (size > 0 && size < 1e-4)) return value.toExponential(2);
+  return value.toFixed(4);
+}
+
+/** @param {number | null | undefined} fraction */
+export function percent(fraction, digits = 2) {
+  return typeof fraction === "number" ? `${(fraction * 100).toFixed(digits)}%` : NONE;
+}
+
+/** @param {number | null | undefined} value */
+export function rate(value) {
+  if (typeof value !== "number" || !Number.isFinite(value)) return NONE;
+  return value >= 100 ? String(Math.round(value)) : value.toPrecision(3);
+}
+
+/** @param {number | null | undefined} seconds */
+export function duration(seconds) {
+  if (typeof seconds !== "number" || !Number.isFinite(seconds)) return NONE;
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+}
+
+/** With thin spaces between the thousands. @param {number} value */
+export function count(value) {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+}
+
+/** @param {(number | null)[] | null} shape */
+export function shape(shape) {
+  if (!shape) return "unknown";
+  return shape.length === 0 ? "scalar" : shape.map((size) => size ?? "?").join(" × ");
+}

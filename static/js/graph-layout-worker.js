@@ -1,0 +1,48 @@
+/** The worker behind graph-layout.js. */
+
+import { graphlib, layout } from "../vendor/dagre.js";
+
+/**
+ * @typedef {{id: number, direction: "LR" | "TB",
+ *            items: {id: string, parent: string | null, width: number, height: number}[],
+ *            clusters: {id: string, parent: string | null}[],
+ *            arrows: {from: string, to: string, weight: number}[]}} Question
+ * @typedef {{x: number, y: number}} Point
+ */
+
+self.onmessage = ({ data }) => {
+  try {
+    self.postMessage({ id: data.id, layout: answer(data) });
+  } catch (problem) {
+    self.postMessage({ id: data.id, error: String(problem) });
+  }
+};
+
+/** @param {Question} question @returns {import("./graph-layout.js").Layout} */
+function answer({ direction, items, clusters, arrows }) {
+  const graph = new graphlib.Graph({ compound: true });
+  graph.setGraph({ rankdir: direction, nodesep: 18, ranksep: 44, edgesep: 10, marginx: 16, marginy: 16 });
+  for (const { id } of clusters) graph.setNode(id, { width: 0, height: 0 });
+  for (const { id, width, height } of items) graph.setNode(id, { width, height });
+  for (const { id, parent } of [...clusters, ...items]) if (parent) graph.setParent(id, parent);
+  for (const { from, to, weight } of arrows) graph.setEdge(from, to, { weight });
+  layout(graph);
+
+  const { width = 0, height = 0 } = graph.graph();
+  const boxes = Object.fromEntries([...clusters, ...items].map(({ id }) => {
+    const { x, y, width: w, height: h } = graph.node(id);
+    return [id, { x, y, width: w, height: h }];
+  }));
+  return { width, height, boxes, paths: arrows.map(({ from, to }) => smooth(graph.edge(from, to).points)) };
+}
+
+/** A curve through the middles between the points. @param {Point[]} points */
+function smooth(points) {
+  const at = (/** @type {Point} */ { x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  const middle = (/** @type {Point} */ a, /** @type {Point} */ b) =>
+    at({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
+  const curves = points.slice(1, -1).map((point, index) =>
+    `Q${at(point)} ${middle(point, points[index + 2])}`);
+  const start = points.length > 2 ? `M${at(points[0])}L${middle(points[0], points[1])}` : `M${at(points[0])}`;
+  return `${start}${curves.join("")}L${at(points[points.length - 1])}`;
+}

@@ -1,0 +1,140 @@
+/** Which boxes and arrows to draw for a graph, when some of its name scopes are folded. */
+
+/** @import { Graph, GraphNode, NodePhase } from "./types.js" */
+
+/**
+ * @typedef {{id: string, kind: "node", node: GraphNode, label: string, detail: string,
+ *            parent: string | null, width: number, height: number}} NodeItem
+ * @typedef {{id: string, kind: "scope", path: string, label: string, detail: string,
+ *            nodes: GraphNode[], parent: string | null, width: number, height: number}} ScopeItem
+ * @typedef {NodeItem | ScopeItem} Item an operation, or a folded scope
+ * @typedef {{id: string, path: string, label: string, parent: string | null}} Cluster an open scope
+ * @typedef {{from: string, to: string, control: boolean, count: number}} Arrow
+ * @typedef {{items: Item[], clusters: Cluster[], arrows: Arrow[]}} Picture
+ */
+
+const CHARACTER = 7;
+const HEIGHT = 40;
+/** A scope around fewer nodes than this is not worth a fold. */
+const LEAST_SCOPE = 2;
+
+/** @param {string} path */
+export const scopeId = (path) => `scope:${path}`;
+
+/** Paths of all scopes worth folding, outer ones first. @param {Graph} graph */
+export function scopesOf(graph) {
+  /** @type {Map<string, number>} */
+  const sizes = new Map();
+  for (const node of graph.nodes) {
+    for (const path of enclosing(node.scope)) sizes.set(path, (sizes.get(path) ?? 0) + 1);
+  }
+  return [...sizes].filter(([, size]) => size >= LEAST_SCOPE).map(([path]) => path).sort();
+}
+
+/** "a/b/c" → ["a", "a/b", "a/b/c"] @param {string} scope */
+function enclosing(scope) {
+  const parts = scope ? scope.split("/") : [];
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+/**
+ * @param {Graph} graph
+ * @param {ReadonlySet<string>} open paths of the scopes that are not folded
+ * @returns {Picture}
+ */
+export function picture(graph, open) {
+  const scopes = new Set(scopesOf(graph));
+  /** @type {Map<string, Item>} by id */
+  const items = new Map();
+  /** @type {Map<string, Cluster>} by id */
+  const clusters = new Map();
+  /** @type {Map<string, string>} node name → id of the item that shows it */
+  const shownBy = new Map();
+
+  for (const node of graph.nodes) {
+    const path = enclosing(node.scope).filter((each) => scopes.has(each));
+    const closed = path.find((each) => !open.has(each));
+    const outer = closed === undefined ? path : path.slice(0, path.indexOf(closed));
+    let parent = null;
+    for (const each of outer) {
+      const id = scopeId(each);
+      if (!clusters.has(id)) clusters.set(id, { id, path: each, label: lastPart(each), parent });
+      parent = id;
+    }
+    if (closed === undefined) {
+      items.set(node.name, nodeItem(node, parent));
+      shownBy.set(node.name, node.name);
+    } else {
+      const id = scopeId(closed);
+      const known = items.get(id);
+      if (known?.kind === "scope") known.nodes.push(node);
+      else items.set(id, scopeItem(closed, node, parent));
+      shownBy.set(node.name, id);
+    }
+  }
+  for (const item of items.values()) if (item.kind === "scope") finish(item);
+  return {
+    items: [...items.values()],
+    clusters: [...clusters.values()],
+    arrows: arrows(graph, shownBy),
+  };
+}
+
+/** @param {Graph} graph @param {Map<string, string>} shownBy */
+function arrows(graph, shownBy) {
+  /** @type {Map<string, Arrow>} */
+  const found = new Map();
+  for (const { from, to, control } of graph.edges) {
+    const [start, end] = [shownBy.get(from), shownBy.get(to)];
+    if (start === undefined || end === undefined || start === end) continue;
+    const key = `${start}\n${end}`;
+    const known = found.get(key);
+    if (!known) found.set(key, { from: start, to: end, control, count: 1 });
+    else {
+      known.count += 1;
+      known.control &&= control;
+    }
+  }
+  return [...found.values()];
+}
+
+/** @param {GraphNode} node @param {string | null} parent @returns {NodeItem} */
+function nodeItem(node, parent) {
+  const label = clipped(lastPart(node.name));
+  const size = node.shape?.map((each) => each ?? "?").join("×");
+  const detail = clipped([node.op === lastPart(node.name) ? "" : node.op, size].filter(Boolean).join(" "));
+  return { id: node.name, kind: "node", node, label, detail, parent, width: widthOf(label, detail), height: HEIGHT };
+}
+
+/** @param {string} path @param {GraphNode} node @param {string | null} parent @returns {ScopeItem} */
+function scopeItem(path, node, parent) {
+  const label = clipped(lastPart(path));
+  return {
+    id: scopeId(path), kind: "scope", path, label, detail: "", nodes: [node], parent,
+    width: 0, height: HEIGHT + 6,
+  };
+}
+
+/** @param {ScopeItem} item */
+function finish(item) {
+  item.detail = `${item.nodes.length} operations`;
+  item.width = widthOf(item.label, item.detail) + 18;
+}
+
+/** How many nodes of each phase there are. @param {GraphNode[]} nodes @returns {[NodePhase, number][]} */
+export function phasesOf(nodes) {
+  /** @type {Map<NodePhase, number>} */
+  const counts = new Map();
+  for (const { phase } of nodes) counts.set(phase, (counts.get(phase) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1]);
+}
+
+/** @param {string} path */
+const lastPart = (path) => path.slice(path.lastIndexOf("/") + 1);
+
+/** @param {string} text */
+const clipped = (text) => (text.length > 22 ? `${text.slice(0, 21)}…` : text);
+
+/** @param {string} label @param {string} detail */
+const widthOf = (label, detail) =>
+  Math.max(64, 24 + Math.max(label.length * CHARACTER, detail.length * (CHARACTER - 1)));

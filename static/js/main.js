@@ -1,0 +1,14 @@
+/** Starts the page. */
+
+import { html, render } from "../vendor/preact.js";
+import { startEngine } from "./actions.js";
+import { App } from "./components/app.js";
+import { loadExamples } from "./examples.js";
+import { listenForShortcuts } from "./shortcuts.js";
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+root.textContent = "";
+render(html`<${App} />`, root);
+listenForShortcuts();
+startEngine();
+loadExamples();

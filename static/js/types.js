@@ -1,0 +1,34 @@
+/**
+ * The shapes that the page's modules hand each other. Types only; nothing runs here.
+ *
+ * @typedef {{type: string, message: string, line: number | null, op: string | null,
+ *            traceback?: string}} ErrorInfo
+ *
+ * @typedef {{name: string, vendor: string, architecture: string, is_software: boolean,
+ *            limits: Record<string, number>}} AdapterInfo
+ *
+ * @typedef {{known: boolean, info: AdapterInfo | null, problem: string | null}} GpuState
+ *   `known` turns true when the device worker has looked
+ *
+ * @typedef {{epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number,
+ *            device: string, adapter: string | null, parameters: number}} Fit
+ *
+ * @typedef {{epoch: number, step: number, loss: number | null, accuracy: number | null,
+ *            testLoss: number | null, testAccuracy: number | null,
+ *            stepsPerSecond: number | null, seconds: number, eta: number | null}} Progress
+ *
+ * @typedef {{epoch: number, step: number, loss: number | null, accuracy: number | null,
+ *            testLoss: number | null, testAccuracy: number | null}} EpochRow
+ *
+ * @typedef {{id: string, title: string, description: string, source: string}} Example
+ *
+ * @typedef {"forward" | "gradient" | "update" | "input" | "variable"} NodePhase
+ * @typedef {{name: string, op: string, scope: string, phase: NodePhase, device: string | null,
+ *            shape: (number | null)[] | null, dtype: string | null, line: number | null,
+ *            attrs?: Record<string, string>}} GraphNode
+ * @typedef {{from: string, to: string, output: number, control: boolean}} GraphEdge
+ * @typedef {{name: string, nodes: GraphNode[], edges: GraphEdge[]}} Graph
+ *
+ * @typedef {{id: number, text: string, stream: "stdout" | "stderr" | "note"}} ConsoleLine
+ */
+export {};

@@ -1,0 +1,134 @@
+/** Panning and zooming of an SVG group, by pointer, fingers, wheel and calls. */
+
+const CLOSEST = 3;
+const CLICK_SLACK = 4;
+
+/** @typedef {import("./graph-layout.js").Box} Box */
+
+export class Viewport {
+  x = 0;
+  y = 0;
+  scale = 1;
+  #svg;
+  #content;
+  #farthest = 0.05;
+  /** @type {Map<number, {x: number, y: number}>} pointers that are down */
+  #pointers = new Map();
+  #moved = 0;
+  #listeners = new AbortController();
+  /** Whether the wheel zooms without Ctrl; else it scrolls the page. */
+  wheelZooms = false;
+
+  /** @param {SVGSVGElement} svg @param {SVGGElement} content what is moved */
+  constructor(svg, content) {
+    this.#svg = svg;
+    this.#content = content;
+    const { signal } = this.#listeners;
+    svg.addEventListener("pointerdown", (event) => this.#down(event), { signal });
+    svg.addEventListener("pointermove", (event) => this.#move(event), { signal });
+    for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) {
+      svg.addEventListener(kind, (event) => this.#pointers.delete(event.pointerId), { signal });
+    }
+    svg.addEventListener("wheel", (event) => this.#wheel(event), { signal, passive: false });
+    // The end of a drag is no click on what lies under it.
+    svg.addEventListener("click", (event) => {
+      if (this.#moved > CLICK_SLACK) event.stopPropagation();
+    }, { signal, capture: true });
+  }
+
+  destroy() {
+    this.#listeners.abort();
+  }
+
+  /** Show all of a drawing. @param {{width: number, height: number}} size */
+  fit({ width, height }) {
+    const room = this.#svg.getBoundingClientRect();
+    if (!width || !height || !room.width) return;
+    this.scale = Math.min(1.1, room.width / width, room.height / height);
+    this.#farthest = Math.min(0.2, this.scale / 2);
+    this.x = (room.width - width * this.scale) / 2;
+    this.y = (room.height - height * this.scale) / 2;
+    this.#apply();
+  }
+
+  /** @param {number} factor @param {{x: number, y: number}} [about] in pixels of the view */
+  zoom(factor, about) {
+    const room = this.#svg.getBoundingClientRect();
+    const { x, y } = about ?? { x: room.width / 2, y: room.height / 2 };
+    const scale = Math.min(CLOSEST, Math.max(this.#farthest, this.scale * factor));
+    this.x = x - ((x - this.x) * scale) / this.scale;
+    this.y = y - ((y - this.y) * scale) / this.scale;
+    this.scale = scale;
+    this.#apply();
+  }
+
+  /** Move so that a point of the drawing, once at `before`, lies where it lay. @param {Box} before @param {Box} now */
+  keep(before, now) {
+    this.x += (before.x - now.x) * this.scale;
+    this.y += (before.y - now.y) * this.scale;
+    this.#apply();
+  }
+
+  /** Move as little as needed to see a box. @param {Box} box */
+  show({ x, y, width, height }) {
+    const room = this.#svg.getBoundingClientRect();
+    this.x += nudge(this.x + x * this.scale, (width / 2) * this.scale + 12, room.width);
+    this.y += nudge(this.y + y * this.scale, (height / 2) * this.scale + 12, room.height);
+    this.#apply();
+  }
+
+  #apply() {
+    const { x, y, scale } = this;
+    this.#content.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+  }
+
+  /** @param {PointerEvent} event */
+  #down(event) {
+    if (this.#pointers.size === 0) this.#moved = 0;
+    this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+  }
+
+  /** @param {PointerEvent} event */
+  #move(event) {
+    const before = this.#pointers.get(event.pointerId);
+    if (!before) return;
+    const now = { x: event.clientX, y: event.clientY };
+    const [dx, dy] = [now.x - before.x, now.y - before.y];
+    this.#moved += Math.abs(dx) + Math.abs(dy);
+    if (this.#moved > CLICK_SLACK && !this.#svg.hasPointerCapture(event.pointerId)) {
+      this.#svg.setPointerCapture(event.pointerId);
+    }
+    this.#pointers.set(event.pointerId, now);
+    const other = [...this.#pointers].find(([id]) => id !== event.pointerId)?.[1];
+    if (other) this.#pinch(before, now, other);
+    else {
+      this.x += dx;
+      this.y += dy;
+      this.#apply();
+    }
+  }
+
+  /** @typedef {{x: number, y: number}} Point */
+  /** @param {Point} before @param {Point} now @param {Point} other */
+  #pinch(before, now, other) {
+    const distance = (/** @type {Point} */ p) => Math.hypot(p.x - other.x, p.y - other.y) || 1;
+    const { left, top } = this.#svg.getBoundingClientRect();
+    const about = { x: (now.x + other.x) / 2 - left, y: (now.y + other.y) / 2 - top };
+    this.zoom(distance(now) / distance(before), about);
+  }
+
+  /** @param {WheelEvent} event */
+  #wheel(event) {
+    if (!this.wheelZooms && !event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const { left, top } = this.#svg.getBoundingClientRect();
+    this.zoom(Math.exp(-event.deltaY / 400), { x: event.clientX - left, y: event.clientY - top });
+  }
+}
+
+/** How far to move so that [at - half, at + half] lies in [0, room]. @param {number} at @param {number} half @param {number} room */
+function nudge(at, half, room) {
+  if (2 * half > room) return room / 2 - at;
+  if (at - half < 0) return half - at;
+  return at + half > room ? room - half - at : 0;
+}

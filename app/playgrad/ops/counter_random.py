@@ -1,0 +1,128 @@
+"""Counter-based random numbers in NumPy: the definition that the GPU kernels follow to the bit.
+
+Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
+3", 2011), key = the seed's two words, counter = (step, pair of elements). Nothing is carried over
+from one call to the next, so a mask can be made again and any element alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Words = np.ndarray[Any, np.dtype[np.uint32]]
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Seed = tuple[int, int]
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+_FEISTEL_PAIRS = 3
+_WORD = 0xFFFFFFFF
+
+
+def threefry2x32(seed: Seed, first: Any, second: Any) -> tuple[Words, Words]:
+    """The two random words for counter (first, second), uint32 arrays that broadcast together."""
+    x, y = np.broadcast_arrays(_words(first), _words(second))
+    key = [seed[0] & _WORD, seed[1] & _WORD]
+    key.append(key[0] ^ key[1] ^ _PARITY)
+    x, y = x + np.uint32(key[0]), y + np.uint32(key[1])
+    for group in range(5):
+        for rotation in _ROTATIONS[group % 2]:
+            x = x + y
+            y = ((y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation))) ^ x
+        x = x + np.uint32(key[(group + 1) % 3])
+        y = y + np.uint32((key[(group + 2) % 3] + group + 1) & _WORD)
+    return x, y
+
+
+def uniform(seed: Seed, step: int, shape: tuple[int, ...]) -> Floats:
+    """Uniform float32 in [0, 1), multiples of 2**-24."""
+    return _fractions(_element_words(seed, step, _size(shape))).reshape(shape)
+
+
+def normal(seed: Seed, step: int, shape: tuple[int, ...]) -> Floats:
+    """Float32 of mean 0 and standard deviation 1, by the Box-Muller transform of word pairs."""
+    size = _size(shape)
+    words = _element_words(seed, step, size + size % 2).reshape(-1, 2)
+    first = ((words[:, 0] >> np.uint32(8)) + np.uint32(1)).astype(np.float32) * np.float32(2**-24)
+    angle = np.float32(2 * np.pi) * _fractions(words[:, 1])
+    radius = np.sqrt(np.float32(-2) * np.log(first))
+    pairs = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    return pairs.reshape(-1)[:size].reshape(shape).astype(np.float32)
+
+
+def dropout_mask(seed: Seed, step: int, shape: tuple[int, ...], rate: float) -> Floats:
+    """0 where an element is dropped, 1 / (1 - rate) where it is kept."""
+    kept = uniform(seed, step, shape) >= np.float32(rate)
+    return np.where(kept, np.float32(1.0 / (1.0 - rate)), np.float32(0)).astype(np.float32)
+
+
+def half_bits(count: int) -> int:
+    """Half the bits of the smallest domain, of an even number of bits, that holds `count`."""
+    return max(1, ((count - 1).bit_length() + 1) // 2)
+
+
+def permute(seed: Seed, epoch: Any, items: Any, count: int) -> Words:
+    """Where `items` (in [0, count)) come in the order of `epoch`: a bijection for each epoch.
+
+    A balanced Feistel network of six rounds; what falls outside [0, count) goes through it again.
+    """
+    bits = np.uint32(half_bits(count))
+    x, epochs = (np.array(part) for part in np.broadcast_arrays(_words(items), _words(epoch)))
+    keys = [threefry2x32(seed, epochs, number) for number in range(_FEISTEL_PAIRS)]
+    outside = np.ones(x.shape, bool)
+    while outside.any():
+        walked = _feistel(x, keys, bits)
+        x = np.where(outside, walked, x)
+        outside &= x >= count
+    return x
+
+
+def batch_indices(
+    seed: Seed, step: int, count: int, batch: int, shuffle: bool
+) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """The examples of batch number `step` out of `count`: each once an epoch, int32 [batch]."""
+    positions = _words(step) * np.uint32(batch) + np.arange(batch, dtype=np.uint32)
+    items = positions % np.uint32(count)
+    if shuffle:
+        items = permute(seed, positions // np.uint32(count), items, count)
+    return items.astype(np.int32)
+
+
+def _feistel(x: Words, keys: list[tuple[Words, Words]], bits: np.uint32) -> Words:
+    mask = (np.uint32(1) << bits) - np.uint32(1)
+    left, right = x >> bits, x & mask
+    for first, second in keys:
+        left = left ^ (_scramble(right ^ first) & mask)
+        right = right ^ (_scramble(left ^ second) & mask)
+    return (left << bits) | right
+
+
+def _scramble(x: Words) -> Words:
+    """The finaliser of MurmurHash3: every input bit reaches every output bit."""
+    x = (x ^ (x >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    x = (x ^ (x >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    return x ^ (x >> np.uint32(16))
+
+
+def _element_words(seed: Seed, step: int, size: int) -> Words:
+    """Word i & 1 of the pair i >> 1, for each element i."""
+    pairs = np.arange((size + 1) // 2, dtype=np.uint32)
+    return np.stack(threefry2x32(seed, step, pairs), axis=1).reshape(-1)[:size]
+
+
+def _fractions(words: Words) -> Floats:
+    return (words >> np.uint32(8)).astype(np.float32) * np.float32(2**-24)
+
+
+def _words(value: Any) -> Words:
+    """`value` as an array of at least one dimension, whose arithmetic wraps without a warning."""
+    return np.atleast_1d(np.asarray(value, dtype=np.uint32))
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for dim in shape:
+        size *= dim
+    return size

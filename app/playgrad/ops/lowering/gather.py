@@ -1,0 +1,80 @@
+"""Lowering of gather (rows by index) and of its gradient."""
+
+from __future__ import annotations
+
+from math import prod
+
+from playgrad.ops.kernel import (
+    KernelRequest,
+    Lowering,
+    element_type,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.lowering.invocations import item_kernel
+
+MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u"}
+"""What an index beyond the table gives."""
+
+
+def lower_gather(request: KernelRequest) -> Lowering:
+    """Inputs rows [n, ...] and int32 indices of any shape; output indices.shape + rows.shape[1:].
+
+    Packed bytes are copied by words where rows are a whole number of them.
+    """
+    rows, indices = request.inputs
+    count, *rest = rows.static_shape
+    width = prod(rest)
+    bindings = (
+        input_binding("rows", 0, rows),
+        input_binding("indices", 1, indices),
+        output_binding("result", 0, request.outputs[0]),
+    )
+    params = {"rows": count, "width": width, "dtype": rows.dtype}
+    items = indices.size * width
+    if rows.dtype == "uint8" and width % 4:
+        call = item_kernel(
+            request,
+            "gather_bytes.wgsl",
+            -(-items // 4),
+            bindings,
+            params,
+            WIDTH=width,
+            BYTES=items,
+            ROWS=count,
+        )
+        return Lowering((call,))
+    words = 4 if rows.dtype == "uint8" else 1
+    call = item_kernel(
+        request,
+        "gather.wgsl",
+        items // words,
+        bindings,
+        params,
+        WIDTH=width // words,
+        ROWS=count,
+        MISSING=MISSING[element_type(rows)],
+    )
+    return Lowering((call,))
+
+
+def lower_gather_gradient(request: KernelRequest) -> Lowering:
+    """Inputs (gradient of the output, indices); output: the gradient for the rows."""
+    count, *rest = request.outputs[0].static_shape
+    width = prod(rest)
+    call = item_kernel(
+        request,
+        "gather_gradient.wgsl",
+        count * width,
+        (
+            input_binding("gradient", 0, request.inputs[0]),
+            input_binding("indices", 1, request.inputs[1]),
+            *request.epilogue_bindings(),
+            output_binding("result", 0, request.outputs[0]),
+        ),
+        {"rows": count, "width": width, "indices": request.inputs[1].size},
+        WIDTH=width,
+        INDICES=request.inputs[1].size,
+        store=request.store("result"),
+    )
+    return Lowering((call,))

@@ -1,0 +1,101 @@
+"""Lowering of 2-D pooling and its gradients.
+
+Images are (batch, height, width, channels). attrs: `pool_size` [height, width], `strides`
+[vertical, horizontal], `padding` [[top, bottom], [left, right]].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.ops.kernel import (
+    Binding,
+    KernelRequest,
+    Lowering,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.lowering.invocations import item_kernel
+
+
+def lower_max_pool2d(request: KernelRequest) -> Lowering:
+    """Outputs (y, positions): the maxima, and int32 h * width + w of each in its image."""
+    bindings = (
+        input_binding("images", 0, request.inputs[0]),
+        *request.epilogue_bindings(),
+        output_binding("result", 0, request.outputs[0]),
+        output_binding("positions", 1, request.outputs[1]),
+    )
+    return _lower(request, "pool2d_max.wgsl", bindings, request.inputs[0].static_shape, pooled=True)
+
+
+def lower_max_pool2d_gradient(request: KernelRequest) -> Lowering:
+    """Inputs (gradient of y, positions); output: the gradient for the image."""
+    bindings = (
+        input_binding("gradient", 0, request.inputs[0]),
+        input_binding("positions", 1, request.inputs[1]),
+        *request.epilogue_bindings(),
+        output_binding("result", 0, request.outputs[0]),
+    )
+    image = request.outputs[0].static_shape
+    return _lower(request, "pool2d_max_gradient.wgsl", bindings, image, pooled=False)
+
+
+def lower_avg_pool2d(request: KernelRequest) -> Lowering:
+    """The mean of each window, over those of its pixels that lie in the image."""
+    bindings = (
+        input_binding("images", 0, request.inputs[0]),
+        *request.epilogue_bindings(),
+        output_binding("result", 0, request.outputs[0]),
+    )
+    image = request.inputs[0].static_shape
+    return _lower(request, "pool2d_average.wgsl", bindings, image, pooled=True)
+
+
+def lower_avg_pool2d_gradient(request: KernelRequest) -> Lowering:
+    """Input: the gradient of the means; output: the gradient for the image."""
+    bindings = (
+        input_binding("gradient", 0, request.inputs[0]),
+        *request.epilogue_bindings(),
+        output_binding("result", 0, request.outputs[0]),
+    )
+    image = request.outputs[0].static_shape
+    return _lower(request, "pool2d_average_gradient.wgsl", bindings, image, pooled=False)
+
+
+def _lower(
+    request: KernelRequest,
+    kernel: str,
+    bindings: tuple[Binding, ...],
+    image: tuple[int, ...],
+    pooled: bool,
+) -> Lowering:
+    """One invocation for each element of output 0, which is the `pooled` or the full image."""
+    output = (request.outputs if pooled else request.inputs)[0].static_shape
+    _, height, width, channels = image
+    pool_height, pool_width = request.attrs["pool_size"]
+    stride_y, stride_x = request.attrs["strides"]
+    padding = request.attrs["padding"]
+    params: dict[str, Any] = {
+        key: request.attrs[key] for key in ("pool_size", "strides", "padding")
+    }
+    call = item_kernel(
+        request,
+        kernel,
+        request.outputs[0].size,
+        bindings,
+        {"image": list(image), **params},
+        HEIGHT=height,
+        WIDTH=width,
+        CHANNELS=channels,
+        OUTPUT_HEIGHT=output[1],
+        OUTPUT_WIDTH=output[2],
+        POOL_HEIGHT=pool_height,
+        POOL_WIDTH=pool_width,
+        STRIDE_Y=stride_y,
+        STRIDE_X=stride_x,
+        PAD_TOP=padding[0][0],
+        PAD_LEFT=padding[1][0],
+        store=request.store("result"),
+    )
+    return Lowering((call,))

@@ -1,0 +1,86 @@
+"""Lowering of the random family; `playgrad.ops.counter_random` is the same in NumPy.
+
+attrs `seed`: [a, b], the two words of the Threefry key. The uint32 scalar `step` is an input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.ops.counter_random import half_bits
+from playgrad.ops.kernel import (
+    Binding,
+    KernelRequest,
+    Lowering,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.lowering.invocations import item_kernel
+
+
+def lower_random_uniform(request: KernelRequest) -> Lowering:
+    """Input step; output: uniform float32 in [0, 1)."""
+    return _pairs(request, "random_uniform.wgsl", (_step(request, 0),))
+
+
+def lower_random_normal(request: KernelRequest) -> Lowering:
+    """Input step; output: float32 of mean 0 and standard deviation 1."""
+    return _pairs(request, "random_normal.wgsl", (_step(request, 0),))
+
+
+def lower_dropout(request: KernelRequest) -> Lowering:
+    """Inputs (x, step), attrs `rate` in [0, 1): x / (1 - rate) where kept, else 0."""
+    rate = float(request.attrs["rate"])
+    return _pairs(
+        request,
+        "dropout.wgsl",
+        (input_binding("source", 0, request.inputs[0]), _step(request, 1)),
+        RATE=repr(rate),
+        SCALE=repr(1.0 / (1.0 - rate)),
+    )
+
+
+def lower_batch_indices(request: KernelRequest) -> Lowering:
+    """Input step; output int32 [batch]: the examples of that step, out of attrs `count`."""
+    count, batch = int(request.attrs["count"]), int(request.attrs["batch"])
+    call = item_kernel(
+        request,
+        "batch_indices.wgsl",
+        batch,
+        (_step(request, 0), output_binding("result", 0, request.outputs[0])),
+        {key: request.attrs[key] for key in ("count", "batch", "seed", "shuffle")},
+        COUNT=count,
+        BATCH=batch,
+        SHUFFLE=bool(request.attrs["shuffle"]),
+        HALF_BITS=half_bits(count),
+        **_seed(request),
+    )
+    return Lowering((call,))
+
+
+def _step(request: KernelRequest, index: int) -> Binding:
+    return input_binding("step_number", index, request.inputs[index])
+
+
+def _seed(request: KernelRequest) -> dict[str, Any]:
+    first, second = request.attrs["seed"]
+    return {"SEED_0": int(first) & 0xFFFFFFFF, "SEED_1": int(second) & 0xFFFFFFFF}
+
+
+def _pairs(
+    request: KernelRequest, kernel: str, inputs: tuple[Binding, ...], **constants: object
+) -> Lowering:
+    """One invocation for two elements, which share a call of the generator."""
+    elements = request.outputs[0].size
+    call = item_kernel(
+        request,
+        kernel,
+        -(-elements // 2),
+        (*inputs, *request.epilogue_bindings(), output_binding("result", 0, request.outputs[0])),
+        {"elements": elements, "seed": list(request.attrs["seed"])},
+        ELEMENTS=elements,
+        store=request.store("result"),
+        **_seed(request),
+        **constants,
+    )
+    return Lowering((call,))

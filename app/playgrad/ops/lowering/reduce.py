@@ -1,0 +1,211 @@
+"""Lowering of reductions along axes, in a fixed order, and of argmax.
+
+attrs: `axes` (non-negative, sorted). A reduction with few outputs is split into parts that a second
+dispatch reduces; GPUs reduce contiguous elements by a tree in workgroup memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from playgrad.ops.kernel import (
+    Binding,
+    KernelCall,
+    KernelRequest,
+    Lowering,
+    grid,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.lowering.invocations import (
+    item_kernel,
+    mixed_radix,
+    number_type,
+    store_number,
+    strides_of,
+)
+from playgrad.ops.templates import render
+
+LANES = 128
+"""Invocations of a tree, where limits allow; a power of two."""
+WANTED_GROUPS = 64
+WANTED_INVOCATIONS = 4096
+WANTED_LANES = 256
+"""Enough to keep a GPU busy with trees or single invocations, and a processor's cores."""
+LEAST_CHUNK = 64
+"""Elements below which a split costs more than it gains."""
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """One dispatch: `outputs` results of `reduced` elements each, in parts of `chunk`.
+
+    Element r of output o is at output_offset(o) + reduced_offset(r), WGSL in terms of `index`.
+    """
+
+    kind: str
+    number: str
+    outputs: int
+    reduced: int
+    chunk: int
+    output_offset: str
+    reduced_offset: str
+    tree: bool
+    count: int
+    """Elements behind one result of the whole reduction: what a mean divides by."""
+
+    @property
+    def splits(self) -> int:
+        return max(1, -(-self.reduced // self.chunk))
+
+
+def lower_reduce_sum(request: KernelRequest) -> Lowering:
+    """Sum over `axes`."""
+    return _lower(request, "sum", request.attrs["axes"])
+
+
+def lower_reduce_mean(request: KernelRequest) -> Lowering:
+    """Mean over `axes`, float32."""
+    return _lower(request, "mean", request.attrs["axes"])
+
+
+def lower_reduce_max(request: KernelRequest) -> Lowering:
+    """Largest over `axes`; NaN where any is NaN."""
+    return _lower(request, "max", request.attrs["axes"])
+
+
+def lower_reduce_min(request: KernelRequest) -> Lowering:
+    """Smallest over `axes`; NaN where any is NaN."""
+    return _lower(request, "min", request.attrs["axes"])
+
+
+def lower_sum_to(request: KernelRequest) -> Lowering:
+    """Sum over the axes along which the output's shape would broadcast to the input's."""
+    source, target = request.inputs[0].static_shape, request.outputs[0].static_shape
+    padded = (1,) * (len(source) - len(target)) + target
+    axes = [axis for axis, size in enumerate(source) if padded[axis] == 1 and size != 1]
+    return _lower(request, "sum", axes)
+
+
+def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
+    shape = request.inputs[0].static_shape
+    strides = strides_of(shape)
+    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    outputs, reduced = prod(shape[i] for i in kept), prod(shape[i] for i in axes)
+    contiguous = bool(axes) and axes[-1] == len(shape) - 1
+    tree = contiguous and reduced >= LANES // 2 and not request.target.is_software
+    first = _Stage(
+        kind=kind,
+        number=number_type(request.inputs[0], f"reduce_{kind}"),
+        outputs=outputs,
+        reduced=reduced,
+        chunk=_chunk(outputs, reduced, tree, request.target.is_software),
+        output_offset=mixed_radix("index", [shape[i] for i in kept], [strides[i] for i in kept]),
+        reduced_offset=mixed_radix("index", [shape[i] for i in axes], [strides[i] for i in axes]),
+        tree=tree,
+        count=reduced,
+    )
+    source = input_binding("source", 0, request.inputs[0])
+    result = output_binding("result", 0, request.outputs[0])
+    final = (*request.epilogue_bindings(), result)
+    store = store_number(request, "result", first.number)
+    if first.splits == 1:
+        return Lowering((_call(request, first, (source, *final), store, last=True),))
+    parts = Binding("parts", "scratch", 0, first.number)
+    second = replace(
+        first,
+        reduced=first.splits,
+        chunk=first.splits,
+        output_offset="index",
+        reduced_offset=f"index * {outputs}u",
+        tree=outputs == 1 and not request.target.is_software,
+    )
+    store_part = f"fn store(index: u32, value: {first.number}) {{ parts[index] = value; }}"
+    calls = (
+        _call(request, first, (source, parts), store_part, last=False),
+        _call(request, second, (replace(parts, name="source"), *final), store, last=True),
+    )
+    return Lowering(calls, scratch=(4 * outputs * first.splits,))
+
+
+def _chunk(outputs: int, reduced: int, tree: bool, is_software: bool) -> int:
+    """Elements that one part reduces: all, unless there are too few outputs to share the work."""
+    workers = max(outputs, 1)
+    if tree:
+        splits = min(-(-WANTED_GROUPS // workers), reduced // (8 * LANES))
+    else:
+        wanted = WANTED_LANES if is_software else WANTED_INVOCATIONS
+        splits = min(-(-wanted // workers), reduced // LEAST_CHUNK)
+    return max(1, -(-reduced // max(splits, 1)))
+
+
+def _call(
+    request: KernelRequest,
+    stage: _Stage,
+    bindings: tuple[Binding, ...],
+    store: str,
+    last: bool,
+) -> KernelCall:
+    items = stage.outputs * stage.splits
+    constants: dict[str, object] = {
+        "NUMBER": stage.number,
+        "OUTPUTS": max(stage.outputs, 1),
+        "REDUCED": stage.reduced,
+        "CHUNK": stage.chunk,
+        "OUTPUT_OFFSET": stage.output_offset,
+        "REDUCED_OFFSET": stage.reduced_offset,
+        # The sum of nothing is nothing.
+        "LOAD": "source[index]" if stage.reduced else "Number()",
+        "combine": _combine(stage),
+        "FINISH": f"total / f32({stage.count})" if last and stage.kind == "mean" else "total",
+        "store": store,
+    }
+    params = {
+        "kind": stage.kind,
+        "outputs": stage.outputs,
+        "reduced": stage.reduced,
+        "chunk": stage.chunk,
+        "output_offset": stage.output_offset,
+        "reduced_offset": stage.reduced_offset,
+    }
+    if not stage.tree:
+        return item_kernel(request, "reduce.wgsl", items, bindings, params, **constants)
+    groups = grid(items, 1, request.target.limits)
+    code = render("reduce_shared.wgsl", LANES=LANES, ITEMS=items, GRID_X=groups[0], **constants)
+    return KernelCall("reduce_shared", params, code, bindings, groups)
+
+
+def _combine(stage: _Stage) -> str:
+    """WGSL of `fn combine(x: Number, y: Number) -> Number`."""
+    if stage.kind in ("sum", "mean"):
+        return "fn combine(x: Number, y: Number) -> Number { return x + y; }"
+    if stage.number != "f32":
+        return f"fn combine(x: Number, y: Number) -> Number {{ return {stage.kind}(x, y); }}"
+    function = "larger" if stage.kind == "max" else "smaller"
+    body = f"fn combine(x: f32, y: f32) -> f32 {{ return {function}(x, y); }}"
+    return f"{render('common/numbers.wgsl')}\n{body}"
+
+
+def lower_argmax(request: KernelRequest) -> Lowering:
+    """Position (int32) of the largest element along attrs `axis`: the first, NaN before all."""
+    shape = request.inputs[0].static_shape
+    axis = request.attrs["axis"] % len(shape)
+    inner = prod(shape[axis + 1 :])
+    number = number_type(request.inputs[0], "argmax")
+    plain = f"fn better(value: {number}, best: {number}) -> bool {{ return value > best; }}"
+    call = item_kernel(
+        request,
+        "argmax.wgsl",
+        request.outputs[0].size,
+        (
+            input_binding("source", 0, request.inputs[0]),
+            output_binding("result", 0, request.outputs[0]),
+        ),
+        {"length": shape[axis], "inner": inner},
+        NUMBER=number,
+        LENGTH=shape[axis],
+        INNER=inner,
+        better=render("common/better_float.wgsl") if number == "f32" else plain,
+    )
+    return Lowering((call,))

@@ -1,0 +1,79 @@
+"""Lowering of softmax, its logarithm, and cross-entropy with its gradient."""
+
+from __future__ import annotations
+
+from math import prod
+
+from playgrad.ops.kernel import (
+    KernelCall,
+    KernelRequest,
+    Lowering,
+    grid,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.lowering.invocations import item_kernel
+from playgrad.ops.templates import render
+
+LANES = 128
+"""Invocations that share a row on a GPU; a power of two."""
+
+
+def lower_softmax(request: KernelRequest) -> Lowering:
+    """Softmax along attrs `axis` (default: the last)."""
+    return _lower(request, logarithm=False)
+
+
+def lower_log_softmax(request: KernelRequest) -> Lowering:
+    """Logarithm of softmax along attrs `axis` (default: the last)."""
+    return _lower(request, logarithm=True)
+
+
+def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
+    shape = request.inputs[0].static_shape
+    axis = request.attrs.get("axis", -1) % len(shape)
+    classes, inner = shape[axis], prod(shape[axis + 1 :])
+    rows = request.inputs[0].size // classes
+    bindings = (
+        input_binding("logits", 0, request.inputs[0]),
+        *request.epilogue_bindings(),
+        output_binding("result", 0, request.outputs[0]),
+    )
+    params = {"classes": classes, "inner": inner, "rows": rows, "logarithm": logarithm}
+    constants: dict[str, object] = {
+        "CLASSES": classes,
+        "INNER": inner,
+        "LOGARITHM": logarithm,
+        "store": request.store("result"),
+    }
+    if request.target.is_software or classes < LANES:
+        return Lowering(
+            (item_kernel(request, "softmax.wgsl", rows, bindings, params, **constants),)
+        )
+    groups = grid(rows, 1, request.target.limits)
+    code = render("softmax_shared.wgsl", LANES=LANES, ITEMS=rows, GRID_X=groups[0], **constants)
+    return Lowering((KernelCall("softmax_shared", params, code, bindings, groups),))
+
+
+def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:
+    """Inputs logits [b, c] and labels, outputs loss [b] and its gradient for the logits [b, c].
+
+    Labels are int32 [b] (class numbers; one that is no class makes loss and gradient NaN) or
+    float32 [b, c] (a weight for each class).
+    """
+    rows, classes = request.inputs[0].static_shape
+    dense = request.inputs[1].rank == 2
+    call = item_kernel(
+        request,
+        "softmax_cross_entropy_dense.wgsl" if dense else "softmax_cross_entropy.wgsl",
+        rows,
+        (
+            input_binding("logits", 0, request.inputs[0]),
+            input_binding("labels", 1, request.inputs[1]),
+            output_binding("loss", 0, request.outputs[0]),
+            output_binding("gradient", 1, request.outputs[1]),
+        ),
+        {"classes": classes},
+        CLASSES=classes,
+    )
+    return Lowering((call,))

@@ -1,0 +1,26 @@
+// NaN made and found by its bits: x != x does not find it on every adapter, and max(NaN, 0) is 0.
+
+var<private> nan_bits: u32 = 0x7fc00000u;
+
+fn make_nan() -> f32 {
+  return bitcast<f32>(nan_bits);
+}
+
+fn is_nan_value(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}
+
+// The larger number; NaN where either is NaN, as in NumPy.
+fn larger(x: f32, y: f32) -> f32 {
+  if (is_nan_value(x)) {
+    return x;
+  }
+  return select(max(x, y), y, is_nan_value(y));
+}
+
+fn smaller(x: f32, y: f32) -> f32 {
+  if (is_nan_value(x)) {
+    return x;
+  }
+  return select(min(x, y), y, is_nan_value(y));
+}

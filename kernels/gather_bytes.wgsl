@@ -1,0 +1,28 @@
+// Rows of packed bytes whose length is no multiple of 4, chosen by index; an invocation puts
+// together one word of the result. An index beyond the table gives zeros.
+
+const WIDTH = ${WIDTH}u;
+const BYTES = ${BYTES}u;
+
+fn byte_at(index: u32) -> u32 {
+  if (index >= BYTES) {
+    return 0u;
+  }
+  let row = u32(indices[index / WIDTH]);
+  if (row >= ${ROWS}u) {
+    return 0u;
+  }
+  let at = row * WIDTH + index % WIDTH;
+  return (rows[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu;
+}
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let index = ${INDEX};
+  if (index >= ${ITEMS}u) {
+    return;
+  }
+  let first = 4u * index;
+  result[index] = byte_at(first) | (byte_at(first + 1u) << 8u) | (byte_at(first + 2u) << 16u)
+    | (byte_at(first + 3u) << 24u);
+}

@@ -1,0 +1,26 @@
+// Gradient of gather: each row of the table sums the gradients of the places that took it.
+//
+// Every row looks through all indices in their order, as no adapter adds floats atomically: the
+// sum is the same every time.
+
+const WIDTH = ${WIDTH}u;
+
+// fn store(index: u32, value: f32)
+${store}
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let index = ${INDEX};
+  if (index >= ${ITEMS}u) {
+    return;
+  }
+  let row = i32(index / WIDTH);
+  let column = index % WIDTH;
+  var sum = 0.0;
+  for (var i = 0u; i < ${INDICES}u; i++) {
+    if (indices[i] == row) {
+      sum += gradient[i * WIDTH + column];
+    }
+  }
+  store(index, sum);
+}

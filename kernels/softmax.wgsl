@@ -1,0 +1,39 @@
+// Softmax or its logarithm along one axis; an invocation does one whole row of it.
+//
+// Element c of row (outer, inner) is number (outer * CLASSES + c) * INNER + inner.
+
+#include "common/numbers.wgsl"
+
+const CLASSES = ${CLASSES}u;
+const INNER = ${INNER}u;
+const LOGARITHM = ${LOGARITHM};
+
+// fn store(index: u32, value: f32)
+${store}
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let index = ${INDEX};
+  if (index >= ${ITEMS}u) {
+    return;
+  }
+  let first = index / INNER * CLASSES * INNER + index % INNER;
+  var largest = logits[first];
+  for (var c = 1u; c < CLASSES; c++) {
+    largest = larger(largest, logits[first + c * INNER]);
+  }
+  var sum = 0.0;
+  for (var c = 0u; c < CLASSES; c++) {
+    sum += exp(logits[first + c * INNER] - largest);
+  }
+  let log_sum = log(max(sum, 1e-30));
+  for (var c = 0u; c < CLASSES; c++) {
+    let at = first + c * INNER;
+    let shifted = logits[at] - largest;
+    if (LOGARITHM) {
+      store(at, shifted - log_sum);
+    } else {
+      store(at, exp(shifted) / sum);
+    }
+  }
+}

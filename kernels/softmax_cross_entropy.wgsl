@@ -1,0 +1,36 @@
+// Cross-entropy of softmax(logits) with the class given for each row, and its gradient.
+//
+// loss = log(sum(exp(logits))) - logits[label]; gradient = softmax(logits) - one_hot(label).
+// A label that is no class makes both NaN, as an index beyond an array has no meaning.
+
+#include "common/numbers.wgsl"
+
+const CLASSES = ${CLASSES}u;
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let row = ${INDEX};
+  if (row >= ${ITEMS}u) {
+    return;
+  }
+  let first = row * CLASSES;
+  var largest = logits[first];
+  for (var c = 1u; c < CLASSES; c++) {
+    largest = larger(largest, logits[first + c]);
+  }
+  var sum = 0.0;
+  for (var c = 0u; c < CLASSES; c++) {
+    sum += exp(logits[first + c] - largest);
+  }
+  // A negative label is a large one when read as unsigned.
+  let label = u32(labels[row]);
+  if (label >= CLASSES) {
+    loss[row] = make_nan();
+    sum = make_nan();
+  } else {
+    loss[row] = largest + log(max(sum, 1e-30)) - logits[first + label];
+  }
+  for (var c = 0u; c < CLASSES; c++) {
+    gradient[first + c] = exp(logits[first + c] - largest) / sum - select(0.0, 1.0, c == label);
+  }
+}

@@ -1,0 +1,37 @@
+// Cross-entropy of softmax(logits) with a weight for every class, and its gradient.
+//
+// loss = sum(labels * (log(sum(exp(logits))) - logits)); gradient = softmax * sum(labels) - labels.
+
+#include "common/numbers.wgsl"
+
+const CLASSES = ${CLASSES}u;
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let row = ${INDEX};
+  if (row >= ${ITEMS}u) {
+    return;
+  }
+  let first = row * CLASSES;
+  var largest = logits[first];
+  for (var c = 1u; c < CLASSES; c++) {
+    largest = larger(largest, logits[first + c]);
+  }
+  var sum = 0.0;
+  for (var c = 0u; c < CLASSES; c++) {
+    sum += exp(logits[first + c] - largest);
+  }
+  let log_sum = largest + log(max(sum, 1e-30));
+  var total = 0.0;
+  var weight = 0.0;
+  for (var c = 0u; c < CLASSES; c++) {
+    let label = labels[first + c];
+    total += label * (log_sum - logits[first + c]);
+    weight += label;
+  }
+  loss[row] = total;
+  for (var c = 0u; c < CLASSES; c++) {
+    let at = first + c;
+    gradient[at] = exp(logits[at] - largest) / sum * weight - labels[at];
+  }
+}

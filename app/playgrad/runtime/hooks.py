@@ -15,6 +15,9 @@ class Hooks:
     def emit(self, event: Event) -> None:
         """Take note of an event: ``{"kind": "progress", ...}``."""
 
+    def fitting(self, model: Any) -> None:
+        """Training of ``model`` is about to begin; it is compiled and has its variables."""
+
     def poll(self) -> list[Request]:
         """Requests that have arrived, such as ``{"kind": "pause"}``; returns at once."""
         return []

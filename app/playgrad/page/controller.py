@@ -1,0 +1,221 @@
+"""The Python side of the page: runs the user's program and serves the page's requests.
+
+While the program runs, training asks for requests between its chunks (``PageHooks.poll``); while
+nothing runs, the worker calls ``handle_pending`` when a request has arrived. Both end in ``serve``.
+"""
+
+from __future__ import annotations
+
+import gc
+import linecache
+import sys
+from typing import Any
+
+import numpy as np
+
+from playgrad.data.source import set_source
+from playgrad.devices import _browser as host
+from playgrad.devices.registry import device_names
+from playgrad.errors import CheckpointError, GraphError, PlaygradError, ShapeError
+from playgrad.graph.graph import reset_default_graph
+from playgrad.io import decode, encode
+from playgrad.page.faults import FILE, describe
+from playgrad.page.graph_view import graph_view
+from playgrad.runtime import options
+from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
+
+_TRAINING = {"pause", "resume", "step", "set_learning_rate"}
+
+
+class PageHooks(Hooks):
+    """Lets training talk to the page."""
+
+    def __init__(self, controller: Controller) -> None:
+        self.controller = controller
+        self._early: list[Request] = []
+
+    def emit(self, event: Event) -> None:
+        host.emit(event)
+
+    def fitting(self, model: Any) -> None:
+        self.controller.model = model
+        self.controller.emit_graph()
+
+    def poll(self) -> list[Request]:
+        requests, self._early = self._early, []
+        while (pair := host.poll_mailbox()) is not None:
+            requests.append(_joined(pair))
+        return requests
+
+    def wait(self, timeout: float) -> None:
+        pair = host.wait_mailbox(timeout)
+        if pair is not None:
+            self._early.append(_joined(pair))
+
+    def stopped(self) -> bool:
+        return host.stop_requested()
+
+    def serve(self, request: Request) -> None:
+        self.controller.serve(request)
+
+
+class Controller:
+    """Holds the user's program and the model that it trained last."""
+
+    def __init__(self) -> None:
+        self.model: Any = None
+        self.namespace: dict[str, Any] = {}
+        self.hooks = PageHooks(self)
+        self.running = False
+
+    def run(self, source: str, run_options: dict[str, Any]) -> None:
+        """Run a program from the beginning, in a namespace and graph of its own."""
+        self.reset()
+        host.emit({"kind": "status", "state": "running"})
+        options.current.device = run_options.get("device") or "auto"
+        options.current.start_paused = bool(run_options.get("paused"))
+        linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
+        self.namespace = {"__name__": "__main__", "__file__": FILE}
+        self.running = True
+        state = "done"
+        try:
+            exec(compile(source, FILE, "exec"), self.namespace)
+        except KeyboardInterrupt:
+            state = "stopped"
+        except SystemExit as error:
+            state = "done" if not error.code else "error"
+        except BaseException as error:
+            host.emit({"kind": "error", **describe(error)})
+            state = "error"
+        finally:
+            self.running = False
+            sys.stdout.flush()
+            sys.stderr.flush()
+        host.emit({"kind": "status", "state": state})
+
+    def reset(self) -> None:
+        """Forget the program, its model, and what they hold on the device."""
+        if self.model is not None:
+            self.model.close()
+        self.model = None
+        self.namespace.clear()
+        reset_default_graph()
+        gc.collect()
+
+    def serve(self, request: Request) -> None:
+        """Carry out one request, and answer it if it has an ``id``."""
+        kind = request.get("kind")
+        if kind == "run":
+            if self.running:
+                raise GraphError("a program is running already.")
+            self.run(request["source"], request.get("options") or {})
+        elif kind == "reset":
+            if not self.running:
+                self.reset()
+                host.emit({"kind": "status", "state": "idle"})
+        elif kind not in _TRAINING:
+            self._answer(request)
+
+    def _answer(self, request: Request) -> None:
+        reply: dict[str, Any] = {"kind": "reply", "id": request.get("id")}
+        try:
+            handler = getattr(self, f"_on_{request.get('kind')}", None)
+            if handler is None:
+                raise GraphError(f"there is no request {request.get('kind')!r}.")
+            reply |= {"ok": True, **handler(request)}
+        except PlaygradError as error:
+            reply |= {"ok": False, "error": describe(error)}
+        host.emit(reply)
+
+    def _trained(self) -> Any:
+        if self.model is None:
+            raise GraphError("there is no trained model yet.", hint="Press Run first.")
+        return self.model
+
+    def _on_export(self, request: Request) -> dict[str, Any]:
+        kind = request.get("format", "safetensors")
+        weights = self._trained().get_weights()
+        return {"filename": f"weights.{kind}", "bytes": encode(weights, kind)}
+
+    def _on_import(self, request: Request) -> dict[str, Any]:
+        payload = request.get("payload")
+        if not payload:
+            raise CheckpointError(f"{request.get('name', 'the file')} is empty.")
+        weights = decode(payload)
+        self._trained().set_weights(weights)
+        return {"names": sorted(weights)}
+
+    def _on_predict(self, request: Request) -> dict[str, Any]:
+        model = self._trained()
+        pixels = np.asarray(request["pixels"], np.float32) * 255
+        shape = model.input_shape[1:]
+        if pixels.size != int(np.prod(shape)):
+            raise ShapeError(
+                f"a drawing has {pixels.size} pixels, but the model takes inputs of shape {shape}."
+            )
+        scores = model.predict(np.round(pixels).astype(np.uint8).reshape(1, *shape))[0]
+        probabilities = _softmax(scores) if model.gives_logits else scores
+        return {
+            "probabilities": [float(p) for p in probabilities.reshape(-1)],
+            "label": int(np.argmax(probabilities)),
+        }
+
+    def _on_graph(self, request: Request) -> dict[str, Any]:
+        return {"graph": self._graph()}
+
+    def _graph(self) -> dict[str, Any]:
+        model = self._trained()
+        return graph_view(model.training_targets, model.session.device, device_names(), FILE)
+
+    def emit_graph(self) -> None:
+        """Send the page the graph of a training step."""
+        host.emit({"kind": "graph", "graph": self._graph()})
+
+
+def _softmax(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    powers = np.exp(scores - scores.max())
+    result: np.ndarray[Any, Any] = powers / powers.sum()
+    return result
+
+
+def _joined(pair: host.Request) -> Request:
+    request, payload = pair
+    return request if payload is None else {**request, "payload": payload}
+
+
+class _Stream:
+    """Standard output or error, sent to the page."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def write(self, text: str) -> int:
+        if text:
+            host.emit({"kind": self.kind, "text": text})
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+    def isatty(self) -> bool:
+        return False
+
+
+controller = Controller()
+
+
+def main() -> None:
+    """Take over streams, hooks and data source; called once, by the worker."""
+    sys.stdout = _Stream("stdout")  # type: ignore[assignment]
+    sys.stderr = _Stream("stderr")  # type: ignore[assignment]
+    set_hooks(controller.hooks)
+    set_source(lambda name: host.fetch_data(f"/data/{name}"))
+
+
+def handle_pending() -> None:
+    """Serve everything in the mailbox; called by the worker while Python is idle."""
+    while (pair := host.poll_mailbox()) is not None:
+        controller.serve(_joined(pair))
+
+
+__all__ = ["Controller", "handle_pending", "main"]

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-
-from playgrad.devices.base import Host, Limits
+from playgrad.devices.base import Host, Limits, Target
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering, Target
+from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering
 
 SOFTWARE = Target(is_software=True, limits=Limits())
 GPU = Target(is_software=False, limits=Limits())

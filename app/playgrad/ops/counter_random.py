@@ -69,7 +69,8 @@ def permute(seed: Seed, epoch: Any, items: Any, count: int) -> Words:
     A balanced Feistel network of six rounds; what falls outside [0, count) goes through it again.
     """
     bits = np.uint32(half_bits(count))
-    x, epochs = (np.array(part) for part in np.broadcast_arrays(_words(items), _words(epoch)))
+    x: Words
+    x, epochs = np.broadcast_arrays(_words(items), _words(epoch))
     keys = [threefry2x32(seed, epochs, number) for number in range(_FEISTEL_PAIRS)]
     outside = np.ones(x.shape, bool)
     while outside.any():

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from playgrad.devices.base import Target
 from playgrad.ops.kernel import (
     Binding,
     KernelCall,
     KernelRequest,
     Lowering,
-    Target,
     flat_index,
     grid,
     input_binding,
@@ -216,7 +216,7 @@ def _shared_groups(product: Product, side: int) -> int:
 
 
 def _splits(groups: int, wanted: int, steps: int, least: int) -> int:
-    """Parts to cut the depth into: enough for `wanted` workgroups, each of `least` steps or more."""
+    """Parts to cut the depth into: for `wanted` workgroups, but of `least` steps or more each."""
     return max(1, min(-(-wanted // groups), steps // least))
 
 

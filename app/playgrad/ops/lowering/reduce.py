@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
+
 from playgrad.ops.kernel import (
     Binding,
     KernelCall,

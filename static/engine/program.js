@@ -190,9 +190,8 @@ async function findCulprit(device, plan, kernels, buffers) {
     );
     const found = await error;
     if (found) {
-      const family =
-        step.kind === "copy" ? "copy" : plan.kernels.find(({ id }) => id === step.kernel)?.family;
-      return fromGpuError(found, `${step.node} (${family})`, step.node);
+      const kernel = step.kind === "copy" ? undefined : plan.kernels.find(({ id }) => id === step.kernel);
+      return fromGpuError(found, kernel ? `kernel ${kernel.family}` : "copy", step.node);
     }
   }
   return undefined;

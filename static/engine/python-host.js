@@ -5,6 +5,7 @@
  * Where Python needs `None`, a function returns undefined: `null` would arrive as `jsnull`.
  */
 
+import { DeviceCall } from "./messages.js";
 import { RingReader, sleep, stopFlag } from "./shared-memory.js";
 
 /**
@@ -15,8 +16,10 @@ import { RingReader, sleep, stopFlag } from "./shared-memory.js";
 /**
  * @param {import("./shared-memory.js").SharedMemory} memory
  * @param {MessagePort[]} ports to the device workers
+ * @param {() => void} checkInterrupt raises KeyboardInterrupt in Python if one is asked for. Python
+ *   itself looks only every so many instructions; after a long sleep it is to look at once.
  */
-export function createHost(memory, ports) {
+export function createHost(memory, ports, checkInterrupt) {
   const mailbox = new RingReader(memory.mailbox);
   const answers = memory.replies.map((ring) => new RingReader(ring));
   const stopRequested = stopFlag(memory.control);
@@ -42,6 +45,7 @@ export function createHost(memory, ports) {
       // takes would be taken for the answer to the next call.
       let answer;
       while (!answer) answer = answers[worker].wait();
+      if (call === DeviceCall.EXECUTE) checkInterrupt();
       return [answer.text, answer.payload];
     },
 
@@ -51,9 +55,13 @@ export function createHost(memory, ports) {
     /**
      * The next request of the page, waiting for it.
      * @param {number} timeout milliseconds
-     * @returns {[string, Uint8Array?] | undefined} undefined when the time is over or a stop is asked for
+     * @returns {[string, Uint8Array?] | undefined} undefined when the time is over
      */
-    wait_mailbox: (timeout) => framePair(mailbox.wait(timeout)),
+    wait_mailbox(timeout) {
+      const frame = mailbox.wait(timeout);
+      if (!frame) checkInterrupt();
+      return framePair(frame);
+    },
 
     /** Send an event to the page; bytes in it arrive as Uint8Array. @param {PyProxy} event a dict */
     emit(event) {
@@ -65,7 +73,10 @@ export function createHost(memory, ports) {
     },
 
     /** Sleep that a stop ends. @param {number} milliseconds */
-    sleep: (milliseconds) => sleep(memory.control, milliseconds),
+    sleep(milliseconds) {
+      sleep(memory.control, milliseconds);
+      checkInterrupt();
+    },
 
     stop_requested: stopRequested,
 

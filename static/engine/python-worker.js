@@ -77,7 +77,8 @@ function lineSink(kind) {
 /** @param {{memory: import("./shared-memory.js").SharedMemory, ports: MessagePort[]}} ends */
 async function start({ memory, ports }) {
   pyodide = await runtime;
-  pyodide.registerJsModule("playgrad_host", createHost(memory, ports));
+  const checkInterrupt = () => pyodide.checkInterrupt();
+  pyodide.registerJsModule("playgrad_host", createHost(memory, ports, checkInterrupt));
   loading("numpy");
   pyodide.runPython("import numpy");
   ended("numpy");

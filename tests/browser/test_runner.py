@@ -110,7 +110,7 @@ def test_a_buffer_read_and_written_in_one_dispatch_names_the_node(bench: Page) -
     error = attempt_load(bench, plans.single(plans.DOUBLE, ["read", "read_write"], bindings))
     assert error["type"] == "KernelError"
     assert error["op"] == "layer/node"
-    assert "layer/node (only)" in error["message"]
+    assert "kernel only" in error["message"]
 
 
 def test_access_that_differs_from_the_kernel_names_the_kernel(bench: Page) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import playgrad_host  # type: ignore[import-not-found]
+from pyodide.ffi import JsException
+
 from playgrad import errors
 from playgrad.devices.base import (
     AdapterInfo,
@@ -23,7 +25,6 @@ from playgrad.devices.base import (
     check_plan,
 )
 from playgrad.errors import DeviceError, OutOfMemoryError
-from pyodide.ffi import JsException
 
 # Devices
 
@@ -161,7 +162,11 @@ def poll_mailbox() -> Request | None:
 
 
 def wait_mailbox(seconds: float) -> Request | None:
-    """The page's next request, waiting up to `seconds`; ends early when a stop is asked for."""
+    """The page's next request, waiting up to `seconds`.
+
+    Raises:
+        KeyboardInterrupt: a stop is asked for, which ends the waiting.
+    """
     return _request(playgrad_host.wait_mailbox(seconds * 1000))
 
 

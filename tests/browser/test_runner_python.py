@@ -1,0 +1,191 @@
+"""The two workers in Chromium: Pyodide and the device worker, under the server's own headers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from tests.browser import plans
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Engine
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+OPEN = """
+import json, time
+import numpy as np
+from playgrad.devices import _browser
+host = _browser.open()
+"""
+
+
+def plan_text(plan: dict[str, Any]) -> str:
+    return f"plan = json.loads({json.dumps(plan)!r})\n"
+
+
+def finish(engine: Engine, source: str) -> str:
+    """Run user code that must end well; what it printed."""
+    result = engine.run(OPEN + source + "\nhost.destroy()\n")
+    assert result["state"] == "done", result
+    stdout: str = result["stdout"]
+    return stdout.strip()
+
+
+def test_start(engine: Engine) -> None:
+    assert engine.ready["kind"] == "ready", engine.ready
+    assert engine.ready["python"].startswith("3.14")
+    assert engine.ready["numpy"].startswith("2.")
+    assert set(engine.ready["timings"]) == {"bundle", "python", "numpy", "library"}
+    print("start-up, ms:", engine.ready["timings"])
+    assert [event["stage"] for event in engine.events("loading")] == ["python", "numpy", "library"]
+    (device,) = engine.events("device")
+    assert device["available"] is True
+    assert device["info"]["is_software"] is True
+
+
+def test_plan_through_the_browser_host(engine: Engine) -> None:
+    source = (
+        plan_text(plans.two_segments())
+        + f"""
+x = np.linspace(0, 1, {plans.COUNT}, dtype=np.float32)
+weight = host.create_buffer({plans.BYTES})
+program = host.load(plan, {{"weight": weight}})
+first = host.execute(program, 0, writes=[((program, 1), 0, x), (weight, 0, x.tobytes())],
+                     reads=[((program, 2), 0, {plans.BYTES}), ((program, 2), 4, 4)])
+second = host.execute(program, 1, steps=3, reads=[((program, 4), 0, {plans.BYTES})])
+print(json.dumps([
+    first.steps_done, second.steps_done, second.seconds > 0, [len(part) for part in first.data],
+    np.frombuffer(first.data[0], np.float32).tolist(),
+    np.frombuffer(second.data[0], np.float32).tolist(),
+]))
+host.unload(program)
+host.destroy_buffer(weight)
+print(json.dumps(host.stats()))
+"""
+    )
+    lines = finish(engine, source).splitlines()
+    first_done, second_done, timed, sizes, fetched, total = json.loads(lines[0])
+    x = np.linspace(0, 1, plans.COUNT, dtype=np.float32)
+    assert (first_done, second_done, timed, sizes) == (1, 3, True, [plans.BYTES, 4])
+    np.testing.assert_allclose(fetched, 2 * x, rtol=1e-6)
+    np.testing.assert_allclose(total, plans.bias() + 6 * x * x, rtol=1e-4, atol=1e-5)
+    stats = json.loads(lines[1])
+    assert (stats["buffers"], stats["bytes"], stats["programs"]) == (0, 0, 0)
+
+
+def test_errors_of_the_device_are_typed(engine: Engine) -> None:
+    broken = plans.single(plans.BROKEN, ["read_write"], [[0, 0, plans.BYTES]])
+    same = plans.single(
+        plans.DOUBLE, ["read", "read_write"], [[0, 0, plans.BYTES], [0, 0, plans.BYTES]]
+    )
+    source = (
+        f"plans = json.loads({json.dumps([broken, same])!r})"
+        + """
+from playgrad.errors import PlaygradError
+for plan in plans:
+    try:
+        host.load(plan)
+    except PlaygradError as error:
+        print(type(error).__name__, error.op, str(error).splitlines()[0])
+try:
+    host.create_buffer(1 << 40)
+except PlaygradError as error:
+    print(type(error).__name__, error)
+"""
+    )
+    broken_line, same_line, memory_line = finish(engine, source).splitlines()
+    assert broken_line.startswith("KernelError None kernel only")
+    assert same_line.startswith("KernelError layer/node layer/node: kernel only")
+    assert memory_line.startswith("OutOfMemoryError a buffer of 1,099,511,627,776 bytes")
+
+
+def test_round_trips(engine: Engine) -> None:
+    """Prints what a call costs; only that large data comes back whole is asserted."""
+    source = """
+def cost(call, times):
+    started = time.perf_counter()
+    for _ in range(times):
+        call()
+    return round((time.perf_counter() - started) / times * 1e6)
+
+buffer = host.create_buffer(32 << 20)
+values = np.random.default_rng(0).random(8 << 20, dtype=np.float32)
+costs = {
+    "round trip, us": cost(host.stats, 500),
+    "read 4 bytes, us": cost(lambda: host.execute(None, reads=[(buffer, 0, 4)]), 200),
+    "write 32 MiB, us": cost(lambda: host.execute(None, writes=[(buffer, 0, values)]), 1),
+    "read 32 MiB, us": cost(lambda: host.execute(None, reads=[(buffer, 0, 32 << 20)]), 1),
+}
+same = host.execute(None, reads=[(buffer, 0, 32 << 20)]).data[0] == values.tobytes()
+print(same, json.dumps(costs))
+"""
+    same, costs = finish(engine, source).split(" ", 1)
+    print(costs)
+    assert same == "True"
+
+
+@pytest.mark.parametrize("source", ["while True: pass", "import time; time.sleep(30)"])
+def test_stop_interrupts_python(engine: Engine, source: str) -> None:
+    result = engine.run(source, stop_after_ms=300)
+    assert result["state"] == "stopped"
+    assert result["stop_ms"] < 1000
+
+
+def test_stop_ends_a_long_execute(engine: Engine) -> None:
+    source = (
+        OPEN
+        + plan_text(plans.endless())
+        + """
+program = host.load(plan)
+try:
+    host.execute(program, steps=1_000_000_000)
+finally:
+    host.destroy()
+"""
+    )
+    result = engine.run(source, stop_after_ms=500)
+    assert result["state"] == "stopped"
+    assert result["stop_ms"] < 1000
+    assert finish(engine, "print('again')") == "again"
+
+
+def test_missing_data_is_an_os_error(engine: Engine) -> None:
+    source = """
+try:
+    _browser.fetch_data("/data/mnist/nothing")
+except OSError as error:
+    print(error)
+"""
+    assert "did not give /data/mnist/nothing" in finish(engine, source)
+
+
+def test_a_lost_device_is_an_error_and_the_next_open_works(engine: Engine) -> None:
+    source = (
+        OPEN
+        + plan_text(plans.endless())
+        + """
+print("ready")
+program = host.load(plan)
+host.execute(program, steps=1_000_000_000)
+"""
+    )
+    worker = engine.device_worker()
+    worker.evaluate("setTimeout(() => playgradDevice.destroy(), 1500)")
+    result = engine.run(source)
+    assert result["state"] == "error", result
+    assert result["error"]["type"] == "DeviceLostError"
+    (lost,) = engine.events("device_lost")
+    assert "the GPU device was lost" in lost["message"]
+    assert finish(engine, "print(host.stats()['buffers'])") == "0"
+
+
+def test_python_restarts_beside_the_same_device_worker(engine: Engine) -> None:
+    left_behind = engine.run(OPEN + "kept = host.create_buffer(4096)")
+    assert left_behind["state"] == "done"
+    ready = engine.page.evaluate("engine.start()")
+    assert ready["kind"] == "ready"
+    assert finish(engine, "print(host.stats()['buffers'])") == "0"

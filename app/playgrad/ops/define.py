@@ -99,7 +99,7 @@ def elementwise_op(
 
 def _full(array: Array, shape: tuple[int, ...], name: str) -> Array:
     """``array`` at the full output shape, contiguous and of the declared dtype."""
-    return np.ascontiguousarray(np.broadcast_to(array, shape), dtype=name)
+    return np.asarray(np.broadcast_to(array, shape), dtype=name, order="C")
 
 
 def _rule(gradient: Rule | None) -> Any:

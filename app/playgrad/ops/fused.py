@@ -49,7 +49,7 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     base, base_attrs, count, expr = _base(attrs)
     (result,) = base.reference(inputs[:count], base_attrs)
     value = evaluate(expr, [result, *inputs[count:]])
-    return [np.ascontiguousarray(np.broadcast_to(value, result.shape))]
+    return [np.asarray(np.broadcast_to(value, result.shape), order="C")]
 
 
 def _lower(request: KernelRequest) -> Lowering:

@@ -6,7 +6,7 @@ call of `Host.execute` is one round trip however many training steps it runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol
 
@@ -112,6 +112,9 @@ class Host(Protocol):
     `open()` gives a working host; `OutOfMemoryError`; or `KernelError` for WGSL that does not
     compile and plans that break the device's rules.
     """
+
+    stop_requested: Callable[[], bool] | None
+    """Asked between replays, which end once it returns true. A page's stop word does so as well."""
 
     @property
     def info(self) -> AdapterInfo: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,8 +74,9 @@ class LoadedPlan:
         feeds: Mapping[str, Array],
         fetches: Sequence[str],
         steps: int = 1,
+        stop: Callable[[], bool] | None = None,
     ) -> tuple[dict[str, Array], int, float]:
-        """Write ``feeds``, replay ``segment``, read ``fetches``.
+        """Write ``feeds``, replay ``segment`` (until ``stop`` answers true), read ``fetches``.
 
         Returns:
             The arrays fetched, the number of steps done and the seconds they took.
@@ -86,6 +87,7 @@ class LoadedPlan:
             writes.append(((self.program, slot["buffer"]), slot["offset"], to_device_bytes(array)))
         slots = [self.plan["fetches"][name] for name in fetches]
         reads = [(self._buffer(slot["buffer"]), slot["offset"], _bytes(slot)) for slot in slots]
+        self.device.host.stop_requested = stop
         with self.device.guarded():
             result = self.device.host.execute(self.program, segment, steps, writes, reads)
         arrays = {

@@ -205,7 +205,8 @@ class Runnable:
         if only is not None:
             program = self.compiled.program
             given = {t.node.name: feeds[name] for name, t in program.feeds.items()}
-            _, done, seconds = self.plans[only.device].run(only.index, given, [], steps)
+            plan = self.plans[only.device]
+            _, done, seconds = plan.run(only.index, given, [], steps, stop)
             return done, seconds
         for done in range(steps):
             if done and stop():

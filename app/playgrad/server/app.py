@@ -1,0 +1,114 @@
+"""The Flask application: its routes, and nothing that they need to know."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException, NotFound
+
+from playgrad import paths
+from playgrad.server.bundle import BundleCache
+from playgrad.server.examples import list_examples
+from playgrad.server.files import IMMUTABLE, ONE_DAY, REVALIDATE, send
+from playgrad.server.headers import add_security_headers
+
+# Address -> file of the original distribution.
+_MNIST_FILES = {
+    "train-images": "train-images-idx3-ubyte",
+    "train-labels": "train-labels-idx1-ubyte",
+    "test-images": "t10k-images-idx3-ubyte",
+    "test-labels": "t10k-labels-idx1-ubyte",
+}
+# The bundler names shared chunks after a hash of their content.
+_HASHED = re.compile(r"vendor/chunk-[0-9A-Z]{8}\.js")
+
+
+def _json(value: object) -> Response:
+    """``value`` as JSON with an ETag of its content."""
+    response = Response(json.dumps(value), mimetype="application/json")
+    response.headers["Cache-Control"] = REVALIDATE
+    response.add_etag()
+    response.make_conditional(request)
+    return response
+
+
+def create_app() -> Flask:
+    """The application. Serves GET and HEAD only; holds no state but caches."""
+    app = Flask("playgrad.server", static_folder=None)
+    app.url_map.merge_slashes = False
+    app.after_request(add_security_headers)
+    app.register_error_handler(HTTPException, _plain_error)
+    _add_page_routes(app)
+    _add_asset_routes(app)
+    return app
+
+
+def _plain_error(error: HTTPException) -> Response:
+    # From the error's own response, for its headers: Allow, Content-Range.
+    response = Response(headers=error.get_headers(), status=error.code)
+    response.set_data(f"{error.code} {error.name}: {error.description}\n")
+    response.mimetype = "text/plain"
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _add_page_routes(app: Flask) -> None:
+    @app.get("/")
+    def page() -> Response:
+        return send(paths.static(), "index.html", REVALIDATE)
+
+    @app.get("/static/<path:name>")
+    def static_file(name: str) -> Response:
+        return send(paths.static(), name, IMMUTABLE if _HASHED.fullmatch(name) else REVALIDATE)
+
+    @app.get("/examples.json")
+    def examples() -> Response:
+        return _json(list_examples(paths.static() / "examples"))
+
+    @app.get("/healthz")
+    def health() -> Response:
+        response = Response('{"status": "ok"}', mimetype="application/json")
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def _add_asset_routes(app: Flask) -> None:
+    bundles = BundleCache()
+
+    @app.get("/bundle/playgrad.zip")
+    def bundle() -> Response:
+        made = bundles.get()
+        response = Response(made.content, mimetype="application/zip")
+        response.headers["Cache-Control"] = REVALIDATE
+        response.set_etag(made.etag)
+        response.make_conditional(request)
+        return response
+
+    @app.get("/pyodide/<name>")
+    def current_pyodide_file(name: str) -> Response:
+        return send(paths.var() / "pyodide", name, REVALIDATE)
+
+    @app.get("/pyodide/<version>/<path:name>")
+    def pyodide_file(version: str, name: str) -> Response:
+        if version != _pyodide_version():
+            raise NotFound(f"no Pyodide {version} here, but {_pyodide_version()}")
+        return send(paths.var() / "pyodide", name, IMMUTABLE)
+
+    @app.get("/data/mnist/<part>")
+    def mnist_file(part: str) -> Response:
+        if part not in _MNIST_FILES:
+            raise NotFound(f"MNIST has the parts {', '.join(_MNIST_FILES)}")
+        return send(paths.var() / "mnist", _MNIST_FILES[part], ONE_DAY)
+
+
+def _pyodide_version() -> str:
+    """The version that set-up put into ``var/pyodide``."""
+    manifest: Path = paths.var() / "pyodide" / "package.json"
+    try:
+        version: str = json.loads(manifest.read_text(encoding="utf-8"))["version"]
+    except FileNotFoundError:
+        raise NotFound("Pyodide is not installed here: run `make setup`") from None
+    return version

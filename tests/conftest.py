@@ -1,0 +1,54 @@
+"""Fixtures that more than one folder of tests shares: the real server, and one Chromium."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+# The software adapter everywhere, so that results do not depend on the machine's GPU.
+_CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--enable-unsafe-webgpu",
+    "--use-webgpu-adapter=swiftshader",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+_CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A headless Chromium with WebGPU on the software adapter; make contexts and pages from it."""
+    from playwright.sync_api import sync_playwright
+
+    executable = next(filter(None, map(shutil.which, _CHROMIUM_NAMES)), None)
+    assert executable, "no Chromium on PATH: `make test` installs it"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=_CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The address of the real server, on a free port, without a slash at the end."""
+    program = "from playgrad.server import serve; serve('127.0.0.1', 0)"
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        address = re.search(r"http://\S+(?=/ )", process.stdout.readline())
+        assert address, "the server did not print its address"
+        yield address[0]
+        process.terminate()

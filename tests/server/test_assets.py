@@ -1,0 +1,123 @@
+"""The library bundle, Pyodide, MNIST, the examples: what the page downloads."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flask.testing import FlaskClient
+
+from playgrad import paths
+from playgrad.server import bundle, create_app
+from playgrad.server.examples import list_examples
+
+
+def _zip(content: bytes) -> zipfile.ZipFile:
+    return zipfile.ZipFile(io.BytesIO(content))
+
+
+def test_bundle_has_library_and_kernels_but_no_desktop_parts(client: FlaskClient) -> None:
+    response = client.get("/bundle/playgrad.zip")
+    assert response.headers["Content-Type"] == "application/zip"
+    with _zip(response.data) as archive:
+        names = archive.namelist()
+    assert "playgrad/paths.py" in names
+    assert "playgrad/graph/graph.py" in names
+    kernels = paths.kernels()
+    wanted = {path.relative_to(kernels).as_posix() for path in kernels.rglob("*.wgsl")}
+    prefix = "playgrad/kernels/"
+    assert {name.removeprefix(prefix) for name in names if name.startswith(prefix)} == wanted
+    for left_out in ("server/", "cli/", "cli.py", "static/"):
+        assert not [name for name in names if name.startswith(f"playgrad/{left_out}")]
+    assert all(name.endswith((".py", ".wgsl")) for name in names)
+
+
+def test_bundle_is_the_same_bytes_each_time() -> None:
+    first, second = (create_app().test_client().get("/bundle/playgrad.zip") for _ in range(2))
+    assert first.data == second.data
+    assert first.headers["ETag"] == second.headers["ETag"]
+
+
+def test_bundle_answers_304(client: FlaskClient) -> None:
+    etag = client.get("/bundle/playgrad.zip").headers["ETag"]
+    again = client.get("/bundle/playgrad.zip", headers={"If-None-Match": etag})
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_bundle_follows_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "playgrad"
+    package.mkdir()
+    (package / "one.py").write_text("a = 1")
+    monkeypatch.setattr(bundle, "_PACKAGE", package)
+    monkeypatch.setattr(paths, "kernels", lambda: tmp_path / "kernels")
+    client = create_app().test_client()
+    first = client.get("/bundle/playgrad.zip")
+    (package / "two.py").write_text("b = 2")
+    second = client.get("/bundle/playgrad.zip")
+    assert first.headers["ETag"] != second.headers["ETag"]
+    with _zip(second.data) as archive:
+        assert archive.namelist() == ["playgrad/one.py", "playgrad/two.py"]
+        assert archive.read("playgrad/two.py") == b"b = 2"
+
+
+def test_pyodide_is_cached_for_good_under_its_version(client: FlaskClient) -> None:
+    manifest = json.loads((paths.var() / "pyodide" / "package.json").read_text())
+    lock = client.get(f"/pyodide/{manifest['version']}/pyodide-lock.json")
+    assert lock.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    wheel = json.loads(lock.data)["packages"]["numpy"]["file_name"]
+    assert client.head(f"/pyodide/{manifest['version']}/{wheel}").status_code == 200
+    assert client.head("/pyodide/pyodide.mjs").headers["Cache-Control"] == "no-cache"
+    other = client.get("/pyodide/0.1.0/pyodide.mjs")
+    assert other.text == f"404 Not Found: no Pyodide 0.1.0 here, but {manifest['version']}\n"
+
+
+def test_pyodide_that_is_missing_says_what_to_do(
+    client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "var", lambda: tmp_path)
+    response = client.get("/pyodide/1.0/pyodide.mjs")
+    assert response.status_code == 404
+    assert "run `make setup`" in response.text
+
+
+@pytest.mark.parametrize(("part", "count"), [("train", 60_000), ("test", 10_000)])
+def test_mnist(client: FlaskClient, part: str, count: int) -> None:
+    packed = client.get(f"/data/mnist/{part}-images", headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert packed.headers["Cache-Control"] == "public, max-age=86400"
+    header = client.get(f"/data/mnist/{part}-images", headers={"Range": "bytes=0-15"}).data
+    assert np.frombuffer(header, ">u4").tolist() == [2051, count, 28, 28]
+    labels = client.get(f"/data/mnist/{part}-labels").data
+    assert np.frombuffer(labels[:8], ">u4").tolist() == [2049, count]
+    assert len(labels) == 8 + count
+    assert max(labels[8:]) == 9
+
+
+def test_unknown_part_of_mnist(client: FlaskClient) -> None:
+    response = client.get("/data/mnist/validation-images")
+    assert response.status_code == 404
+    assert "train-images, train-labels, test-images, test-labels" in response.text
+
+
+def test_examples_are_described_by_their_docstrings(tmp_path: Path) -> None:
+    source = '"""A title.\n\nWhat it\nshows.\n"""\nprint(1)\n'
+    (tmp_path / "b-example.py").write_text(source)
+    (tmp_path / "a-example.py").write_text("print(2)\n")
+    first, second = list_examples(tmp_path)
+    assert first["title"] == first["id"] == "a-example"
+    assert second == {
+        "id": "b-example",
+        "title": "A title",
+        "description": "What it shows.",
+        "source": source,
+    }
+
+
+def test_examples_answer_304(client: FlaskClient) -> None:
+    etag = client.get("/examples.json").headers["ETag"]
+    again = client.get("/examples.json", headers={"If-None-Match": etag})
+    assert again.status_code == 304

@@ -1,0 +1,158 @@
+"""Files: nothing outside the folder, ETags, ranges, compression, caching."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+ESCAPES = [
+    "../secret.txt",
+    "..%2fsecret.txt",
+    "%2e%2e/secret.txt",
+    "%2e%2e%2fsecret.txt",
+    "..%5csecret.txt",
+    "..\\secret.txt",
+    "sub/../../secret.txt",
+    "./../secret.txt",
+    "....//secret.txt",
+    "%252e%252e/secret.txt",
+    "..%c0%afsecret.txt",
+    "//etc/passwd",
+    "/etc/passwd",
+    "%2fetc%2fpasswd",
+    "sub%00.txt",
+    "secret.txt%00.js",
+]
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_no_path_leaves_the_folder(client: FlaskClient, static: Path, name: str) -> None:
+    (static / "sub").mkdir()
+    response = client.get(f"/static/{name}")
+    assert response.status_code == 404
+    assert "secret" not in response.text.replace(name, "").replace("secret.txt", "")
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_no_raw_request_leaves_the_folder(server: str, name: str) -> None:
+    """Over a socket, where no client library tidies the path up first."""
+    target = f"/static/{name.replace('secret.txt', 'paths.py')}"
+    address = urlsplit(server)
+    with socket.create_connection((address.hostname, address.port), timeout=5) as connection:
+        connection.sendall(
+            f"GET {target} HTTP/1.1\r\nHost: {address.netloc}\r\nConnection: close\r\n\r\n".encode()
+        )
+        status = connection.makefile("rb").readline()
+    assert status.split()[1] in {b"400", b"404"}
+
+
+def test_no_link_leaves_the_folder(client: FlaskClient, static: Path) -> None:
+    (static / "inside.txt").write_text("inside")
+    os.symlink(static.parent / "secret.txt", static / "file.txt")
+    os.symlink(static.parent, static / "folder")
+    os.symlink(static / "inside.txt", static / "fine.txt")
+    assert client.get("/static/file.txt").status_code == 404
+    assert client.get("/static/folder/secret.txt").status_code == 404
+    assert client.get("/static/fine.txt").text == "inside"
+
+
+def test_hidden_files_and_folders_are_not_there(client: FlaskClient, static: Path) -> None:
+    (static / ".git").mkdir()
+    (static / ".git" / "config").write_text("hidden")
+    assert client.get("/static/.git/config").status_code == 404
+    (static / "folder").mkdir()
+    assert client.get("/static/folder").status_code == 404
+    assert client.get("/static/folder/").status_code == 404
+
+
+def test_etag_answers_304_until_the_content_changes(client: FlaskClient, static: Path) -> None:
+    (static / "a.js").write_text("one")
+    first = client.get("/static/a.js")
+    assert first.headers["Cache-Control"] == "no-cache"
+    etag = first.headers["ETag"]
+    assert not etag.startswith("W/")
+    again = client.get("/static/a.js", headers={"If-None-Match": etag})
+    assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", etag)
+    assert "Content-Security-Policy" in again.headers
+    (static / "a.js").write_text("other")
+    changed = client.get("/static/a.js", headers={"If-None-Match": etag})
+    assert (changed.status_code, changed.text) == (200, "other")
+
+
+def test_same_content_has_the_same_etag_whenever_written(client: FlaskClient, static: Path) -> None:
+    (static / "a.js").write_text("one")
+    etag = client.get("/static/a.js").headers["ETag"]
+    os.utime(static / "a.js", (1_000_000_000, 1_000_000_000))
+    assert client.get("/static/a.js").headers["ETag"] == etag
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "content", "content_range"),
+    [
+        ("bytes=0-3", 206, b"0123", "bytes 0-3/10"),
+        ("bytes=8-", 206, b"89", "bytes 8-9/10"),
+        ("bytes=-2", 206, b"89", "bytes 8-9/10"),
+        ("bytes=5-99", 206, b"56789", "bytes 5-9/10"),
+        ("bytes=10-", 416, None, "bytes */10"),
+    ],
+)
+def test_ranges(
+    client: FlaskClient,
+    static: Path,
+    asked: str,
+    status: int,
+    content: bytes | None,
+    content_range: str,
+) -> None:
+    (static / "a.bin").write_bytes(b"0123456789")
+    response = client.get("/static/a.bin", headers={"Range": asked, "Accept-Encoding": "gzip"})
+    assert response.status_code == status
+    assert response.headers["Content-Range"] == content_range
+    if content is not None:
+        assert response.data == content
+        assert response.headers["Accept-Ranges"] == "bytes"
+
+
+@pytest.fixture
+def with_compressed_form(static: Path) -> bytes:
+    content = bytes(range(256)) * 40
+    (static / "a.wasm").write_bytes(content)
+    (static / "a.wasm.gz").write_bytes(gzip.compress(content))
+    return content
+
+
+def test_compressed_form_goes_to_those_who_take_it(
+    client: FlaskClient, with_compressed_form: bytes
+) -> None:
+    plain = client.get("/static/a.wasm")
+    packed = client.get("/static/a.wasm", headers={"Accept-Encoding": "br, gzip"})
+    refused = client.get("/static/a.wasm", headers={"Accept-Encoding": "gzip;q=0, br"})
+    assert plain.data == refused.data == with_compressed_form
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.data) == with_compressed_form
+    assert packed.headers["Content-Type"] == "application/wasm"
+    assert packed.headers["ETag"] != plain.headers["ETag"]
+    for response in (plain, packed, refused):
+        assert response.headers["Vary"] == "Accept-Encoding"
+        assert "Content-Disposition" not in response.headers
+
+
+def test_range_is_one_of_the_plain_form(client: FlaskClient, with_compressed_form: bytes) -> None:
+    headers = {"Accept-Encoding": "gzip", "Range": "bytes=300-309"}
+    response = client.get("/static/a.wasm", headers=headers)
+    assert response.status_code == 206
+    assert "Content-Encoding" not in response.headers
+    assert response.data == with_compressed_form[300:310]
+
+
+def test_head_has_the_length_and_no_body(client: FlaskClient, static: Path) -> None:
+    (static / "a.txt").write_text("ten bytes!")
+    response = client.head("/static/a.txt")
+    assert (response.headers["Content-Length"], response.data) == ("10", b"")

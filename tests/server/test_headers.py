@@ -1,0 +1,78 @@
+"""Every response is isolated, has a strict policy and the right type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+PAGES = ["/", "/healthz", "/examples.json", "/bundle/playgrad.zip", "/data/mnist/test-labels"]
+ERRORS = ["/nothing", "/static/nothing.js", "/static/", "/pyodide/0.1.0/pyodide.mjs"]
+
+
+@pytest.mark.parametrize("address", PAGES + ERRORS)
+def test_security_headers(client: FlaskClient, address: str) -> None:
+    response = client.get(address)
+    assert response.status_code == (404 if address in ERRORS else 200)
+    assert response.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert response.headers["Cross-Origin-Embedder-Policy"] == "require-corp"
+    assert response.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert "Server" not in response.headers
+
+
+def test_policy_is_strict(client: FlaskClient) -> None:
+    policy = client.get("/").headers["Content-Security-Policy"]
+    directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert directives["default-src"] == "'none'"
+    assert directives["script-src"] == "'self' 'wasm-unsafe-eval'"
+    assert directives["connect-src"] == directives["worker-src"] == "'self'"
+    assert directives["style-src"] == "'self'"
+    assert directives["frame-ancestors"] == directives["base-uri"] == "'none'"
+    assert "unsafe-inline" not in policy
+    assert "'unsafe-eval'" not in policy
+    assert "http" not in policy
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [
+        ("a.html", "text/html; charset=utf-8"),
+        ("a.js", "text/javascript; charset=utf-8"),
+        ("a.mjs", "text/javascript; charset=utf-8"),
+        ("a.css", "text/css; charset=utf-8"),
+        ("a.wgsl", "text/plain; charset=utf-8"),
+        ("a.py", "text/x-python; charset=utf-8"),
+        ("a.svg", "image/svg+xml; charset=utf-8"),
+        ("a.wasm", "application/wasm"),
+        ("a.whl", "application/zip"),
+        ("a.zip", "application/zip"),
+        ("a.json", "application/json"),
+        ("a.unheard-of", "application/octet-stream"),
+    ],
+)
+def test_content_types(client: FlaskClient, static: Path, name: str, content_type: str) -> None:
+    (static / name).write_text("content")
+    assert client.get(f"/static/{name}").headers["Content-Type"] == content_type
+
+
+def test_health(client: FlaskClient) -> None:
+    response = client.get("/healthz")
+    assert response.json == {"status": "ok"}
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_error_is_plain_text_that_says_what(client: FlaskClient) -> None:
+    response = client.get("/static/no<b>such.js")
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert response.text == "404 Not Found: no file 'no<b>such.js'\n"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+def test_nothing_can_be_written(client: FlaskClient, method: str) -> None:
+    response = client.open("/healthz", method=method)
+    assert response.status_code == 405
+    assert "GET" in response.headers["Allow"]
+    assert "Content-Security-Policy" in response.headers

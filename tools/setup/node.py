@@ -1,0 +1,41 @@
+"""The npm packages, and the browser modules bundled from them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+from tools.setup.steps import ROOT, SetupError, Step, run
+
+MODULES = ROOT / "node_modules"
+_OLDEST_NODE = 20
+_VENDOR = ROOT / "static" / "vendor"
+
+
+def _check_node() -> None:
+    """Raises SetupError unless a recent enough Node and npm are on PATH."""
+    cure = f"install Node.js {_OLDEST_NODE} or newer, with npm, and run this again"
+    if not shutil.which("node") or not shutil.which("npm"):
+        raise SetupError(f"node and npm are not both on PATH: {cure}")
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True)
+    if int(version.stdout.strip().lstrip("v").split(".")[0]) < _OLDEST_NODE:
+        raise SetupError(f"node is {version.stdout.strip()}, which is too old: {cure}")
+
+
+def packages_step() -> Step:
+    def make() -> None:
+        _check_node()
+        run("npm", "ci", "--loglevel=error")
+
+    inputs = [ROOT / "package.json", ROOT / "package-lock.json", ROOT / ".npmrc"]
+    return Step("npm packages", inputs, [MODULES / "pyodide", MODULES / "esbuild"], make)
+
+
+def vendor_step() -> Step:
+    script = ROOT / "tools" / "vendor.mjs"
+    return Step(
+        "browser modules",
+        [script, ROOT / "package-lock.json"],
+        [_VENDOR / "preact.js", _VENDOR / "codemirror.js", _VENDOR / "versions.js"],
+        lambda: run("node", script),
+    )

@@ -1,0 +1,91 @@
+"""A step of set-up, and the stamp that tells whether it has been done already."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+VAR = ROOT / "var"
+_STAMPS = VAR / "stamps"
+
+
+class SetupError(Exception):
+    """Set-up cannot go on; the text says what is missing and what to do."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to make.
+
+    ``inputs`` are the texts and files whose content decides the outcome; ``outputs`` are the files
+    that must be there. The step is skipped while the inputs are as they were and the outputs exist.
+    """
+
+    name: str
+    inputs: Sequence[str | Path]
+    outputs: Sequence[Path]
+    make: Callable[[], None]
+
+    def digest(self) -> str:
+        """SHA-256 over the inputs, in hexadecimal."""
+        total = hashlib.sha256()
+        for item in self.inputs:
+            content = item.read_bytes() if isinstance(item, Path) else item.encode()
+            total.update(hashlib.sha256(content).digest())
+        return total.hexdigest()
+
+
+def run_step(step: Step) -> bool:
+    """Makes ``step`` unless it is up to date; returns whether there was anything to do."""
+    stamp = _STAMPS / step.name
+    digest = step.digest()
+    done = stamp.is_file() and stamp.read_text() == digest
+    if done and all(path.exists() for path in step.outputs):
+        return False
+    stamp.unlink(missing_ok=True)
+    print(f"set-up: {step.name} ...", flush=True)
+    start = time.monotonic()
+    step.make()
+    missing = [str(path.relative_to(ROOT)) for path in step.outputs if not path.exists()]
+    if missing:
+        raise SetupError(f"the step '{step.name}' did not make {', '.join(missing)}")
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(digest)
+    print(f"set-up: {step.name} done in {time.monotonic() - start:.1f} s", flush=True)
+    return True
+
+
+def run(*command: str | Path, env: dict[str, str] | None = None) -> None:
+    """Runs a command in the checkout. Raises CalledProcessError if it fails."""
+    sys.stdout.flush()
+    subprocess.run(
+        [str(part) for part in command], cwd=ROOT, check=True, env={**os.environ, **(env or {})}
+    )
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all, so that an interrupted set-up leaves no half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_bytes(content)
+    partial.replace(path)
+
+
+def write_compressed(path: Path, content: bytes, level: int = 9) -> None:
+    """Writes ``path`` and, beside it, ``path.gz``, which the server sends to whoever takes gzip."""
+    write_file(path.with_name(f"{path.name}.gz"), gzip.compress(content, level, mtime=0))
+    write_file(path, content)

@@ -1,0 +1,85 @@
+"""System packages: Chromium for the browser tests, and a Vulkan driver for wgpu.
+
+Installed by apt where this is root on a machine that has apt; elsewhere the command is printed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from tools.setup.steps import SetupError, Step, run
+
+_VULKAN_PACKAGES = ("mesa-vulkan-drivers", "libvulkan1")
+_CHROMIUM_PACKAGES = ("chromium",)
+_DRIVER_FOLDERS = ("/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d")
+
+
+def _has_vulkan() -> bool:
+    """Whether wgpu can find an adapter's driver: macOS brings Metal, others need Vulkan."""
+    if sys.platform == "darwin":
+        return True
+    try:
+        ctypes.CDLL("libvulkan.so.1")
+    except OSError:
+        return False
+    return any(path for folder in _DRIVER_FOLDERS for path in Path(folder).glob("*.json"))
+
+
+def _missing_for_tests() -> list[str]:
+    missing: list[str] = []
+    if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+        missing += _CHROMIUM_PACKAGES
+    if not _has_vulkan():
+        missing += _VULKAN_PACKAGES
+    return missing
+
+
+def _command(packages: list[str], sudo: str = "sudo ") -> str:
+    return f"{sudo}apt-get update && {sudo}apt-get install -y {' '.join(packages)}"
+
+
+def _install(packages: list[str]) -> None:
+    """Raises SetupError, with the command to type, where apt cannot be used from here."""
+    if not shutil.which("apt-get"):
+        raise SetupError(f"please install the equivalents of these packages: {' '.join(packages)}")
+    if os.geteuid() != 0:
+        raise SetupError(f"system packages are missing; please run: {_command(packages)}")
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+    run("apt-get", "update", "-qq", env=quiet)
+    run("apt-get", "install", "-y", "-qq", *packages, env=quiet)
+
+
+def vulkan_step() -> Step:
+    """A software Vulkan driver where there is none at all, for `--device gpu` without a GPU.
+
+    Training works without it, on the cpu device, so a failure is told and no more; and it is tried
+    once only, so that later starts need no network.
+    """
+
+    def make() -> None:
+        if _has_vulkan():
+            return
+        try:
+            _install(list(_VULKAN_PACKAGES))
+        except Exception as error:
+            print(f"set-up: `--device gpu` will find no adapter here: {error}", flush=True)
+
+    return Step("vulkan driver", [" ".join(_VULKAN_PACKAGES)], [], make)
+
+
+def test_step() -> Step:
+    """Chromium and a Vulkan driver, looked for each time: the tests cannot do without."""
+
+    def make() -> None:
+        missing = _missing_for_tests()
+        if missing:
+            _install(missing)
+        still_missing = _missing_for_tests()
+        if still_missing:
+            raise SetupError(f"still missing after the installation: {' '.join(still_missing)}")
+
+    return Step("system packages for test", [" ".join(_missing_for_tests())], [], make)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playgrad.graph.tensor import OPERATORS
 from playgrad.ops import elementwise
+from playgrad.ops.getitem import getitem
+from playgrad.ops.matmul import matmul
 
 OPERATORS.update(
     {
@@ -22,5 +24,7 @@ OPERATORS.update(
         "logical_and": elementwise.logical_and,
         "logical_or": elementwise.logical_or,
         "logical_not": elementwise.logical_not,
+        "matmul": matmul,
+        "getitem": getitem,
     }
 )

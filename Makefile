@@ -33,10 +33,10 @@ lint: setup-test
 checks:
 	.venv/bin/ruff check .
 	.venv/bin/mypy
-	.venv/bin/lint-imports --no-logo
+	.venv/bin/lint-imports --no-logo --no-cache
 	node_modules/.bin/tsc -p tsconfig.json
 
 clean:
 	rm -rf .venv node_modules var static/vendor build dist app/*.egg-info
-	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find app tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

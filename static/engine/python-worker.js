@@ -12,11 +12,28 @@ import { interruptBuffer } from "./shared-memory.js";
 /** Where the server keeps the runtime, its lock file and the NumPy wheel. */
 const PYODIDE = new URL("/pyodide/314.0.3/", self.location.href).href;
 const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
-const CONTROLLER = "playgrad.page.controller";
+/**
+ * `serve()` lets Python look into the mailbox, and tells how it went: "" for well, "stopped" for a
+ * stop that came a moment too late to interrupt the user's program, else the traceback.
+ */
 const SETUP = `
-import time
+import time, traceback
 from playgrad.devices import _browser
+from playgrad.page import controller
+
 time.sleep = _browser.sleep
+controller.main()
+
+def serve():
+    try:
+        controller.handle_pending()
+        return ""
+    except KeyboardInterrupt:
+        return "stopped"
+    except BaseException:
+        return traceback.format_exc()
+
+serve
 `;
 const VERSIONS = `
 import platform, numpy, playgrad
@@ -25,8 +42,8 @@ import platform, numpy, playgrad
 
 /** @type {any} the Pyodide API, once started */
 let pyodide;
-/** @type {any} playgrad.page.controller */
-let controller;
+/** @type {(() => string) | undefined} Python's `serve`, once it can be called */
+let serve;
 
 /** When each start-up phase ended, in milliseconds since the worker began. @type {Record<string, number>} */
 const timings = {};
@@ -85,9 +102,7 @@ async function start({ memory, ports }) {
   loading("library");
   const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
   pyodide.unpackArchive(await bundle, "zip", { extractDir: sitePackages });
-  pyodide.runPython(SETUP);
-  controller = pyodide.pyimport(CONTROLLER);
-  controller.main();
+  serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
   ended("library");
   self.postMessage({ kind: PythonEvent.READY, ...versions(), timings });
   // From here on a stop may interrupt; before, it would break the start in the middle.
@@ -102,19 +117,16 @@ function versions() {
   return { version, python, numpy };
 }
 
-/** Let Python serve what is in the mailbox. */
+/** Let Python serve what is in the mailbox, once it is up. */
 function handlePending() {
+  if (!serve) return;
   try {
-    controller.handle_pending();
+    const trouble = serve();
+    if (trouble === "stopped") self.postMessage({ kind: PythonEvent.STATUS, state: "stopped" });
+    else if (trouble) crash(trouble);
   } catch (error) {
-    if (isKeyboardInterrupt(error)) self.postMessage({ kind: PythonEvent.STATUS, state: "stopped" });
-    else crash(String(error));
+    crash(String(error)); // not Python's error but its end
   }
-}
-
-/** The controller catches a stop of user code; this is one that came a moment too late. @param {any} error */
-function isKeyboardInterrupt(error) {
-  return error?.name === "PythonError" && error.type === "KeyboardInterrupt";
 }
 
 /** @param {string} message */
@@ -124,5 +136,5 @@ function crash(message) {
 
 self.onmessage = ({ data }) => {
   if (data.kind === PythonCommand.START) start(data).catch((error) => crash(String(error)));
-  else if (data.kind === PythonCommand.POKE && controller) handlePending();
+  else if (data.kind === PythonCommand.POKE) handlePending();
 };

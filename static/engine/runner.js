@@ -143,7 +143,9 @@ export class Runner {
     return { steps_done: done, seconds: (performance.now() - started) / 1000, data };
   }
 
+  /** @throws {EngineError} DeviceLostError: the cheapest way to ask whether the device is alive */
   stats() {
+    this.#check();
     return { ...this.#pool.stats(), programs: this.#programs.size };
   }
 

@@ -8,7 +8,7 @@ Python runs in a worker that sleeps until the device worker has answered.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import playgrad_host  # type: ignore[import-not-found]
@@ -76,10 +76,15 @@ def open(index: int = 0) -> BrowserHost:
 
 
 class BrowserHost:
-    """One device opened in a device worker; implements `playgrad.devices.base.Host`."""
+    """One device opened in a device worker; implements `playgrad.devices.base.Host`.
+
+    A stop that the page asks for ends `execute` between two replays, on the device worker's own
+    account, and raises `KeyboardInterrupt` here once the device is done.
+    """
 
     def __init__(self, worker: int, device: int, info: AdapterInfo) -> None:
         self.info = info
+        self.stop_requested: Callable[[], bool] | None = None
         self._worker = worker
         self._device = device
 
@@ -112,6 +117,9 @@ class BrowserHost:
         writes: Sequence[Write] = (),
         reads: Sequence[Read] = (),
     ) -> ExecuteResult:
+        # The runner cannot call Python between replays: it looks at the page's stop word.
+        if self.stop_requested is not None and self.stop_requested():
+            steps = min(steps, 1)
         argument = {
             "program": program,
             "segment": segment,

@@ -54,6 +54,7 @@ function launch(paused) {
   store.transcript.clear();
   store.transcriptVersion.value += 1;
   store.executed.value = { exampleId: store.exampleId.value, source: store.source.value };
+  store.hasModel.value = false;
   store.runState.value = "running";
   store.intent.value = paused ? "step" : "run";
   const options = { device: store.deviceChoice.value, paused };

@@ -31,9 +31,9 @@ export function duration(seconds) {
   return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
 }
 
-/** With thin spaces between the thousands. @param {number} value */
+/** With commas between the thousands. @param {number} value */
 export function count(value) {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** @param {(number | null)[] | null} shape */

@@ -1,6 +1,6 @@
 /** Which boxes and arrows to draw for a graph, when some of its name scopes are folded. */
 
-/** @import { Graph, GraphNode, NodePhase } from "./types.js" */
+/** @import { Graph, GraphNode } from "./types.js" */
 
 /**
  * @typedef {{id: string, kind: "node", node: GraphNode, label: string, detail: string,
@@ -13,7 +13,9 @@
  * @typedef {{items: Item[], clusters: Cluster[], arrows: Arrow[]}} Picture
  */
 
-const CHARACTER = 7;
+/** Widths in pixels, roughly: the label is bold, the detail smaller. */
+const LABEL_CHARACTER = 7.5;
+const DETAIL_CHARACTER = 6.2;
 const HEIGHT = 40;
 /** A scope around fewer nodes than this is not worth a fold. */
 const LEAST_SCOPE = 2;
@@ -121,12 +123,19 @@ function finish(item) {
   item.width = widthOf(item.label, item.detail) + 18;
 }
 
-/** How many nodes of each phase there are. @param {GraphNode[]} nodes @returns {[NodePhase, number][]} */
-export function phasesOf(nodes) {
-  /** @type {Map<NodePhase, number>} */
+/**
+ * How many nodes there are of each kind, the kind that a folded scope is named after first: what
+ * it computes says more about it than the variables it holds.
+ * @param {GraphNode[]} nodes
+ * @param {(node: GraphNode) => string} kindOf
+ * @returns {[string, number][]}
+ */
+export function census(nodes, kindOf) {
+  /** @type {Map<string, number>} */
   const counts = new Map();
-  for (const { phase } of nodes) counts.set(phase, (counts.get(phase) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1]);
+  for (const node of nodes) counts.set(kindOf(node), (counts.get(kindOf(node)) ?? 0) + 1);
+  const isPassive = (/** @type {string} */ kind) => Number(kind === "variable" || kind === "input");
+  return [...counts].sort(([a, m], [b, n]) => isPassive(a) - isPassive(b) || n - m);
 }
 
 /** @param {string} path */
@@ -137,4 +146,6 @@ const clipped = (text) => (text.length > 22 ? `${text.slice(0, 21)}…` : text);
 
 /** @param {string} label @param {string} detail */
 const widthOf = (label, detail) =>
-  Math.max(64, 24 + Math.max(label.length * CHARACTER, detail.length * (CHARACTER - 1)));
+  Math.round(
+    Math.max(64, 24 + Math.max(label.length * LABEL_CHARACTER, detail.length * DETAIL_CHARACTER)),
+  );

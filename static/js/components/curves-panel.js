@@ -12,13 +12,13 @@ const HEIGHT = 190;
 /** @type {(Line & {series: SeriesName})[]} */
 const LOSS = [
   { series: "loss", label: "batch", colour: "--loss-faint", width: 1 },
-  { series: "smoothLoss", label: "smoothed", colour: "--loss", width: 2 },
+  { series: "smoothLoss", label: "trend", colour: "--loss", width: 2 },
   { series: "testLoss", label: "test", colour: "--test", width: 1.5, isMark: true },
 ];
 /** @type {(Line & {series: SeriesName})[]} */
 const ACCURACY = [
   { series: "accuracy", label: "batch", colour: "--accuracy-faint", width: 1 },
-  { series: "smoothAccuracy", label: "smoothed", colour: "--accuracy", width: 2 },
+  { series: "smoothAccuracy", label: "trend", colour: "--accuracy", width: 2 },
   { series: "testAccuracy", label: "test", colour: "--test", width: 1.5, isMark: true },
 ];
 
@@ -66,14 +66,13 @@ function Figure({ title, lines, log, unit, digits, ticks }) {
   return html`
     <figure class="figure">
       <figcaption>
-        <strong>${title}</strong>
+        <strong>${hovered === null ? title : `Step ${curves.steps[hovered]}`}</strong>
         ${lines.map(({ label, colour }, index) => html`
-          <span class="legend-entry" key=${label}>
+          <span class=${`legend-entry ${label}`} key=${label}>
             <span class="legend-line" style=${{ background: `var(${colour})` }}></span>${label}
             ${" "}<b>${digits(shown[index])}</b>
           </span>
         `)}
-        ${hovered !== null && html`<span class="legend-entry">step ${curves.steps[hovered]}</span>`}
       </figcaption>
       <div class="figure-body">
         <${Chart} data=${data} lines=${lines} version=${version} height=${HEIGHT} log=${log}

@@ -1,4 +1,4 @@
-import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { SIDE, toMnist } from "../digit.js";
 
 /** Pixels of the drawing along a side; the page may show it at another size. */
@@ -15,6 +15,9 @@ export function DigitCanvas({ onDraw }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const preview = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const pen = useRef({ x: SIZE / 2, y: SIZE / 4, down: false });
+  /** Shows where the keyboard's pen is. */
+  const dot = useRef(/** @type {HTMLElement | null} */ (null));
+  const [isEmpty, setEmpty] = useState(true);
 
   useEffect(() => showImage(preview.current, null), []);
 
@@ -24,6 +27,7 @@ export function DigitCanvas({ onDraw }) {
   function changed() {
     const { data } = context().getImageData(0, 0, SIZE, SIZE);
     const image = toMnist(data, SIZE, SIZE);
+    setEmpty(image === null);
     showImage(preview.current, image);
     onDraw(image);
   }
@@ -73,10 +77,15 @@ export function DigitCanvas({ onDraw }) {
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
     if (["Delete", "Backspace", "Escape"].includes(event.key)) clear();
-    else if (event.key === " ") pen.current.down = !pen.current.down;
+    else if (event.key === " ") togglePen();
     else if (ARROWS[event.key]) move(ARROWS[event.key]);
     else return;
     event.preventDefault();
+  }
+
+  function togglePen() {
+    pen.current.down = !pen.current.down;
+    placeDot();
   }
 
   /** @param {[number, number]} direction */
@@ -87,16 +96,28 @@ export function DigitCanvas({ onDraw }) {
       lineTo(x, y);
       changed();
     } else Object.assign(pen.current, { x, y });
+    placeDot();
+  }
+
+  function placeDot() {
+    if (!dot.current) return;
+    dot.current.style.left = `${(100 * pen.current.x) / SIZE}%`;
+    dot.current.style.top = `${(100 * pen.current.y) / SIZE}%`;
+    dot.current.style.background = pen.current.down ? "currentColor" : "";
   }
 
   const lift = () => (pen.current.down = false);
   return html`
     <div class="digit-board">
-      <canvas class="digit-canvas" data-testid="digit-canvas" ref=${canvas} width=${SIZE} height=${SIZE}
-        tabindex="0" role="application"
-        aria-label="Drawing board. Draw with the pointer, or with the arrow keys after Space; Delete clears."
-        onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${lift}
-        onPointerCancel=${lift} onBlur=${lift} onKeyDown=${onKeyDown}></canvas>
+      <div class="digit-place">
+        <canvas class="digit-canvas" data-testid="digit-canvas" ref=${canvas} width=${SIZE} height=${SIZE}
+          tabindex="0" role="application"
+          aria-label="Drawing board. Draw with the pointer, or with the arrow keys after Space; Delete clears."
+          onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${lift}
+          onPointerCancel=${lift} onBlur=${lift} onFocus=${placeDot} onKeyDown=${onKeyDown}></canvas>
+        <span class="digit-pen" ref=${dot} aria-hidden="true"></span>
+        ${isEmpty && html`<span class="digit-invitation" aria-hidden="true">Draw here</span>`}
+      </div>
       <div class="digit-foot">
         <canvas class="digit-preview" ref=${preview} width=${SIDE} height=${SIDE} aria-hidden="true"
           title="What the network sees: 28 by 28 pixels"></canvas>

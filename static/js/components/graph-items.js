@@ -1,5 +1,5 @@
 import { html } from "../../vendor/preact.js";
-import { phasesOf } from "../graph-model.js";
+import { census } from "../graph-model.js";
 
 /**
  * @typedef {import("../graph-model.js").Item} Item
@@ -21,11 +21,11 @@ const corner = ({ x, y, width, height }) => `translate(${x - width / 2} ${y - he
 export function GraphItem({ item, box, colourOf, isSelected, isCurrent, onUse, onFocus }) {
   const { width, height } = box;
   const isScope = item.kind === "scope";
-  const nodes = item.kind === "scope" ? item.nodes : [item.node];
+  const parts = census(item.kind === "scope" ? item.nodes : [item.node], colourOf);
   const what = isScope ? `Scope ${item.label}, ${item.detail}, folded` : `${item.label}, ${item.detail}`;
   return html`
     <g class=${`graph-item ${item.kind}`} transform=${corner(box)} data-id=${item.id}
-      data-colour=${colourOf(nodes[0])} data-selected=${isSelected ? "" : undefined}
+      data-colour=${parts[0][0]} data-selected=${isSelected ? "" : undefined}
       role="button" aria-label=${what} aria-pressed=${isScope ? undefined : isSelected}
       aria-expanded=${isScope ? false : undefined} tabindex=${isCurrent ? 0 : -1}
       onClick=${() => onUse(item)} onFocus=${() => onFocus(item.id)}>
@@ -33,28 +33,24 @@ export function GraphItem({ item, box, colourOf, isSelected, isCurrent, onUse, o
       <rect class="graph-box" width=${width} height=${height} rx=${isScope ? 9 : 7} />
       <text class="graph-label" x="12" y="17">${item.label}</text>
       <text class="graph-detail" x="12" y="31">${item.detail}</text>
-      ${isScope && html`<${PhaseStrip} nodes=${nodes} width=${width} y=${height - 7} colourOf=${colourOf} />`}
+      ${isScope && html`<${Strip} parts=${parts} width=${width - 24} y=${height - 7} />`}
     </g>
   `;
 }
 
 /**
  * What a folded scope is made of, as a strip of proportional parts.
- * @param {{nodes: GraphNode[], width: number, y: number, colourOf: ColourOf}} props
+ * @param {{parts: [string, number][], width: number, y: number}} props
  */
-function PhaseStrip({ nodes, width, y, colourOf }) {
-  const room = width - 24;
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  for (const node of nodes) counts.set(colourOf(node), (counts.get(colourOf(node)) ?? 0) + 1);
+function Strip({ parts, width, y }) {
+  const whole = parts.reduce((sum, [, count]) => sum + count, 0);
   let x = 12;
   return html`<g aria-hidden="true">
-    ${[...counts].sort((a, b) => b[1] - a[1]).map(([colour, count]) => {
+    ${parts.map(([colour, count]) => {
       const start = x;
-      const part = (room * count) / nodes.length;
-      x += part;
+      x += (width * count) / whole;
       return html`<rect key=${colour} class="graph-strip" data-colour=${colour} x=${start} y=${y}
-        width=${part} height="3" />`;
+        width=${x - start} height="3" />`;
     })}
   </g>`;
 }
@@ -71,13 +67,9 @@ export function GraphCluster({ cluster, box, isCurrent, onFold, onFocus }) {
       <g role="button" class="graph-cluster-title" data-id=${cluster.id} tabindex=${isCurrent ? 0 : -1}
         aria-expanded="true" aria-label=${`Scope ${cluster.label}, open`}
         onClick=${() => onFold(cluster.path)} onFocus=${() => onFocus(cluster.id)}>
-        <rect class="graph-cluster-tab" x="6" y="-9" width=${26 + cluster.label.length * 7} height="18" rx="9" />
+        <rect class="graph-cluster-tab" x="6" y="-9" width=${32 + cluster.label.length * 7.5} height="18" rx="9" />
         <text x="14" y="4">− ${cluster.label}</text>
       </g>
     </g>
   `;
 }
-
-/** In words. @param {GraphNode[]} nodes */
-export const describePhases = (nodes) =>
-  phasesOf(nodes).map(([phase, count]) => `${count} ${phase}`).join(", ");

@@ -22,7 +22,14 @@ export function GraphPanel() {
   const stage = useRef(/** @type {HTMLElement | null} */ (null));
   const view = useRef(/** @type {import("../viewport.js").Viewport | null} */ (null));
 
-  useEffect(() => setOpen({ scopes: NONE_OPEN, toggled: null }), [graph]);
+  // A new run shows its graph whole, with the same scopes open.
+  useEffect(() => setOpen(({ scopes }) => ({ scopes, toggled: null })), [graph]);
+  useEffect(() => {
+    if (!isLarge) return undefined;
+    const leave = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && setLarge(false);
+    window.addEventListener("keydown", leave);
+    return () => window.removeEventListener("keydown", leave);
+  }, [isLarge]);
   const drawing = useDrawing(graph, open, stage, isLarge);
 
   const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);

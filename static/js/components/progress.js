@@ -1,5 +1,5 @@
 import { html } from "../../vendor/preact.js";
-import { NONE, count, duration, loss, percent, rate } from "../format.js";
+import { NONE, duration, loss, percent, rate } from "../format.js";
 import * as store from "../store.js";
 
 /** Percent of the run that is done, as a whole number. */
@@ -40,10 +40,10 @@ export function Statistics() {
     store.progress.value;
   return html`
     <dl class="statistics">
-      <${Statistic} label="Epoch" id="epoch" of=${fit && count(fit.epochs)}
+      <${Statistic} label="Epoch" id="epoch" of=${fit && String(fit.epochs)}
         value=${fit ? String(epoch) : NONE} />
-      <${Statistic} label="Step" id="step-count" of=${fit && count(fit.total_steps)}
-        value=${fit ? count(step) : NONE} />
+      <${Statistic} label="Step" id="step-count" of=${fit && String(fit.total_steps)}
+        value=${fit ? String(step) : NONE} />
       <${Statistic} label="Loss" id="loss" value=${loss(last)} />
       <${Statistic} label="Batch accuracy" id="accuracy" value=${percent(accuracy, 1)} />
       <${Statistic} label="Test accuracy" id="test-accuracy" value=${percent(testAccuracy)} strong />

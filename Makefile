@@ -8,7 +8,7 @@ PORT ?= 8000
 SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
 PYTEST = .venv/bin/python -m pytest
 
-.PHONY: setup setup-test run test nightly lint checks clean
+.PHONY: setup setup-test run test nightly lint checks ruff mypy imports tsc clean
 
 setup:
 	@$(SETUP) run
@@ -20,20 +20,29 @@ run: setup
 	@exec .venv/bin/playgrad serve --host "$(HOST)" --port "$(PORT)"
 
 test: setup-test
-	@$(MAKE) --no-print-directory checks
+	@$(MAKE) --no-print-directory -k checks
 	$(PYTEST)
 
 nightly: setup-test
-	@$(MAKE) --no-print-directory checks
+	@$(MAKE) --no-print-directory -k checks
 	$(PYTEST) -m "slow or not slow"
 
 lint: setup-test
-	@$(MAKE) --no-print-directory checks
+	@$(MAKE) --no-print-directory -k checks
 
-checks:
+# Each check by itself, without set-up; `-k` goes on to the next where one fails.
+checks: ruff mypy imports tsc
+
+ruff:
 	.venv/bin/ruff check .
+
+mypy:
 	.venv/bin/mypy
+
+imports:
 	.venv/bin/lint-imports --no-logo --no-cache
+
+tsc:
 	node_modules/.bin/tsc -p tsconfig.json
 
 clean:

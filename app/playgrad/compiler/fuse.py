@@ -7,14 +7,15 @@ activation, the derivative of one) is applied to each element before it is store
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from playgrad.compiler.program import Program, Rewriter
+from playgrad.devices.base import Limits
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops import expr as e
 from playgrad.ops.build import broadcast_shapes
 from playgrad.ops.fused import FUSED, FUSED_UPDATE, WITH_EPILOGUE
-from playgrad.devices.base import Limits
 
 MAX_BINDINGS = Limits().max_storage_buffers_per_shader_stage
 MAX_SCALAR_COST = 4
@@ -147,7 +148,7 @@ class _Fuser:
         sink, base = group.sink, group.base
         extras = [self.rewriter.tensors[tensor] for tensor in group.inputs]
         if base is None:
-            attrs = {"expressions": [e.to_json(expr) for expr in group.exprs]}
+            attrs: dict[str, Any] = {"expressions": [e.to_json(expr) for expr in group.exprs]}
             op: OpDef = FUSED
             if sink.op.writes:
                 op, attrs = FUSED_UPDATE, {**attrs, "variables": sink.attrs["variables"]}

@@ -22,7 +22,8 @@ def aligned(size: int) -> int:
 class Block:
     """A temporary: bytes needed from dispatch ``first`` to dispatch ``last`` (inclusive).
 
-    ``apart`` are the blocks that must lie in another arena. ``arena`` and ``offset`` are the result.
+    ``apart`` are the blocks that must lie in another arena. The result is ``arena`` and
+    ``offset``.
     """
 
     size: int

@@ -103,7 +103,7 @@ def _explicit(node: Node, available: Sequence[str]) -> str:
 
 def _variables_of(node: Node) -> list[str]:
     names = list(node.attrs["variables"]) if node.op.writes else []
-    return names + [node.attrs["variable"]] if node.op.name == "read_variable" else names
+    return [*names, node.attrs["variable"]] if node.op.name == "read_variable" else names
 
 
 def _follow_first_use(program: Program, order: list[Node], devices: dict[Node, str]) -> None:

@@ -51,7 +51,7 @@ class Rewriter:
     """Builds the next graph of a program, node by node.
 
     A pass walks ``program.order()`` and for each node either copies it, changed or not, or says
-    which new tensors take the place of its outputs. Names, scopes, sources and control edges follow.
+    which new tensors take the place of its outputs. Names, sources and control edges follow.
     """
 
     def __init__(self, program: Program) -> None:

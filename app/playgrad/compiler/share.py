@@ -36,5 +36,6 @@ def _key(node: Node, inputs: tuple[Tensor, ...], controls: list[Node]) -> Any:
         value = node.attrs["value"]
         attrs: Any = (value.dtype.name, value.shape, value.tobytes())
     else:
-        attrs = json.dumps({key: encode(value) for key, value in node.attrs.items()}, sort_keys=True)
+        plain = {key: encode(value) for key, value in node.attrs.items()}
+        attrs = json.dumps(plain, sort_keys=True)
     return (node.op.name, inputs, attrs, tuple(sorted(c.id for c in controls)), node.device)

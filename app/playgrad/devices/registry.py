@@ -18,7 +18,7 @@ def _host() -> ModuleType:
     if sys.platform == "emscripten":
         from playgrad.devices import _browser as host
     else:
-        from playgrad.devices import _wgpu as host  # type: ignore[no-redef]
+        from playgrad.devices import _wgpu as host
     return host
 
 

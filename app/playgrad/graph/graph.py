@@ -152,7 +152,7 @@ class Graph:
 
     @contextmanager
     def name_scope(self, name: str) -> Iterator[str]:
-        """Prefix the names of nodes made in the block; yields the (unique) prefix with its slash."""
+        """Prefix the names of nodes made in the block; yields the unique prefix, slash included."""
         path = self.unique_name(self._scopes.path + name) + "/"
         with self._scopes.changed(path=path):
             yield path
@@ -220,7 +220,7 @@ def _stack() -> list[Graph]:
 
 
 def get_default_graph() -> Graph:
-    """The graph that operations are added to: of the innermost ``as_default``, else a global one."""
+    """Where operations are added: the graph of the innermost ``as_default``, else a global one."""
     return _stack()[-1] if _stack() else _root
 
 

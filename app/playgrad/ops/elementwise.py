@@ -7,17 +7,20 @@ broadcast by NumPy's rules and accept Python numbers for any but one of their in
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, ShapeError
 from playgrad.graph.opdef import InvalidSample, Sample, register
 from playgrad.graph.tensor import Tensor
 from playgrad.ops import expr as e
 from playgrad.ops.build import add_node, as_tensor
 from playgrad.ops.define import elementwise, elementwise_op
-from playgrad.dtypes import dtype as dtype_of
+
+Constructor = Callable[..., Tensor]
 
 _random = np.random.default_rng(7)
 
@@ -57,6 +60,8 @@ _KINKED = _unary(_away_from_zero(41), _away_from_zero(4, 3))
 _POSITIVE = _unary(_floats(23, low=0.1, high=4.0))
 _INT_GIVEN = (InvalidSample((_ints(3),), {}, DTypeError, "does not take int32"),)
 
+_FAR = Sample((np.array([-95.0, 0.0, 95.0], np.float32),), differentiable=())
+
 # Arithmetic.
 add = elementwise("add", lambda a, b: a + b, lambda g, y, a, b: (g, g),
                   (*_PAIRS, _INT_PAIR), _BAD_PAIRS)
@@ -68,7 +73,7 @@ div = elementwise("div", lambda a, b: a / b, lambda g, y, a, b: (g / b, -g * y /
                   (*_PAIRS, _INT_PAIR), _BAD_PAIRS)
 mod = elementwise("mod", lambda a, b: e.call("mod", a, b), None,
                   (Sample((_ints(6), _ints(6))),), _BAD_PAIRS)
-pow = elementwise(
+pow: Constructor = elementwise(
     "pow", lambda a, b: e.call("pow", a, b),
     lambda g, y, a, b: (g * b * pow(a, b - 1.0), g * y * log(a)),
     (Sample((_floats(9, low=0.2, high=3.0), _floats(9))),
@@ -77,7 +82,7 @@ neg = elementwise("neg", lambda x: -x, lambda g, y, x: -g, _unary())
 square = elementwise("square", lambda x: x * x, lambda g, y, x: g * (x * 2.0), _unary())
 reciprocal = elementwise("reciprocal", lambda x: 1.0 / x, lambda g, y, x: -g * square(y), _KINKED)
 absolute = elementwise("abs", e.absolute, lambda g, y, x: g * sign(x), _KINKED)
-sign = elementwise("sign", lambda x: e.call("sign", x), None, _KINKED)
+sign: Constructor = elementwise("sign", lambda x: e.call("sign", x), None, _KINKED)
 floor = elementwise("floor", lambda x: e.call("floor", x), None, _unary())
 ceil = elementwise("ceil", lambda x: e.call("ceil", x), None, _unary())
 round = elementwise("round", lambda x: e.call("round", x), None, _unary())
@@ -95,23 +100,25 @@ squared_difference = elementwise(
 
 # Exponentials and trigonometry.
 exp = elementwise("exp", e.exp, lambda g, y, x: g * y, _unary(), _INT_GIVEN)
-log = elementwise("log", e.log, lambda g, y, x: g / x, _POSITIVE, _INT_GIVEN)
+log: Constructor = elementwise("log", e.log, lambda g, y, x: g / x, _POSITIVE, _INT_GIVEN)
 sqrt = elementwise("sqrt", e.sqrt, lambda g, y, x: g / (y * 2.0), _POSITIVE, _INT_GIVEN)
 rsqrt = elementwise("rsqrt", lambda x: 1.0 / e.sqrt(x), lambda g, y, x: g * y / x * -0.5,
                     _POSITIVE, _INT_GIVEN)
 sin = elementwise("sin", lambda x: e.call("sin", x), lambda g, y, x: g * cos(x), _unary())
-cos = elementwise("cos", lambda x: e.call("cos", x), lambda g, y, x: -g * sin(x), _unary())
+cos: Constructor = elementwise(
+    "cos", lambda x: e.call("cos", x), lambda g, y, x: -g * sin(x), _unary())
 
 # Comparisons and logic: gradients stop here.
 equal = elementwise("equal", lambda a, b: e.call("eq", a, b), None,
                     (_INT_PAIR, Sample((_BOOLS, _BOOLS.T.copy()))), _BAD_PAIRS)
 not_equal = elementwise("not_equal", lambda a, b: e.call("ne", a, b), None,
                         (_INT_PAIR,), _BAD_PAIRS)
-less = elementwise("less", lambda a, b: a < b, None, (*_PAIRS, _INT_PAIR), _BAD_PAIRS)
-less_equal = elementwise("less_equal", lambda a, b: a <= b, None, (*_PAIRS, _INT_PAIR), _BAD_PAIRS)
-greater = elementwise("greater", lambda a, b: a > b, None, (*_PAIRS, _INT_PAIR), _BAD_PAIRS)
-greater_equal = elementwise("greater_equal", lambda a, b: a >= b, None,
-                            (*_PAIRS, _INT_PAIR), _BAD_PAIRS)
+_ORDERED = (*_PAIRS, _INT_PAIR)
+less: Constructor = elementwise("less", lambda a, b: a < b, None, _ORDERED, _BAD_PAIRS)
+less_equal: Constructor = elementwise("less_equal", lambda a, b: a <= b, None, _ORDERED, _BAD_PAIRS)
+greater: Constructor = elementwise("greater", lambda a, b: a > b, None, _ORDERED, _BAD_PAIRS)
+greater_equal: Constructor = elementwise(
+    "greater_equal", lambda a, b: a >= b, None, _ORDERED, _BAD_PAIRS)
 logical_and = elementwise("logical_and", lambda a, b: e.call("and", a, b), None,
                           (Sample((_BOOLS, _BOOLS.T.copy())),))
 logical_or = elementwise("logical_or", lambda a, b: e.call("or", a, b), None,
@@ -128,13 +135,13 @@ is_nan = elementwise(
 relu = elementwise("relu", lambda x: e.where(x < 0.0, 0.0, x),
                    lambda g, y, x: where(y > 0.0, g, 0.0), _KINKED)
 tanh = elementwise("tanh", e.tanh, lambda g, y, x: g * (1.0 - square(y)),
-                   (*_unary(), Sample((np.array([-95.0, 0.0, 95.0], np.float32),), differentiable=())))
+                   (*_unary(), _FAR))
 # Written so that exp never overflows: its argument is never positive.
 sigmoid = elementwise(
     "sigmoid",
     lambda x: e.where(x < 0.0, e.exp(-e.absolute(x)), 1.0) / (1.0 + e.exp(-e.absolute(x))),
     lambda g, y, x: g * y * (1.0 - y),
-    (*_unary(), Sample((np.array([-95.0, 0.0, 95.0], np.float32),), differentiable=())))
+    (*_unary(), _FAR))
 softplus = elementwise(
     "softplus",
     lambda x: e.where(x < 0.0, 0.0, x) + e.log(1.0 + e.exp(-e.absolute(x))),
@@ -163,7 +170,7 @@ def _gelu_derivative(x: Tensor) -> Tensor:
     return (t + 1.0) * 0.5 + x * 0.5 * (1.0 - square(t)) * inner
 
 
-where = elementwise(
+where: Constructor = elementwise(
     "where", lambda c, a, b: e.where(c, a, b),
     lambda g, y, c, a, b: (None, where(c, g, 0.0), where(c, 0.0, g)),
     (Sample((_BOOLS, _floats(2, 2), _floats(2, 2)), differentiable=(1, 2)),

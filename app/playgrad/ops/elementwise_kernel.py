@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from playgrad.errors import UnsupportedOpError
 from playgrad.ops import wgsl
-from playgrad.ops.expr import Expr, infer_dtype, to_json
+from playgrad.ops.expr import Expr, to_json
 from playgrad.ops.kernel import (
     Binding,
     KernelCall,
@@ -47,7 +47,7 @@ def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering
         bindings.append(output_binding(f"out{j}", j, spec))
         leaves = [f"x{i}" for i in range(len(names))]
         values.append(f"  let y{j} = {wgsl.render(expr, leaves, names, spec.dtype)};")
-        stores.append(f"  out{j}[i] = {wgsl.stored(f'y{j}', infer_dtype(expr, names, spec.dtype))};")
+        stores.append(f"  out{j}[i] = {wgsl.stored(f'y{j}', spec.dtype)};")
     body = "\n".join(loads + values + stores)
     limits = request.target.limits
     code = f"""{wgsl.helpers(body)}

@@ -1,4 +1,4 @@
-"""The operations that ``fuse`` makes: several elementwise ones, or a structured one and what follows.
+"""The operations that ``fuse`` makes: elementwise ones joined, or joined onto a structured one.
 
 They have a reference like any other op, so that a fused graph runs on the cpu too and tests can
 hold it to the one it was made from.

@@ -82,7 +82,7 @@ class KernelRequest:
     aliases: Mapping[int, int] = field(default_factory=dict)
 
     def store(self, name: str, output: int = 0) -> str:
-        """WGSL of ``fn store(index: u32, value: f32)``: the epilogue, then the write to ``name``."""
+        """WGSL of ``fn store(index: u32, value: f32)``: the epilogue, then a write to ``name``."""
         spec = self.outputs[output]
         if self.epilogue is None:
             return f"fn store(index: u32, value: f32) {{ {name}[index] = value; }}"

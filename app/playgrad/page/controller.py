@@ -21,8 +21,8 @@ from playgrad.graph.graph import reset_default_graph
 from playgrad.io import decode, encode
 from playgrad.page.faults import FILE, describe
 from playgrad.page.graph_view import graph_view
-from playgrad.runtime import options
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
+from playgrad.runtime.options import Options, options_set
 
 _TRAINING = {"pause", "resume", "step", "set_learning_rate"}
 
@@ -72,14 +72,18 @@ class Controller:
         """Run a program from the beginning, in a namespace and graph of its own."""
         self.reset()
         host.emit({"kind": "status", "state": "running"})
-        options.current.device = run_options.get("device") or "auto"
-        options.current.start_paused = bool(run_options.get("paused"))
+        device = run_options.get("device")
+        options = Options(
+            device=None if device == "auto" else device,
+            start_paused=bool(run_options.get("paused")),
+        )
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
         self.namespace = {"__name__": "__main__", "__file__": FILE}
         self.running = True
         state = "done"
         try:
-            exec(compile(source, FILE, "exec"), self.namespace)
+            with options_set(options):
+                exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
             state = "stopped"
         except SystemExit as error:
@@ -206,8 +210,8 @@ controller = Controller()
 
 def main() -> None:
     """Take over streams, hooks and data source; called once, by the worker."""
-    sys.stdout = _Stream("stdout")  # type: ignore[assignment]
-    sys.stderr = _Stream("stderr")  # type: ignore[assignment]
+    sys.stdout = _Stream("stdout")
+    sys.stderr = _Stream("stderr")
     set_hooks(controller.hooks)
     set_source(lambda name: host.fetch_data(f"/data/{name}"))
 

@@ -32,9 +32,8 @@ def describe(error: BaseException) -> dict[str, Any]:
 def _line(error: BaseException) -> int | None:
     if isinstance(error, SyntaxError) and error.filename == FILE:
         return error.lineno
-    lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE
-    ]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == FILE]
     return lines[-1] if lines else None
 
 

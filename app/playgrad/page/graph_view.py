@@ -13,7 +13,9 @@ from playgrad.graph.tensor import Node
 MAX_TEXT = 80
 
 
-def graph_view(targets: Sequence[Node], device: str, available: Sequence[str], file: str) -> dict[str, Any]:
+def graph_view(
+    targets: Sequence[Node], device: str, available: Sequence[str], file: str
+) -> dict[str, Any]:
     """Nodes and edges that ``targets`` need.
 
     Args:
@@ -58,6 +60,8 @@ def _edges(node: Node) -> list[dict[str, Any]]:
 
 
 def _text(value: Any) -> str:
-    text = " ".join(str(value if not hasattr(value, "size") or value.size <= 8 else
-                        f"{value.dtype} array of shape {value.shape}").split())
+    """An attribute in a few words."""
+    if getattr(value, "size", 0) > 8:
+        return f"{value.dtype} array of shape {value.shape}"
+    text = " ".join(str(value).split())
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"

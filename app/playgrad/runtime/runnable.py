@@ -93,9 +93,8 @@ class Runnable:
             return Task(name, segment.device, self._segment_work(segment), after)
         node = nodes[0]
         touched = sum(t.spec.size for t in (*node.inputs, *node.outputs))
-        return Task(
-            node.name, node.device or "cpu:0", self._node_work(node), after, touched * 4 > HEAVY_BYTES
-        )
+        heavy = touched * 4 > HEAVY_BYTES
+        return Task(node.name, node.device or "cpu:0", self._node_work(node), after, heavy)
 
     def _node_work(self, node: Node) -> Callable[[], None]:
         values, channels, written = self.values, self.channels, self.written
@@ -112,7 +111,7 @@ class Runnable:
             target, variable = node.outputs[0], node.attrs["variable"]
             key = (self.graph, variable)
             return lambda: values.__setitem__(
-                target, written.get(variable, self.store.arrays.get(key))
+                target, written[variable] if variable in written else self.store.arrays[key]
             )
         return self._compute(node)
 

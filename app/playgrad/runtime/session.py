@@ -15,7 +15,7 @@ from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
 from playgrad.devices.webgpu import WebGpuDevice
-from playgrad.errors import DeviceError, GraphError, PlaygradError
+from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
@@ -214,10 +214,11 @@ class Session:
             raise GraphError("this session is closed.", hint="Make a new one.")
         if not fetches and not targets:
             return None, {}
-        graph = (fetches[0] if fetches else targets[0]).graph
-        for item in (*fetches, *targets):
-            if item.graph is not graph:
-                raise GraphError("one run cannot fetch from two graphs.", hint="Run each by itself.")
+        graphs = [tensor.graph for tensor in fetches] + [node.graph for node in targets]
+        graph = graphs[0]
+        for other in graphs:
+            if other is not graph:
+                raise GraphError("one run cannot fetch from two graphs.", hint="Run them apart.")
         tensors, arrays = resolve_feeds(graph, feed_dict or {})
         shapes = {name: array.shape for name, array in arrays.items()}
         key = (graph, tuple(fetches), tuple(targets), tuple(sorted(shapes.items())))
@@ -230,7 +231,7 @@ class Session:
         checks.check(arrays)
         return runnable, arrays
 
-    def _load(self, compiled: Compiled, graph: Graph, default: str | None = None) -> Runnable:
+    def _load(self, compiled: Compiled, graph: Graph) -> Runnable:
         variables = [node for node in compiled.order if is_variable(node)]
         self._ready(graph, [graph.node(node.name) for node in variables])
         plans = {}
@@ -298,5 +299,3 @@ def _rebuild(structure: Any, results: list[Any]) -> Any:
         return {key: _rebuild(part, results) for key, part in structure.items()}
     return results[structure]
 
-
-__all__ = ["PlaygradError", "RepeatResult", "Session"]

@@ -134,7 +134,7 @@ const handlers = {
     store.intent.value = null;
     store.hasModel.value = false;
     store.runState.value = "error";
-    store.error.value = { type: "EngineError", message, line: null, op: null };
+    store.error.value = crashReport(message);
   },
 
   [DeviceEvent.DEVICE]({ available, info, error }) {
@@ -148,6 +148,14 @@ const handlers = {
     store.transcriptVersion.value += 1;
   },
 };
+
+/** @param {string} text what the worker said, perhaps with a traceback, whose last line says most */
+function crashReport(text) {
+  const lines = text.trim().split("\n");
+  const traceback = lines.length > 1 ? text : undefined;
+  const message = `${lines.at(-1)}\nThe engine is started afresh; the next run works again.`;
+  return { type: "EngineError", message, line: null, op: null, traceback };
+}
 
 /** @param {string} text @param {"stdout" | "stderr"} stream */
 function print(text, stream) {

@@ -40,13 +40,18 @@ export class Viewport {
     this.#listeners.abort();
   }
 
-  /** Show all of a drawing. @param {{width: number, height: number}} size */
-  fit({ width, height }) {
+  /**
+   * Show all of a drawing, or its beginning.
+   * @param {{width: number, height: number}} size
+   * @param {number} [smallest] the least scale; where all does not fit in it, the beginning is shown
+   */
+  fit({ width, height }, smallest = 0) {
     const room = this.#svg.getBoundingClientRect();
     if (!width || !height || !room.width) return;
-    this.scale = Math.min(1.1, room.width / width, room.height / height);
-    this.#farthest = Math.min(0.2, this.scale / 2);
-    this.x = (room.width - width * this.scale) / 2;
+    const whole = Math.min(1.1, room.width / width, room.height / height);
+    this.scale = Math.max(whole, smallest);
+    this.#farthest = Math.min(0.2, whole / 2);
+    this.x = Math.max(0, (room.width - width * this.scale) / 2);
     this.y = (room.height - height * this.scale) / 2;
     this.#apply();
   }

@@ -43,11 +43,11 @@ export function BackendBadge() {
   const { kind, text, remark } = choose();
   const about = details();
   return html`
-    <span class="badge" data-kind=${kind} data-testid="backend-badge" title=${about} tabindex="0">
+    <span class="badge" data-kind=${kind} data-testid="backend-badge" tabindex="0" role="note"
+      aria-label=${`Runs on ${text}${remark && `, ${remark}`}`} aria-description=${about} title=${about}>
       <span class="badge-light" aria-hidden="true"></span>
       <span class="badge-text">${text}</span>
       ${remark && html`<span class="badge-remark">${remark}</span>`}
-      <span class="visually-hidden"> ${about}</span>
     </span>
   `;
 }

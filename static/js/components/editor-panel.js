@@ -34,7 +34,7 @@ export function EditorPanel() {
 function RestoreButton() {
   const [asking, setAsking] = useState(false);
   const edited = store.edited.value;
-  if (!edited) return html`<span class="hint">Ctrl+Enter runs it</span>`;
+  if (!edited) return html`<span class="hint">Ctrl+Enter runs it, Esc then Tab leaves</span>`;
   if (!asking) {
     return html`<button type="button" class="button quiet small" data-testid="reset-code"
       onClick=${() => setAsking(true)}>Reset code</button>`;
@@ -60,7 +60,7 @@ const focusOnce = (element) => {
 
 /** @param {EditorView} view */
 function followSource(view) {
-  let shown = "";
+  let shown = /** @type {string | null} */ (null);
   return effect(() => {
     const id = store.exampleId.value;
     const code = store.source.value;

@@ -12,7 +12,7 @@ export function ErrorPanel() {
         <section class="error" data-testid="error" aria-label="Error">
           <div class="error-head">
             <strong class="error-type">${error.type}</strong>
-            ${error.op && html`<code class="error-op" title="The operation">${error.op}</code>`}
+            ${error.op && html`<${Operation} name=${error.op} />`}
             ${error.line !== null && html`
               <button type="button" class="link" data-testid="error-line"
                 onClick=${() => reveal(error.line)}>line ${error.line}</button>
@@ -31,4 +31,12 @@ export function ErrorPanel() {
       `}
     </div>
   `;
+}
+
+/** The operation an error is about; a way to its node where the graph has it. @param {{name: string}} props */
+function Operation({ name }) {
+  const known = store.graph.value?.nodes.some((node) => node.name === name);
+  if (!known) return html`<code class="error-op" title="The operation">${name}</code>`;
+  return html`<button type="button" class="link" title="Show it in the graph"
+    onClick=${() => (store.selectedNode.value = name)}><code>${name}</code></button>`;
 }

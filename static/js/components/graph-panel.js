@@ -30,7 +30,7 @@ export function GraphPanel() {
     window.addEventListener("keydown", leave);
     return () => window.removeEventListener("keydown", leave);
   }, [isLarge]);
-  const drawing = useDrawing(graph, open, stage, isLarge);
+  const { drawing, isBusy } = useDrawing(graph, open, stage, isLarge);
 
   const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);
   const colourOf = useCallback(
@@ -68,7 +68,8 @@ export function GraphPanel() {
           </div>
         `}
       </div>
-      <div class="graph-stage" data-testid="graph-view" ref=${stage}>
+      <div class="graph-stage" data-testid="graph-view" ref=${stage} aria-busy=${isBusy}>
+        ${isBusy && html`<p class="graph-busy" role="status">Arranging…</p>`}
         ${drawing ? html`
           <${GraphView} drawing=${drawing} selected=${selected} colourOf=${colourOf} handle=${view}
             wheelZooms=${isLarge} onToggle=${toggle}
@@ -91,20 +92,31 @@ export function GraphPanel() {
  */
 function useDrawing(graph, open, stage, isLarge) {
   const [drawing, setDrawing] = useState(/** @type {Drawing | null} */ (null));
+  const [isBusy, setBusy] = useState(false);
   useEffect(() => {
     if (!graph) return setDrawing(null);
     let isWanted = true;
+    const slow = setTimeout(() => setBusy(true), 250);
+    const done = () => {
+      clearTimeout(slow);
+      setBusy(false);
+    };
     const drawn = picture(graph, open.scopes);
     const { clientWidth = 0, clientHeight = 0 } = stage.current ?? {};
     layOut(drawn, clientWidth > clientHeight ? "LR" : "TB").then(
-      (layout) => isWanted && setDrawing({ picture: drawn, layout, toggled: open.toggled }),
-      () => {},
+      (layout) => {
+        if (!isWanted) return;
+        done();
+        setDrawing({ picture: drawn, layout, toggled: open.toggled });
+      },
+      done,
     );
     return () => {
       isWanted = false;
+      done();
     };
   }, [graph, open, isLarge]);
-  return drawing;
+  return { drawing, isBusy };
 }
 
 /** @param {GraphNode} node */

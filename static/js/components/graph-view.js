@@ -14,6 +14,21 @@ const ARROWS = /** @type {Record<string, [number, number]>} */ ({
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
 });
 
+/** Below this the text cannot be read. */
+const READABLE = 0.55;
+
+/**
+ * A first look: all of it, or, where that were too small to read, where it begins.
+ * @param {Viewport | null} view
+ * @param {Picture} picture
+ * @param {Layout} layout
+ */
+function openOn(view, picture, layout) {
+  view?.fit(layout, READABLE);
+  const first = picture.items.find((item) => item.kind === "node" && item.node.phase === "input");
+  if (first) view?.show(layout.boxes[first.id]);
+}
+
 /**
  * The drawing of a graph: pan, zoom, and walk it with the arrow keys.
  * @param {{drawing: Drawing, selected: string | null, wheelZooms: boolean,
@@ -25,7 +40,10 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
   const content = useRef(/** @type {SVGGElement | null} */ (null));
   const before = useRef(/** @type {Layout | null} */ (null));
   const [current, setCurrent] = useState("");
+  /** Whether the scope was folded or opened from the keyboard. */
+  const keyboard = useRef(false);
   const { picture, layout, toggled } = drawing;
+  const known = layout.boxes[current] ? current : (picture.items[0]?.id ?? "");
 
   useLayoutEffect(() => {
     if (!svg.current || !content.current) return undefined;
@@ -45,11 +63,13 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
     if (was && now) {
       view?.keep(was, now);
       view?.show(now);
-    } else view?.fit(layout);
+    } else openOn(view, picture, layout);
     before.current = layout;
+    // What had the focus may have been replaced: a folded scope by its frame.
+    if (keyboard.current && toggled !== null) focus(known);
+    keyboard.current = false;
   }, [layout]);
 
-  const known = layout.boxes[current] ? current : (picture.items[0]?.id ?? "");
   const near = selected ?? "";
 
   /** @param {KeyboardEvent} event */
@@ -59,7 +79,10 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
     else if (event.key === "-") view?.zoom(0.8);
     else if (event.key === "0") view?.fit(layout);
     else if (event.key === "Escape") onSelect(null);
-    else if (event.key === "Enter" || event.key === " ") use(known);
+    else if (event.key === "Enter" || event.key === " ") {
+      keyboard.current = true;
+      use(known);
+    }
     else if (ARROWS[event.key]) walk(ARROWS[event.key]);
     else return;
     event.preventDefault();

@@ -10,7 +10,7 @@ import numpy as np
 from playgrad.dtypes import default_dtype, dtype
 from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.graph import Graph, get_default_graph
-from playgrad.graph.opdef import Attrs, OpDef, lookup, register
+from playgrad.graph.opdef import Attrs, OpDef, Sample, lookup, register
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 
@@ -141,5 +141,14 @@ _CONSTANT = register(
         infer=_infer_constant,
         reference=lambda inputs, attrs: [attrs["value"]],
         blocks_gradient=True,
+        samples=tuple(
+            Sample((), {"value": np.asarray(value, kind)})
+            for value, kind in (
+                ([[0.5, -2.0]], "float32"),
+                (3, "int32"),
+                ([True, False], "bool"),
+                ([1, 2, 3, 4, 255], "uint8"),
+            )
+        ),
     )
 )

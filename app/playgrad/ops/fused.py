@@ -12,20 +12,40 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.graph.opdef import Array, Attrs, OpDef, lookup, register
+from playgrad.graph.opdef import Array, Attrs, OpDef, Sample, lookup, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.define import elementwise_op
-from playgrad.ops.expr import Expr, evaluate, from_json, infer_dtype
+from playgrad.ops.expr import Expr, Leaf, evaluate, from_json, infer_dtype, to_json, where
 from playgrad.ops.kernel import Epilogue, KernelRequest, Lowering
+from playgrad.ops.samples import floats
 
 
 def _expressions(attrs: Attrs) -> tuple[Expr, ...]:
     return tuple(from_json(data) for data in attrs["expressions"])
 
 
-FUSED = register(elementwise_op("fused", _expressions, None))
+_X, _Y = Leaf(0), Leaf(1)
+_TWO = {"expressions": [to_json(_X * 2.0 + _Y), to_json(where(_X < _Y, _X, 0.5))]}
+_STEP = {"expressions": [to_json(_X - 0.1 * _Y)], "variables": ["state"]}
+
+FUSED = register(
+    elementwise_op(
+        "fused",
+        _expressions,
+        None,
+        (Sample((floats(3, 4), floats(4)), _TWO), Sample((floats(70), floats(70, seed=1)), _TWO)),
+    )
+)
 # The same with outputs written in place into variables.
-FUSED_UPDATE = register(elementwise_op("fused_update", _expressions, None, writes=True))
+FUSED_UPDATE = register(
+    elementwise_op(
+        "fused_update",
+        _expressions,
+        None,
+        (Sample((floats(3, 4), floats(4)), _STEP),),
+        writes=True,
+    )
+)
 
 
 def _base(attrs: Attrs) -> tuple[OpDef, Attrs, int, Expr]:
@@ -62,4 +82,38 @@ def _lower(request: KernelRequest) -> Lowering:
     return lowering
 
 
-WITH_EPILOGUE = register(OpDef("with_epilogue", _infer, _reference, lower=_lower))
+def _sample(base: str, attrs: Attrs, inputs: tuple[Array, ...], bias: Array) -> Sample:
+    """A structured op followed by adding a bias and relu."""
+    total = Leaf(0) + Leaf(1)
+    return Sample(
+        (*inputs, bias),
+        {
+            "base": base,
+            "base_attrs": dict(attrs),
+            "base_inputs": len(inputs),
+            "expression": to_json(where(total < 0.0, 0.0, total)),
+        },
+    )
+
+
+_PLAIN = {"transpose_a": False, "transpose_b": False}
+_WINDOW = {"strides": [1, 1], "padding": [[1, 1], [0, 0]]}
+_DROP = {"rate": 0.5, "seed": [0, 1]}
+_STEP_NUMBER = np.asarray(3, np.uint32)
+
+WITH_EPILOGUE = register(
+    OpDef(
+        "with_epilogue",
+        _infer,
+        _reference,
+        lower=_lower,
+        samples=(
+            _sample("matmul", _PLAIN, (floats(9, 5), floats(5, 7)), floats(7)),
+            _sample("matmul", _PLAIN, (floats(3, 2100), floats(2100, 2)), floats(2)),
+            _sample("conv2d", _WINDOW, (floats(2, 5, 6, 3), floats(3, 2, 3, 4)), floats(4)),
+            _sample("reduce_mean", {"axes": [0], "keepdims": False}, (floats(300, 5),), floats(5)),
+            _sample("softmax", {"axis": 1}, (floats(5, 7),), floats(5, 1)),
+            _sample("dropout", _DROP, (floats(5, 7), _STEP_NUMBER), floats(7)),
+        ),
+    )
+)

@@ -7,6 +7,7 @@ number ``row * width + column`` in its channel of the image, so that the gradien
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -149,15 +150,14 @@ def _max_pool(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     (image,) = inputs
     padded = pad_image(image, attrs["padding"], -np.inf)
     out = _out(image, attrs)
-    best = np.full((len(image), *out, image.shape[3]), -np.inf, image.dtype)
-    first = _positions((0, 0), out, image.shape[1:3], attrs)
-    position = np.broadcast_to(first, best.shape).copy()
-    for offset in _offsets(attrs):
-        pixels = shifted(padded, offset, out, attrs["strides"])
-        better = (pixels > best) | (np.isnan(pixels) & ~np.isnan(best))
-        best = np.where(better, pixels, best)
-        here = _positions(offset, out, image.shape[1:3], attrs)
-        position = np.where(better, here, position)
+    pixels = [shifted(padded, offset, out, attrs["strides"]) for offset in _offsets(attrs)]
+    best = reduce(np.maximum, pixels)
+    position = np.zeros(best.shape, np.int32)
+    missing = np.ones(best.shape, bool)
+    for offset, own in zip(_offsets(attrs), pixels, strict=True):
+        found = missing & ((own == best) | np.isnan(own))
+        position += found * _positions(offset, out, image.shape[1:3], attrs)
+        missing &= ~found
     return [best, position]
 
 

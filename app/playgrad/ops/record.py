@@ -11,7 +11,7 @@ from playgrad.errors import DTypeError, KernelError, ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.build import as_tensor, expect_dtype
+from playgrad.ops.build import as_tensor, expect_dtype, expect_floating
 from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering, input_binding, output_binding
 from playgrad.ops.samples import floats
 from playgrad.ops.templates import render
@@ -26,15 +26,15 @@ def record(
     """Write ``values`` into row ``position % capacity`` of ``history``.
 
     Args:
-        history: float32 variable of shape (capacity, k).
+        history: floating variable of shape (capacity, k).
         position: uint32 scalar.
-        values: k float32 scalars, at most 6.
+        values: k scalars of its dtype, at most 6.
 
     Returns:
         The new history.
     """
     inputs = [history, as_tensor(position, history.graph, "uint32")]
-    inputs += [as_tensor(value, history.graph, "float32") for value in values]
+    inputs += [as_tensor(value, history.graph, history.dtype) for value in values]
     return history.graph.add(
         _RECORD,
         inputs,
@@ -47,7 +47,7 @@ def record(
 
 def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     history, position, *values = inputs
-    expect_dtype(history, "a history", "float32")
+    expect_floating(history, "a history")
     expect_dtype(position, "the position in a history", "uint32")
     if history.rank != 2 or history.shape[0] == 0 or history.shape[1] != len(values):
         raise ShapeError(
@@ -60,7 +60,7 @@ def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
         if value.shape != ():
             raise ShapeError(f"what is recorded must be scalars, not {shape_text(value.shape)}.")
     for value in values:
-        expect_dtype(value, "what is recorded", "float32")
+        expect_dtype(value, "what is recorded", history.dtype)
     return [history]
 
 

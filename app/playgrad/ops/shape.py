@@ -61,7 +61,7 @@ def flatten(x: Any, name: str | None = None) -> Tensor:
             f"cannot flatten a tensor of shape {shape_text(tensor.shape)}: it needs a first "
             "dimension, and all others known."
         )
-    width = int(np.prod(rest, dtype=np.int64))
+    width = TensorSpec(rest, tensor.dtype).size
     rows = -1 if tensor.shape[0] is None else tensor.shape[0]
     return reshape(tensor, [rows, width], name=name)
 

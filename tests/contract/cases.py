@@ -1,0 +1,106 @@
+"""The samples of all registered operations as cases: what every host has to compute alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import playgrad.compiler.compile
+import playgrad.ops
+from playgrad.dtypes import dtype
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import Array, InvalidSample, OpDef, Sample, registered
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.state import Variable, placeholder
+
+assert playgrad.ops and playgrad.compiler.compile  # importing them registers all operations
+
+
+@dataclass(frozen=True)
+class Case:
+    """Sample number ``number`` of an operation."""
+
+    op: OpDef
+    number: int
+    sample: Sample
+
+    def __str__(self) -> str:
+        return f"{self.op.name}-{self.number}"
+
+    @property
+    def specs(self) -> list[TensorSpec]:
+        return specs_of(self.sample.inputs)
+
+    @property
+    def differentiable(self) -> tuple[int, ...]:
+        """The inputs by which the op has a derivative here."""
+        if self.op.gradient is None or self.op.blocks_gradient:
+            return ()
+        if self.sample.differentiable is not None:
+            return self.sample.differentiable
+        inputs = enumerate(self.sample.inputs)
+        return tuple(i for i, array in inputs if dtype(array.dtype).floating)
+
+
+@dataclass
+class Placed:
+    """A case as a node of a graph: its inputs there, and their values."""
+
+    case: Case
+    node: Node
+    values: dict[Tensor, Array] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        return list(self.values)
+
+    @property
+    def feeds(self) -> dict[Tensor, Array]:
+        """The values of those inputs that are placeholders."""
+        return {t: v for t, v in self.values.items() if t.node.op.name == "placeholder"}
+
+
+def operations() -> list[OpDef]:
+    """Operations that compute something: all but those that stand for a session's doing."""
+    return [op for op in registered() if not op.state and op.name != "no_op"]
+
+
+def cases() -> list[Case]:
+    return [
+        Case(op, number, sample) for op in operations() for number, sample in enumerate(op.samples)
+    ]
+
+
+def invalid_cases() -> list[tuple[OpDef, int, InvalidSample]]:
+    return [(op, number, sample) for op in operations() for number, sample in enumerate(op.invalid)]
+
+
+def specs_of(arrays: Sequence[Array]) -> list[TensorSpec]:
+    return [TensorSpec(array.shape, array.dtype.name) for array in arrays]
+
+
+def as_float64(arrays: Sequence[Array]) -> list[Array]:
+    """The arrays, floats among them as float64."""
+    return [array.astype(np.float64) if dtype(array.dtype).floating else array for array in arrays]
+
+
+def place(case: Case, graph: Graph, arrays: Sequence[Array] | None = None) -> Placed:
+    """Add ``case`` to ``graph``, its inputs placeholders, or variables where it writes them."""
+    arrays = case.sample.inputs if arrays is None else arrays
+    attrs = dict(case.sample.attrs)
+    written = len(attrs["variables"]) if case.op.writes else 0
+    values: dict[Tensor, Array] = {}
+    with graph.as_default(), graph.name_scope(f"{case.op.name}_case_{case.number}"):
+        for number, array in enumerate(arrays):
+            if number < written:
+                tensor: Tensor = Variable(array, name=f"state_{number}", dtype=array.dtype)
+            else:
+                tensor = placeholder(array.dtype, array.shape, name=f"input_{number}")
+            values[tensor] = array
+        if written:
+            attrs["variables"] = [tensor.node.name for tensor in list(values)[:written]]
+        node = graph.add(case.op, list(values), attrs)
+    return Placed(case, node, values)

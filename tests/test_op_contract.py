@@ -1,0 +1,284 @@
+"""The op contract: what every registered operation promises, held for each of its samples.
+
+A new operation is tested by existing. There is no list of exceptions: an operation runs on a
+device, or using it there raises an UnsupportedOpError that names it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from playgrad.devices import registry
+from playgrad.devices.base import Limits, Target
+from playgrad.dtypes import dtype
+from playgrad.errors import UnsupportedOpError
+from playgrad.graph.autodiff import gradients
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import Array, InvalidSample, OpDef, lookup
+from playgrad.graph.serialize import graph_from_json, graph_to_json
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Tensor
+from playgrad.ops import constant, mul, placeholder, reduce_sum
+from playgrad.runtime.session import Session
+from tests.contract.cases import (
+    Case,
+    Placed,
+    as_float64,
+    cases,
+    invalid_cases,
+    operations,
+    place,
+    specs_of,
+)
+from tests.contract.interpreter import evaluate
+
+CASES = cases()
+DIFFERENTIABLE = [case for case in CASES if case.differentiable]
+INVALID = invalid_cases()
+FAMILIES = {"registers": True, "shared": False}
+
+each_case = pytest.mark.parametrize("case", CASES, ids=str)
+each_differentiable = pytest.mark.parametrize("case", DIFFERENTIABLE, ids=str)
+each_op = pytest.mark.parametrize("op", operations(), ids=lambda op: op.name)
+each_invalid = pytest.mark.parametrize(
+    ("op", "sample"),
+    [(op, sample) for op, _, sample in INVALID],
+    ids=[f"{op.name}-{number}" for op, number, _ in INVALID],
+)
+
+
+@each_op
+def test_has_samples(op: OpDef) -> None:
+    assert op.samples
+
+
+# The reference and the shape rule
+
+
+@each_case
+def test_reference_makes_what_is_declared(case: Case) -> None:
+    for inputs in (list(case.sample.inputs), as_float64(case.sample.inputs)):
+        for array in (inputs := [array.copy() for array in inputs]):
+            array.flags.writeable = False  # a reference may not write into its inputs
+        declared = case.op.infer(specs_of(inputs), case.sample.attrs)
+        results = case.op.reference(inputs, case.sample.attrs)
+        assert specs_of(results) == list(declared)
+
+
+@each_case
+def test_unknown_dimensions_stay_unknown_or_come_out_right(case: Case) -> None:
+    full = case.op.infer(case.specs, case.sample.attrs)
+    written = len(case.sample.attrs["variables"]) if case.op.writes else 0
+    for hidden in (1, 99):  # the first dimension of each input, or all
+        specs = [
+            spec
+            if number < written
+            else TensorSpec((None,) * min(hidden, spec.rank) + spec.shape[hidden:], spec.dtype)
+            for number, spec in enumerate(case.specs)
+        ]
+        partial = case.op.infer(specs, case.sample.attrs)
+        assert [spec.dtype for spec in partial] == [spec.dtype for spec in full]
+        for known, unknown in zip(full, partial, strict=True):
+            assert known.rank == unknown.rank
+            for a, b in zip(known.shape, unknown.shape, strict=True):
+                assert b is None or a == b
+
+
+@each_invalid
+def test_wrong_use_says_what_is_wrong_and_where(op: OpDef, sample: InvalidSample) -> None:
+    graph = Graph()
+    with graph.as_default():
+        inputs = [placeholder(array.dtype, array.shape) for array in sample.inputs]
+    with pytest.raises(sample.error) as caught:
+        graph.add(op, inputs, sample.attrs)
+    text = str(caught.value)
+    assert sample.words in text
+    assert text.startswith(op.name)
+    assert "test_op_contract.py, line" in text
+    assert not any(node.op is op for node in graph.nodes)
+
+
+@each_case
+def test_survives_json(case: Case) -> None:
+    graph = Graph()
+    placed = place(case, graph)
+    text = json.dumps(graph_to_json(graph))
+    again = graph_from_json(json.loads(text))
+    assert json.dumps(graph_to_json(again)) == text
+    node = again.node(placed.node.name)
+    inputs = list(case.sample.inputs)
+    for before, after in zip(
+        case.op.reference(inputs, placed.node.attrs),
+        node.op.reference(inputs, node.attrs),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(before, after)
+
+
+@each_case
+def test_what_it_becomes_for_known_shapes_is_the_same(case: Case) -> None:
+    if case.op.specialise is None:
+        return
+    became = case.op.specialise(case.specs, case.sample.attrs)
+    assert became is not None
+    name, attrs, kept = became
+    with (graph := Graph()).as_default():
+        static = place(case, graph)
+        node = graph.add(lookup(name), [static.inputs[i] for i in kept], attrs)
+    expected = case.op.reference(list(case.sample.inputs), case.sample.attrs)
+    for before, after in zip(expected, evaluate(node.outputs, static.values), strict=True):
+        assert before.dtype == after.dtype
+        np.testing.assert_array_equal(before, after)
+
+
+# Gradients against finite differences, in float64
+
+
+def weighted_sum(tensors: list[Tensor], random: np.random.Generator) -> Tensor | None:
+    """A scalar that depends on all elements of the floating ``tensors``, each with its weight."""
+    total: Tensor | None = None
+    for tensor in tensors:
+        if not dtype(tensor.dtype).floating:
+            continue
+        weights = random.uniform(0.5, 1.5, tensor.spec.static_shape)
+        part = reduce_sum(mul(tensor, constant(weights, tensor.dtype)))
+        total = part if total is None else total + part
+    return total
+
+
+def assert_derivative(
+    y: Tensor, xs: list[Tensor], values: dict[Tensor, Array], random: np.random.Generator
+) -> list[Tensor]:
+    """Check gradients(y, xs) along random directions; return those that are not None."""
+    grads = gradients(y, xs)
+    found = [(x, grad) for x, grad in zip(xs, grads, strict=True) if grad is not None]
+    for x, grad in found:
+        assert grad.spec == x.spec
+    computed = evaluate([grad for _, grad in found], values)
+    step = 1e-5
+    for _ in range(2):
+        direction = {x: random.uniform(-1.0, 1.0, x.spec.static_shape) for x in xs}
+        ahead, behind = (
+            evaluate([y], {**values, **{x: values[x] + s * d for x, d in direction.items()}})[0]
+            for s in (step, -step)
+        )
+        numeric = (ahead - behind) / (2 * step)
+        exact = sum(
+            float((direction[x] * grad).sum()) for (x, _), grad in zip(found, computed, strict=True)
+        )
+        scale = sum(float(np.abs(grad).sum()) for grad in computed)
+        np.testing.assert_allclose(exact, numeric, rtol=1e-5, atol=1e-7 * (1 + scale))
+    return [grad for _, grad in found]
+
+
+@each_differentiable
+def test_gradient_is_the_derivative_to_second_order(case: Case) -> None:
+    random = np.random.default_rng(3)
+    with (graph := Graph()).as_default():
+        placed = place(case, graph, as_float64(case.sample.inputs))
+        xs = [placed.inputs[i] for i in case.differentiable]
+        loss = weighted_sum(list(placed.node.outputs), random)
+        assert loss is not None
+        first = assert_derivative(loss, xs, placed.values, random)
+        assert first, "no gradient comes back"
+        slope = weighted_sum(first, random)
+        assert slope is not None
+        assert_derivative(slope, xs, placed.values, random)
+
+
+# On a GPU, in both families of kernels
+
+
+@pytest.fixture(params=FAMILIES)
+def gpu(request: pytest.FixtureRequest) -> Iterator[registry.WebGpuDevice]:
+    """The first GPU, its kernels chosen as if it were software, and as if it were hardware."""
+    device = registry.gpu(0)
+    own = device.target
+    device.target = Target(FAMILIES[request.param], Limits())
+    before = device.host.stats()
+    yield device
+    device.target = own
+    after = device.host.stats()
+    assert {key: after[key] for key in ("buffers", "bytes", "programs")} == {
+        key: before[key] for key in ("buffers", "bytes", "programs")
+    }, "buffers were left behind"
+
+
+def assert_close(case: Case, actual: Array, expected: Array) -> None:
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), str(case)
+    if not dtype(expected.dtype).floating:
+        np.testing.assert_array_equal(actual, expected, err_msg=str(case))
+        return
+    finite = np.abs(expected[np.isfinite(expected)])
+    scale = float(finite.max()) if finite.size else 0.0
+    np.testing.assert_allclose(
+        actual,
+        expected,
+        rtol=case.sample.tolerance,
+        atol=case.sample.tolerance * scale,
+        err_msg=str(case),
+    )
+
+
+@pytest.mark.gpu
+@each_op
+def test_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
+    graph = Graph()
+    placed = [place(case, graph) for case in CASES if case.op is op]
+    with Session(graph, device="gpu:0") as session:
+        if not runs_on_gpu(op):
+            with pytest.raises(UnsupportedOpError, match=f"'{op.name}' cannot run on a GPU"):
+                run(session, placed)
+            return
+        results = run(session, placed)
+        for one, outputs in zip(placed, results, strict=True):
+            expected = op.reference(list(one.case.sample.inputs), one.case.sample.attrs)
+            for actual, wanted in zip(outputs, expected, strict=True):
+                assert_close(one.case, actual, wanted)
+            if op.writes:
+                for name, wanted in zip(one.node.attrs["variables"], expected, strict=True):
+                    assert_close(one.case, session.value(name), wanted)
+
+
+def runs_on_gpu(op: OpDef) -> bool:
+    """Whether it has a kernel, needs none, or becomes another op once shapes are known."""
+    return op.lower is not None or op.alias or op.specialise is not None or op.name == "constant"
+
+
+def run(session: Session, placed: list[Placed]) -> list[list[Array]]:
+    feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
+    results: list[list[Array]] = session.run([list(one.node.outputs) for one in placed], feeds)
+    return results
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "op", [op for op in operations() if any(c.op is op for c in DIFFERENTIABLE)],
+    ids=lambda op: op.name,
+)  # fmt: skip
+def test_gradient_on_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
+    random = np.random.default_rng(5)
+    graph = Graph()
+    placed, fetches, wanted = [], [], []
+    for case in DIFFERENTIABLE:
+        if case.op is not op:
+            continue
+        one = place(case, graph)
+        with graph.as_default():
+            loss = weighted_sum(list(one.node.outputs), random)
+            assert loss is not None
+            grads = gradients(loss, [one.inputs[i] for i in case.differentiable])
+        found = [grad for grad in grads if grad is not None]
+        placed.append(one)
+        fetches.append(found)
+        wanted.append(evaluate(found, one.values))
+    feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
+    with Session(graph, device="gpu:0") as session:
+        results = session.run(fetches, feeds)
+    for one, actual, expected in zip(placed, results, wanted, strict=True):
+        for a, b in zip(actual, expected, strict=True):
+            assert_close(one.case, a, b)

@@ -6,60 +6,110 @@ edge to the writer; a reader that has to run after the write (or a fetch) reads 
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
 from playgrad.compiler.program import Program, Rewriter
-from playgrad.graph.opdef import register
+from playgrad.graph.opdef import Sample, register
+from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import topological
 from playgrad.ops import expr as e
 from playgrad.ops.define import elementwise_op
+from playgrad.ops.elementwise_kernel import lower_elementwise
+from playgrad.ops.kernel import KernelRequest, Lowering
 from playgrad.ops.state import is_variable
 
-COPY = register(elementwise_op("copy", lambda attrs: (e.Leaf(0),), None))
+
+def _lower_copy(request: KernelRequest) -> Lowering:
+    """Elements packed into words are copied as words."""
+    spec = request.inputs[0]
+    if spec.dtype == "uint8":
+        spec = TensorSpec((-(-spec.size // 4),), "uint32")
+    return lower_elementwise(replace(request, inputs=(spec,), outputs=(spec,)), [e.Leaf(0)])
+
+
+_COPY_SAMPLES = tuple(
+    Sample((np.arange(7).astype(kind),)) for kind in ("float32", "int32", "uint8", "bool")
+)
+COPY = register(
+    replace(
+        elementwise_op("copy", lambda attrs: (e.Leaf(0),), None, _COPY_SAMPLES), lower=_lower_copy
+    )
+)
 
 
 def order_writes(program: Program) -> Program:
     """Add the control edges and copies that make in-place updates safe."""
-    needed = set(program.order())
-    consumers = {
-        tensor: [node for node in readers if node in needed]
-        for tensor, readers in program.consumers().items()
-    }
-    before: dict[Node, list[Node]] = {}  # writer -> nodes that must run before it
-    copied: dict[Tensor, set[Node | None]] = {}  # tensor -> readers of its copy; None: fetches
-    followers = _followers(needed)
-    for versions in _versions(program).values():
-        for value, writer in zip(versions, [t.node for t in versions[1:]], strict=False):
-            before.setdefault(writer, []).append(value.node)
-            if (writer.device or "").startswith("cpu"):
-                continue  # arrays on the host are replaced, never overwritten
-            later = _descendants(writer, followers)
-            for reader, through in _readers(value, consumers, program):
-                if reader is writer:
-                    continue
-                if reader is None or reader in later:
-                    copied.setdefault(through, set()).add(reader)
-                else:
-                    before[writer].append(reader)
-    return _rewrite(program, before, copied)
+    return _Ordering(program).run()
 
 
-def _followers(nodes: set[Node]) -> dict[Node, list[Node]]:
-    followers: dict[Node, list[Node]] = {}
-    for node in nodes:
-        for before in node.predecessors:
-            followers.setdefault(before, []).append(node)
-    return followers
+class _Ordering:
+    """Decides for each reader of an overwritten value: before the write, or from a copy."""
 
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        needed = set(program.order())
+        self.consumers = {
+            tensor: [node for node in dict.fromkeys(readers) if node in needed]
+            for tensor, readers in program.consumers().items()
+        }
+        self.followers: dict[Node, list[Node]] = {}
+        for node in needed:
+            for earlier in node.predecessors:
+                self.followers.setdefault(earlier, []).append(node)
+        self.before: dict[Node, list[Node]] = {}  # writer -> nodes that must run before it
+        self.copied: dict[Tensor, set[Node | None]] = {}  # -> readers of its copy; None: fetches
 
-def _descendants(node: Node, followers: dict[Node, list[Node]]) -> set[Node]:
-    seen: set[Node] = set()
-    pending = [node]
-    while pending:
-        for follower in followers.get(pending.pop(), []):
-            if follower not in seen:
-                seen.add(follower)
-                pending.append(follower)
-    return seen
+    def run(self) -> Program:
+        writes = [
+            (value, output.node)
+            for values in _versions(self.program).values()
+            for value, output in pairwise(values)
+        ]
+        for value, writer in writes:
+            self._order(value.node, writer)
+        for value, writer in writes:
+            # Arrays on the host are replaced, never overwritten.
+            if not (writer.device or "").startswith("cpu"):
+                self._protect(value, writer)
+        return _rewrite(self.program, self.before, self.copied)
+
+    def _order(self, earlier: Node, writer: Node) -> None:
+        self.before.setdefault(writer, []).append(earlier)
+        self.followers.setdefault(earlier, []).append(writer)
+
+    def _protect(self, value: Tensor, writer: Node) -> None:
+        """See that all readers of ``value``, also through aliases, get it as before ``writer``.
+
+        What is fetched or sent leaves the device only after all of its kernels, hence by a copy.
+        """
+        if value in self.program.fetches:
+            self.copied.setdefault(value, set()).add(None)
+        for reader in self.consumers.get(value, []):
+            if reader is writer:
+                continue
+            if reader.op.name == "send" or self._reaches(writer, reader):
+                self.copied.setdefault(value, set()).add(reader)
+                continue
+            self._order(reader, writer)
+            if reader.op.alias:
+                self._protect(reader.outputs[0], writer)
+
+    def _reaches(self, start: Node, goal: Node) -> bool:
+        """Whether ``goal`` has to run after ``start``, by the edges there are so far."""
+        seen = {start}
+        pending = [start]
+        while pending:
+            for follower in self.followers.get(pending.pop(), []):
+                if follower is goal:
+                    return True
+                if follower not in seen:
+                    seen.add(follower)
+                    pending.append(follower)
+        return False
 
 
 def _versions(program: Program) -> dict[str, list[Tensor]]:
@@ -73,20 +123,6 @@ def _versions(program: Program) -> dict[str, list[Tensor]]:
             for name, output in zip(node.attrs["variables"], node.outputs, strict=True):
                 versions.setdefault(name, []).append(output)
     return {name: values for name, values in versions.items() if len(values) > 1}
-
-
-def _readers(
-    tensor: Tensor, consumers: dict[Tensor, list[Node]], program: Program
-) -> list[tuple[Node | None, Tensor]]:
-    """Who reads the buffer of ``tensor``, also through aliases, and through which tensor."""
-    found: list[tuple[Node | None, Tensor]] = []
-    if tensor in program.fetches:
-        found.append((None, tensor))
-    for node in dict.fromkeys(consumers.get(tensor, [])):
-        found.append((node, tensor))
-        if node.op.alias:
-            found.extend(_readers(node.outputs[0], consumers, program))
-    return found
 
 
 def _rewrite(

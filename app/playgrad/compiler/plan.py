@@ -27,6 +27,7 @@ from playgrad.compiler.memory import Block, aligned, plan_memory
 from playgrad.compiler.order import COPY
 from playgrad.dtypes import dtype, to_device_bytes
 from playgrad.errors import OutOfMemoryError, PlaygradError, UnsupportedOpError
+from playgrad.graph.serialize import encode
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering, Target
@@ -281,7 +282,7 @@ class PlanBuilder:
             {
                 "id": len(kernels),
                 "family": call.family,
-                "params": dict(call.params),
+                "params": encode(dict(call.params)),
                 "wgsl": wgsl,
                 "access": list(access),
             },

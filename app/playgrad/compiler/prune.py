@@ -20,25 +20,19 @@ def prune(program: Program) -> Program:
     Raises:
         FeedError: a placeholder that is needed is not fed.
     """
-    fed = {tensor: name for name, tensor in program.feeds.items()}
-    program = replace(program, targets=list(program.targets))
-    needed = _needed(program, fed)
-    if RANDOM_STEP in program.graph and program.graph.node(RANDOM_STEP) in needed:
-        program.targets.append(program.graph.node(RANDOM_ADVANCE))
-        needed = _needed(program, fed)
+    fed = set(program.feeds.values())
+    nodes, cut = _needed(program, fed)
+    advance = _random_advance(program, nodes)
+    program = replace(
+        program,
+        targets=[node for node in program.targets if node in nodes] + advance,
+        feeds={name: tensor for name, tensor in program.feeds.items() if tensor in cut},
+    )
+    nodes |= _needed(program, fed)[0]
     rewriter = Rewriter(program)
-    for tensor in fed:
-        if tensor.node in needed:
-            attrs = {"shape": list(tensor.shape), "dtype": tensor.dtype}
-            name = tensor.node.name if len(tensor.node.outputs) == 1 else f"{tensor.node.name}_fed"
-            fed_node = rewriter.add(
-                lookup("placeholder"), [], attrs, like=tensor.node, name=name
-            )
-            rewriter.tensors[tensor] = fed_node.output
-    for node in topological(needed, lambda node: _before(node, fed)):
-        if node.outputs and all(tensor in fed for tensor in node.outputs):
-            rewriter.nodes[node] = None
-            continue
+    placeholders = {tensor: _placeholder(rewriter, tensor) for tensor in program.feeds.values()}
+    rewriter.tensors.update(placeholders)
+    for node in topological(nodes, lambda node: _before(node, fed)):
         if node.op.name == "placeholder":
             raise FeedError(
                 f"the placeholder '{node.name}' is needed, but no value was fed for it.",
@@ -46,25 +40,48 @@ def prune(program: Program) -> Program:
                 source=node.source,
                 hint=f"Pass feed_dict={{{node.name}: value}} with {node.outputs[0].spec}.",
             )
-        fed_outputs = {t: rewriter.tensors[t] for t in node.outputs if t in fed}
         rewriter.copy(node)
-        rewriter.tensors.update(fed_outputs)
+        rewriter.tensors.update({t: placeholders[t] for t in node.outputs if t in placeholders})
     return rewriter.finish()
 
 
-def _before(node: Node, fed: dict[Tensor, str]) -> list[Node]:
-    if node.outputs and all(tensor in fed for tensor in node.outputs):
-        return []
+def _placeholder(rewriter: Rewriter, tensor: Tensor) -> Tensor:
+    """What stands for a fed tensor."""
+    node = tensor.node
+    return rewriter.add(
+        lookup("placeholder"),
+        [],
+        {"shape": list(tensor.shape), "dtype": tensor.dtype},
+        like=node,
+        name=node.name if len(node.outputs) == 1 else f"{node.name}_fed",
+    ).output
+
+
+def _random_advance(program: Program, nodes: set[Node]) -> list[Node]:
+    """The node that advances the counter of random draws, if ``nodes`` read it."""
+    if RANDOM_STEP in program.graph and program.graph.node(RANDOM_STEP) in nodes:
+        return [program.graph.node(RANDOM_ADVANCE)]
+    return []
+
+
+def _before(node: Node, fed: set[Tensor]) -> list[Node]:
     return [t.node for t in node.inputs if t not in fed] + list(node.control_inputs)
 
 
-def _needed(program: Program, fed: dict[Tensor, str]) -> set[Node]:
-    seen: set[Node] = set()
-    pending = program.roots
+def _needed(program: Program, fed: set[Tensor]) -> tuple[set[Node], set[Tensor]]:
+    """The nodes that have to run, and those of the ``fed`` tensors that they read."""
+    nodes: set[Node] = set()
+    cut: set[Tensor] = set()
+    pending: list[Node | Tensor] = [*program.fetches, *program.targets]
     while pending:
-        node = pending.pop()
-        if node not in seen:
-            seen.add(node)
-            pending.extend(_before(node, fed))
-            pending.extend(tensor.node for tensor in node.inputs if tensor in fed)
-    return seen
+        item = pending.pop()
+        if isinstance(item, Tensor):
+            if item in fed:
+                cut.add(item)
+                continue
+            item = item.node
+        if item in nodes or (item.outputs and fed.issuperset(item.outputs)):
+            continue  # a node that is fed in full has nothing to do
+        nodes.add(item)
+        pending += [*item.inputs, *item.control_inputs]
+    return nodes, cut

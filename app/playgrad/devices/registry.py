@@ -70,8 +70,7 @@ def gpu(index: int = 0) -> WebGpuDevice:
 def close_gpus() -> None:
     """Destroy every opened GPU device and its buffers."""
     for device in _open.values():
-        if not device.lost:
-            device.host.destroy()
+        device.destroy()
     _open.clear()
 
 

@@ -34,16 +34,32 @@ class WebGpuDevice:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Notes when the device is lost."""
+        """Notes when the device is lost, and lets nothing reach a device that was.
+
+        Raises:
+            DeviceLostError: now, or an earlier call has.
+        """
+        if self.lost:
+            raise DeviceLostError(f"{self.name} ({self.adapter}) was lost.", hint="Run again.")
         try:
             yield
         except DeviceLostError:
             self.lost = True
             raise
 
+    def destroy(self) -> None:
+        """Give the device and all its buffers back; to those who still use it, it is lost."""
+        if not self.lost:
+            self.lost = True
+            self.host.destroy()
+
     def create_buffer(self, size: int) -> int:
         with self.guarded():
             return self.host.create_buffer(size)
+
+    def destroy_buffer(self, buffer: int) -> None:
+        if not self.lost:
+            self.host.destroy_buffer(buffer)
 
     def write(self, buffer: int, offset: int, array: Array) -> None:
         with self.guarded():

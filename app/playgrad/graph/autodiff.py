@@ -43,6 +43,9 @@ def gradients(
     seeds = list(grad_ys) if grad_ys is not None else [None] * len(ys)
     if len(seeds) != len(ys):
         raise GraphError(f"gradients() got {len(ys)} ys but {len(seeds)} grad_ys.")
+    for tensor in [*ys, *xs]:
+        if tensor.graph is not graph:
+            raise GraphError(f"gradients() got '{tensor.name}' of another graph.")
     path = _between(xs, ys)
     pending: dict[Tensor, list[Tensor]] = {}
     scope = graph.unique_name("gradients") + "/"
@@ -85,7 +88,12 @@ def _seed(y: Tensor, seed: Tensor | None) -> Tensor:
         )
     if seed is None:
         return y.graph.add(lookup("ones_like"), [y]).output
-    if seed.spec.rank != y.spec.rank:
+    if seed.dtype != y.dtype:
+        raise DTypeError(f"the gradient given for '{y.name}' is {seed.dtype}, not {y.dtype}.")
+    if seed.spec.rank != y.spec.rank or any(
+        None not in (have, want) and have != want
+        for have, want in zip(seed.shape, y.shape, strict=True)
+    ):
         raise ShapeError(
             f"the gradient given for '{y.name}' has shape {shape_text(seed.shape)}, "
             f"not {shape_text(y.shape)}."

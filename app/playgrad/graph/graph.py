@@ -29,7 +29,7 @@ class Graph:
         self._by_name: dict[str, Node] = {}
         self._taken: dict[str, int] = {}
         self._scopes = _Scopes()
-        self._random_ops = 0
+        self.random_ops = 0
 
     def __repr__(self) -> str:
         return f"<Graph of {len(self.nodes)} nodes>"
@@ -107,7 +107,8 @@ class Graph:
         while True:
             self._taken[name] = self._taken.get(name, 0) + 1
             candidate = f"{name}_{self._taken[name]}"
-            if candidate not in self._by_name:
+            if candidate not in self._by_name and candidate not in self._taken:
+                self._taken[candidate] = 0
                 return candidate
 
     def node(self, name: str) -> Node:
@@ -129,16 +130,16 @@ class Graph:
         """The tensor called ``node:index`` (``:0`` may be left out)."""
         node_name, _, index = name.partition(":")
         node = self.node(node_name)
-        number = int(index or 0)
-        if number >= len(node.outputs):
+        number = int(index or 0) if (index or "0").isdecimal() else -1
+        if not 0 <= number < len(node.outputs):
             raise GraphError(f"'{node_name}' has {len(node.outputs)} outputs; {name!r} is none.")
         return node.outputs[number]
 
     def next_random_seed(self, seed: int | None) -> list[int]:
         """The key (graph seed, op seed) of a new random op: counted where no seed is named."""
         if seed is None:
-            self._random_ops += 1
-            seed = self._random_ops
+            self.random_ops += 1
+            seed = self.random_ops
         return [self.seed & 0xFFFFFFFF, seed & 0xFFFFFFFF]
 
     @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ def graph_to_json(graph: Graph) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "seed": graph.seed,
+        "random_ops": graph.random_ops,
         "nodes": [_node_to_json(node) for node in graph.nodes],
     }
 
@@ -53,6 +55,7 @@ def graph_from_json(data: dict[str, Any]) -> Graph:
     if data.get("version") != VERSION:
         raise GraphError(f"graph version {data.get('version')!r} is not {VERSION}.")
     graph = Graph(int(data["seed"]))
+    graph.random_ops = int(data["random_ops"])
     for item in data["nodes"]:
         source = item.get("source")
         graph.add(
@@ -78,9 +81,13 @@ def encode(value: Any) -> Any:
             "shape": list(value.shape),
         }
     if isinstance(value, np.generic):
-        return value.item()
+        return encode(value.item())
     if isinstance(value, (list, tuple)):
         return [encode(item) for item in value]
+    if isinstance(value, dict):
+        return {key: encode(item) for key, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(value)}  # JSON has no infinity and no NaN
     return value
 
 
@@ -89,6 +96,10 @@ def decode(value: Any) -> Any:
     if isinstance(value, dict) and "array" in value:
         array = np.frombuffer(base64.b64decode(value["array"]), dtype=value["dtype"])
         return array.reshape(value["shape"]).copy()
+    if isinstance(value, dict) and "float" in value:
+        return float(value["float"])
+    if isinstance(value, dict):
+        return {key: decode(item) for key, item in value.items()}
     if isinstance(value, list):
         return [decode(item) for item in value]
     return value

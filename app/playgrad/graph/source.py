@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
-_LIBRARY = str(Path(__file__).resolve().parent.parent)
+_LIBRARY = str(Path(__file__).resolve().parent.parent) + os.sep
 
 
 def user_source() -> tuple[str, int] | None:

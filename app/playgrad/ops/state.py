@@ -13,12 +13,13 @@ from typing import Any
 from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, GraphError, ShapeError, shape_text
 from playgrad.graph.graph import Graph, get_default_graph
-from playgrad.graph.opdef import Array, Attrs, OpDef, register
+from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops import expr as e
 from playgrad.ops.build import as_tensor, graph_of
 from playgrad.ops.define import elementwise_op
+from playgrad.ops.samples import floats, integers
 
 RANDOM_STEP = "random/step"
 RANDOM_ADVANCE = "random/advance"
@@ -63,8 +64,24 @@ def checked_update(op: OpDef) -> OpDef:
     return replace(op, infer=infer)
 
 
+_WRITTEN = {"variables": ["state"]}
+_ASSIGN_SAMPLES = (
+    Sample((floats(3, 4), floats(3, 4, seed=1)), _WRITTEN),
+    Sample((floats(3, 4), floats(4)), _WRITTEN),
+    Sample((integers(5), integers(5, seed=1)), _WRITTEN),
+)
+_BAD_ASSIGNMENTS = (
+    InvalidSample(
+        (floats(4), floats(3, 4)), _WRITTEN, ShapeError, "does not fit the variable of shape (4,)"
+    ),
+    InvalidSample((floats(4), floats(3)), _WRITTEN, ShapeError, "do not broadcast"),
+)
+
+
 def _assignment(name: str, formula: e.Expr) -> OpDef:
-    op = elementwise_op(name, lambda attrs: (formula,), None, writes=True)
+    op = elementwise_op(
+        name, lambda attrs: (formula,), None, _ASSIGN_SAMPLES, _BAD_ASSIGNMENTS, writes=True
+    )
     return register(checked_update(op))
 
 
@@ -106,8 +123,9 @@ class Variable(Tensor):
         dtype: Any = None,
     ) -> None:
         graph = graph_of(initial_value)
-        full = graph.unique_name(graph.current_scope + (name or "variable"))
-        with graph.reenter_scope(full + "/"), graph.control_dependencies(None):
+        name = name or "variable"
+        scope = f"{graph.current_scope}{name}/"
+        with graph.reenter_scope(scope), graph.control_dependencies(None), graph.phase("variable"):
             initial = as_tensor(initial_value, graph, dtype_of(dtype).name if dtype else None)
             if dtype is not None and initial.dtype != dtype_of(dtype).name:
                 from playgrad.ops.elementwise import cast
@@ -119,10 +137,10 @@ class Variable(Tensor):
                 "trainable": trainable,
                 "initializer": initial.name,
             }
-        with graph.control_dependencies(None), graph.reenter_scope(""):
-            node = graph.add(_VARIABLE, attrs=attrs, name=full, phase="variable")
+        with graph.control_dependencies(None):
+            node = graph.add(_VARIABLE, attrs=attrs, name=name, phase="variable")
         super().__init__(node, 0, node.outputs[0].spec)
-        node.outputs = (self,)
+        node.outputs = (self,)  # the handle that gradients() and sessions meet is this one
 
     @property
     def variable_name(self) -> str:
@@ -152,7 +170,13 @@ class Variable(Tensor):
     def read_value(self, name: str | None = None) -> Tensor:
         """The value at this place in the order of control edges, not that from before the step."""
         attrs = {"variable": self.node.name, "shape": list(self.shape), "dtype": self.dtype}
-        return self.graph.add(_READ, attrs=attrs, name=name, device=self.node.device).output
+        return self.graph.add(
+            _READ,
+            attrs=attrs,
+            name=name,
+            device=self.node.device,
+            control_inputs=[self.node],  # so that what needs the value also needs the variable
+        ).output
 
     def _write(self, op: OpDef, value: Any, name: str | None) -> Tensor:
         tensor = as_tensor(value, self.graph, self.dtype)

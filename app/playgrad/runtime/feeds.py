@@ -56,7 +56,10 @@ def check_value(value: Any, tensor: Tensor, what: str) -> Array:
     Raises:
         ShapeError, DTypeError: it does not fit.
     """
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ShapeError(f"{what} was given a value that is no array: {error}") from None
     target = dtype(tensor.dtype)
     if array.dtype != target.numpy:
         if array.dtype.kind not in "fiub" or (
@@ -66,8 +69,13 @@ def check_value(value: Any, tensor: Tensor, what: str) -> Array:
                 f"{what} takes {target.name} values, but was given {array.dtype}.",
                 hint=f"Convert them with .astype({target.name!r}).",
             )
-        converted = array.astype(target.numpy)
-        if not target.floating and not np.array_equal(converted, array):
+        with np.errstate(over="ignore"):
+            converted = array.astype(target.numpy)
+        if target.floating:
+            fits = np.array_equal(np.isfinite(converted), np.isfinite(array))
+        else:
+            fits = np.array_equal(converted, array)
+        if not fits:
             raise DTypeError(f"{what} takes {target.name} values, but some do not fit in it.")
         array = converted
     fits = len(array.shape) == len(tensor.shape) and all(

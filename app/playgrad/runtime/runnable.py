@@ -175,8 +175,9 @@ class Runnable:
         try:
             self.executor.run(self.tasks, trace, stop)
             for name, array in self.written.items():
-                self.store.arrays[self.graph, name] = array
-            return [self.values[tensor] for tensor in self.compiled.program.fetches]
+                self.store.arrays[self.graph, name] = _own(array, feeds)
+            # Copies: what is fetched may be the value of a variable, and the caller may change it.
+            return [self.values[tensor].copy() for tensor in self.compiled.program.fetches]
         finally:
             self.values.clear()
             self.channels.clear()
@@ -185,7 +186,10 @@ class Runnable:
     def _begin(self, feeds: Mapping[str, Array]) -> None:
         self.values.update(self.constants)
         for node in self.read_at_start:
-            self.values[node.outputs[0]] = self.store.arrays[self.graph, node.name]
+            key = (self.graph, node.name)
+            array = self.store.arrays.get(key)
+            # An initial value may be made of another variable's, and that be on a GPU.
+            self.values[node.outputs[0]] = self.store.get(key, node) if array is None else array
         for name, tensor in self.compiled.program.feeds.items():
             self.values[tensor] = feeds[name]
 
@@ -226,3 +230,8 @@ class Runnable:
         for plan in self.plans.values():
             plan.unload()
 
+
+def _own(array: Array, feeds: Mapping[str, Array]) -> Array:
+    """``array``, copied if it is (part of) one that the caller fed and may change."""
+    fed = any(np.may_share_memory(array, other) for other in feeds.values())
+    return array.copy() if fed else array

@@ -14,7 +14,7 @@ from playgrad.compiler.place import HOST, canonical
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
-from playgrad.devices.webgpu import WebGpuDevice
+from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
@@ -167,6 +167,7 @@ class Session:
             ShapeError, DTypeError: a value does not fit its variable.
             GraphError: there is no such variable.
         """
+        self._check_open()
         checked = []
         for variable, value in values.items():
             node = self._variable(variable)
@@ -210,8 +211,7 @@ class Session:
         targets: Sequence[Node],
         feed_dict: Mapping[Any, Any] | None,
     ) -> tuple[Runnable | None, dict[str, Array]]:
-        if self._closed:
-            raise GraphError("this session is closed.", hint="Make a new one.")
+        self._check_open()
         if not fetches and not targets:
             return None, {}
         graphs = [tensor.graph for tensor in fetches] + [node.graph for node in targets]
@@ -234,28 +234,40 @@ class Session:
     def _load(self, compiled: Compiled, graph: Graph) -> Runnable:
         variables = [node for node in compiled.order if is_variable(node)]
         self._ready(graph, [graph.node(node.name) for node in variables])
-        plans = {}
-        for name, segments in compiled.segments.items():
-            gpu = self._gpu(name)
-            builder = PlanBuilder(
-                [segment.nodes for segment in segments],
-                compiled.on_device(name),
-                gpu.target,
-                self._store.layout(graph, name),
-            )
-            plans[name] = gpu.load(builder.build(), self._store.external(name))
+        plans: dict[str, LoadedPlan] = {}
+        try:
+            for name, segments in compiled.segments.items():
+                gpu = self._gpu(name)
+                builder = PlanBuilder(
+                    [segment.nodes for segment in segments],
+                    compiled.on_device(name),
+                    gpu.target,
+                    self._store.layout(graph, name),
+                )
+                plans[name] = gpu.load(builder.build(), self._store.external(name))
+        except BaseException:
+            for plan in plans.values():
+                plan.unload()
+            raise
         return Runnable(compiled, graph, self._store, plans, self.executor)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise GraphError("this session is closed.", hint="Make a new one.")
 
     def _ready(self, graph: Graph, nodes: Sequence[Node]) -> None:
         """Give those of ``nodes`` (variables of ``graph``) that have none their initial value."""
+        self._check_open()
         fresh = [node for node in nodes if (graph, node.name) not in self._store]
         if not fresh:
             return
         initial = [graph.tensor(node.attrs["initializer"]) for node in fresh]
         compiled = compile_program(Program(graph, list(initial)), {}, HOST, self.available)
         runnable = self._load(compiled, graph)
-        arrays = runnable.run({})
-        runnable.unload()
+        try:
+            arrays = runnable.run({})
+        finally:
+            runnable.unload()
         homes: dict[str, list[Node]] = {}
         for node in fresh:
             homes.setdefault(self._home(node), []).append(node)
@@ -285,7 +297,7 @@ def _resolve(device: str, available: Sequence[str]) -> str:
 def _flatten(item: Any, element: Callable[[Any], Tensor | Node], into: list[Tensor | Node]) -> Any:
     """Append the leaves of ``item`` and return its structure, with positions for leaves."""
     if isinstance(item, (list, tuple)):
-        return type(item)(_flatten(part, element, into) for part in item)
+        return _like(item, [_flatten(part, element, into) for part in item])
     if isinstance(item, dict):
         return {key: _flatten(part, element, into) for key, part in item.items()}
     into.append(element(item))
@@ -294,8 +306,13 @@ def _flatten(item: Any, element: Callable[[Any], Tensor | Node], into: list[Tens
 
 def _rebuild(structure: Any, results: list[Any]) -> Any:
     if isinstance(structure, (list, tuple)):
-        return type(structure)(_rebuild(part, results) for part in structure)
+        return _like(structure, [_rebuild(part, results) for part in structure])
     if isinstance(structure, dict):
         return {key: _rebuild(part, results) for key, part in structure.items()}
     return results[structure]
+
+
+def _like(sequence: Any, parts: list[Any]) -> Any:
+    """``parts`` as a list, tuple or named tuple, whichever ``sequence`` is."""
+    return type(sequence)(*parts) if hasattr(sequence, "_fields") else type(sequence)(parts)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from playgrad.compiler.memory import aligned
 from playgrad.compiler.plan import Place, device_bytes
+from playgrad.devices.base import Limits
 from playgrad.devices.webgpu import WebGpuDevice
-from playgrad.errors import DeviceLostError
+from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 
@@ -38,28 +39,28 @@ class VariableStore:
         return self.places[key][0] if key in self.places else "cpu:0"
 
     def allocate(self, graph: Graph, nodes: Sequence[Node], device: str) -> None:
-        """Give each of ``nodes`` (variables) room on the GPU ``device``, together in one buffer."""
-        gpu = self._open_gpu(device)
-        limit = gpu.target.limits.max_buffer_size
-        batch: list[tuple[Node, int]] = []
-        offset = 0
-        for node in nodes:
-            size = aligned(device_bytes(node.outputs[0].spec))
-            if batch and offset + size > limit:
-                self._create(graph, batch, offset, gpu)
-                batch, offset = [], 0
-            batch.append((node, offset))
-            offset += size
-        if batch:
-            self._create(graph, batch, offset, gpu)
+        """Give each of ``nodes`` (variables) room on the GPU ``device``: all of them or none.
 
-    def _create(
-        self, graph: Graph, batch: list[tuple[Node, int]], size: int, gpu: WebGpuDevice
-    ) -> None:
-        key = f"state{len(self.buffers)}"
-        self.buffers[key] = (gpu, gpu.create_buffer(size))
-        for node, offset in batch:
-            self.places[graph, node.name] = (gpu.name, Place(key, offset))
+        They share one buffer, or several where one may not be as large.
+
+        Raises:
+            OutOfMemoryError: a variable is larger than the device allows, or there is no room.
+        """
+        gpu = self._open_gpu(device)
+        batches = list(_batches(nodes, gpu.target.limits))
+        buffers: list[int] = []
+        try:
+            for _, size in batches:
+                buffers.append(gpu.create_buffer(size))
+        except BaseException:
+            for buffer in buffers:
+                gpu.destroy_buffer(buffer)
+            raise
+        for (batch, _), buffer in zip(batches, buffers, strict=True):
+            key = f"state{len(self.buffers)}"
+            self.buffers[key] = (gpu, buffer)
+            for node, offset in batch:
+                self.places[graph, node.name] = (gpu.name, Place(key, offset))
 
     def external(self, device: str) -> dict[str, int]:
         """The host ids of the state buffers on ``device``, as a Plan names them."""
@@ -74,13 +75,13 @@ class VariableStore:
         }
 
     def get(self, key: Key, node: Node) -> Array:
-        """The value of a variable, copied from its device.
+        """A copy of the value of a variable.
 
         Raises:
             DeviceLostError: it was on a device that is gone.
         """
         if key in self.arrays:
-            return self.arrays[key]
+            return self.arrays[key].copy()
         place = self.places[key][1]
         gpu, buffer = self.buffers[place.buffer]
         if gpu.lost:
@@ -93,7 +94,7 @@ class VariableStore:
     def set(self, key: Key, array: Array) -> None:
         """Replace the value of a variable; ``array`` has its shape and dtype."""
         if key not in self.places:
-            self.arrays[key] = array
+            self.arrays[key] = array.copy()
             return
         place = self.places[key][1]
         gpu, buffer = self.buffers[place.buffer]
@@ -102,8 +103,32 @@ class VariableStore:
     def close(self) -> None:
         """Free all buffers."""
         for gpu, buffer in self.buffers.values():
-            if not gpu.lost:
-                gpu.host.destroy_buffer(buffer)
+            gpu.destroy_buffer(buffer)
         self.buffers.clear()
         self.places.clear()
         self.arrays.clear()
+
+
+def _batches(
+    nodes: Sequence[Node], limits: Limits
+) -> Iterator[tuple[list[tuple[Node, int]], int]]:
+    """For each buffer the variables in it with their offsets, and its size in bytes."""
+    batch: list[tuple[Node, int]] = []
+    offset = 0
+    for node in nodes:
+        size = aligned(device_bytes(node.outputs[0].spec))
+        if size > limits.max_storage_buffer_binding_size:
+            raise OutOfMemoryError(
+                f"the variable '{node.name}' takes {size:,} bytes, but this adapter can bind at "
+                f"most {limits.max_storage_buffer_binding_size:,}.",
+                op=node.name,
+                source=node.source,
+                hint="Use a smaller layer, or device='cpu'.",
+            )
+        if batch and offset + size > limits.max_buffer_size:
+            yield batch, offset
+            batch, offset = [], 0
+        batch.append((node, offset))
+        offset += size
+    if batch:
+        yield batch, offset

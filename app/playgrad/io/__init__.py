@@ -1,0 +1,5 @@
+"""Weights in and out: safetensors and npz."""
+
+from playgrad.io.weights import FORMATS, check_match, decode, encode, load, save
+
+__all__ = ["FORMATS", "check_match", "decode", "encode", "load", "save"]

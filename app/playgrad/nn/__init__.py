@@ -1,0 +1,82 @@
+"""Layers, losses, metrics, models and their training."""
+
+from playgrad.nn.basic import Activation, Dropout, Flatten, Rescaling, Reshape
+from playgrad.nn.callbacks import (
+    Callback,
+    EarlyStopping,
+    History,
+    LambdaCallback,
+    LearningRateScheduler,
+)
+from playgrad.nn.conv import Conv2D
+from playgrad.nn.dense import Dense
+from playgrad.nn.initializers import (
+    Constant,
+    GlorotNormal,
+    GlorotUniform,
+    HeNormal,
+    HeUniform,
+    Initializer,
+    Ones,
+    RandomNormal,
+    RandomUniform,
+    Zeros,
+)
+from playgrad.nn.input import Input
+from playgrad.nn.layer import Layer
+from playgrad.nn.losses import (
+    BinaryCrossentropy,
+    CategoricalCrossentropy,
+    Loss,
+    MeanAbsoluteError,
+    MeanSquaredError,
+    SparseCategoricalCrossentropy,
+)
+from playgrad.nn.merge import Add, Concatenate, Multiply
+from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
+from playgrad.nn.model import Model
+from playgrad.nn.pooling import AveragePool2D, MaxPool2D
+from playgrad.nn.sequential import Sequential
+
+__all__ = [
+    "Accuracy",
+    "Activation",
+    "Add",
+    "AveragePool2D",
+    "BinaryCrossentropy",
+    "Callback",
+    "CategoricalCrossentropy",
+    "Concatenate",
+    "Constant",
+    "Conv2D",
+    "Dense",
+    "Dropout",
+    "EarlyStopping",
+    "Flatten",
+    "GlorotNormal",
+    "GlorotUniform",
+    "HeNormal",
+    "HeUniform",
+    "History",
+    "Initializer",
+    "Input",
+    "LambdaCallback",
+    "Layer",
+    "LearningRateScheduler",
+    "Loss",
+    "MaxPool2D",
+    "MeanAbsoluteError",
+    "MeanSquaredError",
+    "Metric",
+    "Model",
+    "Multiply",
+    "Ones",
+    "RandomNormal",
+    "RandomUniform",
+    "Rescaling",
+    "Reshape",
+    "Sequential",
+    "SparseCategoricalCrossentropy",
+    "TopKAccuracy",
+    "Zeros",
+]

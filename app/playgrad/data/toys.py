@@ -1,0 +1,50 @@
+"""Two-dimensional toy problems: two classes of points in the plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Points = tuple[Array, Array]
+"""float32 (samples, 2) between about -1 and 1, and int32 (samples,) labels 0 or 1."""
+
+
+def circle(samples: int = 500, noise: float = 0.05, seed: int = 0) -> Points:
+    """A disc within a ring."""
+    random = np.random.default_rng(seed)
+    labels = np.arange(samples) % 2
+    inner, outer = random.uniform(0, 0.4, samples), random.uniform(0.6, 1.0, samples)
+    radius = np.where(labels == 1, outer, inner)
+    angle = random.uniform(0, 2 * np.pi, samples)
+    return _points(radius * np.cos(angle), radius * np.sin(angle), labels, noise, random)
+
+
+def xor(samples: int = 500, noise: float = 0.05, seed: int = 0) -> Points:
+    """Opposite quadrants belong together."""
+    random = np.random.default_rng(seed)
+    x, y = random.uniform(-1, 1, (2, samples))
+    return _points(x, y, (x * y > 0).astype(np.int32), noise, random)
+
+
+def gauss(samples: int = 500, noise: float = 0.2, seed: int = 0) -> Points:
+    """Two clouds."""
+    random = np.random.default_rng(seed)
+    labels = np.arange(samples) % 2
+    centre = np.where(labels == 1, 0.5, -0.5)
+    return _points(centre, centre, labels, noise, random)
+
+
+def spiral(samples: int = 500, noise: float = 0.02, seed: int = 0) -> Points:
+    """Two arms wound into each other."""
+    random = np.random.default_rng(seed)
+    labels = np.arange(samples) % 2
+    radius = random.uniform(0.05, 1.0, samples)
+    angle = 1.75 * radius * 2 * np.pi + np.pi * labels
+    return _points(radius * np.sin(angle), radius * np.cos(angle), labels, noise, random)
+
+
+def _points(x: Array, y: Array, labels: Array, noise: float, random: np.random.Generator) -> Points:
+    points = np.stack([x, y], axis=1) + random.normal(0, noise, (len(labels), 2))
+    return points.astype(np.float32), labels.astype(np.int32)

@@ -1,0 +1,119 @@
+"""Weights files of either format, told apart by name when written and by content when read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from playgrad.errors import CheckpointError
+from playgrad.io import npz, safetensors
+
+Array = np.ndarray[Any, Any]
+FORMATS = ("safetensors", "npz")
+_METADATA = {"format": "np", "producer": "playgrad"}
+
+
+def encode(tensors: Mapping[str, Array], format: str) -> bytes:
+    """``tensors`` as the bytes of a file of ``format``, "safetensors" or "npz".
+
+    Raises:
+        CheckpointError: there is no such format.
+    """
+    if format == "safetensors":
+        return safetensors.dump(tensors, _METADATA)
+    if format == "npz":
+        return npz.dump(tensors)
+    raise CheckpointError(f"there is no weights format {format!r}.", hint=_USE)
+
+
+def decode(content: bytes) -> dict[str, Array]:
+    """The arrays in the bytes of a weights file; an npz is known by its first two bytes.
+
+    Raises:
+        CheckpointError: truncated, damaged or foreign.
+    """
+    return npz.parse(content) if content[:2] == b"PK" else safetensors.parse(content)
+
+
+def format_of(path: str | Path) -> str:
+    """The format that the ending of ``path`` names.
+
+    Raises:
+        CheckpointError: it names none.
+    """
+    ending = Path(path).suffix.lstrip(".")
+    if ending not in FORMATS:
+        raise CheckpointError(f"the name '{Path(path).name}' does not tell the format.", hint=_USE)
+    return ending
+
+
+def save(
+    tensors: Mapping[str, Array], file: str | Path | BinaryIO, format: str | None = None
+) -> None:
+    """Write ``tensors`` to a path, or to an open binary file (then safetensors unless named)."""
+    if isinstance(file, (str, Path)):
+        content = encode(tensors, format or format_of(file))
+        Path(file).write_bytes(content)
+    else:
+        file.write(encode(tensors, format or "safetensors"))
+
+
+def load(file: str | Path | BinaryIO | bytes) -> dict[str, Array]:
+    """The arrays in a path, an open binary file, or bytes.
+
+    Raises:
+        CheckpointError: there is no such file, or it is truncated, damaged or foreign.
+    """
+    if isinstance(file, bytes):
+        return decode(file)
+    if not isinstance(file, (str, Path)):
+        return decode(file.read())
+    try:
+        content = Path(file).read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"cannot read '{file}': {error.strerror}.") from None
+    try:
+        return decode(content)
+    except CheckpointError as error:
+        error.message = f"{Path(file).name}: {error.message}"
+        raise
+
+
+def check_match(tensors: Mapping[str, Array], expected: Mapping[str, Any]) -> dict[str, Array]:
+    """``tensors`` as values for ``expected`` (names to things with a shape and a dtype name).
+
+    Raises:
+        CheckpointError: names are missing or unknown, or a shape or dtype differs.
+    """
+    missing = [name for name in expected if name not in tensors]
+    unknown = [name for name in tensors if name not in expected]
+    if missing or unknown:
+        raise CheckpointError(
+            "the weights do not belong to this model:"
+            + (f" it needs {_list(missing)}, not in the file;" if missing else "")
+            + (f" the file has {_list(unknown)}, not in the model;" if unknown else ""),
+            hint="Load them into a model with the same layers.",
+        )
+    for name, want in expected.items():
+        array = tensors[name]
+        if array.shape != tuple(want.shape):
+            raise CheckpointError(
+                f"'{name}' has shape {array.shape} in the file, but {tuple(want.shape)} "
+                "in the model."
+            )
+        if array.dtype.name != want.dtype:
+            raise CheckpointError(
+                f"'{name}' is {array.dtype.name} in the file, but {want.dtype} in the model."
+            )
+    return {name: tensors[name] for name in expected}
+
+
+def _list(names: list[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:4])
+    return shown + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+_USE = f"Use one of: {', '.join('.' + name for name in FORMATS)}."

@@ -1,0 +1,101 @@
+"""Layers of a few lines and no variables. The shortest is the one to copy for a new layer."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any
+
+from playgrad.errors import ShapeError, shape_text
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import activations
+from playgrad.nn.layer import Layer
+from playgrad.ops import random
+from playgrad.ops.shape import flatten, reshape
+
+
+class Rescaling(Layer):
+    """``inputs * scale + offset``: brings pixels 0..255 to 0..1 with ``scale=1/255``."""
+
+    kind = "rescaling"
+
+    def __init__(self, scale: float, offset: float = 0.0, name: str | None = None) -> None:
+        super().__init__(name)
+        self.scale = float(scale)
+        self.offset = float(offset)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        scaled = inputs[0] * self.scale
+        return scaled + self.offset if self.offset else scaled
+
+
+class Flatten(Layer):
+    """All dimensions but the batch in one: (batch, a, b, ...) to (batch, a * b * ...)."""
+
+    kind = "flatten"
+    takes_floats = False
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        return flatten(inputs[0])
+
+
+class Reshape(Layer):
+    """The same elements under another shape; ``target_shape`` leaves out the batch."""
+
+    kind = "reshape"
+    takes_floats = False
+
+    def __init__(self, target_shape: Any, name: str | None = None) -> None:
+        super().__init__(name)
+        self.target_shape = tuple(int(size) for size in target_shape)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        sample = inputs[0].shape[1:]
+        fits = -1 in self.target_shape or None in sample
+        if not fits and math.prod(self.target_shape) != math.prod(n for n in sample if n):
+            raise ShapeError(
+                f"layer '{self.name}' cannot bring samples of shape {shape_text(sample)} "
+                f"to {shape_text(self.target_shape)}: the number of elements differs."
+            )
+        if -1 not in self.target_shape:
+            return reshape(inputs[0], (-1, *self.target_shape))
+        known = math.prod(self.known(inputs[0].shape, i) for i in range(1, len(sample) + 1))
+        rest = -math.prod(self.target_shape)
+        free = known // rest if rest else 0
+        return reshape(inputs[0], (-1, *(free if n == -1 else n for n in self.target_shape)))
+
+
+class Activation(Layer):
+    """An activation function as a layer."""
+
+    kind = "activation"
+
+    def __init__(self, activation: Any, name: str | None = None) -> None:
+        super().__init__(name)
+        self.activation = activation
+        self._activate = activations.get(activation)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        return self._activate(inputs[0])
+
+
+class Dropout(Layer):
+    """In training, each value is 0 with probability ``rate``, the others grow by 1/(1 - rate).
+
+    Srivastava et al. 2014. Outside training the inputs pass unchanged.
+    """
+
+    kind = "dropout"
+
+    def __init__(self, rate: float, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__(name)
+        if not 0.0 <= rate < 1.0:
+            raise ShapeError(f"a dropout rate must be at least 0 and below 1, not {rate}.")
+        self.rate = float(rate)
+        self.seed = seed
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        if not training or self.rate == 0.0:
+            return inputs[0]
+        seed = zlib.crc32(str(self.name).encode()) if self.seed is None else self.seed
+        return random.dropout(inputs[0], self.rate, seed=seed)

@@ -1,0 +1,70 @@
+"""Convolution layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import activations, initializers
+from playgrad.nn.layer import Layer
+from playgrad.ops.conv2d import conv2d
+
+
+class Conv2D(Layer):
+    """Two-dimensional convolution (cross-correlation, as everywhere in this field).
+
+    Inputs (batch, height, width, in), kernel (kernel height, kernel width, in, filters), bias
+    (filters,), result (batch, height', width', filters).
+
+    Args:
+        filters: channels of the result.
+        kernel_size: one number, or (height, width).
+        strides: one number, or (vertical, horizontal).
+        padding: "valid" for none, or "same" to keep the size at stride 1.
+        activation: name or function; None for none.
+        use_bias: whether to add a bias.
+        kernel_initializer, bias_initializer: name or `Initializer`.
+    """
+
+    kind = "conv2d"
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.filters = self.positive("filters", filters)
+        self.kernel_size = self.pair("kernel_size", kernel_size)
+        self.strides = self.pair("strides", strides)
+        self.padding = padding
+        self.activation = activation
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self._activate = activations.get(activation)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+        channels = self.known(shapes[0], -1)
+        shape = (*self.kernel_size, channels, self.filters)
+        self.add_weight("kernel", shape, self.kernel_initializer)
+        if self.use_bias:
+            self.add_weight("bias", (self.filters,), self.bias_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x, kernel = inputs[0], self.variables["kernel"]
+        self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
+        self.expect_width(x.shape, kernel.spec.static_shape[2])
+        y = conv2d(x, kernel, self.strides, self.padding)
+        if self.use_bias:
+            y = y + self.variables["bias"]
+        return self._activate(y)

@@ -1,0 +1,63 @@
+"""The fully connected layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import activations, initializers
+from playgrad.nn.layer import Layer
+from playgrad.ops.matmul import matmul
+from playgrad.ops.shape import reshape
+
+
+class Dense(Layer):
+    """``activation(inputs @ kernel + bias)``.
+
+    Inputs (batch, ..., in), kernel (in, units), bias (units,), result (batch, ..., units).
+
+    Args:
+        units: outputs a sample.
+        activation: name or function; None for none.
+        use_bias: whether to add a bias.
+        kernel_initializer, bias_initializer: name or `Initializer`.
+    """
+
+    kind = "dense"
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.units = self.positive("units", units)
+        self.activation = activation
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self._activate = activations.get(activation)
+
+    def build(self, *shapes: Shape) -> None:
+        width = self.known(shapes[0], -1)
+        self.add_weight("kernel", (width, self.units), self.kernel_initializer)
+        if self.use_bias:
+            self.add_weight("bias", (self.units,), self.bias_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x, kernel = inputs[0], self.variables["kernel"]
+        width = kernel.spec.static_shape[0]
+        self.expect_width(x.shape, width)
+        leading = x.shape[1:-1]
+        y = matmul(reshape(x, (-1, width)) if leading else x, kernel)
+        if self.use_bias:
+            y = y + self.variables["bias"]
+        if leading:
+            y = reshape(y, (-1, *(self.known(x.shape, i) for i in range(1, len(x.shape) - 1)),
+                            self.units))
+        return self._activate(y)

@@ -1,0 +1,205 @@
+"""How weights begin: tensors of random or fixed numbers, the same on every host.
+
+Random initializers draw from the graph's counter-based generator at counter 0, so equal seeds
+give equal weights wherever they are made.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from playgrad.errors import GraphError
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.build import constant
+from playgrad.ops.fill import fill
+from playgrad.ops.random import random_normal, random_uniform, truncated_normal
+
+# The standard deviation of a normal distribution cut off at two of its own.
+_TRUNCATED_STDDEV = 0.8796256610342398
+_REGISTRY: dict[str, type[Initializer]] = {}
+
+
+@dataclass(frozen=True)
+class Initializer:
+    """Base of initializers: a frozen dataclass that makes a float32 tensor of a given shape.
+
+    A subclass names itself by ``kind`` and is then found under that name.
+    """
+
+    kind: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        if cls.kind:
+            _REGISTRY[cls.kind] = cls
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        """A tensor of ``shape``; ``seed`` is the variable's own key."""
+        raise NotImplementedError
+
+    def config(self) -> dict[str, Any]:
+        """What ``get`` turns back into an equal initializer."""
+        return {"kind": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Constant(Initializer):
+    """The same ``value`` everywhere."""
+
+    kind = "constant"
+    value: float = 0.0
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        return fill(shape, self.value, "float32")
+
+
+@dataclass(frozen=True)
+class Zeros(Initializer):
+    """All 0."""
+
+    kind = "zeros"
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        return fill(shape, 0.0, "float32")
+
+
+@dataclass(frozen=True)
+class Ones(Initializer):
+    """All 1."""
+
+    kind = "ones"
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        return fill(shape, 1.0, "float32")
+
+
+@dataclass(frozen=True)
+class RandomNormal(Initializer):
+    """Normally distributed; ``seed`` None takes one from the variable's name."""
+
+    kind = "normal"
+    mean: float = 0.0
+    stddev: float = 0.05
+    seed: int | None = None
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        return random_normal(
+            shape, self.mean, self.stddev, _key(self.seed, seed), counter=_first()
+        )
+
+
+@dataclass(frozen=True)
+class RandomUniform(Initializer):
+    """Uniformly distributed between two bounds."""
+
+    kind = "uniform"
+    minval: float = -0.05
+    maxval: float = 0.05
+    seed: int | None = None
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        return random_uniform(
+            shape, self.minval, self.maxval, _key(self.seed, seed), counter=_first()
+        )
+
+
+@dataclass(frozen=True)
+class _Scaled(Initializer):
+    """Random with a variance that keeps signals of equal size from layer to layer."""
+
+    seed: int | None = None
+
+    def _variance(self, fan_in: float, fan_out: float) -> float:
+        raise NotImplementedError
+
+    def _uniform(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        limit = math.sqrt(3.0 * self._variance(*fans(shape)))
+        return random_uniform(shape, -limit, limit, _key(self.seed, seed), counter=_first())
+
+    def _normal(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        stddev = math.sqrt(self._variance(*fans(shape))) / _TRUNCATED_STDDEV
+        return truncated_normal(shape, 0.0, stddev, _key(self.seed, seed), counter=_first())
+
+
+@dataclass(frozen=True)
+class GlorotUniform(_Scaled):
+    """Glorot and Bengio 2010: variance 2 / (fan in + fan out)."""
+
+    kind = "glorot_uniform"
+
+    def _variance(self, fan_in: float, fan_out: float) -> float:
+        return 2.0 / (fan_in + fan_out)
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        return self._uniform(shape, seed)
+
+
+@dataclass(frozen=True)
+class GlorotNormal(GlorotUniform):
+    """Glorot and Bengio 2010, from a normal distribution cut off at two deviations."""
+
+    kind = "glorot_normal"
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        return self._normal(shape, seed)
+
+
+@dataclass(frozen=True)
+class HeUniform(_Scaled):
+    """He et al. 2015, for relu: variance 2 / fan in."""
+
+    kind = "he_uniform"
+
+    def _variance(self, fan_in: float, fan_out: float) -> float:
+        return 2.0 / fan_in
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        return self._uniform(shape, seed)
+
+
+@dataclass(frozen=True)
+class HeNormal(HeUniform):
+    """He et al. 2015, from a normal distribution cut off at two deviations."""
+
+    kind = "he_normal"
+
+    def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
+        return self._normal(shape, seed)
+
+
+def fans(shape: tuple[int, ...]) -> tuple[float, float]:
+    """Inputs and outputs that one weight of a kernel of ``shape`` connects.
+
+    A dense kernel is (in, out), a convolution's (height, width, in, out).
+    """
+    if len(shape) < 2:
+        size = float(shape[0]) if shape else 1.0
+        return size, size
+    window = math.prod(shape[:-2])
+    return float(window * shape[-2]), float(window * shape[-1])
+
+
+def get(value: str | dict[str, Any] | Initializer) -> Initializer:
+    """The initializer called, described by, or given as ``value``.
+
+    Raises:
+        GraphError: there is none of that name.
+    """
+    if isinstance(value, Initializer):
+        return value
+    config = dict(value) if isinstance(value, dict) else {"kind": value}
+    kind = config.pop("kind", None)
+    if kind not in _REGISTRY:
+        raise GraphError(
+            f"there is no initializer {kind!r}.", hint=f"Use one of: {', '.join(_REGISTRY)}."
+        )
+    return _REGISTRY[kind](**config)
+
+
+def _key(own: int | None, given: int) -> int:
+    return given if own is None else own
+
+
+def _first() -> Tensor:
+    return constant(0, "uint32")

@@ -1,0 +1,252 @@
+"""Loss functions: how wrong each sample's prediction is.
+
+A loss maps targets and predictions to one number a sample, shape (batch,); training takes the mean.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from playgrad.errors import DataError, GraphError, ShapeError, shape_text
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.cross_entropy import softmax_cross_entropy, sparse_softmax_cross_entropy
+from playgrad.ops.elementwise import (
+    absolute,
+    log,
+    maximum,
+    minimum,
+    softplus,
+    squared_difference,
+)
+from playgrad.ops.index import one_hot
+from playgrad.ops.reduce import reduce_mean, reduce_sum
+
+Array = np.ndarray[Any, Any]
+_EPSILON = 1e-7
+"""Probabilities are kept this far from 0 and 1 before their logarithm is taken."""
+_REGISTRY: dict[str, type[Loss]] = {}
+
+
+class Loss:
+    """Base of losses. A subclass names itself by ``kind`` and is then found under that name.
+
+    Attributes:
+        target_dtype: what labels become on the device.
+    """
+
+    kind: ClassVar[str] = ""
+    target_dtype: ClassVar[str] = "float32"
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__:
+            _REGISTRY[cls.kind] = cls
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The loss of each sample, shape (batch,)."""
+        raise NotImplementedError
+
+    def check_targets(self, y: Array, output: Shape, what: str) -> Array:
+        """``y`` as it goes to the device for predictions of shape ``output``.
+
+        Raises:
+            DataError: labels out of range, not numbers, not finite, or of another shape.
+        """
+        expected = tuple(output[1:])
+        if y.shape[1:] != expected and int(np.prod(y.shape[1:])) == _count(expected):
+            y = y.reshape(len(y), *(1 if n is None else n for n in expected))
+        if y.shape[1:] != expected:
+            raise ShapeError(
+                f"{what} has samples of shape {shape_text(y.shape[1:])}, but the model's output "
+                f"has {shape_text(expected)}.",
+                hint=self._shape_hint(y),
+            )
+        values = np.ascontiguousarray(y, self.target_dtype)
+        if not np.isfinite(values).all():
+            raise DataError(f"{what} contains NaN or infinity.")
+        return values
+
+    def _shape_hint(self, y: Array) -> str | None:
+        return None
+
+
+class FromScores(Loss):
+    """A loss on class probabilities, or with ``from_logits=True`` on scores before softmax."""
+
+    def __init__(self, from_logits: bool = False) -> None:
+        self.from_logits = from_logits
+
+    def scores(self, y_pred: Tensor) -> Tensor | None:
+        """The logits of ``y_pred``; None where only probabilities are to be had.
+
+        Cross-entropy from logits is exact where probabilities have been rounded to 0 or 1, so the
+        input of a final softmax is used in place of its output.
+        """
+        if self.from_logits:
+            return y_pred
+        node = y_pred.node
+        while node.op.name == "identity":
+            node = node.inputs[0].node
+        if node.op.name == "softmax" and node.attrs.get("axis", -1) in (-1, len(y_pred.shape) - 1):
+            return node.inputs[0]
+        if node.op.name in ("add", "matmul"):
+            warnings.warn(
+                f"{self.kind} expects probabilities, but the model ends in '{node.name}' without "
+                "a softmax: add activation='softmax', or use from_logits=True.",
+                stacklevel=2,
+            )
+        return None
+
+
+class SparseCategoricalCrossentropy(FromScores):
+    """Minus the log-probability of the right class; labels are class numbers, shape (batch,)."""
+
+    kind = "sparse_categorical_crossentropy"
+    target_dtype = "int32"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        logits = self.scores(y_pred)
+        if logits is not None:
+            return sparse_softmax_cross_entropy(logits, y_true)
+        chosen = one_hot(y_true, y_pred.spec.shape[-1] or 0)
+        return reduce_sum(chosen * -log(maximum(y_pred, _EPSILON)), axis=-1)
+
+    def check_targets(self, y: Array, output: Shape, what: str) -> Array:
+        if len(output) != 2:
+            raise ShapeError(
+                f"{self.kind} needs an output of shape (batch, classes), not {shape_text(output)}."
+            )
+        labels = y.reshape(-1) if y.shape[1:] == (1,) else y
+        if labels.ndim != 1:
+            raise ShapeError(
+                f"{what} must hold one class number a sample, but has samples of shape "
+                f"{shape_text(y.shape[1:])}.",
+                hint="For one-hot labels use categorical_crossentropy.",
+            )
+        if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
+            raise DataError(f"{what} must hold whole class numbers.")
+        check_labels(labels, int(output[-1] or 0), what)
+        return labels.astype(np.int32)
+
+
+class CategoricalCrossentropy(FromScores):
+    """Cross-entropy with labels that are probabilities (one-hot or soft), (batch, classes)."""
+
+    kind = "categorical_crossentropy"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        logits = self.scores(y_pred)
+        if logits is not None:
+            return softmax_cross_entropy(logits, y_true)
+        return reduce_sum(y_true * -log(maximum(y_pred, _EPSILON)), axis=-1)
+
+    def _shape_hint(self, y: Array) -> str | None:
+        if y.ndim == 1:
+            return "For labels that are class numbers use sparse_categorical_crossentropy."
+        return None
+
+
+class BinaryCrossentropy(FromScores):
+    """Cross-entropy of independent yes/no outputs; labels between 0 and 1."""
+
+    kind = "binary_crossentropy"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        if self.from_logits:
+            return mean_of_sample(softplus(y_pred) - y_true * y_pred)
+        p = minimum(maximum(y_pred, _EPSILON), 1.0 - _EPSILON)
+        return mean_of_sample(-(y_true * log(p) + (1.0 - y_true) * log(1.0 - p)))
+
+    def check_targets(self, y: Array, output: Shape, what: str) -> Array:
+        values = super().check_targets(y, output, what)
+        if values.size and (values.min() < 0 or values.max() > 1):
+            raise DataError(
+                f"{what} must lie between 0 and 1 for {self.kind}, but reaches from "
+                f"{values.min():g} to {values.max():g}."
+            )
+        return values
+
+
+class MeanSquaredError(Loss):
+    """Mean of squared differences."""
+
+    kind = "mean_squared_error"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return mean_of_sample(squared_difference(y_pred, y_true))
+
+
+class MeanAbsoluteError(Loss):
+    """Mean of absolute differences."""
+
+    kind = "mean_absolute_error"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return mean_of_sample(absolute(y_pred - y_true))
+
+
+class CustomLoss(Loss):
+    """A loss from a function of (y_true, y_pred) that gives one number a sample."""
+
+    kind = "custom"
+
+    def __init__(self, function: Callable[[Tensor, Tensor], Tensor]) -> None:
+        self.function = function
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        values = self.function(y_true, y_pred)
+        name = getattr(self.function, "__name__", "loss")
+        if not isinstance(values, Tensor) or not values.shape:
+            raise ShapeError(
+                f"the loss function {name!r} must return one number a sample, shape (batch,).",
+                hint="Leave out the mean over the batch: training takes it.",
+            )
+        return mean_of_sample(values)
+
+
+_SHORT = {"mse": "mean_squared_error", "mae": "mean_absolute_error"}
+
+
+def get(value: str | Loss | Callable[[Tensor, Tensor], Tensor]) -> Loss:
+    """The loss called, or given as, ``value``.
+
+    Raises:
+        GraphError: there is none of that name.
+    """
+    if isinstance(value, Loss):
+        return value
+    if callable(value):
+        return value() if isinstance(value, type) else CustomLoss(value)
+    name = _SHORT.get(value, value)
+    if name not in _REGISTRY or name == "custom":
+        known = [kind for kind in _REGISTRY if kind != "custom"]
+        raise GraphError(f"there is no loss {value!r}.", hint=f"Use one of: {', '.join(known)}.")
+    return _REGISTRY[name]()
+
+
+def mean_of_sample(values: Tensor) -> Tensor:
+    """``values`` (batch, ...) averaged over all dimensions but the batch."""
+    rank = len(values.shape)
+    return values if rank == 1 else reduce_mean(values, axis=tuple(range(1, rank)))
+
+
+def check_labels(labels: Array, classes: int, what: str) -> None:
+    """Raise DataError, naming the first culprit, unless all labels lie in [0, classes)."""
+    outside = (labels < 0) | (labels >= classes)
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise DataError(
+            f"{what} contains the label {labels[first]:g} (sample {first}), but the model's output "
+            f"has {classes} classes: labels must be 0 to {classes - 1}."
+        )
+
+
+def _count(shape: Shape) -> int:
+    count = 1
+    for size in shape:
+        count *= 1 if size is None else size
+    return count

@@ -1,0 +1,54 @@
+"""Layers that bring branches together: each takes a list of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import ClassVar
+
+from playgrad.errors import ShapeError
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.layer import Layer
+from playgrad.ops import elementwise
+from playgrad.ops.concat import concat
+
+
+class _Merge(Layer):
+    def build(self, *shapes: Shape) -> None:
+        if len(shapes) < 2:
+            raise ShapeError(f"layer '{self.name}' merges two or more tensors, but got one.")
+
+
+class _Elementwise(_Merge):
+    merge: ClassVar[Callable[[Tensor, Tensor], Tensor]]
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        return reduce(type(self).merge, inputs)
+
+
+class Add(_Elementwise):
+    """The sum of tensors of one shape."""
+
+    kind = "add"
+    merge = staticmethod(elementwise.add)
+
+
+class Multiply(_Elementwise):
+    """The product of tensors of one shape, element by element."""
+
+    kind = "multiply"
+    merge = staticmethod(elementwise.mul)
+
+
+class Concatenate(_Merge):
+    """Tensors put side by side along ``axis``; the other dimensions must agree."""
+
+    kind = "concatenate"
+
+    def __init__(self, axis: int = -1, name: str | None = None) -> None:
+        super().__init__(name)
+        self.axis = axis
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        return concat(list(inputs), self.axis)

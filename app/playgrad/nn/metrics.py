@@ -1,0 +1,138 @@
+"""Metrics: numbers to watch. Each maps targets and predictions to one number a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from playgrad.errors import GraphError, ShapeError
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.losses import mean_of_sample
+from playgrad.ops.elementwise import absolute, cast, equal, squared_difference
+from playgrad.ops.index import one_hot
+from playgrad.ops.reduce import argmax, reduce_sum
+
+_REGISTRY: dict[str, type[Metric]] = {}
+
+
+class Metric:
+    """Base of metrics. A subclass names itself by ``kind`` and is then found under that name.
+
+    Attributes:
+        name: what it is called in logs; ``kind`` unless given.
+    """
+
+    kind: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__:
+            _REGISTRY[cls.kind] = cls
+
+    def __init__(self, name: str | None = None) -> None:
+        self.name = name or self.kind
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The metric of each sample, float32 (batch,); its mean is what is reported."""
+        raise NotImplementedError
+
+
+class Accuracy(Metric):
+    """The share of samples classified rightly.
+
+    Labels are class numbers (batch,), one-hot (batch, classes), or, beside a single output, 0 or 1,
+    where a prediction above ``threshold`` counts as 1.
+    """
+
+    kind = "accuracy"
+
+    def __init__(self, name: str | None = None, threshold: float = 0.5) -> None:
+        super().__init__(name)
+        self.threshold = threshold
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        if len(y_pred.shape) > 1 and y_pred.shape[-1] == 1:
+            above = y_pred > self.threshold
+            return mean_of_sample(cast(equal(above, y_true > 0.5), "float32"))
+        labels = y_true if len(y_true.shape) < len(y_pred.shape) else argmax(y_true, axis=-1)
+        return cast(equal(argmax(y_pred, axis=-1), cast(labels, "int32")), "float32")
+
+
+class TopKAccuracy(Metric):
+    """The share of samples whose right class is among the ``k`` with the highest scores."""
+
+    kind = "top_k_accuracy"
+
+    def __init__(self, k: int = 5, name: str | None = None) -> None:
+        super().__init__(name or f"top_{k}_accuracy")
+        self.k = k
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        if len(y_pred.shape) != 2:
+            raise ShapeError(f"{self.name} needs an output of shape (batch, classes).")
+        right = y_true
+        if len(y_true.shape) == 1:
+            right = one_hot(y_true, y_pred.shape[-1] or 0)
+        score = reduce_sum(right * y_pred, axis=-1, keepdims=True)
+        above = reduce_sum(cast(y_pred > score, "float32"), axis=-1)
+        return cast(above < float(self.k), "float32")
+
+
+class MeanSquaredError(Metric):
+    """Mean of squared differences."""
+
+    kind = "mean_squared_error"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return mean_of_sample(squared_difference(y_pred, y_true))
+
+
+class MeanAbsoluteError(Metric):
+    """Mean of absolute differences."""
+
+    kind = "mean_absolute_error"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return mean_of_sample(absolute(y_pred - y_true))
+
+
+class CustomMetric(Metric):
+    """A metric from a function of (y_true, y_pred) that gives one number a sample."""
+
+    kind = "custom"
+
+    def __init__(self, function: Callable[[Tensor, Tensor], Tensor]) -> None:
+        super().__init__(getattr(function, "__name__", "metric"))
+        self.function = function
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return mean_of_sample(cast(self.function(y_true, y_pred), "float32"))
+
+
+_OTHER_NAMES = {
+    "acc": "accuracy",
+    "sparse_categorical_accuracy": "accuracy",
+    "categorical_accuracy": "accuracy",
+    "binary_accuracy": "accuracy",
+    "sparse_top_k_categorical_accuracy": "top_k_accuracy",
+    "top_k_categorical_accuracy": "top_k_accuracy",
+    "mse": "mean_squared_error",
+    "mae": "mean_absolute_error",
+}
+
+
+def get(value: Any) -> Metric:
+    """The metric called, or given as, ``value``; logs use the name it was asked for by.
+
+    Raises:
+        GraphError: there is none of that name.
+    """
+    if isinstance(value, Metric):
+        return value
+    if callable(value):
+        return value() if isinstance(value, type) else CustomMetric(value)
+    kind = _OTHER_NAMES.get(value, value)
+    if kind not in _REGISTRY or kind == "custom":
+        known = [name for name in _REGISTRY if name != "custom"]
+        raise GraphError(f"there is no metric {value!r}.", hint=f"Use one of: {', '.join(known)}.")
+    name = None if value == "acc" else value
+    return _REGISTRY[kind](name=name)

@@ -1,0 +1,49 @@
+"""Pooling layers: the largest value, or the mean, of each window of an image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.layer import Layer
+from playgrad.ops.pool2d import avg_pool2d, max_pool2d
+
+
+class _Pool2D(Layer):
+    """Inputs (batch, height, width, channels), result (batch, height', width', channels)."""
+
+    pool: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        pool_size: Any = (2, 2),
+        strides: Any = None,
+        padding: str = "valid",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.pool_size = self.pair("pool_size", pool_size)
+        self.strides = self.pool_size if strides is None else self.pair("strides", strides)
+        self.padding = padding
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        return type(self).pool(inputs[0], self.pool_size, self.strides, self.padding)
+
+
+class MaxPool2D(_Pool2D):
+    """The largest value of each window; ``strides`` None moves by the window's size."""
+
+    kind = "max_pool2d"
+    pool = staticmethod(max_pool2d)
+
+
+class AveragePool2D(_Pool2D):
+    """The mean of each window; ``strides`` None moves by the window's size."""
+
+    kind = "average_pool2d"
+    pool = staticmethod(avg_pool2d)

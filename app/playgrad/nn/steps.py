@@ -1,0 +1,160 @@
+"""The graphs of one training step and one evaluation step, both over data on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.nn.resident import Resident
+from playgrad.nn.scopes import at_top
+from playgrad.ops.build import constant
+from playgrad.ops.elementwise import cast, is_finite, less, logical_and, where
+from playgrad.ops.fill import fill
+from playgrad.ops.index import gather
+from playgrad.ops.random import batch_indices
+from playgrad.ops.record import record
+from playgrad.ops.reduce import reduce_mean, reduce_sum
+from playgrad.ops.state import Variable, group
+
+if TYPE_CHECKING:
+    from playgrad.nn.model import Model
+    from playgrad.runtime.session import Session
+
+Array = np.ndarray[Any, Any]
+_COLUMNS = 6
+"""Scalars that one ``record`` can take: kernels may bind eight buffers."""
+HISTORY_ROWS = 1024
+SHUFFLE_SEED = 0x5EED
+"""Key of the order of samples, beside the graph's own seed, where the user names none."""
+
+
+class Recorder:
+    """Numbers written on the device at each step, kept for the last ``rows`` steps."""
+
+    def __init__(self, columns: Sequence[Tensor], rows: int, position: Tensor) -> None:
+        groups = [columns[i : i + _COLUMNS] for i in range(0, len(columns), _COLUMNS)]
+        self.rows = rows
+        self.variables: list[Variable] = []
+        self.nodes: list[Node] = []
+        for values in groups:
+            history = Variable(fill((rows, len(values)), 0.0), "history", trainable=False)
+            self.variables.append(history)
+            self.nodes.append(record(history, position, values).node)
+
+    def take(self, arrays: Sequence[Array], first: int, last: int) -> Array:
+        """The rows of steps ``first`` to ``last`` (not included) out of the variables' values."""
+        rows = np.arange(first, last) % self.rows
+        return np.concatenate([array[rows] for array in arrays], axis=1)
+
+
+@dataclass(frozen=True)
+class TrainStep:
+    """One update from the next batch.
+
+    Attributes:
+        run: what to run for its effect; adds 1 to the optimizer's ``iterations``, unless the loss
+            is not finite: then nothing changes but ``healthy``, nor in any step after it.
+        recorder: loss and metrics of each step, by iteration.
+        healthy: bool variable, false once a loss was not finite.
+    """
+
+    run: Node
+    recorder: Recorder
+    healthy: Variable
+    names: list[str]
+
+
+def build_train_step(
+    model: Model, data: Resident, batch: int, shuffle: bool, seed: int | None
+) -> TrainStep:
+    """The training step over ``data``, made once for equal arguments."""
+    key = ("train", data.key, batch, shuffle, seed)
+    if key not in model.cache:
+        model.cache[key] = _train_step(model, data, batch, shuffle, seed)
+    step: TrainStep = model.cache[key]
+    return step
+
+
+def _train_step(
+    model: Model, data: Resident, batch: int, shuffle: bool, seed: int | None
+) -> TrainStep:
+    optimizer, heads = model.compiled()
+    graph = model.graph
+    optimizer.prepare(graph)
+    with at_top(graph), graph.name_scope("train") as scope:
+        with graph.phase("input"):
+            number = SHUFFLE_SEED if seed is None else seed
+            index = batch_indices(optimizer.iterations, data.count, batch, shuffle, seed=number)
+            xs = [gather(x, index, name="x") for x in data.xs]
+            ys = [gather(y, index, name="y") for y in data.ys]
+        predictions = model.apply(xs, training=True)
+        columns = [reduce_mean(values) for values in heads.per_sample(ys, predictions)]
+    with at_top(graph), graph.reenter_scope(scope):
+        healthy = Variable(True, "healthy", trainable=False)
+        gate = logical_and(healthy, is_finite(columns[0]))
+        update = optimizer.minimize(columns[0], model.trainable_variables, gate)
+        with graph.phase("update"):
+            recorder = Recorder(columns, HISTORY_ROWS, optimizer.iterations)
+            run = group(update, healthy.assign(gate), *recorder.nodes, name="step")
+    return TrainStep(run, recorder, healthy, heads.names(model.output_names))
+
+
+@dataclass(frozen=True)
+class EvalStep:
+    """Sums of loss and metrics over the next ``batch`` samples; beyond the last they count 0.
+
+    Attributes:
+        run: what to run for its effect; adds 1 to ``position``.
+        steps: how many steps make up the whole data set.
+    """
+
+    run: Node
+    recorder: Recorder
+    position: Variable
+    steps: int
+    count: int
+    names: list[str]
+
+    def rewind(self, session: Session) -> None:
+        session.assign({self.position: np.uint32(0)})
+
+    def means(self, session: Session) -> dict[str, float]:
+        """The means over all samples, once all steps are done."""
+        arrays = session.run(list(self.recorder.variables))
+        sums = self.recorder.take(arrays, 0, self.steps).sum(axis=0, dtype=np.float64)
+        return dict(zip(self.names, map(float, sums / self.count), strict=True))
+
+
+def build_eval_step(model: Model, data: Resident, batch: int) -> EvalStep:
+    """The evaluation step over ``data``, made once for equal arguments."""
+    key = ("evaluate", data.key, batch)
+    if key not in model.cache:
+        model.cache[key] = _eval_step(model, data, batch)
+    step: EvalStep = model.cache[key]
+    return step
+
+
+def _eval_step(model: Model, data: Resident, batch: int) -> EvalStep:
+    _, heads = model.compiled()
+    graph, steps = model.graph, -(-data.count // batch)
+    with at_top(graph), graph.name_scope("evaluate") as scope:
+        position = Variable(0, "position", trainable=False, dtype="uint32")
+        with graph.phase("input"):
+            index = cast(position, "int32") * batch + constant(np.arange(batch, dtype=np.int32))
+            within = less(index, data.count)
+            inside = where(within, index, data.count - 1) if data.count % batch else index
+            xs = [gather(x, inside, name="x") for x in data.xs]
+            ys = [gather(y, inside, name="y") for y in data.ys]
+        predictions = model.apply(xs, training=False)
+        columns = heads.per_sample(ys, predictions)
+    with at_top(graph), graph.reenter_scope(scope):
+        if data.count % batch:
+            counts = cast(within, "float32")
+            columns = [values * counts for values in columns]
+        recorder = Recorder([reduce_sum(values) for values in columns], steps, position)
+        run = group(position.assign_add(1), *recorder.nodes, name="step")
+    return EvalStep(run, recorder, position, steps, data.count, heads.names(model.output_names))

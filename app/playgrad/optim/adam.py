@@ -1,0 +1,65 @@
+"""Adam (Kingma and Ba 2015)."""
+
+from __future__ import annotations
+
+import math
+
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.elementwise import exp, sqrt, where
+from playgrad.ops.state import Variable
+from playgrad.ops.update import apply_adam
+from playgrad.optim.optimizer import Optimizer
+from playgrad.optim.schedules import Schedule
+
+
+class Adam(Optimizer):
+    """Steps scaled by running means of the gradient and its square.
+
+    ``w -= rate * m / (sqrt(v) + epsilon)``, where the rate carries the correction of both means'
+    bias towards zero, in the order that the end of the paper's section 2 gives.
+
+    Args:
+        learning_rate: a number, or a schedule.
+        beta_1, beta_2: how much of the running means is kept at each step.
+        epsilon: keeps the division from zero.
+    """
+
+    kind = "adam"
+
+    def __init__(
+        self,
+        learning_rate: float | Schedule = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+    ) -> None:
+        super().__init__(learning_rate)
+        if not (0.0 < beta_1 < 1.0 and 0.0 < beta_2 < 1.0):
+            raise ValueError(f"beta_1 and beta_2 must be between 0 and 1, not {beta_1}, {beta_2}")
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.epsilon = epsilon
+
+    def _rate(self, base: Tensor, step: Tensor) -> Tensor:
+        count = step + 1.0
+        return base * sqrt(_one_minus_power(self.beta_2, count)) / _one_minus_power(
+            self.beta_1, count
+        )
+
+    def _update(
+        self, variable: Variable, grad: Tensor, rate: Tensor, gate: Tensor | None
+    ) -> Tensor:
+        m, v = self.slot(variable, "m"), self.slot(variable, "v")
+        return apply_adam(
+            variable, m, v, grad, rate, self.beta_1, self.beta_2, self.epsilon, gate=gate
+        )[0]
+
+
+def _one_minus_power(beta: float, count: Tensor) -> Tensor:
+    """``1 - beta ** count`` without the cancellation that float32 suffers for beta near 1.
+
+    With x = count * ln(beta): -(x + x²/2 + x³/6 + x⁴/24 + x⁵/120) near 0, else 1 - exp(x).
+    """
+    x = count * math.log(beta)
+    series = x * (1.0 + x * (0.5 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120)))))
+    return where(x > -0.1, -series, 1.0 - exp(x))

@@ -1,0 +1,184 @@
+"""The base of optimizers: gradients in, update nodes out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from playgrad.errors import GraphError
+from playgrad.graph.autodiff import gradients
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.elementwise import cast
+from playgrad.ops.fill import fill
+from playgrad.ops.state import Variable, group, trainable_variables
+from playgrad.optim.schedules import Schedule
+
+_REGISTRY: dict[str, type[Optimizer]] = {}
+
+
+class Optimizer:
+    """Base of optimizers. One object serves one graph and keeps its state there, as variables.
+
+    Args:
+        learning_rate: a number, or a schedule of the step.
+
+    Attributes:
+        iterations: uint32 scalar variable, the number of updates made.
+        learning_rate: float32 scalar variable (of a schedule: its initial rate); assign to it to
+            change the rate while training.
+    """
+
+    kind: ClassVar[str] = "optimizer"
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__:
+            _REGISTRY[cls.kind] = cls
+
+    def __init__(self, learning_rate: float | Schedule) -> None:
+        if isinstance(learning_rate, (int, float)):
+            self.initial_learning_rate = float(learning_rate)
+            self.schedule: Schedule | None = None
+        else:
+            self.initial_learning_rate = float(learning_rate.initial_learning_rate)
+            self.schedule = learning_rate
+        if not math.isfinite(self.initial_learning_rate) or self.initial_learning_rate < 0:
+            raise ValueError(f"a learning rate must be a number of at least 0, not {learning_rate}")
+        self._graph: Graph | None = None
+        self._scope = ""
+        self._slots: dict[tuple[str, str], Variable] = {}
+
+    # What an optimizer defines.
+
+    def _rate(self, base: Tensor, step: Tensor) -> Tensor:
+        """The factor for this step's updates; ``step`` is a float32 scalar counted from 0."""
+        return base
+
+    def _update(
+        self, variable: Variable, grad: Tensor, rate: Tensor, gate: Tensor | None
+    ) -> Tensor:
+        """Update ``variable`` and its slots in place; the result is the new value."""
+        raise NotImplementedError
+
+    # What all of them do.
+
+    def minimize(
+        self,
+        loss: Tensor,
+        var_list: Sequence[Tensor] | None = None,
+        gate: Tensor | None = None,
+    ) -> Node:
+        """A node that lowers ``loss`` (a scalar) by one update of the variables.
+
+        Args:
+            var_list: the variables; None for all trainable ones of the graph.
+            gate: bool scalar; where false, no variable changes.
+
+        Raises:
+            GraphError: the loss depends on none of the variables.
+        """
+        variables = list(var_list) if var_list is not None else trainable_variables(loss.graph)
+        with loss.graph.as_default():
+            grads = gradients(loss, variables)
+            if all(grad is None for grad in grads):
+                raise GraphError(
+                    f"the loss '{loss.name}' depends on none of the variables to train.",
+                    op=loss.node.name,
+                    source=loss.node.source,
+                )
+            return self.apply_gradients(zip(grads, variables, strict=True), gate)
+
+    def apply_gradients(
+        self, grads_and_vars: Iterable[tuple[Tensor | None, Tensor]], gate: Tensor | None = None
+    ) -> Node:
+        """A node that makes one update with gradients at hand; those that are None are left out."""
+        pairs = [(grad, variable) for grad, variable in grads_and_vars if grad is not None]
+        if not pairs:
+            raise GraphError("apply_gradients() got no gradients.")
+        graph = pairs[0][1].graph
+        self.prepare(graph)
+        with graph.as_default(), graph.phase("update"):
+            with graph.reenter_scope(self._scope):
+                step = cast(self.iterations, "float32")
+                base: Tensor = self.learning_rate
+                if self.schedule is not None:
+                    base = self.schedule.rate(base, step)
+                rate = self._rate(base, step)
+            updates: list[Tensor] = []
+            for grad, variable in pairs:
+                assert isinstance(variable, Variable)
+                with graph.reenter_scope(f"{self._scope}{variable.variable_name}/"):
+                    updates.append(self._update(variable, grad, rate, gate))
+            with graph.reenter_scope(self._scope):
+                one: Any = 1 if gate is None else cast(gate, "uint32")
+                updates.append(self.iterations.assign_add(one))
+                return group(*updates, name="update")
+
+    def prepare(self, graph: Graph) -> None:
+        """Make the optimizer's own variables in ``graph``, if not made yet.
+
+        Raises:
+            GraphError: the optimizer already serves another graph.
+        """
+        if self._graph is graph:
+            return
+        if self._graph is not None:
+            raise GraphError(
+                f"this {type(self).__name__} already trains another model.",
+                hint="Make a new optimizer for each model.",
+            )
+        self._graph = graph
+        with self._at_top(graph), graph.name_scope(self.kind) as self._scope:
+            self.iterations = Variable(0, "iterations", trainable=False, dtype="uint32")
+            self.learning_rate = Variable(
+                self.initial_learning_rate, "learning_rate", trainable=False, dtype="float32"
+            )
+
+    def slot(self, variable: Variable, name: str) -> Variable:
+        """The state ``<optimizer>/<variable>/<name>``: zeros of the variable's shape at first."""
+        key = (variable.variable_name, name)
+        if key not in self._slots:
+            graph = variable.graph
+            scope = f"{self._scope}{variable.variable_name}/"
+            with self._at_top(graph):
+                with graph.reenter_scope(f"{scope}{name}/"):
+                    zeros = fill(variable.spec.static_shape, 0.0, variable.dtype)
+                with graph.reenter_scope(scope):
+                    self._slots[key] = Variable(zeros, name, trainable=False)
+        return self._slots[key]
+
+    @property
+    def variables(self) -> list[Variable]:
+        """All state: iterations, learning rate and slots."""
+        if self._graph is None:
+            return []
+        return [self.iterations, self.learning_rate, *self._slots.values()]
+
+    @contextmanager
+    def _at_top(self, graph: Graph) -> Iterator[None]:
+        """Outside all scopes: state is made once, wherever it is first asked for."""
+        with (
+            graph.as_default(),
+            graph.reenter_scope(""),
+            graph.control_dependencies(None),
+            graph.device(None),
+            graph.phase("variable"),
+        ):
+            yield
+
+
+def get(value: str | Optimizer) -> Optimizer:
+    """A new optimizer called ``value`` with its defaults, or the one given.
+
+    Raises:
+        GraphError: there is none of that name.
+    """
+    if isinstance(value, Optimizer):
+        return value
+    if value not in _REGISTRY:
+        raise GraphError(
+            f"there is no optimizer {value!r}.", hint=f"Use one of: {', '.join(_REGISTRY)}."
+        )
+    return _REGISTRY[value]()  # type: ignore[call-arg]

@@ -1,0 +1,57 @@
+"""Stochastic gradient descent, plain and with momentum."""
+
+from __future__ import annotations
+
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.state import Variable
+from playgrad.ops.update import apply_momentum, apply_sgd
+from playgrad.optim.optimizer import Optimizer
+from playgrad.optim.schedules import Schedule
+
+
+class SGD(Optimizer):
+    """``w -= rate * g``, or with momentum ``v = momentum * v + g; w -= rate * v``.
+
+    Args:
+        learning_rate: a number, or a schedule.
+        momentum: how much of the last step's movement is kept; 0 for none.
+        nesterov: look ahead along the movement (Sutskever et al. 2013).
+    """
+
+    kind = "sgd"
+
+    def __init__(
+        self,
+        learning_rate: float | Schedule = 0.01,
+        momentum: float = 0.0,
+        nesterov: bool = False,
+    ) -> None:
+        super().__init__(learning_rate)
+        if not 0.0 <= momentum <= 1.0:
+            raise ValueError(f"momentum must be between 0 and 1, not {momentum}")
+        self.momentum = momentum
+        self.nesterov = nesterov
+
+    def _update(
+        self, variable: Variable, grad: Tensor, rate: Tensor, gate: Tensor | None
+    ) -> Tensor:
+        if self.momentum == 0.0:
+            return apply_sgd(variable, grad, rate, gate=gate)
+        velocity = self.slot(variable, "velocity")
+        return apply_momentum(
+            variable, velocity, grad, rate, self.momentum, self.nesterov, gate=gate
+        )[0]
+
+
+class Momentum(SGD):
+    """SGD with momentum 0.9 unless told otherwise."""
+
+    kind = "momentum"
+
+    def __init__(
+        self,
+        learning_rate: float | Schedule = 0.01,
+        momentum: float = 0.9,
+        nesterov: bool = False,
+    ) -> None:
+        super().__init__(learning_rate, momentum, nesterov)

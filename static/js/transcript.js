@@ -31,7 +31,7 @@ export class Transcript {
         this.#open = false;
         return;
       }
-      this.#append(piece, stream);
+      this.#append(isRest ? piece : piece.replace(/\r+$/, ""), stream);
       this.#open = isRest;
     });
     if (this.lines.length > MOST_LINES) this.lines = this.lines.slice(-MOST_LINES);

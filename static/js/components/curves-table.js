@@ -27,7 +27,7 @@ export function CurvesTable() {
       </table>
       <table>
         <caption>By step${every > 1 ? ", a sample" : ""}</caption>
-        <thead><tr><th scope="col">Step</th><th scope="col">Loss</th><th scope="col">Smoothed</th>
+        <thead><tr><th scope="col">Step</th><th scope="col">Loss</th><th scope="col">Trend</th>
           <th scope="col">Accuracy</th></tr></thead>
         <tbody>
           ${rows.map(({ step, index }) => html`

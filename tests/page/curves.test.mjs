@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Curves } from "../../static/js/curves.js";
+
+test("a short run keeps every point", () => {
+  const curves = new Curves();
+  for (let step = 1; step <= 10; step += 1) curves.add(step, 1 / step, step / 10);
+  assert.deepEqual(curves.steps, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  assert.equal(curves.series.loss[3], 0.25);
+  assert.equal(curves.series.accuracy[9], 1);
+});
+
+test("a long run is joined to a few thousand points, in order, with its mean kept", () => {
+  const curves = new Curves();
+  const steps = 100_000;
+  for (let step = 1; step <= steps; step += 1) curves.add(step, step % 2, null);
+  assert.ok(curves.steps.length > 1000 && curves.steps.length <= 3000, String(curves.steps.length));
+  assert.ok(curves.steps.every((step, index) => index === 0 || step > curves.steps[index - 1]));
+  assert.equal(curves.steps.at(-1), steps);
+  const whole = curves.series.loss.slice(0, -1);
+  assert.ok(whole.every((loss) => Math.abs(loss - 0.5) < 1e-9));
+  assert.ok(curves.series.accuracy.every((accuracy) => accuracy === null));
+});
+
+test("test results survive the joining of points", () => {
+  const curves = new Curves();
+  for (let step = 1; step <= 20_000; step += 1) {
+    curves.add(step, 1, 0.5);
+    if (step % 2000 === 0) curves.mark(step, 0.2, 0.9);
+  }
+  assert.equal(curves.series.testAccuracy.filter((value) => value !== null).length, 10);
+  assert.ok(curves.series.testLoss.every((value) => value === null || value === 0.2));
+});
+
+test("the trend starts at the first value", () => {
+  const curves = new Curves();
+  curves.add(1, 2.3, null);
+  assert.ok(Math.abs(curves.series.smoothLoss[0] - 2.3) < 1e-12);
+});
+
+test("what is not a number leaves a gap", () => {
+  const curves = new Curves();
+  curves.add(1, NaN, null);
+  curves.add(2, Infinity, null);
+  assert.deepEqual(curves.series.loss, [null, null]);
+});

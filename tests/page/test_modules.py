@@ -1,0 +1,21 @@
+"""The page's modules that need no browser, tested by Node's own test runner."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in HERE.glob("*.test.mjs")))
+def test_module(name: str) -> None:
+    node = shutil.which("node")
+    assert node, "these tests need Node.js 20 or newer"
+    result = subprocess.run(
+        [node, "--test", str(HERE / name)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr

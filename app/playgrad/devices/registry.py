@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from playgrad.devices.base import AdapterInfo
+from playgrad.devices.base import AdapterInfo, Host
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.errors import DeviceError, DeviceLostError
 
 _open: dict[int, WebGpuDevice] = {}
+_attached: list[Host] = []
 
 
 def _host() -> ModuleType:
@@ -23,9 +26,24 @@ def _host() -> ModuleType:
 
 
 def gpu_adapters() -> list[AdapterInfo]:
-    """The adapters that WebGPU offers here, real ones first; empty where there is no WebGPU."""
+    """The adapters that WebGPU offers here, real ones first, then those of attached hosts."""
     adapters: list[AdapterInfo] = _host().list_adapters()
-    return adapters
+    return adapters + [host.info for host in _attached]
+
+
+@contextmanager
+def attached(host: Host) -> Iterator[str]:
+    """Offer ``host`` as one more GPU within the block; yields the name of the device."""
+    index = len(gpu_adapters())
+    device = WebGpuDevice(f"gpu:{index}", host)
+    _attached.append(host)
+    _open[index] = device
+    try:
+        yield device.name
+    finally:
+        device.destroy()
+        _open.pop(index, None)
+        _attached.remove(host)
 
 
 def list_devices() -> list[dict[str, Any]]:
@@ -78,6 +96,7 @@ __all__ = [
     "DeviceError",
     "DeviceLostError",
     "WebGpuDevice",
+    "attached",
     "close_gpus",
     "device_names",
     "gpu",

@@ -251,8 +251,10 @@ def _weak(expr: Expr) -> bool:
     """Whether the dtype of ``expr`` is open because it is made of untyped constants only."""
     if isinstance(expr, Const):
         return expr.dtype is None
-    if isinstance(expr, Call) and FUNCTIONS[expr.function].result == "same":
-        return all(_weak(arg) for arg in expr.args)
+    if isinstance(expr, Call):
+        result = FUNCTIONS[expr.function].result
+        decisive = expr.args[1:] if result == "select" else expr.args
+        return result != "bool" and all(_weak(arg) for arg in decisive)
     return False
 
 

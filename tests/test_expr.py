@@ -1,0 +1,262 @@
+"""The expression language: dtypes, NumPy's values, and the same values from rendered WGSL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playgrad.errors import DTypeError, UnsupportedOpError
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import lookup
+from playgrad.ops import expr as e
+from playgrad.ops import placeholder, wgsl
+from playgrad.ops.expr import FUNCTIONS, Call, Cast, Const, Expr, Leaf
+from playgrad.runtime.session import Session
+
+X, Y = Leaf(0), Leaf(1)
+FLOATS = np.array(
+    [0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -3.0, 2.5, -2.5, 7.25, 80.0, -80.0, 1e-20, 1e20], np.float32
+)
+INTS = np.array([0, 1, -1, 2, -3, 7, -7, 1000, -1000], np.int32)
+POSITIVE = np.abs(FLOATS) + np.float32(1e-3)
+
+
+def on_gpu(exprs: list[Expr], *arrays: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """The values of ``exprs`` by one kernel."""
+    with (graph := Graph()).as_default():
+        inputs = [placeholder(array.dtype, array.shape) for array in arrays]
+        attrs = {"expressions": [e.to_json(expr) for expr in exprs]}
+        outputs = graph.add(lookup("fused"), inputs, attrs).outputs
+    with Session(graph, device="gpu:0") as session:
+        results: list[np.ndarray[Any, Any]] = session.run(
+            list(outputs), dict(zip(inputs, arrays, strict=True))
+        )
+    return results
+
+
+def agree(exprs: list[Expr], *arrays: np.ndarray[Any, Any]) -> None:
+    for expr, actual in zip(exprs, on_gpu(exprs, *arrays), strict=True):
+        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        expected = np.broadcast_to(e.evaluate(expr, arrays), shape)
+        assert actual.dtype == expected.dtype, expr
+        np.testing.assert_allclose(
+            actual, expected, rtol=2e-5, atol=1e-6, err_msg=repr(expr), equal_nan=True
+        )
+
+
+# What dtype an expression has
+
+
+@pytest.mark.parametrize(
+    ("expr", "leaves", "result"),
+    [
+        (X + Y, ["float32", "float32"], "float32"),
+        (X + 1, ["int32"], "int32"),
+        (2.0 * X, ["float64"], "float64"),
+        (X < 0, ["int32"], "bool"),
+        (Cast("int32", X) + 1, ["float32"], "int32"),
+        (e.where(X < 0.0, 0.0, X), ["float32"], "float32"),
+        (e.call("not", X < 1.0), ["float32"], "bool"),
+        (Const(1.5), [], "float32"),
+        (Const(True), [], "bool"),
+    ],
+)
+def test_dtype(expr: Expr, leaves: list[str], result: str) -> None:
+    assert e.infer_dtype(expr, leaves) == result
+
+
+@pytest.mark.parametrize(
+    ("expr", "leaves", "words"),
+    [
+        (X + Y, ["float32", "int32"], "element types differ: float32 and int32"),
+        (e.exp(X), ["int32"], "exp does not take int32"),
+        (X + Y, ["bool", "bool"], "add does not take bool"),
+        (e.where(X, 1.0, 2.0), ["float32"], "the condition must be bool, not float32"),
+        (e.call("and", X, Y), ["int32", "int32"], "and does not take int32"),
+    ],
+)
+def test_wrong_dtypes(expr: Expr, leaves: list[str], words: str) -> None:
+    with pytest.raises(DTypeError, match=words):
+        e.infer_dtype(expr, leaves)
+
+
+def test_no_gpu_has_float64() -> None:
+    with pytest.raises(UnsupportedOpError, match="float64"):
+        wgsl.render(Cast("float64", X), ["x"], ["float32"])
+
+
+# Building, taking apart
+
+
+def _expressions(leaves: int) -> st.SearchStrategy[Expr]:
+    """Float expressions that stay finite for moderate inputs."""
+    base = st.one_of(
+        st.integers(0, leaves - 1).map(Leaf),
+        st.sampled_from([0.0, 0.5, -1.25, 3.0]).map(Const),
+    )
+
+    def grow(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+        def unary(name: str) -> st.SearchStrategy[Expr]:
+            return inner.map(lambda a: e.call(name, a))
+
+        def binary(name: str) -> st.SearchStrategy[Expr]:
+            return st.tuples(inner, inner).map(lambda pair: e.call(name, *pair))
+
+        select = st.tuples(inner, inner, inner).map(lambda t: e.where(t[0] < t[1], t[2], t[0]))
+        return st.one_of(
+            *(unary(name) for name in ("neg", "abs", "tanh", "sin", "cos")),
+            *(binary(name) for name in ("add", "sub", "mul", "maximum", "minimum")),
+            select,
+        )
+
+    # A leaf in front fixes the dtype.
+    return st.recursive(base, grow, max_leaves=12).map(lambda expr: Leaf(0) + expr)
+
+
+@given(_expressions(2))
+def test_json_round_trip(expr: Expr) -> None:
+    assert e.from_json(e.to_json(expr)) == expr
+
+
+@given(_expressions(2), _expressions(1), _expressions(1))
+def test_substituting_is_composing(expr: Expr, first: Expr, second: Expr) -> None:
+    x = np.linspace(-1.0, 1.0, 7)
+    together = e.evaluate(e.substitute(expr, [first, second]), [x])
+    apart = e.evaluate(expr, [e.evaluate(first, [x]), e.evaluate(second, [x])])
+    np.testing.assert_array_equal(together, apart)
+
+
+@given(_expressions(2))
+def test_float64_and_float32_are_kept(expr: Expr) -> None:
+    for kind in (np.float32, np.float64):
+        values = [np.linspace(-1.0, 1.0, 5, dtype=kind), np.ones(5, kind)]
+        assert e.evaluate(expr, values).dtype == kind
+
+
+def test_count() -> None:
+    assert e.count(X) == 0
+    assert e.count(Cast("int32", X + Y) * 2) == 2
+
+
+# NumPy's values
+
+
+def test_whole_numbers_divide_toward_zero_as_on_a_gpu() -> None:
+    a, b = np.array([7, -7, 7, -7], np.int32), np.array([2, 2, -2, -2], np.int32)
+    assert e.evaluate(X / Y, [a, b]).tolist() == [3, -3, -3, 3]
+    assert e.evaluate(e.call("mod", X, Y), [a, b]).tolist() == [1, -1, 1, -1]
+
+
+def test_nothing_warns() -> None:
+    bad = np.array([np.nan, np.inf, -1.0, 0.0], np.float32)
+    with np.errstate(all="raise"):
+        result = e.evaluate(e.log(X) + e.sqrt(X) + 1.0 / X + e.exp(X * 1e9), [bad])
+    assert result.shape == (4,)
+
+
+# The GPU's values
+
+
+BINARY = {
+    "add", "sub", "mul", "div", "mod", "pow", "maximum", "minimum", "imaximum", "iminimum",
+    "lt", "le", "gt", "ge", "eq", "ne", "and", "or",
+}  # fmt: skip
+
+
+def _arguments(name: str, values: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """Values for each argument of a function; every pair of them where there are two."""
+    if name == "select":
+        return [np.array([True, False])[:, None], values[None, :], -values[None, :]]
+    if name not in BINARY:
+        return [values]
+    divisors = values[values != 0] if name in ("div", "mod") else values
+    return [values[:, None], divisors[None, :]]
+
+
+def _values(name: str) -> np.ndarray[Any, Any]:
+    """Where the function is to be tried: what WGSL promises, and single precision can hold."""
+    if FUNCTIONS[name].domain == "b":
+        return np.array([True, False])
+    if FUNCTIONS[name].domain == "i":
+        return INTS
+    size = np.abs(FLOATS)
+    if name in ("sin", "cos", "mod", "div", "mul"):
+        return FLOATS[(size < 10) & ((size == 0) | (size > 1e-3))]
+    if name in ("log", "sqrt"):
+        return POSITIVE
+    if name == "pow":
+        return POSITIVE[POSITIVE < 3]
+    return FLOATS[size < 81] if name == "exp" else FLOATS
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function_on_gpu(name: str) -> None:
+    arrays = _arguments(name, _values(name))
+    agree([Call(name, tuple(Leaf(i) for i in range(len(arrays))))], *arrays)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "name", ["add", "sub", "mul", "div", "mod", "neg", "abs", "sign", "lt", "eq", "select"]
+)
+def test_function_on_gpu_with_whole_numbers(name: str) -> None:
+    arrays = _arguments(name, INTS)
+    agree([Call(name, tuple(Leaf(i) for i in range(len(arrays))))], *arrays)
+
+
+SPECIAL: list[tuple[str, Callable[..., Expr]]] = [
+    ("tanh saturates", lambda x: e.tanh(x)),
+    ("log of 0 is minus infinity", lambda x: e.log(e.absolute(x))),
+    ("NaN is found", lambda x: e.where(e.call("isnan", x), 1.0, 0.0)),
+    ("infinity is not finite", lambda x: e.where(e.isfinite(x), 1.0, 0.0)),
+    ("maximum keeps NaN", lambda x: e.call("maximum", x, 0.0)),
+    ("minimum keeps NaN", lambda x: e.call("minimum", 0.0, x)),
+]
+
+
+@pytest.mark.gpu
+def test_weak_spots_are_mended() -> None:
+    values = np.array([np.nan, np.inf, -np.inf, 0.0, 95.0, -95.0, 1.0], np.float32)
+    for chunk in (SPECIAL[:3], SPECIAL[3:]):
+        agree([build(X) for _, build in chunk], values)
+
+
+@pytest.mark.gpu
+def test_powers_of_negative_numbers() -> None:
+    base = np.array([-2.0, -1.5, -1.0, 0.0], np.float32)[:, None]
+    exponent = np.array([0.0, 1.0, 2.0, 3.0, 0.5, -2.0], np.float32)[None, :]
+    agree([e.call("pow", X, Y)], base, exponent)
+
+
+@pytest.mark.gpu
+def test_casts_on_gpu() -> None:
+    values = np.array([0.0, 1.9, -1.9, 250.0, -7.5], np.float32)
+    agree([Cast("int32", X), Cast("bool", X), Cast("float32", Cast("int32", X))], values)
+    agree([Cast("float32", X), Cast("uint32", X), Cast("bool", X)], np.abs(INTS))
+    agree([Cast("float32", X), Cast("int32", X)], np.array([True, False]))
+    agree([Cast("float32", X), Cast("int32", X)], np.array([0, 1, 127, 128, 255], np.uint8))
+
+
+@pytest.mark.gpu
+def test_random_expressions_on_gpu() -> None:
+    """Thirty compositions, three a kernel."""
+    random = np.random.default_rng(11)
+    x, y = (random.uniform(-1.5, 1.5, 40).astype(np.float32) for _ in range(2))
+
+    def grow(depth: int) -> Expr:
+        if depth == 0:
+            return (X, Y, Const(0.75))[random.integers(3)]
+        name = ("add", "mul", "sub", "maximum", "tanh", "neg", "select", "sin")[random.integers(8)]
+        if name == "select":
+            return e.where(grow(depth - 1) < grow(depth - 1), grow(depth - 1), X)
+        binary = name in ("add", "mul", "sub", "maximum")
+        return e.call(name, *(grow(depth - 1) for _ in range(2 if binary else 1)))
+
+    for _ in range(10):
+        agree([X * 0.5 + grow(4) for _ in range(3)], x, y)

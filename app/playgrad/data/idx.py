@@ -31,8 +31,8 @@ def parse_idx(content: bytes, what: str = "the data") -> np.ndarray[Any, Any]:
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{what} is a damaged gzip file: {error}.") from None
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _TYPES:
-        start = content[:4].hex() or "nothing"
-        raise DataError(f"{what} is not an IDX file: it begins with {start}.")
+        beginning = content[:4].hex() or "nothing"
+        raise DataError(f"{what} is not an IDX file: it begins with {beginning}.")
     kind = np.dtype(_TYPES[content[2]])
     rank = content[3]
     start = 4 + 4 * rank

@@ -135,7 +135,8 @@ class History:
         epoch: the numbers of the epochs, from 0.
         steps: float32 (steps, columns): the numbers of every step, columns as in ``names``.
         names: ``loss``, then the metrics.
-        seconds: how long training took, evaluation included.
+        seconds: how long training took, evaluation included, pauses not.
+        train_seconds: that without the evaluation.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -143,6 +144,7 @@ class History:
         self.history: dict[str, list[float]] = {}
         self.epoch: list[int] = []
         self.seconds = 0.0
+        self.train_seconds = 0.0
         self._rows: list[np.ndarray[Any, Any]] = []
 
     @property

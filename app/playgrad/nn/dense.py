@@ -58,6 +58,7 @@ class Dense(Layer):
         if self.use_bias:
             y = y + self.variables["bias"]
         if leading:
-            y = reshape(y, (-1, *(self.known(x.shape, i) for i in range(1, len(x.shape) - 1)),
-                            self.units))
+            y = reshape(
+                y, (-1, *(self.known(x.shape, i) for i in range(1, len(x.shape) - 1)), self.units)
+            )
         return self._activate(y)

@@ -195,6 +195,7 @@ class _Training:
     def _steps(self, steps: int) -> None:
         """Run ``steps`` steps; with tracing on, the very last one of all is traced."""
         trace = get_options().trace
+        before = self.progress.seconds
         last_of_all = self.done + steps == self.total and trace is not None
         run_steps(
             self.watch,
@@ -207,6 +208,7 @@ class _Training:
         if last_of_all:
             self.session.run(self.step.run, trace=trace)
             self._collect(1)
+        self.history.train_seconds += self.progress.seconds - before
 
 
 def _not_finite(value: float, step: int, rate: float) -> NonFiniteError:
@@ -284,9 +286,7 @@ def train_on_batch(model: Model, x: Any, y: Any) -> dict[str, float]:
     """One update; see ``Model.train_on_batch``."""
     xs, ys = prepare(model, x, y, "")
     feeds, columns, update, gate = _batch_step(model, xs, ys)
-    values = model.session.run(
-        [*columns, gate, update], dict(zip(feeds, (*xs, *ys), strict=True))
-    )
+    values = model.session.run([*columns, gate, update], dict(zip(feeds, (*xs, *ys), strict=True)))
     if not values[len(columns)]:
         optimizer, _ = model.compiled()
         rate = float(model.session.value(optimizer.learning_rate))

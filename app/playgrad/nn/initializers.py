@@ -84,9 +84,7 @@ class RandomNormal(Initializer):
     seed: int | None = None
 
     def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
-        return random_normal(
-            shape, self.mean, self.stddev, _key(self.seed, seed), counter=_first()
-        )
+        return random_normal(shape, self.mean, self.stddev, _key(self.seed, seed), counter=_first())
 
 
 @dataclass(frozen=True)

@@ -400,5 +400,3 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} '{self.name}'>"
-
-

@@ -35,9 +35,7 @@ class Resident:
         return tuple(variable.variable_name for variable in (*self.xs, *self.ys))
 
 
-def make_resident(
-    model: Model, role: str, xs: Sequence[Array], ys: Sequence[Array]
-) -> Resident:
+def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> Resident:
     """``xs`` and ``ys`` on the device, as ``data/<role>/x`` and ``y``.
 
     Variables of the same role, shapes and types are used again.

@@ -102,9 +102,7 @@ class Sequential(Model):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """A new chain of new layers, not built yet."""
-        layers = [
-            layer_type(item["kind"]).from_config(item["config"]) for item in config["layers"]
-        ]
+        layers = [layer_type(item["kind"]).from_config(item["config"]) for item in config["layers"]]
         return cls(layers, config["name"])
 
     def _summary_rows(self) -> list[tuple[str, Layer]]:

@@ -24,9 +24,7 @@ def summary_text(title: str, layers: Sequence[tuple[str, Layer]]) -> str:
         label = f"{name} ({type(layer).__name__})"
         rows.append((label, text, f"{counts[True] + counts[False]:,}"))
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    lines = [
-        f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}" for row in rows
-    ]
+    lines = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}" for row in rows]
     rule = "-" * len(lines[0])
     total = f"{trainable + fixed:,} parameters, {trainable:,} of them trainable"
     return "\n".join([title, rule, lines[0], rule, *lines[1:], rule, total])

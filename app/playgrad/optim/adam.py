@@ -42,8 +42,8 @@ class Adam(Optimizer):
 
     def _rate(self, base: Tensor, step: Tensor) -> Tensor:
         count = step + 1.0
-        return base * sqrt(_one_minus_power(self.beta_2, count)) / _one_minus_power(
-            self.beta_1, count
+        return (
+            base * sqrt(_one_minus_power(self.beta_2, count)) / _one_minus_power(self.beta_1, count)
         )
 
     def _update(

@@ -1,0 +1,83 @@
+"""A progress bar on a terminal; where there is none, a line an epoch."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from typing import Any, TextIO
+
+_REDRAW_SECONDS = 0.1
+_WIDEST = 30
+
+
+class ProgressBar:
+    """Shows the events of training on ``stream``."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.is_terminal = stream.isatty()
+        self.epochs = 1
+        self._drawn_at = 0.0
+        self._open = False
+
+    def show(self, event: dict[str, Any]) -> None:
+        """Draw what ``event`` says."""
+        kind = event["kind"]
+        if kind == "fit_begin":
+            self.epochs = event["epochs"]
+        elif kind == "progress" and self.is_terminal:
+            now = time.perf_counter()
+            finished = event["step"] == event["total_steps"]
+            if finished or now - self._drawn_at >= _REDRAW_SECONDS:
+                self._drawn_at = now
+                self._draw(progress_line(event, self.epochs, shutil.get_terminal_size().columns))
+        elif kind == "epoch_end":
+            self.close()
+            print(epoch_line(event, self.epochs), file=self.stream, flush=True)
+
+    def close(self) -> None:
+        """Take the bar off the terminal."""
+        if self._open:
+            self._draw("")
+            self._open = False
+
+    def _draw(self, text: str) -> None:
+        self._open = True
+        self.stream.write(f"\r\x1b[K{text}")
+        self.stream.flush()
+
+
+def progress_line(event: dict[str, Any], epochs: int, columns: int) -> str:
+    """One line of at most ``columns`` - 1 characters."""
+    step, total = event["step"], event["total_steps"]
+    _, loss, accuracy = event["points"][-1]
+    left = event["eta_seconds"]
+    facts = [
+        f"{step}/{total}",
+        f"loss {loss:.4f}",
+        *([] if accuracy is None else [f"accuracy {accuracy:.3f}"]),
+        f"{event['steps_per_second']:.1f} steps/s",
+        *([] if left is None else [f"{clock(left)} left"]),
+    ]
+    head, tail = f"epoch {event['epoch']}/{epochs} ", "  ".join(facts)
+    room = min(columns - len(head) - len(tail) - 4, _WIDEST)
+    if room < 5:
+        return f"{head}{tail}"[: columns - 1]
+    full = room * step // total
+    return f"{head}[{'#' * full}{'.' * (room - full)}] {tail}"
+
+
+def epoch_line(event: dict[str, Any], epochs: int) -> str:
+    """What an epoch came to."""
+    names = ("loss", "accuracy", "test_loss", "test_accuracy")
+    numbers = [
+        f"{name.replace('_', ' ')} {event[name]:.4f}" for name in names if event[name] is not None
+    ]
+    return f"epoch {event['epoch']}/{epochs}: {', '.join(numbers)} ({event['seconds']:.1f} s)"
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, ``1:05``; with hours ``1:00:05``."""
+    whole = int(seconds + 0.5)
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

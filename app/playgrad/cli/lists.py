@@ -1,0 +1,64 @@
+"""``playgrad devices``, ``examples`` and ``export``: the commands that list and convert."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from playgrad import io, paths
+from playgrad.devices.registry import list_devices
+from playgrad.errors import shape_text
+from playgrad.server.examples import list_examples
+
+
+def print_devices(as_json: bool) -> int:
+    """Every device by name, with its adapter."""
+    devices = list_devices()
+    if as_json:
+        print(json.dumps(devices))
+        return 0
+    _table(
+        [
+            [
+                device["device"],
+                device["adapter"] + (" (software)" if device["software"] else ""),
+                device["backend"],
+            ]
+            for device in devices
+        ]
+    )
+    return 0
+
+
+def print_examples(as_json: bool) -> int:
+    """The examples by name, with what they are."""
+    examples = list_examples(paths.static() / "examples")
+    if as_json:
+        print(json.dumps([{k: e[k] for k in ("id", "title", "description")} for e in examples]))
+        return 0
+    _table([[example["id"], example["title"]] for example in examples])
+    return 0
+
+
+def convert(source: str, target: Path | None) -> int:
+    """Check the weights file ``source`` and write it as ``target``, or list what it holds."""
+    tensors = io.load(source)
+    if target is not None:
+        io.save(tensors, target)
+        print(f"{len(tensors)} tensors written to {target}")
+        return 0
+    _table([[name, array.dtype.name, shape_text(array.shape)] for name, array in tensors.items()])
+    count = sum(math.prod(array.shape) for array in tensors.values())
+    print(f"{len(tensors)} tensors, {count:,} numbers")
+    return 0
+
+
+def _table(rows: Sequence[Sequence[str]]) -> None:
+    """Print ``rows`` with aligned columns."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    for row in rows:
+        print(
+            "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        )

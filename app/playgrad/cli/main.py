@@ -1,0 +1,199 @@
+"""Arguments, and what becomes of errors: 0 done, 1 failed with the error on stderr, 2 usage."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import playgrad
+from playgrad.errors import CheckpointError, PlaygradError
+from playgrad.io.weights import format_of
+
+FAILED = 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; wrong usage raises SystemExit(2)."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        code: int = options.command(options, parser)
+    except KeyboardInterrupt:
+        return _fail(options, "stopped")
+    except PlaygradError as error:
+        return _fail(options, f"{type(error).__name__}: {error}")
+    except Exception as error:
+        return _fail(options, f"{type(error).__name__}: {error}{_place(error)}")
+    return code
+
+
+def _fail(options: argparse.Namespace, text: str) -> int:
+    if options.debug:
+        traceback.print_exc()
+    print(f"playgrad: {text}", file=sys.stderr)
+    return FAILED
+
+
+def _place(error: BaseException) -> str:
+    """Where the user's own program failed, if it did."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not Path(frame.filename).is_relative_to(Path(playgrad.__file__).parent):
+            return f" ({frame.filename}, line {frame.lineno})"
+    return ""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="playgrad", description="Train small neural networks on your own processor."
+    )
+    parser.add_argument("--version", action="version", version=f"playgrad {playgrad.__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for add in (_add_train, _add_devices, _add_examples, _add_export, _add_serve):
+        add(commands)
+    return parser
+
+
+def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "train", help="run an example, or a program of your own that trains a model"
+    )
+    parser.add_argument("program", metavar="EXAMPLE|FILE", help="an example's name, or a .py file")
+    parser.add_argument(
+        "--device", type=_device, default="auto", help="auto, cpu, gpu or gpu:N (default: auto)"
+    )
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=_count, metavar="N", help="passes over the data")
+    length.add_argument("--steps", type=_count, metavar="N", help="batches, instead of epochs")
+    parser.add_argument("--batch-size", type=_count, metavar="N", help="samples a batch")
+    parser.add_argument("--seed", type=int, metavar="N", help="of weights, order and dropout")
+    parser.add_argument(
+        "--export",
+        type=_weights_file,
+        metavar="FILE",
+        help="write the weights (.safetensors, .npz)",
+    )
+    parser.add_argument(
+        "--trace", type=_output_file, metavar="FILE", help="write a Chrome trace of one step"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the result as one JSON object, last"
+    )
+    parser.set_defaults(command=_train)
+
+
+def _add_devices(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("devices", help="list the processors that can do the work")
+    parser.add_argument("--json", action="store_true", help="print a JSON list")
+    parser.set_defaults(command=_devices)
+
+
+def _add_examples(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("examples", help="list the examples")
+    parser.add_argument("--json", action="store_true", help="print a JSON list")
+    parser.set_defaults(command=_examples)
+
+
+def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "export", help="check a weights file and write it in the other format"
+    )
+    parser.add_argument("source", metavar="SOURCE", help="a .safetensors or .npz file")
+    parser.add_argument(
+        "target", type=_weights_file, nargs="?", metavar="TARGET",
+        help="what to write; without it the contents are listed",
+    )  # fmt: skip
+    parser.set_defaults(command=_export)
+
+
+def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("serve", help="serve the page")
+    parser.add_argument(
+        "--host", default=os.environ.get("HOST", "127.0.0.1"), help="address (HOST; %(default)s)"
+    )
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=os.environ.get("PORT", "8000"),
+        help="port (PORT; %(default)s)",
+    )
+    parser.set_defaults(command=_serve)
+
+
+# The commands import what they need themselves, so that `playgrad --help` is quick.
+
+
+def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.train import find_program, train
+
+    program = find_program(options.program)
+    if program is None:
+        parser.error(f"there is no example or file {options.program!r}: see `playgrad examples`")
+    return train(program, options)
+
+
+def _devices(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.lists import print_devices
+
+    return print_devices(options.json)
+
+
+def _examples(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.lists import print_examples
+
+    return print_examples(options.json)
+
+
+def _export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.lists import convert
+
+    return convert(options.source, options.target)
+
+
+def _serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.server import serve
+
+    serve(options.host, options.port)
+    return 0
+
+
+# Types of arguments.
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port number")
+    return int(text)
+
+
+def _device(text: str) -> str:
+    if not re.fullmatch(r"auto|cpu|gpu(:\d+)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is none of auto, cpu, gpu, gpu:N")
+    return text
+
+
+def _output_file(text: str) -> Path:
+    path = Path(text)
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
+    return path
+
+
+def _weights_file(text: str) -> Path:
+    path = _output_file(text)
+    try:
+        format_of(path)
+    except CheckpointError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return path

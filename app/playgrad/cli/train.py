@@ -1,0 +1,135 @@
+"""``playgrad train``: runs a program that trains a model, and reports on it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import linecache
+import sys
+from pathlib import Path
+from typing import Any
+
+from playgrad import paths
+from playgrad.cli.bar import ProgressBar
+from playgrad.errors import GraphError
+from playgrad.graph.graph import reset_default_graph
+from playgrad.runtime.hooks import Event, Hooks, set_hooks
+from playgrad.runtime.options import Options, options_set
+from playgrad.runtime.trace import Trace
+
+_LAST_STEPS = 100
+"""``train_loss`` is the mean over so many steps: a single batch says little."""
+
+
+class TrainHooks(Hooks):
+    """Shows progress, and keeps the model and the facts of the last ``fit``."""
+
+    def __init__(self, bar: ProgressBar) -> None:
+        self.bar = bar
+        self.model: Any = None
+        self.facts: dict[str, Any] = {}
+
+    def fitting(self, model: Any) -> None:
+        self.model = model
+
+    def emit(self, event: Event) -> None:
+        self.bar.show(event)
+        if event["kind"] in ("fit_begin", "epoch_end", "fit_end"):
+            self.facts.update(event)
+
+
+def find_program(name: str) -> Path | None:
+    """The example called ``name``, or the file; None where there is neither."""
+    example = paths.static() / "examples" / f"{name}.py"
+    if "/" not in name and example.is_file():
+        return example
+    path = Path(name)
+    return path if path.is_file() else None
+
+
+def train(program: Path, options: argparse.Namespace) -> int:
+    """Run ``program`` with the command line's choices in place of its own."""
+    trace = Trace() if options.trace else None
+    overrides = Options(
+        device=None if options.device == "auto" else options.device,
+        epochs=options.epochs,
+        steps=options.steps,
+        batch_size=options.batch_size,
+        seed=options.seed,
+        verbose=0,
+        trace=trace,
+    )
+    hooks = TrainHooks(ProgressBar(sys.stderr))
+    before = set_hooks(hooks)
+    try:
+        with options_set(overrides):
+            _run(program, options.seed or 0)
+            if hooks.model is None or hooks.model.history is None:
+                raise GraphError(f"{program.name} trained no model.", hint="It must call fit().")
+            _finish(program, options, hooks, trace)
+    finally:
+        hooks.bar.close()
+        set_hooks(before)
+        if hooks.model is not None:
+            hooks.model.close()
+    return 0
+
+
+def _run(program: Path, seed: int) -> None:
+    source = program.read_text(encoding="utf-8")
+    name = str(program)
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    reset_default_graph(seed)
+    exec(compile(source, name, "exec"), {"__name__": "__main__", "__file__": name})
+
+
+def _finish(
+    program: Path, options: argparse.Namespace, hooks: TrainHooks, trace: Trace | None
+) -> None:
+    hooks.bar.close()
+    if options.export is not None:
+        hooks.model.save_weights(options.export)
+    if trace is not None:
+        trace.save(options.trace)
+    result = report(program.stem, hooks)
+    if options.json:
+        print(json.dumps(result), flush=True)
+    else:
+        _print(result, options)
+
+
+def report(name: str, hooks: TrainHooks) -> dict[str, Any]:
+    """What was trained, where, how fast and how well."""
+    facts, history, model = hooks.facts, hooks.model.history, hooks.model
+    steps = len(history.losses)
+    return {
+        "example": name,
+        "device": facts["device"],
+        "adapter": facts["adapter"],
+        "seed": model.graph.seed,
+        "epochs": facts["epochs"],
+        "batch_size": facts["batch_size"],
+        "parameters": facts["parameters"],
+        "steps": steps,
+        "seconds": round(history.seconds, 3),
+        "ms_per_step": round(1000 * history.train_seconds / steps, 3),
+        "train_loss": float(history.losses[-_LAST_STEPS:].mean()),
+        "test_loss": facts.get("test_loss"),
+        "test_accuracy": facts.get("test_accuracy"),
+        "dispatches_per_step": facts["dispatches_per_step"],
+    }
+
+
+def _print(result: dict[str, Any], options: argparse.Namespace) -> None:
+    accuracy = result["test_accuracy"]
+    quality = f"train loss {result['train_loss']:.4f}"
+    if accuracy is not None:
+        quality += f", test accuracy {accuracy:.2%}"
+    print(f"{result['example']} on {result['device']} ({result['adapter']}): {quality}")
+    print(
+        f"{result['steps']:,} steps in {result['seconds']:.1f} s, "
+        f"{result['ms_per_step']:.2f} ms a step, {result['dispatches_per_step']} dispatches a step"
+    )
+    for what, path in (("weights", options.export), ("trace", options.trace)):
+        if path is not None:
+            print(f"{what} written to {path}")

@@ -1,0 +1,28 @@
+"""Handwritten digits, a convolutional network.
+
+Two layers of small filters look for strokes wherever they are in the picture: fewer weights than
+the small network, and fewer mistakes. Expect 98% after one epoch.
+"""
+
+import playgrad as pg
+from playgrad import nn
+
+(x_train, y_train), (x_test, y_test) = pg.data.mnist()
+
+model = pg.Sequential([
+    nn.Rescaling(1 / 255),
+    nn.Reshape((28, 28, 1)),                  # one grey channel
+    nn.Conv2D(8, 5, activation="relu"),       # 8 filters of 5 x 5 pixels
+    nn.MaxPool2D(2),
+    nn.Conv2D(16, 3, activation="relu"),      # 16 filters over those 8
+    nn.MaxPool2D(2),
+    nn.Flatten(),
+    nn.Dense(10),
+])
+
+model.compile(
+    optimizer=pg.optim.Adam(learning_rate=0.003),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+    metrics=["accuracy"],
+)
+model.fit(x_train, y_train, batch_size=64, epochs=1, validation_data=(x_test, y_test))

@@ -1,3 +1,90 @@
-"""playgrad: a dataflow-graph engine and a neural-network playground."""
+"""playgrad: a dataflow-graph engine and a neural-network playground.
+
+    import playgrad as pg
+
+    (x_train, y_train), (x_test, y_test) = pg.data.mnist()
+    model = pg.Sequential([pg.nn.Rescaling(1 / 255), pg.nn.Flatten(),
+                           pg.nn.Dense(128, activation="relu"), pg.nn.Dense(10)])
+    model.compile(pg.optim.Adam(0.001),
+                  loss=pg.nn.SparseCategoricalCrossentropy(from_logits=True),
+                  metrics=["accuracy"])
+    model.fit(x_train, y_train, batch_size=64, epochs=1, validation_data=(x_test, y_test))
+
+The lower level is TensorFlow's: ``Graph``, ``placeholder``, ``Variable``, ``gradients``,
+``Session``, ``control_dependencies``, ``device``.
+"""
+
+from playgrad import data, io, nn, optim
+from playgrad.devices.registry import list_devices
+from playgrad.errors import (
+    CheckpointError,
+    DataError,
+    DeviceError,
+    DeviceLostError,
+    DTypeError,
+    FeedError,
+    GraphError,
+    KernelError,
+    NonFiniteError,
+    OutOfMemoryError,
+    PlaygradError,
+    ShapeError,
+    UnsupportedOpError,
+)
+from playgrad.graph.autodiff import gradients
+from playgrad.graph.graph import Graph, get_default_graph, reset_default_graph
+from playgrad.graph.opdef import InvalidSample, OpDef, Sample, register
+from playgrad.graph.scopes import control_dependencies, device, name_scope
+from playgrad.graph.serialize import graph_from_json, graph_to_json
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.verify import verify
+from playgrad.nn import Input, Model, Sequential
+from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
+from playgrad.ops import __all__ as _operations
+from playgrad.runtime.session import Session
+from playgrad.runtime.trace import Trace
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "CheckpointError",
+    "DTypeError",
+    "DataError",
+    "DeviceError",
+    "DeviceLostError",
+    "FeedError",
+    "Graph",
+    "GraphError",
+    "Input",
+    "InvalidSample",
+    "KernelError",
+    "Model",
+    "Node",
+    "NonFiniteError",
+    "OpDef",
+    "OutOfMemoryError",
+    "PlaygradError",
+    "Sample",
+    "Sequential",
+    "Session",
+    "ShapeError",
+    "Tensor",
+    "Trace",
+    "UnsupportedOpError",
+    "control_dependencies",
+    "data",
+    "device",
+    "get_default_graph",
+    "gradients",
+    "graph_from_json",
+    "graph_to_json",
+    "io",
+    "list_devices",
+    "name_scope",
+    "nn",
+    "optim",
+    "register",
+    "reset_default_graph",
+    "verify",
+    *_operations,
+]

@@ -74,6 +74,8 @@ def gpu(index: int = 0) -> WebGpuDevice:
         DeviceError: there is no such GPU, or it cannot be opened.
     """
     device = _open.get(index)
+    if device is not None:
+        device.check()
     if device is None or device.lost:
         adapters = gpu_adapters()
         if index >= len(adapters):

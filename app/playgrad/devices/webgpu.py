@@ -53,6 +53,13 @@ class WebGpuDevice:
             self.lost = True
             self.host.destroy()
 
+    def check(self) -> None:
+        """Find out whether the device is still there: it can go away while nobody uses it."""
+        try:
+            self.host.stats()
+        except DeviceLostError:
+            self.lost = True
+
     def create_buffer(self, size: int) -> int:
         with self.guarded():
             return self.host.create_buffer(size)

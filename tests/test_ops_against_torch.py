@@ -1,0 +1,204 @@
+"""References, gradients and optimizer steps against PyTorch, which knows nothing of playgrad."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as torch_nn
+
+from playgrad.graph.autodiff import gradients
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Tensor
+from playgrad.ops import (
+    Variable,
+    apply_adam,
+    apply_momentum,
+    apply_sgd,
+    avg_pool2d,
+    constant,
+    conv2d,
+    log_softmax,
+    matmul,
+    max_pool2d,
+    mul,
+    placeholder,
+    reduce_sum,
+    softmax,
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
+)
+from tests.contract.interpreter import evaluate
+
+Array = np.ndarray[Any, Any]
+
+
+def uniform(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).uniform(-1.0, 1.0, shape)
+
+
+def compare(
+    ours: Callable[..., Tensor], theirs: Callable[..., torch.Tensor], *arrays: Array
+) -> None:
+    """Value and gradients of the two, weighted alike."""
+    with Graph().as_default():
+        inputs = [placeholder("float64", array.shape) for array in arrays]
+        y = ours(*inputs)
+        weights = uniform(*y.spec.static_shape, seed=9)
+        grads = gradients(reduce_sum(mul(y, constant(weights, "float64"))), inputs)
+    assert all(grad is not None for grad in grads)
+    fetches = [y, *(grad for grad in grads if grad is not None)]
+    actual = evaluate(fetches, dict(zip(inputs, arrays, strict=True)))
+    tensors = [torch.tensor(array, requires_grad=True) for array in arrays]
+    result = theirs(*tensors)
+    (result * torch.tensor(weights)).sum().backward()
+    expected = [result.detach().numpy(), *(t.grad.numpy() for t in tensors if t.grad is not None)]
+    for a, b in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+def channels_first(x: torch.Tensor) -> torch.Tensor:
+    return x.permute(0, 3, 1, 2)
+
+
+def channels_last(x: torch.Tensor) -> torch.Tensor:
+    return x.permute(0, 2, 3, 1)
+
+
+@pytest.mark.parametrize("strides", [(1, 1), (2, 1), (2, 3)])
+@pytest.mark.parametrize("padding", ["valid", ((1, 1), (2, 2)), "same"])
+def test_conv2d(strides: tuple[int, int], padding: Any) -> None:
+    def theirs(x: torch.Tensor, filters: torch.Tensor) -> torch.Tensor:
+        x = channels_first(x)
+        sides = (0, 0)
+        if padding == "same":
+            pads = []  # the last dimension comes first
+            for dim, size, stride in zip((8, 7), (3, 2), strides, strict=True):
+                total = max((-(-dim // stride) - 1) * stride + size - dim, 0)
+                pads = [total // 2, total - total // 2, *pads]
+            x = torch_nn.pad(x, pads)
+        elif padding != "valid":
+            sides = (1, 2)
+        return channels_last(
+            torch_nn.conv2d(x, filters.permute(3, 2, 0, 1), stride=strides, padding=sides)
+        )
+
+    compare(
+        lambda x, filters: conv2d(x, filters, strides, padding),
+        theirs,
+        uniform(2, 8, 7, 3),
+        uniform(3, 2, 3, 4, seed=1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "strides", "padding"),
+    [((2, 2), None, 0), ((3, 2), (2, 1), 0), ((3, 3), (2, 2), 1), ((2, 2), (1, 1), 1)],
+)
+def test_pooling(size: tuple[int, int], strides: Any, padding: int) -> None:
+    sides = ((padding, padding), (padding, padding))
+    image = uniform(2, 7, 6, 3)
+    compare(
+        lambda x: max_pool2d(x, size, strides, sides),
+        lambda x: channels_last(torch_nn.max_pool2d(channels_first(x), size, strides, padding)),
+        image,
+    )
+    compare(
+        lambda x: avg_pool2d(x, size, strides, sides),
+        lambda x: channels_last(
+            torch_nn.avg_pool2d(channels_first(x), size, strides, padding, count_include_pad=False)
+        ),
+        image,
+    )
+
+
+def test_matmul() -> None:
+    compare(
+        lambda a, b: matmul(a, b, transpose_b=True),
+        lambda a, b: a @ b.transpose(-1, -2),
+        uniform(3, 4, 5),
+        uniform(3, 6, 5, seed=1),
+    )
+
+
+def test_softmax_and_cross_entropy() -> None:
+    logits, labels = uniform(5, 7), np.array([0, 6, 3, 3, 1])
+    compare(softmax, lambda x: torch.softmax(x, -1), logits)
+    compare(log_softmax, lambda x: torch.log_softmax(x, -1), logits)
+    compare(
+        lambda x: sparse_softmax_cross_entropy(x, constant(labels, "int32")),
+        lambda x: torch_nn.cross_entropy(x, torch.tensor(labels), reduction="none"),
+        logits,
+    )
+    compare(
+        softmax_cross_entropy,
+        lambda x, p: torch_nn.cross_entropy(x, p, reduction="none"),
+        logits,
+        np.abs(uniform(5, 7, seed=2)),
+    )
+
+
+def steps(
+    build: Callable[[Tensor, Tensor, list[Variable]], tuple[Tensor, ...]], states: int
+) -> list[Array]:
+    """The weights after each of six updates by fixed gradients, through the references."""
+    with Graph().as_default():
+        variable = Variable(uniform(4, 3), dtype="float64", name="w")
+        slots = [Variable(np.zeros((4, 3)), dtype="float64") for _ in range(states)]
+        grad = placeholder("float64", [4, 3])
+        outputs = build(variable, grad, slots)
+    values = [uniform(4, 3), *(np.zeros((4, 3)) for _ in slots)]
+    history = []
+    for step in range(6):
+        given = dict(zip([variable, *slots], values, strict=True))
+        values = evaluate(list(outputs), {**given, grad: uniform(4, 3, seed=step)})
+        history.append(values[0])
+    return history
+
+
+def torch_steps(make: Callable[[list[torch.Tensor]], torch.optim.Optimizer]) -> list[Array]:
+    weight = torch.tensor(uniform(4, 3), requires_grad=True)
+    optimizer = make([weight])
+    history = []
+    for step in range(6):
+        weight.grad = torch.tensor(uniform(4, 3, seed=step))
+        optimizer.step()
+        history.append(weight.detach().numpy().copy())
+    return history
+
+
+def test_sgd() -> None:
+    ours = steps(lambda w, g, slots: (apply_sgd(w, g, 0.1),), 0)
+    np.testing.assert_allclose(ours, torch_steps(lambda p: torch.optim.SGD(p, 0.1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_momentum(nesterov: bool) -> None:
+    ours = steps(lambda w, g, slots: apply_momentum(w, slots[0], g, 0.1, 0.9, nesterov), 1)
+    theirs = torch_steps(lambda p: torch.optim.SGD(p, 0.1, momentum=0.9, nesterov=nesterov))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_adam() -> None:
+    """Without epsilon, which PyTorch adds at another place."""
+    rates = iter(0.1 * np.sqrt(1 - 0.999**t) / (1 - 0.9**t) for t in range(1, 7))
+    values = [uniform(4, 3), np.zeros((4, 3)), np.zeros((4, 3))]
+    with Graph().as_default():
+        names = ("w", "m", "v")
+        variables = [
+            Variable(value, name=name, dtype="float64")
+            for name, value in zip(names, values, strict=True)
+        ]
+        grad, rate = placeholder("float64", [4, 3]), placeholder("float64", [])
+        outputs = apply_adam(*variables, grad, rate, 0.9, 0.999, 0.0)
+    history = []
+    for step in range(6):
+        given = dict(zip(variables, values, strict=True))
+        given |= {grad: uniform(4, 3, seed=step), rate: np.asarray(next(rates))}
+        values = evaluate(list(outputs), given)
+        history.append(values[0])
+    theirs = torch_steps(lambda p: torch.optim.Adam(p, 0.1, eps=0.0))
+    np.testing.assert_allclose(history, theirs, rtol=1e-10)

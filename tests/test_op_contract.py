@@ -39,6 +39,7 @@ from tests.contract.interpreter import evaluate
 CASES = cases()
 DIFFERENTIABLE = [case for case in CASES if case.differentiable]
 INVALID = invalid_cases()
+GPU = "gpu:0"
 FAMILIES = {"registers": True, "shared": False}
 
 each_case = pytest.mark.parametrize("case", CASES, ids=str)
@@ -228,10 +229,10 @@ def assert_close(case: Case, actual: Array, expected: Array) -> None:
 @each_op
 def test_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
     graph = Graph()
-    placed = [place(case, graph) for case in CASES if case.op is op]
-    with Session(graph, device="gpu:0") as session:
+    placed = [place(case, graph, device=GPU) for case in CASES if case.op is op]
+    with Session(graph, device=GPU) as session:
         if not runs_on_gpu(op):
-            with pytest.raises(UnsupportedOpError, match=f"'{op.name}' cannot run on a GPU"):
+            with pytest.raises(UnsupportedOpError, match=f"'{op.name}' cannot run on {GPU}"):
                 run(session, placed)
             return
         results = run(session, placed)
@@ -267,8 +268,8 @@ def test_gradient_on_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebG
     for case in DIFFERENTIABLE:
         if case.op is not op:
             continue
-        one = place(case, graph)
-        with graph.as_default():
+        one = place(case, graph, device=GPU)
+        with graph.as_default(), graph.device(GPU):
             loss = weighted_sum(list(one.node.outputs), random)
             assert loss is not None
             grads = gradients(loss, [one.inputs[i] for i in case.differentiable])
@@ -277,7 +278,7 @@ def test_gradient_on_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebG
         fetches.append(found)
         wanted.append(evaluate(found, one.values))
     feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
-    with Session(graph, device="gpu:0") as session:
+    with Session(graph, device=GPU) as session:
         results = session.run(fetches, feeds)
     for one, actual, expected in zip(placed, results, wanted, strict=True):
         for a, b in zip(actual, expected, strict=True):

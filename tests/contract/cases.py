@@ -87,13 +87,21 @@ def as_float64(arrays: Sequence[Array]) -> list[Array]:
     return [array.astype(np.float64) if dtype(array.dtype).floating else array for array in arrays]
 
 
-def place(case: Case, graph: Graph, arrays: Sequence[Array] | None = None) -> Placed:
-    """Add ``case`` to ``graph``, its inputs placeholders, or variables where it writes them."""
+def place(
+    case: Case, graph: Graph, arrays: Sequence[Array] | None = None, device: str | None = None
+) -> Placed:
+    """Add ``case`` to ``graph``, its inputs placeholders, or variables where it writes them.
+
+    Args:
+        arrays: values in the place of the sample's.
+        device: where it must run; None: wherever the session puts it.
+    """
     arrays = case.sample.inputs if arrays is None else arrays
     attrs = dict(case.sample.attrs)
     written = len(attrs["variables"]) if case.op.writes else 0
     values: dict[Tensor, Array] = {}
-    with graph.as_default(), graph.name_scope(f"{case.op.name}_case_{case.number}"):
+    scope = f"{case.op.name}_case_{case.number}"
+    with graph.as_default(), graph.name_scope(scope), graph.device(device):
         for number, array in enumerate(arrays):
             if number < written:
                 tensor: Tensor = Variable(array, name=f"state_{number}", dtype=array.dtype)

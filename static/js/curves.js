@@ -4,25 +4,26 @@
  */
 
 const LONGEST = 3000;
-/** Weight of a new value in the smoothed curve. */
-const SMOOTHING = 0.06;
+/** The trend is a mean over about the last quarter of the run, and at most so many steps. */
+const TREND_STEPS = 50;
 
 const SERIES = /** @type {const} */ ([
-  "loss", "smoothLoss", "accuracy", "smoothAccuracy", "testLoss", "testAccuracy",
+  "loss", "trendLoss", "accuracy", "trendAccuracy", "testLoss", "testAccuracy",
 ]);
 
 /** @typedef {typeof SERIES[number]} SeriesName */
 
-/** A moving average that starts unbiased. */
-class Smoothed {
-  #sum = 0;
-  #weight = 0;
+/** A moving average whose reach grows with the run: short while much changes, then longer. */
+class Trend {
+  #mean = 0;
+  #count = 0;
 
   /** @param {number} value */
   next(value) {
-    this.#sum += SMOOTHING * (value - this.#sum);
-    this.#weight += SMOOTHING * (1 - this.#weight);
-    return this.#sum / this.#weight;
+    this.#count += 1;
+    const reach = Math.min(TREND_STEPS, (this.#count + 3) / 4);
+    this.#mean += (value - this.#mean) / reach;
+    return this.#mean;
   }
 }
 
@@ -34,16 +35,16 @@ export class Curves {
   /** Steps that one point stands for. */
   stride = 1;
   #inLast = 0;
-  #loss = new Smoothed();
-  #accuracy = new Smoothed();
+  #loss = new Trend();
+  #accuracy = new Trend();
 
   clear() {
     this.steps = [];
     this.series = empty();
     this.stride = 1;
     this.#inLast = 0;
-    this.#loss = new Smoothed();
-    this.#accuracy = new Smoothed();
+    this.#loss = new Trend();
+    this.#accuracy = new Trend();
   }
 
   /** @param {number} step @param {number | null} loss @param {number | null} accuracy */
@@ -52,9 +53,9 @@ export class Curves {
     const hit = finite(accuracy);
     this.#put(step, {
       loss: seen,
-      smoothLoss: seen === null ? null : this.#loss.next(seen),
+      trendLoss: seen === null ? null : this.#loss.next(seen),
       accuracy: hit,
-      smoothAccuracy: hit === null ? null : this.#accuracy.next(hit),
+      trendAccuracy: hit === null ? null : this.#accuracy.next(hit),
     });
   }
 
@@ -105,7 +106,7 @@ export class Curves {
 
 /** @returns {Record<SeriesName, (number | null)[]>} */
 function empty() {
-  return { loss: [], smoothLoss: [], accuracy: [], smoothAccuracy: [], testLoss: [], testAccuracy: [] };
+  return { loss: [], trendLoss: [], accuracy: [], trendAccuracy: [], testLoss: [], testAccuracy: [] };
 }
 
 /** @param {number | null | undefined} value */

@@ -10,7 +10,9 @@ import * as store from "./store.js";
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
 
 /** @type {ReadonlySet<string>} */
-const FLOODS = new Set([PythonEvent.PROGRESS, PythonEvent.STDOUT, PythonEvent.STDERR]);
+const OUTPUT = new Set([PythonEvent.STDOUT, PythonEvent.STDERR]);
+/** @type {ReadonlySet<string>} */
+const FLOODS = new Set([PythonEvent.PROGRESS, ...OUTPUT]);
 /** Browsers draw no frames for a page in the background; its events still must not pile up. */
 const BACKGROUND_MS = 250;
 /** What a user who asked for this wants to hear no more of. */
@@ -29,7 +31,10 @@ let timer = 0;
 
 /** @param {EngineEvent} event */
 export function receive(event) {
-  waiting.push(event);
+  const last = waiting.at(-1);
+  // A loop that prints sends thousands of small pieces.
+  if (OUTPUT.has(event.kind) && last?.kind === event.kind) last.text += event.text;
+  else waiting.push(event);
   if (!FLOODS.has(event.kind)) flush();
   else if (!frame && !timer) {
     frame = requestAnimationFrame(flush);

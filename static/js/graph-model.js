@@ -15,7 +15,7 @@
 
 /** Widths in pixels, roughly: the label is bold, the detail smaller. */
 const LABEL_CHARACTER = 7.5;
-const DETAIL_CHARACTER = 6.2;
+const DETAIL_CHARACTER = 6.6;
 const HEIGHT = 40;
 /** A scope around fewer nodes than this is not worth a fold. */
 const LEAST_SCOPE = 2;

@@ -35,7 +35,7 @@ test("test results survive the joining of points", () => {
 test("the trend starts at the first value", () => {
   const curves = new Curves();
   curves.add(1, 2.3, null);
-  assert.ok(Math.abs(curves.series.smoothLoss[0] - 2.3) < 1e-12);
+  assert.ok(Math.abs(curves.series.trendLoss[0] - 2.3) < 1e-12);
 });
 
 test("what is not a number leaves a gap", () => {

@@ -12,13 +12,13 @@ const HEIGHT = 190;
 /** @type {(Line & {series: SeriesName})[]} */
 const LOSS = [
   { series: "loss", label: "batch", colour: "--loss-faint", width: 1 },
-  { series: "smoothLoss", label: "trend", colour: "--loss", width: 2 },
+  { series: "trendLoss", label: "trend", colour: "--loss", width: 2 },
   { series: "testLoss", label: "test", colour: "--test", width: 1.5, isMark: true },
 ];
 /** @type {(Line & {series: SeriesName})[]} */
 const ACCURACY = [
   { series: "accuracy", label: "batch", colour: "--accuracy-faint", width: 1 },
-  { series: "smoothAccuracy", label: "trend", colour: "--accuracy", width: 2 },
+  { series: "trendAccuracy", label: "trend", colour: "--accuracy", width: 2 },
   { series: "testAccuracy", label: "test", colour: "--test", width: 1.5, isMark: true },
 ];
 

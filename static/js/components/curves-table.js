@@ -33,7 +33,7 @@ export function CurvesTable() {
           ${rows.map(({ step, index }) => html`
             <tr key=${step}><th scope="row">${step}</th>
               <td>${format.loss(series.loss[index])}</td>
-              <td>${format.loss(series.smoothLoss[index])}</td>
+              <td>${format.loss(series.trendLoss[index])}</td>
               <td>${format.percent(series.accuracy[index], 1)}</td></tr>
           `)}
         </tbody>

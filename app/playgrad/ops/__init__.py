@@ -4,6 +4,7 @@ Importing this package registers every operation.
 """
 
 from playgrad.ops import operators as operators
+from playgrad.ops.avg_pool2d import avg_pool2d
 from playgrad.ops.broadcast import broadcast_like, broadcast_to, sum_to_like
 from playgrad.ops.build import as_tensor, constant
 from playgrad.ops.concat import concat
@@ -61,7 +62,7 @@ from playgrad.ops.getitem import getitem
 from playgrad.ops.index import gather, one_hot
 from playgrad.ops.layout import pad, slice_, transpose
 from playgrad.ops.matmul import matmul
-from playgrad.ops.pool2d import avg_pool2d, max_pool2d
+from playgrad.ops.max_pool2d import max_pool2d
 from playgrad.ops.random import (
     batch_indices,
     dropout,

@@ -1,0 +1,92 @@
+"""Every pass, and all of them together, keep what a program means."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from playgrad.compiler.compile import compile_program
+from playgrad.compiler.fold import fold
+from playgrad.compiler.fuse import fuse
+from playgrad.compiler.order import order_writes
+from playgrad.compiler.place import place
+from playgrad.compiler.program import Program
+from playgrad.compiler.prune import prune
+from playgrad.compiler.share import share
+from playgrad.compiler.specialise import specialise
+from playgrad.compiler.split import split
+from playgrad.graph.verify import verify
+from tests.compiler.interpreter import Array, Values, interpret, interpret_in_place
+from tests.compiler.random_programs import Sampled, sampled_programs
+
+GPU = "gpu:0"
+AVAILABLE = ("cpu:0", GPU)
+
+
+def passes(sampled: Sampled) -> list[tuple[str, Callable[[Program], Program]]]:
+    return [
+        ("prune", prune),
+        ("specialise", lambda p: specialise(p, sampled.shapes)),
+        ("fold", fold),
+        ("share", share),
+        ("place", lambda p: place(p, GPU, AVAILABLE)),
+        ("split", split),
+        ("fuse", fuse),
+        ("order", order_writes),
+    ]
+
+
+def assert_same(
+    before: tuple[list[Array], Values], after: tuple[list[Array], Values], what: str
+) -> None:
+    for old, new in zip(before[0], after[0], strict=True):
+        np.testing.assert_allclose(new, old, rtol=1e-5, atol=1e-6, err_msg=what)
+    for name in before[1]:
+        np.testing.assert_allclose(
+            after[1][name], before[1][name], rtol=1e-5, atol=1e-6, err_msg=f"{name} after {what}"
+        )
+
+
+@settings(max_examples=150, deadline=None)
+@given(sampled_programs())
+def test_each_pass_keeps_values(sampled: Sampled) -> None:
+    program = sampled.program
+    expected = interpret(program, sampled.feeds, sampled.state)
+    for name, run in passes(sampled):
+        program = run(program)
+        verify(program.graph, after=name)
+        assert_same(expected, interpret(program, sampled.feeds, sampled.state), name)
+
+
+@settings(max_examples=150, deadline=None)
+@given(sampled_programs(), st.integers(0, 2**16))
+def test_in_place_updates_in_any_legal_order(sampled: Sampled, seed: int) -> None:
+    expected = interpret(sampled.program, sampled.feeds, sampled.state)
+    compiled = compile_program(sampled.program, sampled.shapes, GPU, AVAILABLE)
+    choose = random.Random(seed).choice
+    actual = interpret_in_place(compiled.program, sampled.feeds, sampled.state, choose)
+    assert_same(expected, actual, "in place")
+
+
+@pytest.mark.parametrize("name", ["prune", "specialise", "fold", "share", "place", "fuse"])
+@settings(max_examples=20, deadline=None)
+@given(sampled_programs())
+def test_passes_leave_the_program_they_were_given(name: str, sampled: Sampled) -> None:
+    program = sampled.program
+    for pass_name, run in passes(sampled):
+        nodes = list(program.graph.nodes)
+        edges = [(node.inputs, node.control_inputs, dict(node.attrs)) for node in nodes]
+        result = run(program)
+        if pass_name == name:
+            assert program.graph.nodes == nodes
+            for node, (inputs, controls, attrs) in zip(nodes, edges, strict=True):
+                assert (node.inputs, node.control_inputs) == (inputs, controls)
+                assert node.attrs.keys() == attrs.keys()
+            assert result.graph is not program.graph
+            return
+        program = result

@@ -1,0 +1,143 @@
+"""Training against PyTorch: equal weights at the start and equal batches give equal loss curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import playgrad as pg
+import pytest
+import torch
+from playgrad import nn
+from playgrad.nn.steps import SHUFFLE_SEED
+from playgrad.ops.counter_random import batch_indices
+from playgrad.runtime.options import Options, options_set
+
+torch.set_num_threads(1)
+STEPS, BATCH, SAMPLES = 50, 32, 1000
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[Array, Array]:
+    (x, y), _ = pg.data.mnist()
+    return x[:SAMPLES], y[:SAMPLES]
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def mlp() -> pg.Sequential:
+    return pg.Sequential(
+        [nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(32, activation="relu"), nn.Dense(10)]
+    )
+
+
+def cnn() -> pg.Sequential:
+    return pg.Sequential(
+        [
+            nn.Rescaling(1 / 255),
+            nn.Reshape((28, 28, 1)),
+            nn.Conv2D(6, 5, activation="relu"),
+            nn.MaxPool2D(2),
+            nn.Conv2D(8, 3, padding="same", activation="tanh"),
+            nn.AveragePool2D(2),
+            nn.Flatten(),
+            nn.Dense(10),
+        ]
+    )
+
+
+def torch_mlp(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
+    hidden = torch.relu(x.reshape(len(x), -1) @ w["dense_1/kernel"] + w["dense_1/bias"])
+    return hidden @ w["dense_2/kernel"] + w["dense_2/bias"]
+
+
+def torch_cnn(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
+    def conv(x: torch.Tensor, name: str, padding: int) -> torch.Tensor:
+        kernel = w[f"{name}/kernel"].permute(3, 2, 0, 1)
+        return torch.nn.functional.conv2d(x, kernel, w[f"{name}/bias"], padding=padding)
+
+    y = torch.max_pool2d(torch.relu(conv(x[:, None], "conv2d_1", 0)), 2)
+    y = torch.nn.functional.avg_pool2d(torch.tanh(conv(y, "conv2d_2", 1)), 2)
+    flat = y.permute(0, 2, 3, 1).reshape(len(x), -1)
+    return flat @ w["dense_1/kernel"] + w["dense_1/bias"]
+
+
+NETWORKS = {"mlp": (mlp, torch_mlp), "cnn": (cnn, torch_cnn)}
+OPTIMIZERS = {
+    "adam": (
+        lambda: pg.optim.Adam(0.002, epsilon=1e-8),
+        lambda w: torch.optim.Adam(w, 0.002, eps=1e-8),
+    ),
+    "sgd": (lambda: pg.optim.SGD(0.05), lambda w: torch.optim.SGD(w, 0.05)),
+    "nesterov": (
+        lambda: pg.optim.SGD(0.02, momentum=0.9, nesterov=True),
+        lambda w: torch.optim.SGD(w, 0.02, momentum=0.9, nesterov=True),
+    ),
+}
+
+
+def reference_curve(
+    network: str, optimizer: str, weights: dict[str, Array], digits: tuple[Array, Array]
+) -> tuple[list[float], dict[str, Array]]:
+    """Loss of each step, and the weights after all of them."""
+    forward, make = NETWORKS[network][1], OPTIMIZERS[optimizer][1]
+    w = {name: torch.tensor(value, requires_grad=True) for name, value in weights.items()}
+    torch_optimizer = make(list(w.values()))
+    x, y = torch.tensor(digits[0]).float() / 255, torch.tensor(digits[1]).long()
+    losses = []
+    for step in range(STEPS):
+        index = torch.tensor(batch_indices((0, SHUFFLE_SEED), step, SAMPLES, BATCH, True)).long()
+        loss = torch.nn.functional.cross_entropy(forward(x[index], w), y[index])
+        torch_optimizer.zero_grad()
+        loss.backward()
+        torch_optimizer.step()
+        losses.append(loss.item())
+    return losses, {name: value.detach().numpy() for name, value in w.items()}
+
+
+@pytest.fixture
+def trained(
+    request: pytest.FixtureRequest, digits: tuple[Array, Array], device: str
+) -> Iterator[tuple[pg.Sequential, dict[str, Array], Array]]:
+    """A model after STEPS steps, its weights from before, and the loss of each step."""
+    network, optimizer = request.param
+    model = NETWORKS[network][0]()
+    model.compile(
+        OPTIMIZERS[optimizer][0](),
+        nn.SparseCategoricalCrossentropy(from_logits=True),
+        device=device,
+    )
+    model.build((28, 28), "uint8")
+    before = model.get_weights()
+    with options_set(Options(steps=STEPS)):
+        history = model.fit(*digits, batch_size=BATCH, verbose=0)
+    yield model, before, history.losses
+    model.close()
+
+
+CASES = [("mlp", "adam"), ("mlp", "sgd"), ("mlp", "nesterov"), ("cnn", "adam")]
+
+
+@pytest.mark.parametrize(
+    ("trained", "case"), list(zip(CASES, CASES, strict=True)), indirect=["trained"]
+)
+def test_loss_curve_and_weights_are_those_of_torch(
+    trained: tuple[pg.Sequential, dict[str, Array], Array],
+    case: tuple[str, str],
+    digits: tuple[Array, Array],
+) -> None:
+    model, before, losses = trained
+    expected, after = reference_curve(*case, before, digits)
+    assert len(losses) == STEPS
+    np.testing.assert_allclose(losses, expected, rtol=1e-3)
+    assert losses[-5:].mean() < 0.6 * losses[:5].mean()
+    for name, value in model.get_weights().items():
+        # Single weights with gradients of the size of Adam's epsilon may differ: all together not.
+        moved = np.linalg.norm(after[name] - before[name])
+        assert np.linalg.norm(value - after[name]) < 0.01 * moved, name

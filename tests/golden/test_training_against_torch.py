@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import playgrad as pg
 import pytest
 import torch
+
+import playgrad as pg
 from playgrad import nn
 from playgrad.nn.steps import SHUFFLE_SEED
 from playgrad.ops.counter_random import batch_indices

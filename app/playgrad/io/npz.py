@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -14,6 +15,17 @@ from playgrad.errors import CheckpointError
 
 Array = np.ndarray[Any, Any]
 _SUFFIX = ".npy"
+# What zipfile raises for bytes that are no zip, cut, changed or encrypted.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
 
 
 def dump(tensors: Mapping[str, Array]) -> bytes:
@@ -37,13 +49,17 @@ def parse(content: bytes) -> dict[str, Array]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()
             return {name.removesuffix(_SUFFIX): _member(archive, name) for name in names}
-    except (zipfile.BadZipFile, EOFError, OSError, zlib.error) as error:
+    except CheckpointError:
+        raise
+    except _DAMAGE as error:
         raise CheckpointError(f"this is no npz file, or a damaged one: {error}.") from None
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Array:
     if not name.endswith(_SUFFIX):
         raise CheckpointError(f"the npz file holds '{name}', which is no array.")
+    if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise CheckpointError(f"'{name}' is packed in a way that NumPy does not use.")
     with archive.open(name) as file:
         try:
             array: Array = np.lib.format.read_array(file, allow_pickle=False)

@@ -139,7 +139,7 @@ def _entry(name: str, entry: Any) -> tuple[np.dtype[Any], list[int], int, int]:
         raise CheckpointError(
             f"'{name}' lacks a dtype, a shape or two data_offsets in the header."
         ) from None
-    if code not in _DTYPES:
+    if not isinstance(code, str) or code not in _DTYPES:
         raise CheckpointError(f"'{name}' is of dtype {code!r}, which playgrad cannot read.")
     numbers = [begin, end, *(shape if isinstance(shape, list) else [None])]
     if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers):

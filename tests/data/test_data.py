@@ -1,0 +1,113 @@
+"""Data sets: the IDX parser, MNIST from a source of bytes, the toys."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from playgrad import data
+from playgrad.data import parse_idx, source
+from playgrad.errors import DataError
+
+
+def idx(array: np.ndarray[Any, Any], code: int = 0x08) -> bytes:
+    sizes = b"".join(size.to_bytes(4, "big") for size in array.shape)
+    return bytes([0, 0, code, array.ndim]) + sizes + array.tobytes()
+
+
+IMAGES = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+LABELS = np.array([7, 3], np.uint8)
+
+
+@pytest.fixture
+def files() -> Iterator[dict[str, bytes]]:
+    """A source of two small parts of MNIST, which a test may change."""
+    content = {
+        "mnist/train-images": idx(IMAGES),
+        "mnist/train-labels": idx(LABELS),
+        "mnist/test-images": gzip.compress(idx(IMAGES[:1])),
+        "mnist/test-labels": gzip.compress(idx(LABELS[:1])),
+    }
+    before = source.set_source(content.__getitem__)
+    yield content
+    source.set_source(before)
+
+
+def test_idx_types() -> None:
+    np.testing.assert_array_equal(parse_idx(idx(IMAGES)), IMAGES)
+    floats = np.array([[1.5, -2]], np.float32)
+    found = parse_idx(idx(floats.astype(">f4"), 0x0D))
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, floats)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "begins with nothing"),
+        (b"<html>", "is not an IDX file: it begins with 3c68746d"),
+        (b"\0\0\x07\1" + bytes(8), "is not an IDX file"),
+        (b"\0\0\x08\3\0\0", "truncated: its header needs 16 bytes"),
+        (idx(IMAGES)[:-1], r"truncated: 39 bytes where shape \(2, 3, 4\) needs 40"),
+        (idx(IMAGES) + b"x", "longer than it says"),
+        (gzip.compress(idx(IMAGES))[:-4], "damaged gzip file"),
+        (b"\x1f\x8bgarbage", "damaged gzip file"),
+    ],
+)
+def test_damaged_idx(content: bytes, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        parse_idx(content, "digits")
+
+
+def test_mnist_from_a_source(files: dict[str, bytes]) -> None:
+    (x_train, y_train), (x_test, y_test) = data.mnist()
+    assert (x_train.dtype, y_train.dtype) == (np.uint8, np.int32)
+    np.testing.assert_array_equal(x_train, IMAGES)
+    assert (y_train.tolist(), x_test.shape, y_test.tolist()) == ([7, 3], (1, 3, 4), [7])
+
+
+def test_parts_that_do_not_belong_together(files: dict[str, bytes]) -> None:
+    files["mnist/test-labels"] = idx(LABELS)
+    with pytest.raises(DataError, match="1 test images but 2 labels"):
+        data.mnist()
+    files["mnist/test-labels"] = idx(IMAGES)
+    with pytest.raises(DataError, match="test-labels holds uint8 of 3 dimensions"):
+        data.mnist()
+
+
+def test_missing_files_say_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path))
+    with pytest.raises(DataError, match=r"train-images-idx3-ubyte is not in .*Run `make setup`"):
+        data.mnist()
+
+
+def test_a_compressed_file_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path))
+    (tmp_path / "mnist").mkdir()
+    (tmp_path / "mnist" / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx(LABELS)))
+    assert parse_idx(source.read("mnist/train-labels")).tolist() == [7, 3]
+
+
+def test_the_real_digits() -> None:
+    (x_train, y_train), (x_test, y_test) = data.mnist()
+    assert x_train.shape == (60_000, 28, 28)
+    assert x_test.shape == (10_000, 28, 28)
+    assert (len(y_train), len(y_test)) == (60_000, 10_000)
+    assert y_train[:5].tolist() == [5, 0, 4, 1, 9]
+    assert sorted(set(y_test.tolist())) == list(range(10))
+
+
+@pytest.mark.parametrize("make", [data.circle, data.xor, data.gauss, data.spiral])
+def test_toys(make: Any) -> None:
+    points, labels = make(samples=200, seed=3)
+    assert (points.dtype, points.shape) == (np.float32, (200, 2))
+    assert (labels.dtype, labels.shape) == (np.int32, (200,))
+    assert 60 <= labels.sum() <= 140
+    assert np.abs(points).max() < 2
+    np.testing.assert_array_equal(points, make(samples=200, seed=3)[0])
+    assert not np.array_equal(points, make(samples=200, seed=4)[0])

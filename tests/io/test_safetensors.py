@@ -1,0 +1,122 @@
+"""The safetensors reader and writer against the format's own package, and against damage."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playgrad.errors import CheckpointError
+from playgrad.io.safetensors import dump, parse
+
+TENSORS = {
+    "dense_1/kernel": np.arange(12, dtype=np.float32).reshape(3, 4),
+    "dense_1/bias": np.zeros(4, np.float32),
+    "counts": np.array([1, -2, 3], np.int32),
+    "bytes": np.arange(5, dtype=np.uint8),
+    "flags": np.array([True, False]),
+    "scalar": np.array(2.5, np.float32),
+    "empty": np.zeros((0, 3), np.float32),
+    "double": np.array([1e300]),
+}
+
+
+def file_of(header: Any, data: bytes = b"") -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def entry(dtype: str = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> dict[str, Any]:
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets)}
+
+
+def assert_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert list(found) == list(expected)
+    for name, array in expected.items():
+        assert found[name].dtype == array.dtype
+        np.testing.assert_array_equal(found[name], array)
+
+
+def test_the_package_reads_what_is_written() -> None:
+    found = safetensors.numpy.load(dump(TENSORS, {"format": "np"}))
+    assert_equal({name: found[name] for name in TENSORS}, TENSORS)
+
+
+def test_reads_what_the_package_writes() -> None:
+    found = parse(safetensors.numpy.save(TENSORS, {"made": "elsewhere"}))
+    assert_equal({name: found[name] for name in TENSORS}, TENSORS)
+
+
+def test_round_trip_and_no_tensors() -> None:
+    assert_equal(parse(dump(TENSORS)), TENSORS)
+    assert parse(dump({})) == {}
+
+
+def test_arrays_read_can_be_written_to() -> None:
+    parse(dump(TENSORS))["counts"][0] = 7
+
+
+def test_types_without_a_name_are_refused() -> None:
+    with pytest.raises(CheckpointError, match="'z' is complex64, which safetensors cannot hold"):
+        dump({"z": np.zeros(2, np.complex64)})
+
+
+DAMAGED = {
+    "empty": (b"", "it has 0 bytes"),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(64), "its header would be"),
+    "header too long": ((200_000_000).to_bytes(8, "little") + b"{}", "100,000,000 are allowed"),
+    "header cut": ((500).to_bytes(8, "little") + b"{}", "of 500 bytes is announced"),
+    "not json": (file_of(b"{not json"), "its header is not JSON"),
+    "not utf-8": (file_of(b"\xff\xfe{}"), "its header is not JSON"),
+    "deep json": (file_of(b"[" * 100_000), "its header is not JSON"),
+    "a list": (file_of([1, 2]), "not a JSON object"),
+    "twins": (file_of(b'{"a": 1, "a": 2}'), "a name occurs twice"),
+    "no shape": (file_of({"a": {"dtype": "F32"}}), "'a' lacks a dtype, a shape"),
+    "entry no object": (file_of({"a": 3}), "'a' lacks"),
+    "three offsets": (file_of({"a": entry(offsets=(0, 4, 8))}, bytes(8)), "'a' lacks"),
+    "unknown dtype": (file_of({"a": entry("F8_E4M3")}, bytes(8)), "dtype 'F8_E4M3'"),
+    "dtype a list": (file_of({"a": {**entry(), "dtype": ["F32"]}}, bytes(8)), "of dtype"),
+    "negative size": (file_of({"a": entry(shape=(-2,))}, bytes(8)), "not whole numbers"),
+    "size a float": (file_of({"a": entry(shape=(2.0,))}, bytes(8)), "not whole numbers"),
+    "size a bool": (file_of({"a": entry(shape=(True,))}, bytes(8)), "not whole numbers"),
+    "shape a word": (file_of({"a": {**entry(), "shape": "2"}}, bytes(8)), "not whole numbers"),
+    "backwards": (file_of({"a": entry(offsets=(8, 0))}, bytes(8)), "after its end 0"),
+    "wrong length": (
+        file_of({"a": entry(shape=(3,))}, bytes(8)),
+        "given 8 bytes.* needs 12",
+    ),
+    "data cut": (file_of({"a": entry()}, bytes(6)), "truncated: 'a' ends at byte 8"),
+    "overlap": (
+        file_of({"a": entry(), "b": entry(offsets=(4, 12))}, bytes(12)),
+        "the data of 'a' and 'b' overlap",
+    ),
+    "gap": (file_of({"a": entry(offsets=(4, 12))}, bytes(12)), "4 bytes before 'a'"),
+    "tail": (file_of({"a": entry()}, bytes(11)), "3 bytes after the last tensor"),
+    "huge shape": (file_of({"a": entry(shape=(2**40, 2**40))}, bytes(8)), "given 8 bytes"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damage_is_named(name: str) -> None:
+    content, words = DAMAGED[name]
+    with pytest.raises(CheckpointError, match=words):
+        parse(content)
+
+
+@given(st.data())
+def test_any_damage_is_a_checkpoint_error(data: st.DataObject) -> None:
+    """A file cut or changed anywhere is read or refused, never anything else."""
+    content = bytearray(dump(TENSORS))
+    if data.draw(st.booleans()):
+        del content[data.draw(st.integers(0, len(content) - 1)) :]
+    else:
+        position = data.draw(st.integers(0, len(content) - 1))
+        content[position] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(CheckpointError):
+        parse(bytes(content))

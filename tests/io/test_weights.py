@@ -1,0 +1,133 @@
+"""Weights files: both formats, told apart, matched with a model before anything changes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from playgrad import nn
+from playgrad.errors import CheckpointError
+from playgrad.io import check_match, decode, encode, load, save
+
+TENSORS = {
+    "dense_1/kernel": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "dense_1/bias": np.array([0.5, -0.5, 0], np.float32),
+}
+
+
+@pytest.mark.parametrize("name", ["w.safetensors", "w.npz"])
+def test_files_round_trip(tmp_path: Path, name: str) -> None:
+    save(TENSORS, tmp_path / name)
+    found = load(tmp_path / name)
+    assert list(found) == list(TENSORS)
+    for key, array in TENSORS.items():
+        np.testing.assert_array_equal(found[key], array)
+
+
+def test_open_files_and_bytes() -> None:
+    buffer = io.BytesIO()
+    save(TENSORS, buffer, "npz")
+    assert load(buffer.getvalue()).keys() == TENSORS.keys()
+    assert load(io.BytesIO(encode(TENSORS, "safetensors"))).keys() == TENSORS.keys()
+
+
+def test_numpy_and_torch_read_them(tmp_path: Path) -> None:
+    save(TENSORS, tmp_path / "w.npz")
+    with np.load(tmp_path / "w.npz", allow_pickle=False) as found:
+        assert set(found) == set(TENSORS)
+        np.testing.assert_array_equal(found["dense_1/kernel"], TENSORS["dense_1/kernel"])
+    save(TENSORS, tmp_path / "w.safetensors")
+    tensors = load_file(tmp_path / "w.safetensors")
+    assert torch.equal(tensors["dense_1/bias"], torch.tensor([0.5, -0.5, 0]))
+
+
+def test_an_npz_of_numpy_is_read() -> None:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, a=np.arange(3), b=np.zeros((2, 2)))
+    assert decode(buffer.getvalue())["a"].tolist() == [0, 1, 2]
+
+
+def test_pickled_objects_are_refused() -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, a=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(CheckpointError, match=r"'a.npy' cannot be read: .*allow_pickle"):
+        decode(buffer.getvalue())
+
+
+def test_damaged_npz() -> None:
+    content = encode(TENSORS, "npz")
+    with pytest.raises(CheckpointError, match="no npz file, or a damaged one"):
+        decode(content[: len(content) // 2])
+    for position in range(0, len(content), 7):
+        changed = bytearray(content)
+        changed[position] ^= 0xFF
+        with contextlib.suppress(CheckpointError):
+            decode(bytes(changed))
+
+
+def test_names_of_files(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"'w.pt' does not tell the format.*\.safetensors"):
+        save(TENSORS, tmp_path / "w.pt")
+    with pytest.raises(CheckpointError, match=r"cannot read .*none.npz"):
+        load(tmp_path / "none.npz")
+    (tmp_path / "short.safetensors").write_bytes(b"abc")
+    with pytest.raises(CheckpointError, match=r"short\.safetensors: this is no safetensors file"):
+        load(tmp_path / "short.safetensors")
+
+
+def small_model() -> nn.Sequential:
+    model = nn.Sequential([nn.Dense(3)])
+    model.compile("sgd", "mse", device="cpu")
+    model.build((2,))
+    return model
+
+
+def test_a_model_loads_what_it_saved(tmp_path: Path) -> None:
+    model = small_model()
+    model.set_weights(TENSORS)
+    model.save_weights(tmp_path / "w.safetensors")
+    other = small_model()
+    other.load_weights(tmp_path / "w.safetensors")
+    x = np.array([[1, 2]], np.float32)
+    np.testing.assert_array_equal(other.predict(x), model.predict(x))
+    np.testing.assert_array_equal(
+        other.predict(x), x @ TENSORS["dense_1/kernel"] + TENSORS["dense_1/bias"]
+    )
+
+
+MISMATCHED = {
+    "missing": ({"dense_1/kernel": TENSORS["dense_1/kernel"]}, "it needs 'dense_1/bias'"),
+    "unknown": ({**TENSORS, "more": np.zeros(1, np.float32)}, "the file has 'more'"),
+    "shape": (
+        {**TENSORS, "dense_1/bias": np.zeros(4, np.float32)},
+        r"'dense_1/bias' has shape \(4,\) in the file, but \(3,\) in the model",
+    ),
+    "dtype": (
+        {**TENSORS, "dense_1/bias": np.zeros(3)},
+        "'dense_1/bias' is float64 in the file, but float32 in the model",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISMATCHED)
+def test_weights_of_another_model_change_nothing(tmp_path: Path, case: str) -> None:
+    tensors, words = MISMATCHED[case]
+    model = small_model()
+    before = model.get_weights()
+    save(tensors, tmp_path / "w.safetensors")
+    with pytest.raises(CheckpointError, match=words):
+        model.load_weights(tmp_path / "w.safetensors")
+    for name, value in model.get_weights().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+def test_order_of_names_does_not_matter() -> None:
+    specs = small_model().weights
+    swapped = dict(reversed(TENSORS.items()))
+    assert list(check_match(swapped, {n: w.spec for n, w in specs.items()})) == list(TENSORS)

@@ -97,7 +97,9 @@ class _Builder:
         elif first.shape[1] == second.shape[1]:
             self.tensors.append(ops.matmul(first, second, transpose_b=True) * 0.3)
         else:
-            self.tensors.append(ops.reduce_mean(first, axis=self.draw(st.sampled_from([0, 1, None]))))
+            self.tensors.append(
+                ops.reduce_mean(first, axis=self.draw(st.sampled_from([0, 1, None])))
+            )
 
     def _alias(self) -> None:
         x = self._pick()

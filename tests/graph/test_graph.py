@@ -1,0 +1,244 @@
+"""Graphs: names, scopes, control edges, the default graph, and where the user made a node."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+
+import numpy as np
+import pytest
+
+from playgrad import ops
+from playgrad.errors import DTypeError, GraphError, ShapeError
+from playgrad.graph.graph import Graph, get_default_graph, reset_default_graph
+from playgrad.graph.scopes import control_dependencies, device, name_scope
+from playgrad.graph.traversal import ancestors, topological
+
+
+@pytest.fixture
+def graph():
+    graph = Graph()
+    with graph.as_default():
+        yield graph
+
+
+class TestNames:
+    def test_default_to_the_operation_and_are_numbered(self, graph):
+        names = [ops.constant(1.0).node.name for _ in range(3)]
+        assert names == ["constant", "constant_1", "constant_2"]
+
+    def test_that_are_taken_are_numbered(self, graph):
+        a = ops.constant(1.0, name="a")
+        b = ops.constant(1.0, name="a_1")
+        c = ops.constant(1.0, name="a")
+        assert [t.node.name for t in (a, b, c)] == ["a", "a_1", "a_2"]
+
+    def test_of_tensors_have_the_output_number(self, graph):
+        x = ops.placeholder("float32", [2, 4], name="x")
+        y, argmax = ops.max_pool2d(ops.reshape(x, [1, 2, 4, 1])).node.outputs
+        assert (x.name, y.name, argmax.name) == ("x:0", "max_pool2d:0", "max_pool2d:1")
+        assert graph.tensor("max_pool2d:1") is argmax
+        assert graph.tensor("x") is graph.tensor("x:0") is x
+
+    def test_unknown_are_refused_with_a_suggestion(self, graph):
+        ops.placeholder("float32", [2], name="layer/input")
+        with pytest.raises(GraphError, match=r"no node named 'input'.*Did you mean layer/input\?"):
+            graph.node("input")
+
+    @pytest.mark.parametrize("name", ["x:1", "x:-1", "x:one"])
+    def test_outputs_that_do_not_exist_are_refused(self, graph, name):
+        ops.placeholder("float32", [2], name="x")
+        with pytest.raises(GraphError, match=f"'x' has 1 outputs; '{name}' is none"):
+            graph.tensor(name)
+
+
+class TestNameScopes:
+    def test_prefix_and_nest(self, graph):
+        with name_scope("outer") as outer, name_scope("inner") as inner:
+            x = ops.constant(1.0, name="x")
+        assert (outer, inner, x.node.name) == ("outer/", "outer/inner/", "outer/inner/x")
+        assert ops.constant(1.0, name="x").node.name == "x"
+
+    def test_are_unique(self, graph):
+        prefixes = []
+        for name in ("layer", "layer", "layer_1", "layer"):
+            with name_scope(name) as prefix:
+                prefixes.append(prefix)
+        assert prefixes == ["layer/", "layer_1/", "layer_1_1/", "layer_2/"]
+
+    def test_can_be_entered_again(self, graph):
+        with name_scope("a") as prefix:
+            ops.constant(1.0, name="x")
+        with graph.reenter_scope(prefix):
+            assert ops.constant(1.0, name="x").node.name == "a/x_1"
+
+    def test_end_with_an_error(self, graph):
+        with pytest.raises(KeyError), name_scope("a"):
+            raise KeyError
+        assert graph.current_scope == ""
+
+    def test_of_one_thread_do_not_reach_another(self, graph):
+        names = []
+
+        def build():
+            with graph.as_default():
+                names.append(ops.constant(1.0, name="x").node.name)
+
+        with name_scope("a"):
+            thread = threading.Thread(target=build)
+            thread.start()
+            thread.join()
+        assert names == ["x"]
+
+
+class TestOtherScopes:
+    def test_device(self, graph):
+        with device("gpu:0"):
+            a = ops.constant(1.0)
+            with device("cpu:0"):
+                b = ops.constant(1.0)
+            with device(None):
+                c = ops.constant(1.0)
+        assert [t.device for t in (a, b, c)] == ["gpu:0", "cpu:0", None]
+        assert ops.constant(1.0).device is None
+
+    def test_control_dependencies_nest_and_can_be_forgotten(self, graph):
+        a, b = ops.constant(1.0), ops.constant(2.0)
+        with control_dependencies([a]), control_dependencies([b.node, a]):
+            inner = ops.constant(3.0)
+            with control_dependencies(None):
+                free = ops.constant(4.0)
+        assert inner.node.control_inputs == (a.node, b.node)
+        assert free.node.control_inputs == ()
+        assert ancestors([inner.node]) == {inner.node, a.node, b.node}
+        assert ancestors([inner.node], control=False) == {inner.node}
+
+    def test_group_waits_for_all(self, graph):
+        a, b = ops.constant(1.0), ops.constant(2.0)
+        node = ops.group(a, b.node, name="both")
+        assert (node.name, node.outputs, node.control_inputs) == ("both", (), (a.node, b.node))
+        with pytest.raises(GraphError, match="'both' has 0 outputs, not one"):
+            _ = node.output
+
+    def test_phases(self, graph):
+        x = ops.placeholder("float32", [2])
+        w = ops.Variable(np.ones(2), name="w")
+        y = x * w
+        update = w.assign_sub(y)
+        with graph.phase("gradient"):
+            grad = ops.neg(y)
+        phases = [t.node.phase for t in (x, w, y, update, grad)]
+        assert phases == ["input", "variable", "forward", "update", "gradient"]
+
+
+class TestDefaultGraph:
+    def test_is_that_of_the_innermost_block(self):
+        first, second = Graph(), Graph()
+        with first.as_default():
+            with second.as_default():
+                assert get_default_graph() is second
+            assert get_default_graph() is first
+            assert ops.constant(1.0).graph is first
+        assert len(first.nodes) == 1 and not second.nodes
+
+    def test_can_be_reset_outside_of_blocks_only(self):
+        graph = reset_default_graph(seed=5)
+        assert get_default_graph() is graph and graph.seed == 5
+        with graph.as_default(), pytest.raises(GraphError, match="cannot be used inside"):
+            reset_default_graph()
+        reset_default_graph()
+
+    def test_nodes_go_where_their_inputs_are(self):
+        graph = Graph()
+        with graph.as_default():
+            x = ops.constant(1.0)
+        with Graph().as_default():
+            assert (x + 1.0).graph is graph
+
+    def test_two_graphs_do_not_mix(self):
+        with Graph().as_default():
+            x = ops.constant(1.0, name="mine")
+        with Graph().as_default():
+            y = ops.constant(1.0, name="yours")
+        with pytest.raises(GraphError, match=r"input 'yours:0' of add belongs to another graph"):
+            _ = x + y
+
+
+class TestUserLines:
+    def test_are_those_of_the_caller(self, graph):
+        line = inspect.currentframe().f_lineno + 1
+        x = ops.constant(1.0) * 2.0
+        assert x.node.source == (__file__, line)
+
+    def test_are_in_errors(self, graph):
+        x = ops.placeholder("float32", [None, 4], name="x")
+        w = ops.Variable(np.ones((5, 3)), name="w")
+        with pytest.raises(ShapeError) as caught, name_scope("dense"):
+            line = inspect.currentframe().f_lineno + 1
+            ops.matmul(x, w)
+        error = caught.value
+        assert (error.op, error.source) == ("dense/matmul", (__file__, line))
+        assert str(error).startswith("dense/matmul: ")
+        assert "(?, 4)" in str(error) and "(5, 3)" in str(error)
+        assert f"(made at {__file__}, line {line})" in str(error)
+        assert error.as_dict()["line"] == line
+        assert "dense/matmul" not in graph  # the failed operation left nothing behind
+
+    def test_seen_through_code_beside_the_library(self, graph):
+        """A file whose path merely begins like the library's is the user's."""
+        from playgrad.graph import source
+
+        path = source._LIBRARY.rstrip("/") + "_examples/mine.py"
+        scope = {"ops": ops}
+        exec(compile("x = ops.constant(1.0)", path, "exec"), scope)
+        assert scope["x"].node.source == (path, 1)
+
+
+class TestTensors:
+    def test_are_not_values(self, graph):
+        x = ops.constant([1.0, 2.0], name="x")
+        with pytest.raises(
+            GraphError, match="'greater:0' has no value while the graph is being built"
+        ):
+            bool(x > 1.0)
+        with pytest.raises(GraphError, match="cannot be iterated over"):
+            list(x)
+
+    def test_take_numbers_of_their_own_type_only(self, graph):
+        x = ops.constant([1, 2])
+        assert (x + 1).dtype == "int32"
+        with pytest.raises(DTypeError, match="cannot combine 0.5 with int32 values"):
+            _ = x + 0.5
+
+    def test_placeholders_need_a_shape(self, graph):
+        with pytest.raises(ShapeError, match="a placeholder needs a shape"):
+            ops.placeholder("float32")
+
+    def test_of_unknown_types_are_refused(self, graph):
+        with pytest.raises(DTypeError, match="there is no element type 'float16'"):
+            ops.placeholder("float16", [2])
+
+    def test_variables_are_checked_when_assigned(self, graph):
+        w = ops.Variable(np.zeros((2, 3)), name="w")
+        with pytest.raises(ShapeError, match=r"\(4, 3\)|do not broadcast"):
+            w.assign(np.zeros((4, 3), np.float32))
+        with pytest.raises(ShapeError, match=r"does not fit the variable of shape \(2, 3\)"):
+            w.assign(np.zeros((1, 2, 3), np.float32))
+        with pytest.raises(DTypeError):
+            w.assign(np.zeros((2, 3), np.int32))
+        assert ops.trainable_variables(graph) == ops.global_variables(graph) == [w]
+
+
+def test_topological_order_is_by_edges_then_by_creation(graph):
+    a, b = ops.constant(1.0), ops.constant(2.0)
+    c = a + b
+    assert topological([c.node, b.node, a.node]) == [a.node, b.node, c.node]
+    reversed_edges = topological([a.node, b.node], lambda n: [b.node] if n is a.node else [])
+    assert reversed_edges == [b.node, a.node]
+
+
+def test_random_operations_have_keys_of_their_own(graph):
+    a, b = ops.random_normal([2]), ops.random_normal([2])
+    assert a.node.inputs[0] is b.node.inputs[0]
+    seeds = [graph.next_random_seed(None), graph.next_random_seed(None), graph.next_random_seed(9)]
+    assert seeds[0] != seeds[1] and seeds[2] == [0, 9]

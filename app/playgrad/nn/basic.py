@@ -40,7 +40,7 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """The same elements under another shape; ``target_shape`` leaves out the batch."""
+    """The same elements under another shape; ``target_shape`` leaves out the batch, may hold one -1."""
 
     kind = "reshape"
     takes_floats = False
@@ -50,19 +50,17 @@ class Reshape(Layer):
         self.target_shape = tuple(int(size) for size in target_shape)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        sample = inputs[0].shape[1:]
-        fits = -1 in self.target_shape or None in sample
-        if not fits and math.prod(self.target_shape) != math.prod(n for n in sample if n):
+        x = inputs[0]
+        elements = math.prod(self.known(x.shape, axis) for axis in range(1, len(x.shape)))
+        named = math.prod(size for size in self.target_shape if size != -1)
+        free = elements // named if named else 0
+        target = [free if size == -1 else size for size in self.target_shape]
+        if math.prod(target) != elements or self.target_shape.count(-1) > 1:
             raise ShapeError(
-                f"layer '{self.name}' cannot bring samples of shape {shape_text(sample)} "
-                f"to {shape_text(self.target_shape)}: the number of elements differs."
+                f"layer '{self.name}' cannot bring samples of shape {shape_text(x.shape[1:])} "
+                f"to {shape_text(self.target_shape)}."
             )
-        if -1 not in self.target_shape:
-            return reshape(inputs[0], (-1, *self.target_shape))
-        known = math.prod(self.known(inputs[0].shape, i) for i in range(1, len(sample) + 1))
-        rest = -math.prod(self.target_shape)
-        free = known // rest if rest else 0
-        return reshape(inputs[0], (-1, *(free if n == -1 else n for n in self.target_shape)))
+        return reshape(x, (-1, *target))
 
 
 class Activation(Layer):

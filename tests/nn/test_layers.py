@@ -1,0 +1,244 @@
+"""Every layer: its result, its configuration, and what it says of inputs that do not fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.nn.layer import layer_kinds, layer_type
+
+Array = np.ndarray[Any, Any]
+X = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
+IMAGE = np.random.default_rng(2).normal(size=(2, 4, 6, 3)).astype(np.float32)
+
+
+def softmax(x: Array) -> Array:
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def windows(x: Array) -> Array:
+    """(batch, 2, 3, channels, 4): the 2 x 2 windows of IMAGE."""
+    return x.reshape(2, 2, 2, 3, 2, 3).transpose(0, 1, 3, 5, 2, 4).reshape(2, 2, 3, 3, 4)
+
+
+Weights = dict[str, Array]
+# Layer, inputs, and the result from inputs and weights.
+TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
+    "dense": (nn.Dense(5), [X], lambda w, x: x @ w["kernel"] + w["bias"]),
+    "dense relu no bias": (
+        nn.Dense(5, activation="relu", use_bias=False),
+        [X],
+        lambda w, x: np.maximum(x @ w["kernel"], 0),
+    ),
+    "dense on images": (nn.Dense(2), [IMAGE], lambda w, x: x @ w["kernel"] + w["bias"]),
+    "conv2d 1x1": (
+        nn.Conv2D(5, 1, bias_initializer="ones"),
+        [IMAGE],
+        lambda w, x: x @ w["kernel"][0, 0] + 1,
+    ),
+    "conv2d strides": (
+        nn.Conv2D(2, 1, strides=2, activation="tanh", use_bias=False),
+        [IMAGE],
+        lambda w, x: np.tanh(x[:, ::2, ::2] @ w["kernel"][0, 0]),
+    ),
+    "max_pool2d": (nn.MaxPool2D(), [IMAGE], lambda w, x: windows(x).max(-1)),
+    "average_pool2d": (nn.AveragePool2D(), [IMAGE], lambda w, x: windows(x).mean(-1)),
+    "flatten": (nn.Flatten(), [IMAGE], lambda w, x: x.reshape(2, -1)),
+    "reshape": (nn.Reshape((12, 6)), [IMAGE], lambda w, x: x.reshape(2, 12, 6)),
+    "reshape open": (nn.Reshape((-1, 9)), [IMAGE], lambda w, x: x.reshape(2, 8, 9)),
+    "rescaling": (nn.Rescaling(2, offset=-1), [X], lambda w, x: x * 2 - 1),
+    "activation": (nn.Activation("softmax"), [X], lambda w, x: softmax(x)),
+    "dropout": (nn.Dropout(0.5), [X], lambda w, x: x),
+    "add": (nn.Add(), [X, X * 2, X], lambda w, a, b, c: a + b + c),
+    "multiply": (nn.Multiply(), [X, X + 1], lambda w, a, b: a * b),
+    "concatenate": (nn.Concatenate(), [X, X[:, :2]], lambda w, a, b: np.concatenate([a, b], -1)),
+}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_result_and_configuration(case: str) -> None:
+    template, arrays, expected = TABLE[case]
+    # What goes through JSON makes an equal layer.
+    config = json.loads(json.dumps(template.get_config()))
+    layer = layer_type(template.kind).from_config(config)
+    assert layer.get_config() == template.get_config()
+    with pg.Graph().as_default() as graph:
+        inputs = [pg.Input(x.shape[1:]) for x in arrays]
+        output = layer(inputs)
+    assert layer.name == f"{layer.kind}_1"
+    with pg.Session(graph, "cpu") as session:
+        weights = {name: session.value(v) for name, v in layer.variables.items()}
+        found = session.run(output, dict(zip(inputs, arrays, strict=True)))
+    wanted = expected(weights, *arrays)
+    assert found.shape == wanted.shape
+    assert output.shape == (None, *wanted.shape[1:])
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    assert {v.variable_name for v in layer.variables.values()} == {
+        f"{layer.name}/{name}" for name in weights
+    }
+
+
+def test_every_layer_is_in_the_table() -> None:
+    ours = {kind for kind in layer_kinds() if layer_type(kind).__module__.startswith("playgrad.")}
+    assert ours == {layer.kind for layer, _, _ in TABLE.values()}
+
+
+def test_dropout_drops_in_training_only() -> None:
+    with pg.Graph().as_default() as graph:
+        x = pg.Input((1000,))
+        layer = nn.Dropout(0.25)
+        plain, dropped = layer(x), layer(x, training=True)
+    ones = np.ones((4, 1000), np.float32)
+    with pg.Session(graph, "cpu") as session:
+        assert (session.run(plain, {x: ones}) == 1).all()
+        first = session.run(dropped, {x: ones})
+        second = session.run(dropped, {x: ones})
+    assert 0.7 < (first != 0).mean() < 0.8
+    np.testing.assert_allclose(first[first != 0], 1 / 0.75, rtol=1e-6)
+    assert (first != second).any()
+
+
+def test_whole_numbers_become_floats_where_a_layer_needs_them() -> None:
+    with pg.Graph().as_default() as graph:
+        x = pg.Input((2, 2), dtype="uint8")
+        flat = nn.Flatten()(x)
+        y = nn.Dense(1, kernel_initializer="ones")(flat)
+    assert (flat.dtype, y.dtype) == ("uint8", "float32")
+    with pg.Session(graph, "cpu") as session:
+        assert session.run(y, {x: np.full((1, 2, 2), 200, np.uint8)}).item() == 800
+
+
+def test_a_layer_of_ones_own() -> None:
+    class Scale(nn.Layer):
+        kind = "scale"
+
+        def __init__(self, start: float = 1.0, name: str | None = None) -> None:
+            super().__init__(name)
+            self.start = start
+
+        def build(self, *shapes: Any) -> None:
+            size = self.known(shapes[0], -1)
+            self.add_weight("factor", (size,), nn.Constant(self.start))
+
+        def call(self, *inputs: pg.Tensor, training: bool = False) -> pg.Tensor:
+            return inputs[0] * self.variables["factor"]
+
+    model = pg.Sequential([Scale(3.0)])
+    model.compile("sgd", "mse", device="cpu")
+    np.testing.assert_allclose(model.predict(X), X * 3, rtol=1e-6)
+    assert list(model.weights) == ["scale_1/factor"]
+    clone = pg.Sequential.from_config(model.get_config())
+    np.testing.assert_allclose(clone.predict(X), X * 3, rtol=1e-6)
+    model.fit(X, X, verbose=0)
+    assert model.get_weights()["scale_1/factor"].max() < 3
+
+
+def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
+    with pg.Graph().as_default():
+        return layer([pg.Input(shape) for shape in shapes])
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "words"),
+    [
+        (
+            lambda: call(nn.Conv2D(2, 3), (28, 28)),
+            pg.ShapeError,
+            r"layer 'conv2d_1' takes inputs of 4 dimensions .* got shape \(\?, 28, 28\).*"
+            r"nn\.Reshape\(\(28, 28, 1\)\)",
+        ),
+        (lambda: call(nn.MaxPool2D(), (7,)), pg.ShapeError, "layer 'max_pool2d_1'"),
+        (lambda: call(nn.Dense(3), (None,)), pg.ShapeError, "needs to know dimension -1"),
+        (lambda: call(nn.Dense(0), (3,)), pg.ShapeError, "units of a Dense layer .* not 0"),
+        (lambda: nn.Conv2D(2, (3, 3, 3)), pg.ShapeError, "kernel_size .* one number or two"),
+        (lambda: call(nn.Reshape((5,)), (2, 3)), pg.ShapeError, r"\(2, 3\) to \(5,\)"),
+        (lambda: call(nn.Reshape((-1, 4)), (2, 3)), pg.ShapeError, "reshape_1"),
+        (lambda: nn.Dropout(1.0), pg.ShapeError, "at least 0 and below 1, not 1.0"),
+        (lambda: call(nn.Add(), (3,)), pg.ShapeError, "merges two or more tensors"),
+        (lambda: call(nn.Add(), (3,), (4,)), pg.ShapeError, "do not broadcast"),
+        (lambda: call(nn.Conv2D(1, 9), (4, 4, 1)), pg.ShapeError, "conv2d_1/conv2d"),
+        (lambda: nn.Dense(3, activation="rely"), pg.GraphError, "no activation 'rely'.*relu"),
+        (lambda: nn.Dense(3, kernel_initializer="x"), pg.GraphError, "no initializer 'x'"),
+        (lambda: nn.Dense(3, name="a/b"), pg.GraphError, "'a/b' cannot name a layer"),
+        (lambda: nn.Dense(3)(X), pg.DTypeError, "called on ndarray, but layers take tensors"),
+        (lambda: layer_type("dens"), pg.GraphError, "no layer 'dens'.*dense"),
+    ],
+)
+def test_wrong_use(build: Callable[[], Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        build()
+
+
+def test_errors_name_the_line_that_made_the_layer() -> None:
+    layer = nn.Conv2D(2, 3)
+    with pytest.raises(pg.ShapeError) as caught:
+        call(layer, (28, 28))
+    assert caught.value.source is not None
+    assert caught.value.source[0] == __file__
+    assert caught.value.source == layer.source
+
+
+def test_a_layer_keeps_to_its_width_and_graph() -> None:
+    layer = nn.Dense(2)
+    call(layer, (3,))
+    with pytest.raises(pg.GraphError, match="'dense_1' already belongs to another model's graph"):
+        call(layer, (3,))
+    with pg.Graph().as_default():
+        layer = nn.Dense(2)
+        layer(pg.Input((3,)))
+        with pytest.raises(pg.ShapeError, match=r"last dimension of 3, but got shape \(\?, 4\)"):
+            layer(pg.Input((4,)))
+
+
+def test_functions_have_no_place_in_a_configuration() -> None:
+    layer = nn.Dense(2, activation=lambda x: x * 2)
+    with pytest.raises(pg.GraphError, match="holds the function '<lambda>'"):
+        layer.get_config()
+
+
+@pytest.mark.parametrize(
+    ("name", "bound", "deviation"),
+    [
+        ("glorot_uniform", np.sqrt(6 / 500), np.sqrt(2 / 500)),
+        ("he_uniform", np.sqrt(6 / 300), np.sqrt(2 / 300)),
+        ("glorot_normal", 2 * np.sqrt(2 / 500) / 0.8796, np.sqrt(2 / 500)),
+        ("he_normal", 2 * np.sqrt(2 / 300) / 0.8796, np.sqrt(2 / 300)),
+        ("normal", 0.3, 0.05),
+        ("uniform", 0.05, 0.05 / np.sqrt(3)),
+    ],
+)
+def test_random_initializers(name: str, bound: float, deviation: float) -> None:
+    def draw(device: str, seed: int = 0) -> Array:
+        with pg.Graph(seed).as_default() as graph:
+            layer = nn.Dense(200, kernel_initializer=name)
+            layer(pg.Input((300,)))
+        with pg.Session(graph, device) as session:
+            value: Array = session.value(layer.variables["kernel"])
+        return value
+
+    kernel = draw("cpu")
+    assert np.abs(kernel).max() <= bound * 1.0001
+    assert abs(kernel.mean()) < 0.01 * bound + 1e-3
+    np.testing.assert_allclose(kernel.std(), deviation, rtol=0.02)
+    np.testing.assert_array_equal(kernel, draw("cpu"))
+    assert (kernel != draw("cpu", seed=1)).mean() > 0.99
+
+
+@pytest.mark.gpu
+def test_weights_begin_alike_on_every_device() -> None:
+    values = []
+    for device in ("cpu", "gpu"):
+        model = pg.Sequential([nn.Dense(20, kernel_initializer="he_normal"), nn.Dense(7)])
+        model.compile("sgd", "mse", device=device)
+        model.build((30,))
+        values.append(model.get_weights())
+        model.close()
+    for name in values[0]:
+        np.testing.assert_array_equal(values[0][name], values[1][name])

@@ -1,0 +1,194 @@
+"""Losses and metrics against PyTorch or NumPy, and the checks of labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as f
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.nn import losses, metrics
+
+Array = np.ndarray[Any, Any]
+random = np.random.default_rng(5)
+LOGITS = (4 * random.normal(size=(6, 5))).astype(np.float32)
+PROBABILITIES = torch.softmax(torch.tensor(LOGITS), 1).numpy()
+LABELS = np.array([0, 4, 2, 2, 1, 3], np.int32)
+ONE_HOT = np.eye(5, dtype=np.float32)[LABELS]
+BITS = (random.random((6, 5)) > 0.5).astype(np.float32)
+SHARES = (1 / (1 + np.exp(-LOGITS))).astype(np.float32)
+
+
+def evaluate(function: Any, y: Array, prediction: Array) -> Array:
+    with pg.Graph().as_default() as graph:
+        y_in = pg.placeholder(y.dtype.name, (None, *y.shape[1:]))
+        p_in = pg.placeholder("float32", (None, *prediction.shape[1:]))
+        result = function(y_in, p_in)
+    with pg.Session(graph, "cpu") as session:
+        value: Array = session.run(result, {y_in: y, p_in: prediction})
+    return value
+
+
+def t(array: Array) -> torch.Tensor:
+    return torch.tensor(array)
+
+
+CROSS_ENTROPY = f.cross_entropy(t(LOGITS), t(LABELS).long(), reduction="none").numpy()
+TABLE: dict[str, tuple[nn.Loss, Array, Array, Array]] = {
+    "sparse logits": (
+        nn.SparseCategoricalCrossentropy(from_logits=True),
+        LABELS,
+        LOGITS,
+        CROSS_ENTROPY,
+    ),
+    "sparse": (nn.SparseCategoricalCrossentropy(), LABELS, PROBABILITIES, CROSS_ENTROPY),
+    "one-hot logits": (nn.CategoricalCrossentropy(True), ONE_HOT, LOGITS, CROSS_ENTROPY),
+    "one-hot": (nn.CategoricalCrossentropy(), ONE_HOT, PROBABILITIES, CROSS_ENTROPY),
+    "binary logits": (
+        nn.BinaryCrossentropy(from_logits=True),
+        BITS,
+        LOGITS,
+        f.binary_cross_entropy_with_logits(t(LOGITS), t(BITS), reduction="none").mean(1).numpy(),
+    ),
+    "binary": (
+        nn.BinaryCrossentropy(),
+        BITS,
+        SHARES,
+        f.binary_cross_entropy(t(SHARES), t(BITS), reduction="none").mean(1).numpy(),
+    ),
+    "squares": (nn.MeanSquaredError(), BITS, LOGITS, ((BITS - LOGITS) ** 2).mean(1)),
+    "absolute": (nn.MeanAbsoluteError(), BITS, LOGITS, np.abs(BITS - LOGITS).mean(1)),
+}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_losses(case: str) -> None:
+    loss, y, prediction, expected = TABLE[case]
+    found = evaluate(loss, y, prediction)
+    assert found.shape == (6,)
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+
+
+def test_probabilities_of_zero_and_one_stay_finite() -> None:
+    sure = np.array([[0, 1], [1, 0]], np.float32)
+    for loss, y in (
+        (nn.SparseCategoricalCrossentropy(), np.array([0, 0], np.int32)),
+        (nn.CategoricalCrossentropy(), sure[::-1].copy()),
+        (nn.BinaryCrossentropy(), sure),
+    ):
+        assert np.isfinite(evaluate(loss, y, sure)).all()
+    logits = np.array([[500, -500]], np.float32)
+    found = evaluate(nn.BinaryCrossentropy(True), np.array([[0, 1]], np.float32), logits)
+    np.testing.assert_allclose(found, [500])
+
+
+def test_a_final_softmax_is_seen_through() -> None:
+    """Where probabilities round to 0 the loss still has its exact value and a gradient."""
+    with pg.Graph().as_default() as graph:
+        x = pg.placeholder("float32", (None, 2))
+        y = pg.constant(np.array([1], np.int32))
+        loss = nn.SparseCategoricalCrossentropy()(y, nn.Activation("softmax")(x))
+        gradient = pg.gradients(loss, [x])[0]
+    with pg.Session(graph, "cpu") as session:
+        values = session.run([loss, gradient], {x: np.array([[200, 0]], np.float32)})
+    np.testing.assert_allclose(values[0], [200])
+    np.testing.assert_allclose(values[1], [[1, -1]])
+
+
+def test_scores_where_probabilities_are_expected_give_a_warning() -> None:
+    with pg.Graph().as_default():
+        scores = nn.Dense(3)(pg.Input((2,)))
+        labels = pg.placeholder("int32", (None,))
+        with pytest.warns(UserWarning, match="without a softmax.*from_logits=True"):
+            nn.SparseCategoricalCrossentropy()(labels, scores)
+
+
+METRICS: dict[str, tuple[Any, Array, Array, Array]] = {
+    "accuracy": ("accuracy", LABELS, LOGITS, (LOGITS.argmax(1) == LABELS)),
+    "accuracy one-hot": ("accuracy", ONE_HOT, LOGITS, (LOGITS.argmax(1) == LABELS)),
+    "accuracy binary": (
+        "accuracy",
+        BITS[:, :1],
+        SHARES[:, :1],
+        (SHARES[:, 0] > 0.5) == (BITS[:, 0] > 0.5),
+    ),
+    "top 2": (
+        nn.TopKAccuracy(2),
+        LABELS,
+        LOGITS,
+        np.array([LABELS[i] in np.argsort(-LOGITS[i])[:2] for i in range(6)]),
+    ),
+    "top 3 one-hot": (
+        nn.TopKAccuracy(3),
+        ONE_HOT,
+        LOGITS,
+        np.array([LABELS[i] in np.argsort(-LOGITS[i])[:3] for i in range(6)]),
+    ),
+    "mse": ("mse", BITS, LOGITS, ((BITS - LOGITS) ** 2).mean(1)),
+    "mae": ("mae", BITS, LOGITS, np.abs(BITS - LOGITS).mean(1)),
+    "function": (lambda y, p: (p - y)[:, 0] * 2.0, BITS, LOGITS, 2 * (LOGITS - BITS)[:, 0]),
+}
+
+
+@pytest.mark.parametrize("case", METRICS)
+def test_metrics(case: str) -> None:
+    metric, y, prediction, expected = METRICS[case]
+    found = evaluate(metrics.get(metric), y, prediction)
+    np.testing.assert_allclose(found, expected.astype(np.float32), rtol=1e-5, atol=1e-6)
+
+
+def test_names() -> None:
+    assert metrics.get("acc").name == "accuracy"
+    assert metrics.get("mae").name == "mae"
+    assert metrics.get(nn.TopKAccuracy).name == "top_5_accuracy"
+    assert isinstance(losses.get("mse"), nn.MeanSquaredError)
+    assert isinstance(losses.get(nn.MeanSquaredError), nn.MeanSquaredError)
+    with pytest.raises(pg.GraphError, match=r"no loss 'crossentropy'.*categorical_crossentropy"):
+        losses.get("crossentropy")
+    with pytest.raises(pg.GraphError, match=r"no metric 'f1'.*accuracy"):
+        metrics.get("f1")
+
+
+SPARSE, HOT = nn.SparseCategoricalCrossentropy(), nn.CategoricalCrossentropy()
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "output", "error", "words"),
+    [
+        (SPARSE, np.array([0, 3]), (None, 3), pg.DataError, "label 3 (sample 1).*0 to 2"),
+        (SPARSE, np.array([-1, 0]), (None, 3), pg.DataError, "label -1 .sample 0."),
+        (SPARSE, np.array([0.5, 0]), (None, 3), pg.DataError, "whole class numbers"),
+        (SPARSE, np.zeros((2, 3)), (None, 3), pg.ShapeError, "use categorical_crossentropy"),
+        (SPARSE, np.zeros(2), (None, 2, 2), pg.ShapeError, r"not \(\?, 2, 2\)"),
+        (HOT, np.array([0, 1]), (None, 3), pg.ShapeError, "use sparse_categorical_crossentropy"),
+        (nn.MeanSquaredError(), np.zeros((2, 4)), (None, 3), pg.ShapeError, r"\(4,\).*\(3,\)"),
+        (nn.BinaryCrossentropy(), np.array([2.0]), (None, 1), pg.DataError, "between 0 and 1"),
+        (nn.MeanSquaredError(), np.array([np.nan]), (None, 1), pg.DataError, "NaN or infinity"),
+    ],
+)
+def test_targets_that_do_not_fit(
+    loss: nn.Loss, y: Array, output: Any, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words.replace("(sample 1)", r"\(sample 1\)")):
+        loss.check_targets(y, output, "y")
+
+
+def test_targets_that_fit() -> None:
+    column = SPARSE.check_targets(np.array([[1], [2]]), (None, 3), "y")
+    assert (column.tolist(), column.dtype) == ([1, 2], np.int32)
+    assert SPARSE.check_targets(np.array([1.0, 2.0]), (None, 3), "y").dtype == np.int32
+    flat = nn.MeanSquaredError().check_targets(np.array([1, 2]), (None, 1), "y")
+    assert (flat.shape, flat.dtype) == ((2, 1), np.float32)
+
+
+def test_a_loss_function_must_give_one_number_a_sample() -> None:
+    with pytest.raises(pg.ShapeError, match=r"'total' must return one number a sample"):
+
+        def total(y: pg.Tensor, p: pg.Tensor) -> pg.Tensor:
+            return pg.reduce_sum(y - p)
+
+        evaluate(losses.get(total), BITS, LOGITS)

@@ -58,7 +58,7 @@ function flush() {
 
 /** @type {Record<string, (event: EngineEvent) => void>} */
 const handlers = {
-  loading({ stage }) {
+  [PythonEvent.LOADING]({ stage }) {
     store.bootStage.value = STAGES[stage] ?? "";
   },
 
@@ -148,7 +148,7 @@ const handlers = {
   },
 
   [DeviceEvent.LOST]({ message }) {
-    store.notice.value = `The GPU device was lost (${message}). The next run opens a new one.`;
+    store.notice.value = `${message} The next run opens a new device.`;
     store.transcript.note(store.notice.value);
     store.transcriptVersion.value += 1;
   },

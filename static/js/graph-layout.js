@@ -26,7 +26,9 @@ export function layOut({ items, clusters, arrows }, direction) {
     direction,
     items: items.map(({ id: name, parent, width, height }) => ({ id: name, parent, width, height })),
     clusters: clusters.map(({ id: name, parent }) => ({ id: name, parent })),
-    arrows: arrows.map(({ from, to, control }) => ({ from, to, weight: control ? 0 : 1 })),
+    // Data arrows are kept short first. No weight may be 0: dagre then lets both ends of an arrow
+    // share a rank, and fails to draw it.
+    arrows: arrows.map(({ from, to, control }) => ({ from, to, weight: control ? 1 : 3 })),
   });
   return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
 }

@@ -30,7 +30,7 @@ export function GraphPanel() {
     window.addEventListener("keydown", leave);
     return () => window.removeEventListener("keydown", leave);
   }, [isLarge]);
-  const { drawing, isBusy } = useDrawing(graph, open, stage, isLarge);
+  const { drawing, activity } = useDrawing(graph, open, stage, isLarge);
 
   const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);
   const colourOf = useCallback(
@@ -68,8 +68,8 @@ export function GraphPanel() {
           </div>
         `}
       </div>
-      <div class="graph-stage" data-testid="graph-view" ref=${stage} aria-busy=${isBusy}>
-        ${isBusy && html`<p class="graph-busy" role="status">Arranging…</p>`}
+      <div class="graph-stage" data-testid="graph-view" ref=${stage} >
+        ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
         ${drawing ? html`
           <${GraphView} drawing=${drawing} selected=${selected} colourOf=${colourOf} handle=${view}
             wheelZooms=${isLarge} onToggle=${toggle}
@@ -92,14 +92,14 @@ export function GraphPanel() {
  */
 function useDrawing(graph, open, stage, isLarge) {
   const [drawing, setDrawing] = useState(/** @type {Drawing | null} */ (null));
-  const [isBusy, setBusy] = useState(false);
+  const [activity, setActivity] = useState("");
   useEffect(() => {
     if (!graph) return setDrawing(null);
     let isWanted = true;
-    const slow = setTimeout(() => setBusy(true), 250);
-    const done = () => {
+    const slow = setTimeout(() => setActivity("Arranging…"), 250);
+    const done = (outcome = "") => {
       clearTimeout(slow);
-      setBusy(false);
+      setActivity(outcome);
     };
     const drawn = picture(graph, open.scopes);
     const { clientWidth = 0, clientHeight = 0 } = stage.current ?? {};
@@ -109,14 +109,14 @@ function useDrawing(graph, open, stage, isLarge) {
         done();
         setDrawing({ picture: drawn, layout, toggled: open.toggled });
       },
-      done,
+      (problem) => isWanted && done(`This view could not be drawn: ${problem.message}`),
     );
     return () => {
       isWanted = false;
       done();
     };
   }, [graph, open, isLarge]);
-  return { drawing, isBusy };
+  return { drawing, activity };
 }
 
 /** @param {GraphNode} node */

@@ -1,4 +1,4 @@
-import { html } from "../../vendor/preact.js";
+import { html, useEffect, useState } from "../../vendor/preact.js";
 import { count, duration } from "../format.js";
 import * as store from "../store.js";
 
@@ -50,6 +50,22 @@ export function StatusLine() {
     <div class="status-line">
       <span class="status" data-testid="status" data-status=${status}>${status}</span>
       <span class="status-sentence" role="status">${sentence()}</span>
+      ${isWaiting() && html`<${Elapsed} />`}
     </div>
   `;
+}
+
+/** Whether something goes on that has no progress bar yet. */
+const isWaiting = () =>
+  store.engine.value === "starting" || (store.runState.value === "running" && !store.fit.value);
+
+/** How long the wait has been, once it is noticeable. Not read out: it would interrupt all the time. */
+function Elapsed() {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const since = performance.now();
+    const timer = setInterval(() => setSeconds((performance.now() - since) / 1000), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return seconds > 2 && html`<span class="hint elapsed" aria-hidden="true">${Math.floor(seconds)} s</span>`;
 }

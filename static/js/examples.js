@@ -4,16 +4,19 @@ import { batch } from "../vendor/preact.js";
 import { recall, remember } from "./storage.js";
 import * as store from "./store.js";
 
+/** What a new visitor finds open. */
+const FIRST = "mnist-mlp";
+
 /** Load the list and open the example that was open last. */
 export async function loadExamples() {
   try {
     const response = await fetch("/examples.json");
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
     const list = await response.json();
-    const last = recall("example");
     batch(() => {
       store.examples.value = list;
-      const open = store.examples.value.find(({ id }) => id === last) ?? list[0];
+      const find = (/** @type {string | null} */ id) => store.examples.value.find((each) => each.id === id);
+      const open = find(recall("example")) ?? find(FIRST) ?? list[0];
       if (open) selectExample(open.id);
     });
   } catch (problem) {

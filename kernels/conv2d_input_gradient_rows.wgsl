@@ -3,17 +3,17 @@
 
 const WIDTH = ${WIDTH}u;
 const HEIGHT = ${HEIGHT}u;
-const OUTPUT_WIDTH = ${OUTPUT_WIDTH};
-const OUTPUT_HEIGHT = ${OUTPUT_HEIGHT};
-const STRIDE_Y = ${STRIDE_Y};
-const STRIDE_X = ${STRIDE_X};
+const OUTPUT_WIDTH = ${OUTPUT_WIDTH}u;
+const OUTPUT_HEIGHT = ${OUTPUT_HEIGHT}u;
+const STRIDE_Y = ${STRIDE_Y}u;
+const STRIDE_X = ${STRIDE_X}u;
 
 fn origin(row: u32) -> vec4<i32> {
   let x = row % WIDTH;
   let y = row / WIDTH % HEIGHT;
   let image = row / (WIDTH * HEIGHT);
   return vec4<i32>(
-    i32(image) * OUTPUT_HEIGHT * OUTPUT_WIDTH,
+    i32(image * OUTPUT_HEIGHT * OUTPUT_WIDTH),
     i32(y) + ${PAD_TOP},
     i32(x) + ${PAD_LEFT},
     0,
@@ -21,11 +21,12 @@ fn origin(row: u32) -> vec4<i32> {
 }
 
 fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row {
-  let offset_y = origin.y - tap_row;
-  let offset_x = origin.z - tap_column;
+  // What lies before the image is a large number when read as unsigned.
+  let offset_y = u32(origin.y - tap_row);
+  let offset_x = u32(origin.z - tap_column);
   let y = offset_y / STRIDE_Y;
   let x = offset_x / STRIDE_X;
-  let inside = offset_y >= 0 && y * STRIDE_Y == offset_y && y < OUTPUT_HEIGHT
-    && offset_x >= 0 && x * STRIDE_X == offset_x && x < OUTPUT_WIDTH;
-  return Row(u32(origin.x + y * OUTPUT_WIDTH + x) * DEPTH, 0u, select(0u, DEPTH, inside));
+  let inside = y * STRIDE_Y == offset_y && y < OUTPUT_HEIGHT
+    && x * STRIDE_X == offset_x && x < OUTPUT_WIDTH;
+  return Row((u32(origin.x) + y * OUTPUT_WIDTH + x) * DEPTH, select(NOWHERE, 0u, inside));
 }

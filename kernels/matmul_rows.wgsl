@@ -5,5 +5,5 @@ fn origin(row: u32) -> vec4<i32> {
 }
 
 fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row {
-  return Row(u32(origin.x), 0u, DEPTH);
+  return Row(u32(origin.x), 0u);
 }

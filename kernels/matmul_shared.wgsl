@@ -31,9 +31,9 @@ fn place(index: u32, along_depth: bool) -> vec2<u32> {
 
 fn element_a(row: u32, depth: u32, batch: u32) -> f32 {
   let tap = depth / DEPTH;
-  var found = row_at(origin(min(row, ROWS - 1u)), i32(tap / TAP_COLUMNS), i32(tap % TAP_COLUMNS));
-  found.start += batch * A_BATCH;
-  return load_a(found, depth % DEPTH);
+  let inner = depth % DEPTH;
+  let found = row_at(origin(min(row, ROWS - 1u)), i32(tap / TAP_COLUMNS), i32(tap % TAP_COLUMNS));
+  return load_a(found + vec2<u32>(batch * A_BATCH, 0u) + inner * ROW_STEP);
 }
 
 fn element_b(depth: u32, column: u32, batch: u32) -> f32 {

@@ -116,7 +116,6 @@ def lower_conv2d_filter_gradient(request: KernelRequest) -> Lowering:
         CHANNELS=channels,
         FILTER_WIDTH=filter_width,
         STRIDE_Y=stride_y,
-        STRIDE_X=stride_x,
         PAD_TOP=padding[0][0],
         PAD_LEFT=padding[1][0],
     )
@@ -132,6 +131,8 @@ def lower_conv2d_filter_gradient(request: KernelRequest) -> Lowering:
         b_depth=outputs,
         b_column=1,
         padded=any(side for pair in padding for side in pair),
+        places=width,
+        place_step=stride_x,
     )
     params = _params(request.attrs, image=image, gradient=gradient)
     return lower_product(request, product, "conv2d_filter_gradient", params)

@@ -47,6 +47,8 @@ class Product:
     a_batch: int = 0
     b_batch: int = 0
     padded: bool = False
+    places: int = 0
+    place_step: int = 1
 
     def constants(self) -> dict[str, object]:
         """What common/product.wgsl asks for, save the grid and the store."""
@@ -63,6 +65,8 @@ class Product:
             "B_DEPTH": self.b_depth,
             "B_COLUMN": self.b_column,
             "PADDED": self.padded,
+            "PLACES": self.places or self.depth,
+            "PLACE_STEP": self.place_step,
             "rows": self.rows_code,
         }
 

@@ -34,9 +34,7 @@ def count(program, name):
     return sum(node.op.name == name for node in program.graph.nodes)
 
 
-@pytest.mark.parametrize(
-    ("name", "full"), [("cpu", "cpu:0"), ("gpu", "gpu:0"), ("gpu:1", "gpu:1")]
-)
+@pytest.mark.parametrize(("name", "full"), [("cpu", "cpu:0"), ("gpu", "gpu:0"), ("gpu:1", "gpu:1")])
 def test_names_of_devices(name, full):
     assert canonical(name) == full
 

@@ -19,7 +19,7 @@ from playgrad.ops.fused import FUSED, FUSED_UPDATE, WITH_EPILOGUE
 
 MAX_BINDINGS = Limits().max_storage_buffers_per_shader_stage
 MAX_SCALAR_COST = 4
-"""Expressions of a scalar that cost more are computed once, not again for every element."""
+"""What costs more and gives scalars is computed once, not again for every element."""
 
 
 @dataclass
@@ -31,6 +31,7 @@ class _Group:
     exprs: list[e.Expr]
     base: Node | None = None  # the structured op whose result is leaf 0
     members: list[Node] = field(default_factory=list)
+    scalar_cost: int = 0  # of the members that are computed again for every element
 
 
 def fuse(program: Program) -> Program:
@@ -117,7 +118,7 @@ class _Fuser:
             return False
         if tensor.shape == group.sink.outputs[0].shape:
             return True
-        cost = e.count(elementwise.build(tensor.node.attrs)[0])
+        cost = group.scalar_cost + _cost(tensor.node)
         return tensor.spec.size == 1 and cost <= MAX_SCALAR_COST
 
     def _take_base(self, group: _Group) -> None:
@@ -168,6 +169,11 @@ def _on_gpu(node: Node) -> bool:
     return node.device is not None and node.device.startswith("gpu")
 
 
+def _cost(node: Node) -> int:
+    """Function applications for one element of an elementwise ``node``."""
+    return sum(e.count(expr) for expr in node.op.elementwise.build(node.attrs))
+
+
 def _merge(group: _Group, tensor: Tensor) -> _Group:
     """``group`` with the expression of ``tensor`` in the place of its input."""
     node = tensor.node
@@ -181,6 +187,8 @@ def _merge(group: _Group, tensor: Tensor) -> _Group:
         [*inputs, *node.inputs],
         [e.substitute(expr, replacement) for expr in group.exprs],
         members=[*group.members, node],
+        scalar_cost=group.scalar_cost
+        + (0 if tensor.shape == group.sink.outputs[0].shape else _cost(node)),
     )
     _inline_constants(merged)
     _unique_inputs(merged)

@@ -21,8 +21,10 @@ from playgrad.graph.graph import reset_default_graph
 from playgrad.io import decode, encode
 from playgrad.page.faults import FILE, describe
 from playgrad.page.graph_view import graph_view
+from playgrad.page.output import Stream
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.options import Options, options_set
+from playgrad.runtime.session import close_sessions
 
 _TRAINING = {"pause", "resume", "step", "set_learning_rate"}
 
@@ -35,13 +37,15 @@ class PageHooks(Hooks):
         self._early: list[Request] = []
 
     def emit(self, event: Event) -> None:
-        host.emit(event)
+        _emit(event)
 
     def fitting(self, model: Any) -> None:
         self.controller.model = model
         self.controller.emit_graph()
 
     def poll(self) -> list[Request]:
+        sys.stdout.flush()
+        sys.stderr.flush()
         requests, self._early = self._early, []
         while (pair := host.poll_mailbox()) is not None:
             requests.append(_joined(pair))
@@ -71,7 +75,7 @@ class Controller:
     def run(self, source: str, run_options: dict[str, Any]) -> None:
         """Run a program from the beginning, in a namespace and graph of its own."""
         self.reset()
-        host.emit({"kind": "status", "state": "running"})
+        _emit({"kind": "status", "state": "running"})
         device = run_options.get("device")
         options = Options(
             device=None if device == "auto" else device,
@@ -86,23 +90,19 @@ class Controller:
                 exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
             state = "stopped"
-        except SystemExit as error:
-            state = "done" if not error.code else "error"
         except BaseException as error:
-            host.emit({"kind": "error", **describe(error)})
-            state = "error"
+            if not (isinstance(error, SystemExit) and not error.code):
+                _emit({"kind": "error", **describe(error)})
+                state = "error"
         finally:
             self.running = False
-            sys.stdout.flush()
-            sys.stderr.flush()
-        host.emit({"kind": "status", "state": state})
+        _emit({"kind": "status", "state": state})
 
     def reset(self) -> None:
         """Forget the program, its model, and what they hold on the device."""
-        if self.model is not None:
-            self.model.close()
         self.model = None
         self.namespace.clear()
+        close_sessions()
         reset_default_graph()
         gc.collect()
 
@@ -116,7 +116,7 @@ class Controller:
         elif kind == "reset":
             if not self.running:
                 self.reset()
-                host.emit({"kind": "status", "state": "idle"})
+                _emit({"kind": "status", "state": "idle"})
         elif kind not in _TRAINING:
             self._answer(request)
 
@@ -129,7 +129,7 @@ class Controller:
             reply |= {"ok": True, **handler(request)}
         except PlaygradError as error:
             reply |= {"ok": False, "error": describe(error)}
-        host.emit(reply)
+        _emit(reply)
 
     def _trained(self) -> Any:
         if self.model is None:
@@ -173,7 +173,14 @@ class Controller:
 
     def emit_graph(self) -> None:
         """Send the page the graph of a training step."""
-        host.emit({"kind": "graph", "graph": self._graph()})
+        _emit({"kind": "graph", "graph": self._graph()})
+
+
+def _emit(event: Event) -> None:
+    """Send an event after all that was printed before it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    host.emit(event)
 
 
 def _softmax(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -187,31 +194,13 @@ def _joined(pair: host.Request) -> Request:
     return request if payload is None else {**request, "payload": payload}
 
 
-class _Stream:
-    """Standard output or error, sent to the page."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-
-    def write(self, text: str) -> int:
-        if text:
-            host.emit({"kind": self.kind, "text": text})
-        return len(text)
-
-    def flush(self) -> None:
-        """Nothing is kept back."""
-
-    def isatty(self) -> bool:
-        return False
-
-
 controller = Controller()
 
 
 def main() -> None:
     """Take over streams, hooks and data source; called once, by the worker."""
-    sys.stdout = _Stream("stdout")
-    sys.stderr = _Stream("stderr")
+    sys.stdout = Stream("stdout", host.emit)
+    sys.stderr = Stream("stderr", host.emit)
     set_hooks(controller.hooks)
     set_source(lambda name: host.fetch_data(f"/data/{name}"))
 

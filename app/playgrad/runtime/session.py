@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -36,6 +37,15 @@ class RepeatResult:
     seconds: float
 
 
+_open_sessions: WeakSet[Session] = WeakSet()
+
+
+def close_sessions() -> None:
+    """Close every session that is still open."""
+    for session in list(_open_sessions):
+        session.close()
+
+
 class Session:
     """Runs graphs and keeps the values of their variables.
 
@@ -61,6 +71,7 @@ class Session:
         self._store = VariableStore(self._gpu)
         self._runnables: dict[Any, tuple[Runnable, FeedChecks]] = {}
         self._closed = False
+        _open_sessions.add(self)
         if self.device != HOST:
             self._gpu(self.device)
 
@@ -77,12 +88,15 @@ class Session:
 
     def close(self) -> None:
         """Free all buffers and threads. The session cannot be used afterwards."""
+        for gpu in self._gpus.values():
+            gpu.check()  # one that is gone has no buffers left to free
         for runnable, _ in self._runnables.values():
             runnable.unload()
         self._runnables.clear()
         self._store.close()
         self.executor.close()
         self._closed = True
+        _open_sessions.discard(self)
 
     @property
     def adapter(self) -> str:

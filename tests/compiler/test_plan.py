@@ -1,0 +1,291 @@
+"""Plans: plain data, within the device's rules, and the same after a trip through JSON."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from playgrad import ops
+from playgrad.compiler.compile import compile_program
+from playgrad.compiler.plan import Place, PlanBuilder
+from playgrad.compiler.program import Program
+from playgrad.devices import registry
+from playgrad.devices.base import Limits, Target
+from playgrad.devices.null import NullHost
+from playgrad.errors import KernelError, OutOfMemoryError
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node, Tensor
+from tests.compiler.programs import network
+
+GPU = "gpu:0"
+
+
+def plan_of(
+    fetches: list[Tensor],
+    targets: list[Node] = (),
+    feeds: dict[Tensor, tuple[int, ...]] | None = None,
+    limits: Limits | None = None,
+    reuse: bool = True,
+    state: dict[str, Place] | None = None,
+) -> dict[str, Any]:
+    """The Plan of a program that is all on one GPU; variables lie in one buffer "state"."""
+    feeds = feeds or {}
+    graph = (fetches[0] if fetches else targets[0]).graph
+    program = Program(graph, list(fetches), list(targets), {t.name: t for t in feeds})
+    shapes = {t.name: shape for t, shape in feeds.items()}
+    compiled = compile_program(program, shapes, GPU, ("cpu:0", GPU))
+    builder = PlanBuilder(
+        [segment.nodes for segment in compiled.segments[GPU]],
+        compiled.on_device(GPU),
+        Target(True, limits or Limits()),
+        state if state is not None else layout(graph),
+        reuse_memory=reuse,
+    )
+    return builder.build()
+
+
+def layout(graph: Graph) -> dict[str, Place]:
+    offset = 0
+    places = {}
+    for variable in ops.global_variables(graph):
+        places[variable.node.name] = Place("state", offset)
+        offset += -(-4 * variable.spec.size // 256) * 256
+    return places
+
+
+def training_plan(**options: Any) -> dict[str, Any]:
+    net = network()
+    return plan_of([net.loss], [net.train], {net.x: (6, 10), net.labels: (6,)}, **options)
+
+
+def arena_bytes(plan: dict[str, Any]) -> int:
+    return sum(buffer["size"] for buffer in plan["buffers"] if buffer["role"] == "arena")
+
+
+def test_is_plain_data():
+    plan = training_plan()
+    assert json.loads(json.dumps(plan, allow_nan=False)) == plan
+    assert plan["version"] == 1
+    assert set(plan) == {"version", "buffers", "kernels", "steps", "segments", "feeds", "fetches"}
+    assert plan["segments"] == [[0, len(plan["steps"])]]
+    assert set(plan["feeds"]) == {"x", "labels"} and set(plan["fetches"]) == {"loss:0"}
+    assert plan["feeds"]["x"]["shape"] == [6, 10] and plan["feeds"]["labels"]["dtype"] == "int32"
+
+
+def test_numbers_that_json_lacks_are_text():
+    with Graph().as_default():
+        x = ops.placeholder("float32", [2], name="x")
+        plan = plan_of([ops.where(x > 0, x, float("inf"))], feeds={x: (2,)})
+    text = json.dumps(plan["kernels"][0]["params"], allow_nan=False)
+    assert '{"float": "inf"}' in text
+
+
+def test_is_within_the_rules_of_webgpu():
+    host = NullHost()
+    state = host.create_buffer(1 << 20)
+    host.load(training_plan(), {"state": state})
+    plan = training_plan()
+    for step in plan["steps"]:
+        assert len(step["bindings"]) == len(plan["kernels"][step["kernel"]]["access"])
+        assert all(offset % 256 == 0 and size % 4 == 0 for _, offset, size in step["bindings"])
+        assert len(step["workgroups"]) == 3 and min(step["workgroups"]) >= 1
+    for kernel in plan["kernels"]:
+        assert kernel["wgsl"].count("@compute") == 1 and "fn main(" in kernel["wgsl"]
+        for i in range(len(kernel["access"])):
+            assert f"@binding({i}) var<storage, {kernel['access'][i]}>" in kernel["wgsl"]
+
+
+def test_steps_name_their_nodes():
+    named = {step["node"] for step in training_plan()["steps"]}
+    assert {"relu", "dense_2/add"} <= named  # the sinks of what was fused
+    assert any(name.startswith("gradients/") for name in named)
+    assert sum(name.startswith("apply_momentum") for name in named) == 4
+
+
+def test_equal_kernels_are_stored_once():
+    with Graph().as_default():
+        x = ops.placeholder("float32", [4], name="x")
+        y = ops.reduce_sum(ops.reshape(ops.exp(x), [2, 2]), axis=0)
+        z = ops.reduce_sum(ops.reshape(ops.neg(x), [2, 2]), axis=0)
+        plan = plan_of([y, z], feeds={x: (4,)})
+    families = [kernel["family"] for kernel in plan["kernels"]]
+    assert len(plan["steps"]) == 4 and len(plan["kernels"]) == 3, families
+
+
+def test_updates_are_in_place():
+    with Graph().as_default():
+        w = ops.Variable(np.zeros(100), name="w")
+        plan = plan_of([], [w.assign_add(ops.constant(np.ones(100))).node])
+    (step,) = plan["steps"]
+    state = next(b["id"] for b in plan["buffers"] if b["role"] == "state")
+    assert [b for b in plan["buffers"] if b["role"] == "arena"] == []
+    assert plan["buffers"][state]["external"] == "state"
+    assert [binding[0] for binding in step["bindings"]].count(state) == 1
+
+
+def test_access_is_upgraded_only_beside_writes_of_the_same_buffer():
+    with Graph().as_default():
+        w, g = ops.Variable(np.zeros(100), name="w"), ops.Variable(np.ones(100), name="g")
+        grad = ops.constant(np.ones(100))
+        one_buffer = plan_of([], [w.assign_sub(g * grad).node])
+        apart = plan_of(
+            [], [w.assign_sub(g * grad).node],
+            state={"w": Place("first", 0), "g": Place("second", 0)},
+        )  # fmt: skip
+        reading = plan_of([w + g])
+    assert accesses(one_buffer) == ["constant read", "state read_write", "state read_write"]
+    assert accesses(apart) == ["constant read", "state read", "state read_write"]
+    assert accesses(reading) == ["arena read_write", "state read", "state read"]
+
+
+def accesses(plan: dict[str, Any]) -> list[str]:
+    (step,) = plan["steps"]
+    roles = [plan["buffers"][binding[0]]["role"] for binding in step["bindings"]]
+    access = plan["kernels"][step["kernel"]]["access"]
+    return sorted(f"{role} {mode}" for role, mode in zip(roles, access, strict=True))
+
+
+def test_constants_travel_in_the_plan():
+    value = np.arange(70, dtype=np.float32)
+    with Graph().as_default():
+        x = ops.placeholder("float32", [70], name="x")
+        plan = plan_of([x * ops.constant(value) + ops.constant([5.0] * 70)], feeds={x: (70,)})
+    (buffer,) = [b for b in plan["buffers"] if b["role"] == "constant"]
+    data = base64.b64decode(buffer["data"])
+    assert len(data) == buffer["size"] == 1024
+    stored = {data[0:280], data[512:792]}
+    assert value.tobytes() in stored and np.full(70, 5, np.float32).tobytes() in stored
+
+
+def test_memory_is_reused():
+    reused, each = training_plan(), training_plan(reuse=False)
+    assert 0 < arena_bytes(reused) < arena_bytes(each)
+
+
+def test_reuse_changes_no_number():
+    """The same steps over the two layouts, on the real device."""
+    net = network()
+    feeds = net.feeds()
+    results = []
+    for reuse in (True, False):
+        plan = plan_of([net.loss, net.logits], feeds={t: a.shape for t, a in feeds.items()},
+                       reuse=reuse)  # fmt: skip
+        results.append(execute(json.loads(json.dumps(plan)), feeds))
+    for have, want in zip(*results, strict=True):
+        assert have == want
+
+
+def execute(plan: dict[str, Any], feeds: dict[Tensor, np.ndarray]) -> list[bytes]:
+    """Load a plan on the first GPU, with variables that hold 0.01, 0.02, ...; run it once."""
+    host = registry.gpu(0).host
+    state = host.create_buffer(1 << 16)
+    program = host.load(plan, {"state": state})
+    values = (np.arange(1 << 14) % 50 * 0.01).astype(np.float32)
+    writes = [(state, 0, values)]
+    for tensor, array in feeds.items():
+        slot = plan["feeds"][tensor.node.name]
+        writes.append(((program, slot["buffer"]), slot["offset"], array))
+    reads = [
+        ((program, slot["buffer"]), slot["offset"], 4 * int(np.prod(slot["shape"])))
+        for slot in plan["fetches"].values()
+    ]
+    result = host.execute(program, writes=writes, reads=reads)
+    host.unload(program)
+    host.destroy_buffer(state)
+    return result.data
+
+
+class TestLimits:
+    """What is too large for an adapter is refused with words, before anything is loaded."""
+
+    def plan(self, limits: Limits) -> dict[str, Any]:
+        with Graph().as_default():
+            x = ops.placeholder("float32", [None, 64], name="x")
+            y = ops.reduce_sum(ops.matmul(x, x, transpose_b=True, name="square"))
+            return plan_of([y], feeds={x: (64, 64)}, limits=limits)
+
+    def test_the_smallest_that_fits(self):
+        host = NullHost(Limits(max_storage_buffer_binding_size=64 * 64 * 4))
+        host.load(self.plan(host.info.limits))
+
+    def test_a_tensor_that_cannot_be_bound(self):
+        limits = Limits(max_storage_buffer_binding_size=64 * 64 * 4 - 4)
+        with pytest.raises(OutOfMemoryError) as caught:
+            self.plan(limits)
+        text = str(caught.value)
+        assert "'square' needs a buffer of" in text and "the adapter binds at most" in text
+        assert "Use a smaller batch or a smaller layer, or device='cpu'." in text
+        assert caught.value.op == "square" and __file__ in text
+
+    def test_a_feed_that_cannot_be_bound(self):
+        limits = Limits(max_storage_buffer_binding_size=64 * 64 * 4 - 4)
+        with Graph().as_default():
+            x = ops.placeholder("float32", [64, 64], name="x")
+            plan = plan_of([ops.reduce_sum(x, name="total")], feeds={x: (64, 64)}, limits=limits)
+        host = NullHost(limits)
+        with pytest.raises(OutOfMemoryError, match=r"total: a tensor needs 16,384 bytes"):
+            host.load(plan)
+        assert host.stats()["buffers"] == 0
+
+    def test_arenas_are_no_larger_than_a_buffer_may_be(self):
+        limits = Limits(max_buffer_size=64 * 64 * 4, max_storage_buffer_binding_size=64 * 64 * 4)
+        plan = self.plan(limits)
+        assert max(b["size"] for b in plan["buffers"]) <= limits.max_buffer_size
+
+    def test_no_room_leaves_nothing_behind(self):
+        host = NullHost(memory=20_000)
+        with pytest.raises(OutOfMemoryError, match="null has no room for a buffer of"):
+            host.load(self.plan(host.info.limits))
+        assert host.stats()["bytes"] == host.stats()["programs"] == 0
+
+
+class TestLayoutRules:
+    """The null device refuses what WebGPU would, so that plans made elsewhere can be checked."""
+
+    @pytest.fixture
+    def plan(self):
+        return training_plan()
+
+    def refused(self, plan, words):
+        host = NullHost()
+        with pytest.raises(KernelError, match=words):
+            host.load(plan, {"state": host.create_buffer(1 << 16)})
+        assert host.stats()["programs"] == 0 and host.stats()["buffers"] == 1
+
+    def test_reading_and_writing_one_buffer(self, plan):
+        step = next(s for s in plan["steps"] if len(s["bindings"]) > 2)
+        access = plan["kernels"][step["kernel"]]["access"]
+        written = access.index("read_write")
+        step["bindings"][access.index("read")][:2] = step["bindings"][written][:2]
+        self.refused(plan, "read and write buffer")
+
+    def test_beyond_a_buffer(self, plan):
+        plan["steps"][0]["bindings"][0][1] += 1 << 20
+        self.refused(plan, f"{plan['steps'][0]['node']}.*reaches beyond buffer")
+
+    def test_misaligned(self, plan):
+        plan["steps"][0]["bindings"][0][1] += 4
+        self.refused(plan, "not aligned")
+
+    def test_segments_beyond_the_steps(self, plan):
+        plan["segments"][0][1] += 1
+        self.refused(plan, "not among the plan's steps")
+
+    def test_copies_within_a_buffer(self, plan):
+        copy = {"kind": "copy", "source": [0, 0], "target": [0, 256], "size": 4, "node": "c"}
+        self.refused({**plan, "steps": [*plan["steps"], copy]}, "c: .*a copy within one buffer")
+
+
+def test_distinct_dispatches_of_one_tensor_do_not_alias():
+    """What a dispatch writes lies in another arena than what it reads."""
+    plan = training_plan()
+    for step in plan["steps"]:
+        access = plan["kernels"][step["kernel"]]["access"]
+        for (i, a), (j, b) in itertools.combinations(enumerate(step["bindings"]), 2):
+            if plan["buffers"][a[0]]["role"] == "arena" and a[0] == b[0]:
+                assert access[i] == access[j]

@@ -23,7 +23,7 @@ def quadratic() -> tuple[pg.Variable, pg.Tensor]:
 
 
 def test_state_has_names_and_counts(graph: pg.Graph) -> None:
-    w, loss = quadratic()
+    _w, loss = quadratic()
     optimizer = optim.Adam(0.1)
     update = optimizer.minimize(loss)
     names = [variable.variable_name for variable in optimizer.variables]

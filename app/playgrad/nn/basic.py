@@ -40,7 +40,7 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """The same elements under another shape; ``target_shape`` leaves out the batch, may hold one -1."""
+    """The same elements under another shape: that of a sample, in which one size may be -1."""
 
     kind = "reshape"
     takes_floats = False

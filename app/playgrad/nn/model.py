@@ -175,10 +175,11 @@ class Model:
 
         That is the layer's own name unless several models share a graph.
         """
-        taken = {layer.name for layer in self.layers if layer.named_by_user}
+        layers = self.structure.layers
+        taken = {layer.name for layer in layers if layer.named_by_user}
         counts: dict[str, int] = {}
         named: list[tuple[str, Layer]] = []
-        for layer in self.layers:
+        for layer in layers:
             name = layer.name or layer.kind
             if not layer.named_by_user:
                 kind = name.rpartition("_")[0]

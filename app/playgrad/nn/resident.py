@@ -61,10 +61,9 @@ def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Arr
 def _variable(model: Model, name: str, array: Array) -> Variable:
     graph = model.graph
     with at_top(graph, "variable"):
-        unique = graph.unique_name(name)
-        with graph.reenter_scope(f"{unique}/"):
+        with graph.reenter_scope(f"{name}/"):
             nothing = fill(array.shape, 0, array.dtype.name)
-        return Variable(nothing, unique, trainable=False)
+        return Variable(nothing, name, trainable=False)
 
 
 def _check_room(model: Model, name: str, array: Array) -> None:

@@ -1,0 +1,241 @@
+"""Models as structure: inputs to outputs, names, weights, replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+
+Array = np.ndarray[Any, Any]
+X = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
+
+
+@pytest.fixture
+def graph() -> Iterator[pg.Graph]:
+    with pg.Graph().as_default() as graph:
+        yield graph
+
+
+def use(model: pg.Model, loss: Any = "mse", optimizer: Any = "sgd", **more: Any) -> pg.Model:
+    model.compile(optimizer, loss, device="cpu", **more)
+    return model
+
+
+def test_layers_of_a_kind_are_numbered_from_1() -> None:
+    for _ in range(2):
+        model = use(
+            pg.Sequential(
+                [nn.Dense(3), nn.Activation("relu"), nn.Dense(2), nn.Dense(1, name="last")]
+            )
+        )
+        model.build((4,))
+        assert [layer.name for layer in model.layers] == [
+            "dense_1",
+            "activation_1",
+            "dense_2",
+            "last",
+        ]
+        shapes = {name: weight.shape for name, weight in model.weights.items()}
+        assert shapes == {
+            "dense_1/kernel": (4, 3),
+            "dense_1/bias": (3,),
+            "dense_2/kernel": (3, 2),
+            "dense_2/bias": (2,),
+            "last/kernel": (2, 1),
+            "last/bias": (1,),
+        }
+        assert model.count_params() == 4 * 3 + 3 + 3 * 2 + 2 + 2 + 1
+
+
+def test_models_in_one_graph_have_names_of_their_own(graph: pg.Graph) -> None:
+    models = []
+    for _ in range(2):
+        x = pg.Input((4,))
+        models.append(pg.Model(x, nn.Dense(1)(nn.Dense(3)(x))))
+    assert list(models[0].weights) == list(models[1].weights)
+    assert [layer.name for layer in models[1].layers] == ["dense_3", "dense_4"]
+    assert next(iter(models[1].weights)) == "dense_1/kernel"
+
+
+def test_branches_and_operations_without_a_layer(graph: pg.Graph) -> None:
+    """One layer feeds two, they are merged again, and plain operators lie between."""
+    x = pg.Input((4,))
+    stem = nn.Dense(3, activation="tanh")(x)
+    left, right = nn.Dense(3)(stem), nn.Dense(3)(stem)
+    y = nn.Concatenate()([left * 2.0, right]) + pg.constant(1.0)
+    model = use(pg.Model(x, y))
+    assert [layer.name for layer in model.layers] == [
+        "dense_1",
+        "dense_2",
+        "dense_3",
+        "concatenate_1",
+    ]
+    w = model.get_weights()
+    hidden = np.tanh(X @ w["dense_1/kernel"])
+    parts = [2 * hidden @ w["dense_2/kernel"], hidden @ w["dense_3/kernel"]]
+    np.testing.assert_allclose(model.predict(X), np.concatenate(parts, 1) + 1, atol=1e-5)
+    other = pg.placeholder("float32", (None, 4))
+    np.testing.assert_allclose(
+        model.session.run(model.call(other), {other: X}), model.predict(X), atol=1e-6
+    )
+    model.fit(X, np.zeros((20, 6)), verbose=0, epochs=3)
+    assert model.history.history["loss"][0] > model.history.history["loss"][-1]
+
+
+def test_several_inputs_and_outputs(graph: pg.Graph) -> None:
+    a, b = pg.Input((4,), name="a"), pg.Input((2,), name="b")
+    merged = nn.Concatenate()([nn.Dense(3)(a), b])
+    value = nn.Dense(1, name="value")(merged)
+    kind = nn.Dense(2, name="kind")(merged)
+    model = pg.Model([a, b], [value, kind])
+    model.compile(
+        pg.optim.Adam(0.05),
+        loss=["mse", nn.SparseCategoricalCrossentropy(from_logits=True)],
+        metrics=[["mae"], ["accuracy"]],
+        loss_weights=[0.5, 1.0],
+        device="cpu",
+    )
+    x, y = [X, X[:, :2] + 1], [X[:, 0], (X[:, 1] > 0).astype(int)]
+    history = model.fit(x, y, batch_size=10, epochs=30, verbose=0, validation_data=(x, y))
+    names = ["loss", "value_loss", "kind_loss", "value_mae", "kind_accuracy"]
+    assert history.names == names
+    assert list(history.history) == [*names, *(f"val_{name}" for name in names)]
+    last = {name: values[-1] for name, values in history.history.items()}
+    assert last["val_loss"] == pytest.approx(
+        0.5 * last["val_value_loss"] + last["val_kind_loss"], rel=1e-5
+    )
+    assert last["val_kind_accuracy"] > 0.8
+    outputs = model.predict(x)
+    assert [output.shape for output in outputs] == [(20, 1), (20, 2)]
+    assert model.evaluate(x, y)[0] == pytest.approx(last["val_loss"], rel=1e-5)
+
+
+def test_a_shared_layer_and_models_that_share_layers(graph: pg.Graph) -> None:
+    x = pg.Input((4,))
+    shared = nn.Dense(4, activation="tanh")
+    code = shared(shared(x))
+    encoder = use(pg.Model(x, code))
+    whole = use(pg.Model(x, nn.Dense(4)(code)))
+    assert list(encoder.weights) == ["dense_1/kernel", "dense_1/bias"]
+    before = encoder.predict(X)
+    whole.fit(X, X, epochs=5, verbose=0)
+    assert np.abs(encoder.predict(X) - before).max() > 1e-3  # trained through the other model
+    w = whole.get_weights()
+
+    def layer(x: Array) -> Array:
+        return np.tanh(x @ w["dense_1/kernel"] + w["dense_1/bias"])
+
+    np.testing.assert_allclose(encoder.predict(X), layer(layer(X)), atol=1e-5)
+
+
+def test_training_mode_reaches_replayed_layers(graph: pg.Graph) -> None:
+    x = pg.Input((50,))
+    model = use(pg.Model(x, nn.Dropout(0.5)(x)))
+    ones = np.ones((2, 50), np.float32)
+    assert (model.predict(ones) == 1).all()
+    y = model.call(x, training=True)
+    assert set(np.unique(model.session.run(y, {x: ones}))) == {0, 2}
+
+
+def test_chains_of_chains_and_clones() -> None:
+    inner = pg.Sequential([nn.Dense(3, activation="relu"), nn.Dropout(0.1)])
+    model = use(pg.Sequential([pg.Input((4,)), inner, nn.Dense(1)], name="outer"))
+    assert model.built
+    assert [layer.kind for layer in model.layers] == ["dense", "dropout", "dense"]
+    clone = use(pg.Sequential.from_config(model.get_config()))
+    clone.build((4,))
+    clone.set_weights(model.get_weights())
+    np.testing.assert_array_equal(clone.predict(X), model.predict(X))
+    clone.fit(X, X[:, 0], verbose=0)
+    assert not np.array_equal(clone.predict(X), model.predict(X))
+
+
+def test_weights_do_not_depend_on_what_is_built_first() -> None:
+    """The same seed gives the same weights whether training or a summary comes first."""
+    one, two = (use(pg.Sequential([nn.Dense(3), nn.Dropout(0.5), nn.Dense(1)])) for _ in range(2))
+    one.build((4,))
+    two.fit(X, X[:, 0], verbose=0)
+    three = use(pg.Sequential([nn.Dense(3), nn.Dropout(0.5), nn.Dense(1)]))
+    three.predict(X)
+    three.fit(X, X[:, 0], verbose=0)
+    np.testing.assert_array_equal(
+        three.get_weights()["dense_1/kernel"], two.get_weights()["dense_1/kernel"]
+    )
+
+
+def test_predict_in_parts() -> None:
+    model = use(pg.Sequential([nn.Dense(3), nn.Activation("softmax")]))
+    whole = model.predict(X)
+    assert whole.shape == (20, 3)
+    for size in (1, 7, 20, 1000):
+        np.testing.assert_allclose(model.predict(X, batch_size=size), whole, rtol=1e-5)
+    np.testing.assert_allclose(model.predict(X.tolist()), whole, rtol=1e-5)
+    np.testing.assert_allclose(model.predict(X[:1]), whole[:1], rtol=1e-5)
+
+
+def test_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    model = use(pg.Sequential([nn.Flatten(), nn.Dense(10)], name="digits"))
+    model.summary()
+    assert "flatten (Flatten)  not built" in capsys.readouterr().out
+    model.build((28, 28))
+    lines: list[str] = []
+    model.summary(lines.append)
+    assert lines[0].splitlines()[0] == "Sequential 'digits'"
+    assert "flatten_1 (Flatten)  (?, 784)               0" in lines[0]
+    assert "dense_1 (Dense)      (?, 10)            7,850" in lines[0]
+    assert "7,850 parameters, 7,850 of them trainable" in lines[0]
+
+
+def test_nodes_know_the_line_of_their_layer() -> None:
+    layer = nn.Dense(3)
+    model = use(pg.Sequential([layer]))
+    model.build((4,))
+    sources = {node.source for node in model.graph.nodes if node.name.startswith("dense_1/")}
+    assert sources == {layer.source}
+
+
+def test_wrong_structure(graph: pg.Graph) -> None:
+    x, other = pg.Input((4,)), pg.Input((4,), name="other")
+    y = nn.Dense(2)(x)
+    with pytest.raises(pg.GraphError, match="depend on 'other', which is not among its inputs"):
+        pg.Model(x, nn.Add()([y, nn.Dense(2)(other)]))
+    with pytest.raises(pg.GraphError, match=r"does not depend on the model's inputs"):
+        pg.Model(other, pg.constant(1.0))
+    with pytest.raises(pg.GraphError, match="at least one input and one output"):
+        pg.Model([], [])
+    with pytest.raises(pg.GraphError, match="two layers of the model are named 'same'"):
+        nn.Dense(2, name="same")(nn.Dense(2, name="same")(x))
+    with pytest.raises(pg.GraphError, match="has 1 inputs, not 2"):
+        pg.Model(x, y).call([x, other])
+
+
+def test_wrong_chains() -> None:
+    with pytest.raises(pg.GraphError, match="takes layers, not str"):
+        pg.Sequential(["dense"])  # type: ignore[list-item]
+    layer = nn.Dense(2)
+    with pytest.raises(pg.GraphError, match="in the chain twice"):
+        pg.Sequential([layer, layer])
+    model = pg.Sequential([])
+    with pytest.raises(pg.GraphError, match="has no layers"):
+        model.build((3,))
+    model = pg.Sequential([nn.Dense(2)])
+    with pytest.raises(pg.GraphError, match=r"not built yet.*model\.build"):
+        _ = model.weights
+    model.build((3,))
+    with pytest.raises(pg.GraphError, match="is built: no layer can be added"):
+        model.add(nn.Dense(2))
+
+
+def test_a_chain_that_does_not_fit_can_be_mended() -> None:
+    """Building fails as a whole: the same layers can be built for another shape."""
+    model = use(pg.Sequential([nn.Conv2D(2, 3), nn.Flatten(), nn.Dense(1)]))
+    with pytest.raises(pg.ShapeError, match="conv2d_1"):
+        model.build((5, 5))
+    assert not model.built
+    model.build((5, 5, 1))
+    assert next(iter(model.weights)) == "conv2d_1/kernel"

@@ -17,5 +17,5 @@ fn origin(row: u32) -> vec4<i32> {
 fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row {
   let y = tap_column * ${STRIDE_Y} + origin.y;
   let start = (tap_row * HEIGHT + y) * WIDTH * CHANNELS + origin.x;
-  return Row(u32(start), select(NOWHERE, u32(origin.z), y >= 0 && y < HEIGHT));
+  return Row(u32(start), select(NOWHERE, u32(origin.z), (y >= 0) & (y < HEIGHT)));
 }

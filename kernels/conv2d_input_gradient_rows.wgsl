@@ -26,7 +26,8 @@ fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row {
   let offset_x = u32(origin.z - tap_column);
   let y = offset_y / STRIDE_Y;
   let x = offset_x / STRIDE_X;
-  let inside = y * STRIDE_Y == offset_y && y < OUTPUT_HEIGHT
-    && x * STRIDE_X == offset_x && x < OUTPUT_WIDTH;
+  // Without && and its branches: SwiftShader takes 20 s to compile eight of them, 0.2 s without.
+  let inside = (y * STRIDE_Y == offset_y) & (y < OUTPUT_HEIGHT)
+    & (x * STRIDE_X == offset_x) & (x < OUTPUT_WIDTH);
   return Row((u32(origin.x) + y * OUTPUT_WIDTH + x) * DEPTH, select(NOWHERE, 0u, inside));
 }

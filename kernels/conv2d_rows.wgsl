@@ -21,6 +21,6 @@ fn origin(row: u32) -> vec4<i32> {
 fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row {
   let y = origin.y + tap_row;
   let x = origin.z + tap_column;
-  let inside = y >= 0 && y < HEIGHT && x >= 0 && x < WIDTH;
+  let inside = (y >= 0) & (y < HEIGHT) & (x >= 0) & (x < WIDTH);
   return Row(u32(origin.x + y * WIDTH + x) * DEPTH, select(NOWHERE, 0u, inside));
 }

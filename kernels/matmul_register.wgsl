@@ -12,7 +12,7 @@ const DEPTH_PER_SPLIT = ${DEPTH_PER_SPLIT}u;
 const SPLIT_DEPTH = ${SPLIT_DEPTH};
 
 fn store_one(base: u32, row: u32, column: u32, value: f32) {
-  if (row < ROWS && column < COLUMNS) {
+  if ((row < ROWS) & (column < COLUMNS)) {
     store(base + row * COLUMNS + column, value);
   }
 }

@@ -24,7 +24,8 @@ import playgrad as pg
 x = np.random.default_rng(0).normal(size=(40, 3))
 y = (x.sum(1) > 0).astype(int)
 model = pg.Sequential([pg.nn.Dense(4, activation="relu"), pg.nn.Dense(2)])
-model.compile(pg.optim.Adam(0.05), pg.nn.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"])
+loss = pg.nn.SparseCategoricalCrossentropy(from_logits=True)
+model.compile(pg.optim.Adam(0.05), loss, ["accuracy"])
 model.fit(x, y, batch_size=10, epochs=3, validation_data=(x, y))
 print("the program is done")
 """

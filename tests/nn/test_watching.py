@@ -168,12 +168,12 @@ def test_pausing_does_not_count_as_time(script: Script) -> None:
     script.on_poll = once({"kind": "pause"}, 1)
 
     def slow(waits: int) -> list[Request]:
-        time.sleep(0.3)
+        time.sleep(1.0)
         return [{"kind": "resume"}]
 
     script.on_wait = slow
     history = classifier().fit(X, LABELS, batch_size=4, verbose=0)
-    assert history.seconds < 0.25
+    assert history.seconds < 0.8
 
 
 def test_the_learning_rate_can_be_changed(script: Script) -> None:
@@ -265,8 +265,7 @@ def test_pace_grows_while_chunks_are_short_and_shrinks_at_once() -> None:
     assert pace.size == 1000
 
 
-@pytest.mark.parametrize("epochs", [3])
-def test_chunks_stay_short(script: Script, epochs: int) -> None:
+def test_chunks_stay_short(script: Script) -> None:
     """However fast the device: between two polls there is about a tenth of a second."""
     times: list[float] = []
 
@@ -276,7 +275,7 @@ def test_chunks_stay_short(script: Script, epochs: int) -> None:
 
     script.on_poll = poll
     model = classifier()
-    model.fit(X, LABELS, batch_size=1, epochs=20 * epochs, verbose=0)
+    model.fit(X, LABELS, batch_size=1, epochs=40, verbose=0)
     gaps = np.diff(times)
     assert np.median(gaps) < 0.2
     assert len(gaps) >= 10

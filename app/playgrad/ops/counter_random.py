@@ -69,10 +69,9 @@ def permute(seed: Seed, epoch: Any, items: Any, count: int) -> Words:
     A balanced Feistel network of six rounds; what falls outside [0, count) goes through it again.
     """
     bits = np.uint32(half_bits(count))
-    x: Words
     x, epochs = np.broadcast_arrays(_words(items), _words(epoch))
     keys = [threefry2x32(seed, epochs, number) for number in range(_FEISTEL_PAIRS)]
-    outside = np.ones(x.shape, bool)
+    outside = np.full(x.shape, True)
     while outside.any():
         walked = _feistel(x, keys, bits)
         x = np.where(outside, walked, x)
@@ -85,9 +84,9 @@ def batch_indices(
 ) -> np.ndarray[Any, np.dtype[np.int32]]:
     """The examples of batch number `step` out of `count`: each once an epoch, int32 [batch]."""
     positions = _words(step) * np.uint32(batch) + np.arange(batch, dtype=np.uint32)
-    items = positions % np.uint32(count)
+    epochs, items = (_words(part) for part in np.divmod(positions, np.uint32(count)))
     if shuffle:
-        items = permute(seed, positions // np.uint32(count), items, count)
+        items = permute(seed, epochs, items, count)
     return items.astype(np.int32)
 
 

@@ -1,0 +1,86 @@
+"""The random family: known answers, the same bits as NumPy, and orders that miss nobody."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from playgrad.devices._wgpu import WgpuHost
+from playgrad.ops import counter_random
+from playgrad.ops.lowering.random import (
+    lower_batch_indices,
+    lower_dropout,
+    lower_random_normal,
+    lower_random_uniform,
+)
+from tests.kernels.harness import run
+
+pytestmark = pytest.mark.gpu
+
+ONES = 0xFFFFFFFF
+# Known answers of Threefry-2x32 with 20 rounds: key, counter, result.
+KNOWN = [
+    ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+    ((ONES, ONES), (ONES, ONES), (0x1CB996FC, 0xBB002BE7)),
+    ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
+]
+SEED = (123_456_789, ONES)
+
+
+@pytest.mark.parametrize(("key", "counter", "expected"), KNOWN)
+def test_known_answers(
+    key: tuple[int, int], counter: tuple[int, int], expected: tuple[int, int]
+) -> None:
+    first, second = counter_random.threefry2x32(key, *counter)
+    assert (int(first[0]), int(second[0])) == expected
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (33, 65)])
+@pytest.mark.parametrize("step", [0, 1, 4_000_000_000])
+def test_the_gpu_draws_the_same_numbers(host: WgpuHost, shape: tuple[int, ...], step: int) -> None:
+    counter = np.array(step, np.uint32)
+    attrs = {"seed": list(SEED), "rate": 0.3}
+    outputs = [(shape, "float32")]
+    (uniform,) = run(host, lower_random_uniform, [counter], outputs, attrs)
+    assert uniform.tobytes() == counter_random.uniform(SEED, step, shape).tobytes()
+    (normal,) = run(host, lower_random_normal, [counter], outputs, attrs)
+    expected = counter_random.normal(SEED, step, shape)
+    np.testing.assert_allclose(normal, expected, rtol=1e-4, atol=2e-5)
+    (dropped,) = run(host, lower_dropout, [np.ones(shape, np.float32), counter], outputs, attrs)
+    mask = counter_random.dropout_mask(SEED, step, shape, 0.3)
+    np.testing.assert_allclose(dropped, mask, rtol=1e-6)
+
+
+def test_moments() -> None:
+    uniform = counter_random.uniform(SEED, 3, (200_000,))
+    assert uniform.min() >= 0
+    assert uniform.max() < 1
+    assert abs(uniform.mean() - 0.5) < 0.003
+    normal = counter_random.normal(SEED, 3, (200_001,))
+    assert abs(normal.mean()) < 0.01
+    assert abs(normal.std() - 1) < 0.01
+    kept = counter_random.dropout_mask(SEED, 3, (200_000,), 0.25)
+    assert abs(kept.mean() - 1) < 0.01
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 17, 1000, 60_000])
+def test_each_epoch_takes_every_example_once(count: int) -> None:
+    orders = [counter_random.permute(SEED, epoch, np.arange(count), count) for epoch in range(3)]
+    for order in orders:
+        assert np.array_equal(np.sort(order), np.arange(count))
+    if count >= 17:
+        assert not np.array_equal(orders[0], orders[1])
+        assert not np.array_equal(orders[0], np.arange(count))
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize(("count", "batch"), [(60_000, 64), (10, 3), (1, 2), (5, 17)])
+def test_the_gpu_takes_the_same_examples(
+    host: WgpuHost, count: int, batch: int, shuffle: bool
+) -> None:
+    attrs = {"count": count, "batch": batch, "seed": list(SEED), "shuffle": shuffle}
+    for step in (0, 1, 937, 12_345):
+        inputs = [np.array(step, np.uint32)]
+        (indices,) = run(host, lower_batch_indices, inputs, [((batch,), "int32")], attrs)
+        expected = counter_random.batch_indices(SEED, step, count, batch, shuffle)
+        assert np.array_equal(indices, expected)

@@ -1,0 +1,62 @@
+"""Every kernel of every sample, in both families, compiles under Chrome's validator too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from playgrad.devices.base import Target
+from playgrad.errors import UnsupportedOpError
+from playgrad.ops.kernel import KernelRequest
+from tests.contract.cases import cases
+from tests.kernels.harness import FAMILIES, module
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+_COMPILE = """async (modules) => {
+  const adapter = await navigator.gpu.requestAdapter();
+  const device = await adapter.requestDevice();
+  const complaints = [];
+  for (const [name, code] of modules) {
+    const shader = device.createShaderModule({ code });
+    for (const message of (await shader.getCompilationInfo()).messages) {
+      const line = code.split("\\n")[message.lineNum - 1];
+      if (message.type === "error") complaints.push(`${name}: ${message.message}: ${line}`);
+    }
+  }
+  device.destroy();
+  return complaints;
+}"""
+
+
+def rendered(target: Target) -> dict[str, str]:
+    """Every distinct module that the registered operations' samples are lowered to: WGSL, name."""
+    found: dict[str, str] = {}
+    for case in cases():
+        if case.op.lower is None or case.op.writes:
+            continue
+        outputs = case.op.infer(case.specs, case.sample.attrs)
+        request = KernelRequest(tuple(case.specs), tuple(outputs), case.sample.attrs, target)
+        try:
+            lowering = case.op.lower(request)
+        except UnsupportedOpError:
+            continue
+        for call in lowering.calls:
+            found.setdefault(module(call), f"{case} ({call.family})")
+    return found
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_kernel_compiles(chromium: Browser, family: str) -> None:
+    modules = [(name, code) for code, name in rendered(FAMILIES[family]).items()]
+    assert len(modules) > 100
+    page = chromium.new_page()
+    # An address of localhost is a secure context, without which there is no WebGPU.
+    page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
+    page.goto("http://localhost/")
+    complaints = page.evaluate(_COMPILE, modules)
+    page.close()
+    assert complaints == []

@@ -1,0 +1,152 @@
+"""The desktop host: what it promises of buffers, replays, stops and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from playgrad.devices import _wgpu
+from playgrad.devices._wgpu import WgpuHost
+from playgrad.errors import DeviceError, DeviceLostError, KernelError, OutOfMemoryError
+
+pytestmark = pytest.mark.gpu
+
+ADD = """
+@group(0) @binding(0) var<storage, read> a: array<f32>;
+@group(0) @binding(1) var<storage, read_write> b: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  if (id.x < arrayLength(&b)) { b[id.x] += a[id.x]; }
+}
+"""
+
+
+def adding_plan(wgsl: str = ADD, **step: Any) -> dict[str, Any]:
+    """b += a, then c = b, on four floats each; segment 1 does nothing but the copy."""
+    dispatch = {
+        "kind": "dispatch", "kernel": 0, "node": "model/add",
+        "bindings": [[0, 0, 16], [1, 0, 16]], "workgroups": [1, 1, 1], **step,
+    }  # fmt: skip
+    copy = {"kind": "copy", "source": [1, 0], "target": [2, 0], "size": 16, "node": "model/copy"}
+    return {
+        "version": 1,
+        "buffers": [{"id": i, "size": 16, "role": "arena"} for i in range(3)],
+        "kernels": [
+            {"id": 0, "family": "adder", "params": {}, "wgsl": wgsl,
+             "access": ["read", "read_write"]}
+        ],
+        "segments": [[0, 2], [1, 2]],
+        "steps": [dispatch, copy],
+    }  # fmt: skip
+
+
+def test_replays_writes_and_reads_in_one_call(host: WgpuHost) -> None:
+    program = host.load(adding_plan())
+    ones = np.ones((2, 2), np.float32)
+    result = host.execute(
+        program, steps=100, writes=[((program, 0), 0, ones)], reads=[((program, 2), 4, 6)]
+    )
+    assert result.steps_done == 100
+    assert result.data == [np.full(2, 100, np.float32).tobytes()[:6]]
+    host.execute(program, segment=1, writes=[((program, 1), 0, bytes(16))])
+    assert host.execute(None, reads=[((program, 2), 0, 16), ((program, 0), 0, 0)]).data == [
+        bytes(16),
+        b"",
+    ]
+    host.unload(program)
+
+
+def test_external_buffers_stay(host: WgpuHost) -> None:
+    plan = adding_plan()
+    plan["buffers"][1]["external"] = "total"
+    mine = host.create_buffer(16)
+    for _ in range(2):
+        program = host.load(plan, {"total": mine})
+        host.execute(program, steps=3, writes=[((program, 0), 0, np.ones(4, np.float32))])
+        host.unload(program)
+    (data,) = host.execute(None, reads=[(mine, 0, 16)]).data
+    assert np.frombuffer(data, np.float32).tolist() == [6, 6, 6, 6]
+    host.destroy_buffer(mine)
+
+
+def test_a_stop_ends_the_replays_and_still_reads(host: WgpuHost) -> None:
+    program = host.load(adding_plan())
+    asked = []
+
+    def stop() -> bool:
+        asked.append(True)
+        return len(asked) > 7
+
+    host.stop_requested = stop
+    try:
+        result = host.execute(
+            program,
+            steps=1000,
+            writes=[((program, 0), 0, np.ones(4, np.float32))],
+            reads=[((program, 1), 0, 4)],
+        )
+    finally:
+        host.stop_requested = None
+    assert result.steps_done == 7
+    assert np.frombuffer(result.data[0], np.float32)[0] == 7
+    host.unload(program)
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (adding_plan(ADD.replace("+= a", "+= nothing")), "kernel adder.*nothing"),
+        (adding_plan(workgroups=[70_000, 1, 1]), "model/add.*70000.*65535 in one dimension"),
+        (adding_plan(bindings=[[0, 0, 16]]), "model/add.*1 bindings given where 2 are declared"),
+        (adding_plan(bindings=[[0, 4, 8], [1, 0, 16]]), "model/add.*offset 4.*not aligned"),
+        (adding_plan(bindings=[[0, 0, 16], [0, 0, 16]]), "model/add.*kernel adder|execute"),
+    ],
+)
+def test_a_plan_that_breaks_the_rules_leaves_nothing_behind(
+    host: WgpuHost, plan: dict[str, Any], words: str
+) -> None:
+    program = None
+    with pytest.raises(KernelError, match=f"(?s){words}"):
+        program = host.load(plan)
+        host.execute(program)
+    if program is not None:
+        host.unload(program)
+
+
+def test_what_is_too_large_is_refused_before_it_is_tried(host: WgpuHost) -> None:
+    with pytest.raises(OutOfMemoryError, match="1,099,511,627,776 bytes"):
+        host.create_buffer(1 << 40)
+    plan = adding_plan()
+    plan["buffers"][2]["size"] = 1 << 40
+    with pytest.raises(OutOfMemoryError, match=r"arena buffer needs.*allows"):
+        host.load(plan)
+    with pytest.raises(OutOfMemoryError, match="model/add: a tensor needs"):
+        host.load(adding_plan(bindings=[[0, 0, 1 << 31], [1, 0, 16]]))
+
+
+def test_no_such_adapter() -> None:
+    with pytest.raises(DeviceError, match="no GPU adapter 99"):
+        _wgpu.open(99)
+
+
+def test_real_adapters_come_first_and_browsers_limits_hold() -> None:
+    found = _wgpu.list_adapters()
+    assert [info.is_software for info in found] == sorted(info.is_software for info in found)
+    assert all(info.limits.max_storage_buffers_per_shader_stage == 8 for info in found)
+    assert all(info.limits.max_compute_workgroup_storage_size == 16_384 for info in found)
+
+
+def test_a_lost_device_says_so_and_another_can_be_opened() -> None:
+    host = _wgpu.open()
+    program = host.load(adding_plan())
+    host._device.destroy()
+    with pytest.raises(DeviceLostError, match=r"was lost\. Open it again"):
+        host.execute(program, reads=[((program, 1), 0, 16)])
+    host.destroy()
+    fresh = _wgpu.open()
+    program = fresh.load(adding_plan())
+    assert fresh.execute(program, steps=2).steps_done == 2
+    fresh.destroy()
+    assert fresh.stats()["buffers"] == fresh.stats()["programs"] == 0

@@ -4,10 +4,7 @@ import { batch } from "../vendor/preact.js";
 import { recall, remember } from "./storage.js";
 import * as store from "./store.js";
 
-/** What a new visitor finds open. */
-const FIRST = "mnist-mlp";
-
-/** Load the list and open the example that was open last. */
+/** Load the list and open the example that was open last, for a new visitor the first. */
 export async function loadExamples() {
   try {
     const response = await fetch("/examples.json");
@@ -15,8 +12,8 @@ export async function loadExamples() {
     const list = await response.json();
     batch(() => {
       store.examples.value = list;
-      const find = (/** @type {string | null} */ id) => store.examples.value.find((each) => each.id === id);
-      const open = find(recall("example")) ?? find(FIRST) ?? list[0];
+      const last = recall("example");
+      const open = store.examples.value.find((each) => each.id === last) ?? list[0];
       if (open) selectExample(open.id);
     });
   } catch (problem) {

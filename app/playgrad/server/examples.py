@@ -22,5 +22,6 @@ def describe(path: Path) -> dict[str, str]:
 
 
 def list_examples(folder: Path) -> list[dict[str, str]]:
-    """All examples in ``folder``, in the order of their file names."""
-    return [describe(path) for path in sorted(folder.glob("*.py"))]
+    """All examples in ``folder``, the shortest, which is the simplest, first."""
+    examples = [describe(path) for path in sorted(folder.glob("*.py"))]
+    return sorted(examples, key=lambda example: len(example["source"].splitlines()))

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import base64
 import functools
+import os
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -66,6 +68,8 @@ def _adapters() -> tuple[Any, ...]:
 
     A device that several backends offer is listed once, by OpenGL only where nothing else has it.
     """
+    # Mesa's drivers complain on standard error, once an adapter, where it is not set.
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
     usable = [
         adapter
         for adapter in wgpu.gpu.enumerate_adapters_sync()
@@ -147,6 +151,7 @@ class WgpuHost:
         self._buffers: dict[int, Any] = {}
         self._programs: dict[int, _Program] = {}
         self._pipelines: dict[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {}
+        self._destroyed = False
         self._next_id = 1
         self._bytes = self._peak_bytes = 0
         self._fence = self._device.create_buffer(size=4, usage=STORAGE, label="fence")
@@ -366,6 +371,8 @@ class WgpuHost:
     # Life and errors
 
     def stats(self) -> dict[str, int]:
+        with self._errors("stats"):
+            pass
         return {
             "buffers": len(self._buffers),
             "bytes": self._bytes,
@@ -381,10 +388,15 @@ class WgpuHost:
         self._buffers.clear()
         self._bytes = 0
         self._device.destroy()
+        self._destroyed = True
 
     @contextmanager
     def _errors(self, where: str, node: str | None = None) -> Iterator[None]:
         """Turn wgpu's errors into the library's, saying where they arose."""
+        if self._destroyed:
+            raise DeviceLostError(
+                f"the device {self.info.name} was lost.", op=node, hint="Open it again."
+            )
         try:
             yield
         except wgpu.GPUOutOfMemoryError as error:

@@ -1,0 +1,60 @@
+"""Every piece of Python in the README and the guides runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.graph.opdef import Sample, lookup
+from playgrad.ops import expr
+from playgrad.ops.define import elementwise
+from playgrad.runtime.options import Options, options_set
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def blocks(name: str) -> list[str]:
+    """The Python of a document, block by block."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    high, low = blocks("README.md")
+    with options_set(Options(steps=3, verbose=0)), pg.Graph().as_default():
+        exec(high, {})
+    assert sorted(pg.io.load("digits.safetensors")) == [
+        "dense_1/bias",
+        "dense_1/kernel",
+        "dense_2/bias",
+        "dense_2/kernel",
+    ]
+    with pg.Graph().as_default():
+        exec(low, {"pg": pg})
+
+
+def test_guide_to_layers() -> None:
+    (block,) = blocks("docs/layers.md")
+    names: dict[str, type[nn.Layer]] = {"nn": nn}  # type: ignore[dict-item]
+    exec(block, names)
+    model = pg.Sequential([names["Scale"]()])
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(model.predict(x), x)
+    assert list(model.weights) == ["scale_1/factor"]
+    model.close()
+
+
+def test_guide_to_operations() -> None:
+    (block,) = blocks("docs/operations.md")
+    names = {"elementwise": elementwise, "e": expr, "Sample": Sample, "np": np}
+    exec(block, names | {name: getattr(pg, name) for name in pg.ops.__all__})
+    (sample,) = lookup("mish").samples
+    x = sample.inputs[0]
+    (y,) = lookup("mish").reference([x], {})
+    np.testing.assert_allclose(y, x * np.tanh(np.log1p(np.exp(x))), rtol=1e-5)

@@ -166,6 +166,7 @@ class NullHost:
         return memoryview(buffer)[offset : offset + size]
 
     def stats(self) -> dict[str, int]:
+        self._check_alive()
         return {
             "buffers": len(self._buffers),
             "bytes": self._bytes,

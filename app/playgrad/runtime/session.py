@@ -19,7 +19,7 @@ from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.state import is_variable
+from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
 from playgrad.runtime.runnable import Runnable
@@ -270,16 +270,23 @@ class Session:
             raise GraphError("this session is closed.", hint="Make a new one.")
 
     def _ready(self, graph: Graph, nodes: Sequence[Node]) -> None:
-        """Give those of ``nodes`` (variables of ``graph``) that have none their initial value."""
+        """Give those of ``nodes`` (variables of ``graph``) that have none their initial value.
+
+        Random ones are drawn with the counter at 0, whenever that happens.
+        """
         self._check_open()
         fresh = [node for node in nodes if (graph, node.name) not in self._store]
         if not fresh:
             return
         initial = [graph.tensor(node.attrs["initializer"]) for node in fresh]
-        compiled = compile_program(Program(graph, list(initial)), {}, HOST, self.available)
+        counter = [graph.tensor(RANDOM_STEP)] if RANDOM_STEP in graph else []
+        feeds = {tensor.name: np.zeros((), np.uint32) for tensor in counter}
+        program = Program(graph, list(initial), feeds={tensor.name: tensor for tensor in counter})
+        shapes = {name: array.shape for name, array in feeds.items()}
+        compiled = compile_program(program, shapes, HOST, self.available)
         runnable = self._load(compiled, graph)
         try:
-            arrays = runnable.run({})
+            arrays = runnable.run(feeds)
         finally:
             runnable.unload()
         homes: dict[str, list[Node]] = {}

@@ -26,29 +26,46 @@ class Trace:
     events: list[Event] = field(default_factory=list)
 
     def as_chrome(self) -> dict[str, Any]:
-        """The events in the Trace Event Format of ``chrome://tracing`` (times in microseconds)."""
-        devices = sorted({event.device for event in self.events})
+        """The events in the Trace Event Format of ``chrome://tracing`` (times in microseconds).
+
+        The events of one thread must not overlap there, so each device has as many as it had
+        tasks at the same time.
+        """
         origin = min((event.queued for event in self.events), default=0.0)
+        tracks: list[tuple[str, float]] = []  # device, and when its last event ends
+        spans = []
+        for event in sorted(self.events, key=lambda event: (event.device, event.start)):
+            track = next(
+                (
+                    number
+                    for number, (device, end) in enumerate(tracks)
+                    if device == event.device and end <= event.start
+                ),
+                len(tracks),
+            )
+            tracks[track : track + 1] = [(event.device, event.end)]
+            spans.append(_span(event, track, origin))
         return {
             "displayTimeUnit": "ms",
-            "traceEvents": [
-                {
-                    "name": event.name,
-                    "ph": "X",
-                    "pid": 0,
-                    "tid": devices.index(event.device),
-                    "ts": (event.start - origin) * 1e6,
-                    "dur": (event.end - event.start) * 1e6,
-                    "args": {"waited_us": (event.start - event.queued) * 1e6},
-                }
-                for event in self.events
-            ]
+            "traceEvents": sorted(spans, key=lambda span: span["ts"])
             + [
                 {"name": "thread_name", "ph": "M", "pid": 0, "tid": i, "args": {"name": device}}
-                for i, device in enumerate(devices)
+                for i, (device, _) in enumerate(tracks)
             ],
         }
 
     def save(self, path: str | Path) -> None:
         """Write ``as_chrome()`` as a file."""
         Path(path).write_text(json.dumps(self.as_chrome()), encoding="utf-8")
+
+
+def _span(event: Event, track: int, origin: float) -> dict[str, Any]:
+    return {
+        "name": event.name,
+        "ph": "X",
+        "pid": 0,
+        "tid": track,
+        "ts": (event.start - origin) * 1e6,
+        "dur": (event.end - event.start) * 1e6,
+        "args": {"waited_us": (event.start - event.queued) * 1e6},
+    }

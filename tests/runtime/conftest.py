@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import pytest
+
+from playgrad.graph.graph import Graph
+
+
+@pytest.fixture
+def graph():
+    """A new graph, the default one within the test."""
+    graph = Graph()
+    with graph.as_default():
+        yield graph
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request) -> str:
+    """Both kinds of device, one after the other."""
+    return request.param

@@ -1,0 +1,253 @@
+"""Sessions over several devices, devices of other limits, and devices that go away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from playgrad import ops
+from playgrad.devices import registry
+from playgrad.devices.base import Limits
+from playgrad.devices.null import NullHost
+from playgrad.errors import DeviceError, DeviceLostError, OutOfMemoryError, UnsupportedOpError
+from playgrad.runtime.session import Session
+from tests.compiler.programs import network
+
+
+class TestMixedPlacement:
+    """Parts of one graph on ``cpu:0`` and ``gpu:0`` in one run."""
+
+    def test_values_travel_both_ways(self, graph):
+        x = ops.placeholder("float32", [None, 4], name="x")
+        with graph.device("gpu:0"):
+            a = ops.matmul(x, ops.constant(np.eye(4) * 2))
+        with graph.device("cpu:0"):
+            b = ops.exp(a)
+        with graph.device("gpu:0"):
+            c = ops.reduce_sum(b * a)
+        value = np.random.default_rng(0).uniform(-1, 1, (3, 4)).astype(np.float32)
+        expected = np.sum(np.exp(2 * value) * 2 * value)
+        for default in ("cpu", "gpu"):
+            with Session(graph, device=default) as session:
+                got = session.run([a, b, c], {x: value})
+                np.testing.assert_allclose(got[2], expected, rtol=1e-5)
+                np.testing.assert_allclose(got[1], np.exp(2 * value), rtol=1e-5)
+
+    @pytest.mark.parametrize("dtype", ["int32", "uint32", "uint8", "bool"])
+    def test_every_type_travels(self, graph, dtype):
+        x = ops.placeholder(dtype, [3, 3], name="x")
+        with graph.device("gpu:0"):
+            there = ops.reshape(x, [9])
+        with graph.device("cpu:0"):
+            back = ops.identity(there)
+        value = (np.arange(9).reshape(3, 3) % 2).astype(dtype)
+        with Session(graph) as session:
+            np.testing.assert_array_equal(session.run(back, {x: value}), value.reshape(9))
+
+    def test_float64_is_computed_on_the_cpu(self, graph):
+        w = ops.Variable([1.0, 2.0], name="w", dtype="float64")
+        x = ops.Variable([1.0, 2.0], name="x")
+        fetches = [w.assign_add(ops.cast(x, "float64") / 3.0), x.assign_sub(2.0), w, x]
+        with Session(graph, device="gpu") as session:
+            new_w, new_x, old_w, old_x = session.run(fetches)
+        np.testing.assert_array_equal(new_w, np.array([1.0, 2.0]) + np.array([1.0, 2.0]) / 3.0)
+        assert (new_x.tolist(), old_w.tolist(), old_x.tolist()) == ([-1, 0], [1, 2], [1, 2])
+
+    def test_variables_on_both(self, graph):
+        with graph.device("cpu:0"):
+            here = ops.Variable([1.0], name="here")
+        with graph.device("gpu:0"):
+            there = ops.Variable([10.0], name="there")
+        step = ops.group(here.assign_add(there), there.assign_add(here))
+        with Session(graph, device="gpu") as session:
+            assert session.repeat(step, 2).steps_done == 2
+            assert (session.value(here), session.value(there)) == (22, 22)
+
+    def test_what_no_gpu_can_do_is_refused(self, graph):
+        x = ops.placeholder("float64", [1], name="x")
+        with graph.device("gpu:0"):
+            y = ops.exp(x, name="y")
+        with Session(graph) as session, pytest.raises(UnsupportedOpError) as caught:
+            session.run(y, {x: [1.0]})
+        assert "y: the operation 'exp' cannot run on gpu:0: no GPU has float64" in str(caught.value)
+
+    def test_unknown_devices_are_refused(self, graph):
+        with graph.device("gpu:5"):
+            y = ops.exp(ops.constant([1.0]))
+        with Session(graph) as session, pytest.raises(DeviceError, match="gpu:5, which does not"):
+            session.run(y)
+
+
+class TestLimits:
+    """The same program on adapters of different limits."""
+
+    def run(self, limits: Limits, memory: int | None = None) -> None:
+        net = network(hidden=64)
+        host = NullHost(limits, memory)
+        with registry.attached(host) as name, Session(net.graph, device=name) as session:
+            session.run(net.logits, net.feeds(batch=2))
+            before = {v.node.name: session.value(v) for v in ops.global_variables(net.graph)}
+            stats = host.stats()
+            large = net.feeds(batch=64)
+            try:
+                session.run([net.loss, net.train], large)
+            finally:
+                after = {name: session.value(name) for name in before}
+                for variable, value in before.items():
+                    np.testing.assert_array_equal(after[variable], value)
+                self.left = (stats, host.stats())
+
+    def test_that_are_large_enough(self):
+        self.run(Limits())
+        assert self.left[1]["programs"] == self.left[0]["programs"] + 1
+
+    def test_of_bindings(self):
+        with pytest.raises(OutOfMemoryError) as caught:
+            self.run(Limits(max_storage_buffer_binding_size=8192))
+        assert "the adapter binds at most 0 MiB" in str(caught.value) or "8,192" in str(
+            caught.value
+        )
+        assert "Use a smaller batch" in str(caught.value)
+        assert self.left[0]["buffers"] <= self.left[1]["buffers"]
+        assert self.left[0]["programs"] == self.left[1]["programs"]
+
+    def test_of_memory(self):
+        with pytest.raises(OutOfMemoryError, match="null has no room for a buffer of"):
+            self.run(Limits(), memory=40_000)
+        assert self.left[0]["programs"] == self.left[1]["programs"]
+
+    def test_of_variables(self, graph):
+        ops.Variable(np.zeros(10), name="small")
+        ops.Variable(np.zeros(5000), name="large")
+        host = NullHost(Limits(max_storage_buffer_binding_size=8192))
+        with registry.attached(host) as name, Session(graph, device=name) as session:
+            with pytest.raises(OutOfMemoryError) as caught:
+                session.initialize()
+            text = str(caught.value)
+            assert "the variable 'large' takes 20,224 bytes" in text and "8,192" in text
+            assert __file__ in text and "device='cpu'" in text
+            assert host.stats()["buffers"] == 0
+            assert session.value("small").tolist() == [0] * 10
+
+    def test_variables_are_spread_over_buffers(self, graph):
+        values = {}
+        for i in range(5):
+            values[f"w{i}"] = np.full(1500, i, np.float32)
+            ops.Variable(values[f"w{i}"], name=f"w{i}")
+        host = NullHost(Limits(max_buffer_size=16384, max_storage_buffer_binding_size=8192))
+        with registry.attached(host) as name, Session(graph, device=name) as session:
+            session.initialize()
+            assert host.stats()["buffers"] == 3
+            for variable, value in values.items():
+                np.testing.assert_array_equal(session.value(variable), value)
+
+    def test_of_a_real_adapter(self, graph):
+        x = ops.placeholder("float32", [None, 1], name="x")
+        with graph.name_scope("net"):
+            big = ops.matmul(x, x, transpose_b=True, name="square")
+        with Session(graph, device="gpu") as session:
+            with pytest.raises(OutOfMemoryError) as caught:
+                session.run(ops.reduce_sum(big), {x: np.ones((20_000, 1))})
+            assert "net/square" in str(caught.value) and "MiB" in str(caught.value)
+            assert session.run(ops.reduce_sum(big), {x: np.ones((20, 1))}) == 400
+
+
+class TestBooks:
+    """What a session asks of a device, counted by the null device."""
+
+    @pytest.fixture
+    def counted(self):
+        host = NullHost()
+        net = network()
+        with registry.attached(host) as name, Session(net.graph, device=name) as session:
+            session.run(net.train, net.feeds())
+            yield host, net, session
+
+    def test_one_call_a_step_and_one_for_many(self, counted):
+        host, net, session = counted
+        host.executed.clear()
+        session.run([net.loss, net.train], net.feeds())
+        session.repeat(net.train, 500, net.feeds())
+        assert [steps for _, _, steps in host.executed] == [1, 500]
+
+    def test_dispatches(self, counted):
+        host, net, session = counted
+        before = host.dispatches
+        session.run(net.train, net.feeds())
+        assert host.dispatches - before == session.dispatches(net.train, net.feeds()) == 13
+
+    def test_only_feeds_go_up_and_only_fetches_come_down(self, counted):
+        host, net, session = counted
+        feeds = net.feeds()
+        session.run([net.loss, net.train], feeds)
+        host.bytes_written = host.bytes_read = 0
+        session.run([net.loss, net.train], feeds)
+        assert host.bytes_written == sum(array.nbytes for array in feeds.values())
+        assert host.bytes_read == 4
+
+    def test_compiled_once(self, counted):
+        host, net, session = counted
+        programs = host.stats()["programs"]
+        for _ in range(5):
+            session.run(net.train, net.feeds())
+        assert host.stats()["programs"] == programs
+        session.run(net.train, net.feeds(batch=7))
+        assert host.stats()["programs"] == programs + 1
+
+
+class TestLoss:
+    """A device that goes away: an error at the next use, and a new session works."""
+
+    @pytest.fixture(autouse=True)
+    def fresh_devices(self):
+        registry.close_gpus()
+        yield
+        registry.close_gpus()
+
+    @pytest.mark.parametrize("way", ["driver", "host", "registry"])
+    def test_is_an_error_and_then_over(self, graph, way):
+        w = ops.Variable([1.0], name="w")
+        update = w.assign_add(1.0)
+        with Session(graph, device="gpu") as session:
+            session.run(update)
+            if way == "driver":
+                session._gpu("gpu:0").host._device.destroy()
+            elif way == "host":
+                session._gpu("gpu:0").host.destroy()
+            else:
+                registry.close_gpus()
+            for use in (
+                lambda: session.run(update),
+                lambda: session.value(w),
+                lambda: session.run(w * 5.0),
+                lambda: session.assign({w: [2.0]}),
+                lambda: session.repeat(update, 3),
+            ):
+                with pytest.raises(DeviceLostError, match=r"lost|gone"):
+                    use()
+            with Session(graph, device="gpu") as other:
+                assert other.run(update) == 2
+        with Session(graph, device="gpu") as last:
+            assert last.run(update) == 2
+
+    def test_that_nobody_noticed_does_not_disturb_closing(self, graph):
+        w = ops.Variable([1.0], name="w")
+        for way in ("driver", "host"):
+            session = Session(graph, device="gpu")
+            session.run(w)
+            host = session._gpu("gpu:0").host
+            (host._device if way == "driver" else host).destroy()
+            session.close()
+            registry.close_gpus()
+        with Session(graph, device="gpu") as session:
+            assert session.run(w) == 1
+
+
+def test_attached_devices_are_there_for_a_while(graph):
+    count = len(registry.gpu_adapters())
+    with registry.attached(NullHost()) as name:
+        assert name == f"gpu:{count}" and name in registry.device_names()
+        assert registry.gpu(count).adapter == "null"
+    assert name not in registry.device_names()
+    with pytest.raises(DeviceError, match=f"there is no gpu:{count}"):
+        registry.gpu(count)

@@ -1,0 +1,260 @@
+"""The executor: any legal order, real concurrency, errors and stops that end a run cleanly."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from playgrad import ops
+from playgrad.runtime.executor import Executor, Task
+from playgrad.runtime.session import Session
+from playgrad.runtime.trace import Event, Trace
+
+PATIENCE = 20.0  # seconds until a rendezvous that does not come about is given up
+
+
+@st.composite
+def dags(draw) -> list[tuple[int, ...]]:
+    """For each task the earlier ones that it waits for."""
+    size = draw(st.integers(0, 14))
+    return [
+        tuple(sorted(draw(st.sets(st.integers(0, i - 1), max_size=4)))) if i else ()
+        for i in range(size)
+    ]
+
+
+def mixing_tasks(
+    edges: list[tuple[int, ...]], heavy: list[bool]
+) -> tuple[list[Task], dict[int, int]]:
+    """Tasks whose results depend on those of their predecessors and on nothing else."""
+    results: dict[int, int] = {}
+
+    def work(number: int) -> None:
+        assert number not in results
+        value = number + 1
+        for before in edges[number]:
+            value = (value * 1_000_003 + results[before]) % (2**61 - 1)
+        results[number] = value
+
+    tasks = [
+        Task(f"t{i}", "cpu:0", lambda i=i: work(i), after, heavy[i])
+        for i, after in enumerate(edges)
+    ]
+    return tasks, results
+
+
+class TestOrder:
+    @given(dags(), st.integers(0, 2**16))
+    def test_any_legal_order_gives_the_same(self, edges, seed):
+        tasks, expected = mixing_tasks(edges, [False] * len(edges))
+        Executor(threads=1).run(tasks)
+        assert len(expected) == len(edges)
+        tasks, results = mixing_tasks(edges, [False] * len(edges))
+        Executor(threads=1, choose=random.Random(seed).choice).run(tasks)
+        assert results == expected
+
+    @settings(max_examples=50, deadline=None)
+    @given(dags(), st.data())
+    def test_threads_give_the_same(self, edges, data):
+        tasks, expected = mixing_tasks(edges, [False] * len(edges))
+        Executor(threads=1).run(tasks)
+        heavy = data.draw(st.lists(st.booleans(), min_size=len(edges), max_size=len(edges)))
+        tasks, results = mixing_tasks(edges, heavy)
+        executor = Executor(threads=3)
+        try:
+            for _ in range(3):
+                results.clear()
+                executor.run(tasks)
+                assert results == expected
+        finally:
+            executor.close()
+
+    @settings(max_examples=50, deadline=None)
+    @given(dags(), st.integers(0, 3))
+    def test_events_are_legal(self, edges, threads):
+        tasks, _ = mixing_tasks(edges, [i % 2 == 0 for i in range(len(edges))])
+        executor, trace = Executor(threads), Trace()
+        executor.run(tasks, trace)
+        executor.close()
+        events = {event.name: event for event in trace.events}
+        assert set(events) == {task.name for task in tasks} and len(trace.events) == len(tasks)
+        for task in tasks:
+            event = events[task.name]
+            assert event.queued <= event.start <= event.end
+            for before in task.after:
+                assert events[tasks[before].name].end <= event.queued
+
+    def test_circles_are_an_error(self):
+        tasks = [Task("a", "cpu:0", list, (1,)), Task("b", "cpu:0", list, (0,))]
+        with pytest.raises(RuntimeError, match="tasks wait for each other in a circle"):
+            Executor().run(tasks)
+
+
+class TestConcurrency:
+    def test_two_heavy_tasks_run_at_the_same_time(self):
+        """Each waits inside for the other: one after the other they would never end."""
+        meeting = threading.Barrier(2, timeout=PATIENCE)
+        tasks = [Task(name, "cpu:0", lambda: meeting.wait() and None, heavy=True) for name in "ab"]
+        executor = Executor(threads=2)
+        try:
+            executor.run(tasks)
+        finally:
+            executor.close()
+
+    def test_light_tasks_go_on_beside_a_heavy_one(self):
+        done = threading.Event()
+        tasks = [
+            Task("heavy", "cpu:0", lambda: done.wait(PATIENCE) or pytest.fail("alone"), heavy=True),
+            Task("light", "cpu:0", list),
+            Task("last", "cpu:0", done.set, (1,)),
+        ]
+        executor = Executor(threads=2)
+        try:
+            executor.run(tasks)
+        finally:
+            executor.close()
+
+    def test_light_tasks_stay_on_the_calling_thread(self):
+        names = []
+        tasks = [
+            Task(f"t{i}", "cpu:0", lambda: names.append(threading.current_thread().name))
+            for i in range(5)
+        ]
+        Executor(threads=4).run(tasks)
+        assert names == [threading.current_thread().name] * 5
+
+    @pytest.mark.parametrize("threads", [0, 1])
+    def test_without_threads_all_are_done_here(self, threads):
+        names = []
+        tasks = [
+            Task(f"t{i}", "cpu:0", lambda: names.append(threading.current_thread()), heavy=True)
+            for i in range(3)
+        ]
+        Executor(threads).run(tasks)
+        assert names == [threading.current_thread()] * 3
+
+    def test_close_ends_the_threads(self):
+        before = threading.active_count()
+        executor = Executor(threads=3)
+        meeting = threading.Barrier(3, timeout=PATIENCE)
+        executor.run([Task(n, "cpu:0", lambda: meeting.wait() and None, heavy=True) for n in "abc"])
+        assert threading.active_count() > before
+        executor.close()
+        executor.close()
+        assert threading.active_count() == before
+
+    def test_large_operations_of_a_session_share_the_work(self, graph):
+        """Two independent products are in work at the same time: neither waits for the other."""
+        x = ops.placeholder("float32", [400, 400], name="x")
+        y, z = ops.matmul(x, x, name="y"), ops.matmul(x, x, transpose_a=True, name="z")
+        with Session(graph, device="cpu", threads=2) as session:
+            runnable = session.compiled([y, z], {x: _ones(400)})
+            heavy = {task.name: task.heavy for task in runnable.tasks}
+            assert heavy == {"y": True, "z": True}
+            assert session.run([y, z], {x: _ones(400)})[0][0, 0] == 400
+
+
+def _ones(size):
+    return [[1.0] * size] * size
+
+
+class TestErrors:
+    @pytest.mark.parametrize("heavy", [False, True])
+    def test_end_the_run(self, heavy):
+        ran = []
+
+        def fail():
+            raise ValueError("broken")
+
+        tasks = [
+            Task("a", "cpu:0", fail, heavy=heavy),
+            Task("b", "cpu:0", lambda: ran.append("b"), heavy=heavy),
+            Task("c", "cpu:0", lambda: ran.append("c"), (0,)),
+        ]
+        executor = Executor(threads=2)
+        try:
+            with pytest.raises(ValueError, match="broken"):
+                executor.run(tasks)
+            assert "c" not in ran
+            ran.clear()
+            executor.run(tasks[1:2])  # and the executor can be used again
+            assert ran == ["b"]
+        finally:
+            executor.close()
+
+    def test_wait_for_what_has_begun(self):
+        began, release, ended = threading.Event(), threading.Event(), threading.Event()
+
+        def slow():
+            began.set()
+            release.wait(PATIENCE)
+            ended.set()
+
+        def fail():
+            began.wait(PATIENCE)
+            release.set()
+            raise ValueError("broken")
+
+        executor = Executor(threads=2)
+        try:
+            with pytest.raises(ValueError, match="broken"):
+                executor.run([Task("fail", "cpu:0", fail), Task("s", "cpu:0", slow, heavy=True)])
+            assert ended.is_set()
+        finally:
+            executor.close()
+
+    def test_stop_is_asked_between_tasks(self):
+        ran = []
+        tasks = [
+            Task(f"t{i}", "cpu:0", lambda i=i: ran.append(i), (i - 1,) if i else ())
+            for i in range(9)
+        ]
+        with pytest.raises(KeyboardInterrupt):
+            Executor().run(tasks, stop=lambda: len(ran) == 4)
+        assert ran == [0, 1, 2, 3]
+
+
+class TestTraceFiles:
+    def test_of_a_session_are_valid(self, graph, tmp_path):
+        x = ops.placeholder("float32", [4], name="x")
+        with graph.device("gpu:0"):
+            a = ops.exp(x, name="a")
+        with graph.device("cpu:0"):
+            b = ops.neg(a, name="b")
+        trace = Trace()
+        with Session(graph) as session:
+            session.run(b, {x: [1, 2, 3, 4]}, trace=trace)
+        path = tmp_path / "trace.json"
+        trace.save(path)
+        data = json.loads(path.read_text())
+        events = [event for event in data["traceEvents"] if event["ph"] == "X"]
+        tracks = {e["tid"]: e["args"]["name"] for e in data["traceEvents"] if e["ph"] == "M"}
+        assert {tracks[event["tid"]] for event in events} == {"cpu:0", "gpu:0"}
+        assert [e["name"] for e in events][-1] == "b"
+        for event in events:
+            assert event["ts"] >= 0 and event["dur"] >= 0 and event["args"]["waited_us"] >= 0
+            assert isinstance(event["pid"], int) and isinstance(event["tid"], int)
+
+    def test_events_of_one_track_do_not_overlap(self):
+        """The format nests what overlaps: tasks at the same time need tracks of their own."""
+        spans = [(0, 4), (1, 3), (2, 6), (4, 5), (7, 8)]
+        trace = Trace([Event(f"t{i}", "cpu:0", 0, a, b) for i, (a, b) in enumerate(spans)])
+        events = trace.as_chrome()["traceEvents"]
+        tracks: dict[int, list[tuple[float, float]]] = {}
+        for event in events:
+            if event["ph"] == "X":
+                tracks.setdefault(event["tid"], []).append((event["ts"], event["dur"]))
+        assert len(tracks) == 3
+        for track in tracks.values():
+            ends = 0.0
+            for ts, duration in sorted(track):
+                assert ts >= ends
+                ends = ts + duration
+
+    def test_of_nothing(self):
+        assert Trace().as_chrome() == {"displayTimeUnit": "ms", "traceEvents": []}

@@ -199,6 +199,16 @@ def test_counts_must_be_whole(name: str, value: Any) -> None:
         classifier().fit(X, LABELS, **{name: value})
 
 
+def test_what_keras_takes_for_granted() -> None:
+    model = pg.Sequential([nn.Dense(1)])
+    model.compile("sgd", "mse", None, device="cpu")
+    history = model.fit(X, Y, None, callbacks=None, verbose=0, validation_data=None)
+    assert len(history.losses) == 2  # batches of 32
+    assert model.input_maximum == X.max()
+    with pytest.raises(pg.DataError, match=r"validation_data must be a pair \(x, y\)"):
+        model.fit(X, Y, validation_data=(X, Y, Y), verbose=0)
+
+
 def test_fit_needs_compile() -> None:
     with pytest.raises(pg.GraphError, match=r"no optimizer and loss yet.*model\.compile"):
         pg.Sequential([nn.Dense(1)]).fit(X, Y)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from playgrad.nn.model import Model
 
 Array = np.ndarray[Any, Any]
+BATCH = 32
 EVALUATION_BATCH = 200
 """Samples of one evaluation step: large enough for few dispatches, small enough to be short."""
 
@@ -52,10 +53,14 @@ class Settings:
         return replace(self, **{name: v for name, v in chosen.items() if v is not None})
 
     def check(self) -> None:
+        """Raise DataError for numbers that are none, and for validation data that is no pair."""
         for name in ("batch_size", "epochs", "steps"):
             value = getattr(self, name)
-            if value is not None and (value != int(value) or value < 1):
+            if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
                 raise DataError(f"{name} must be a whole number of at least 1, not {value!r}.")
+        pair = self.validation_data
+        if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+            raise DataError("validation_data must be a pair (x, y).")
 
 
 def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
@@ -69,6 +74,7 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
         validation = prepare(model, *settings.validation_data, "validation ")
     optimizer.prepare(model.graph)
     data = make_resident(model, "train", xs, ys)
+    model.input_maximum = max(float(array.max()) for array in xs)
     batch = min(settings.batch_size, data.count)
     step = build_train_step(model, data, batch, settings.shuffle, settings.seed)
     test = None

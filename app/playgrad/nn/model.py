@@ -70,6 +70,8 @@ class Model:
         """Training and evaluation steps already built, by what they were built for."""
         self.stop_training = False
         """Set by callbacks: training ends after the epoch."""
+        self.input_maximum = 1.0
+        """The largest input value in the data last trained on: 255 for images in bytes."""
         self.training_step: Node | None = None
         """What ``fit`` runs at each step."""
         self._device = "auto"
@@ -283,7 +285,7 @@ class Model:
         self,
         optimizer: str | optim.Optimizer = "adam",
         loss: Any = None,
-        metrics: Sequence[Any] = (),
+        metrics: Sequence[Any] | None = None,
         loss_weights: Sequence[float] | None = None,
         device: str = "auto",
     ) -> None:
@@ -297,7 +299,7 @@ class Model:
             device: "auto", "cpu" or "gpu"; an option of the host, where set, goes before it.
         """
         self.optimizer = optim.get(optimizer)
-        self.heads = Heads(loss, metrics, loss_weights)
+        self.heads = Heads(loss, metrics or (), loss_weights)
         self._device = device
         self.cache.clear()
 
@@ -305,10 +307,11 @@ class Model:
         self,
         x: Any,
         y: Any,
-        batch_size: int = 32,
+        batch_size: int | None = None,
         epochs: int = 1,
         verbose: int = 1,
-        callbacks: Sequence[Callback] = (),
+        callbacks: Sequence[Callback] | None = None,
+        *,
         validation_data: tuple[Any, Any] | None = None,
         shuffle: bool = True,
         seed: int | None = None,
@@ -321,6 +324,7 @@ class Model:
 
         Args:
             x, y: arrays of equal length, or lists of them for several inputs or outputs.
+            batch_size: samples a step; 32 where None.
             verbose: 0 for silence, 1 to print a line after each epoch.
             validation_data: ``(x, y)`` to evaluate after each epoch, whole.
             seed: of the order of samples; None takes one from the graph's seed.
@@ -335,7 +339,13 @@ class Model:
             KeyboardInterrupt: stopped; the model stays usable.
         """
         settings = fitting.Settings(
-            batch_size, epochs, verbose, tuple(callbacks), validation_data, shuffle, seed
+            fitting.BATCH if batch_size is None else batch_size,
+            epochs,
+            verbose,
+            tuple(callbacks or ()),
+            validation_data,
+            shuffle,
+            seed,
         )
         return fitting.fit(self, x, y, settings)
 

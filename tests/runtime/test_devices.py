@@ -195,6 +195,28 @@ class TestBooks:
         assert host.stats()["programs"] == programs + 1
 
 
+@pytest.mark.gpu
+def test_one_submit_a_step(monkeypatch):
+    net = network()
+    with Session(net.graph, device="gpu") as session:
+        session.run([net.loss, net.train], net.feeds())
+        queue = session._gpu("gpu:0").host._device.queue
+        submitted: list[int] = []
+        submit, wait = queue.submit, queue.read_buffer
+
+        def waiting(*arguments):
+            """wgpu-py waits by a submit of its own, which is not counted."""
+            before = len(submitted)
+            data = wait(*arguments)
+            del submitted[before:]
+            return data
+
+        monkeypatch.setattr(queue, "submit", lambda w: submitted.append(len(w)) or submit(w))
+        monkeypatch.setattr(queue, "read_buffer", waiting)
+        session.repeat(net.train, 20, net.feeds())
+        assert submitted == [1] * 20
+
+
 class TestLoss:
     """A device that goes away: an error at the next use, and a new session works."""
 

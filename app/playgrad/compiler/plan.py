@@ -174,11 +174,14 @@ class PlanBuilder:
             self._dispatch(node, call, scratch, filled)
 
     def _read_variable(self, node: Node) -> None:
-        spec = node.outputs[0].spec
+        size = device_bytes(node.outputs[0].spec)
+        source = _Storage(size, self.state[node.attrs["variable"]])
+        self._copy(node, source, self.storage[node.outputs[0]])
+
+    def _copy(self, node: Node, source: _Storage, target: _Storage) -> None:
+        words = (TensorSpec((source.size // 4,), "uint32"),)
         assert COPY.lower is not None
-        call: KernelCall = COPY.lower(KernelRequest((spec,), (spec,), {}, self.target)).calls[0]
-        source = _Storage(device_bytes(spec), self.state[node.attrs["variable"]])
-        target = self.storage[node.outputs[0]]
+        call: KernelCall = COPY.lower(KernelRequest(words, words, {}, self.target)).calls[0]
         self._append(_Dispatch(call, node, [(source, False), (target, True)]))
 
     def _aliases(self, node: Node) -> dict[int, int]:
@@ -204,7 +207,28 @@ class PlanBuilder:
             else:
                 operands.append((scratch[binding.index], binding.index not in filled))
         filled.update(b.index for b in call.bindings if b.kind == "scratch")
-        self._append(_Dispatch(call, node, operands))
+        self._append(_Dispatch(call, node, self._apart(node, operands)))
+
+    def _apart(
+        self, node: Node, operands: Sequence[tuple[_Storage, bool]]
+    ) -> list[tuple[_Storage, bool]]:
+        """``operands`` with no variable bound twice in a dispatch that writes its buffer.
+
+        All bindings of that buffer are for writing, and such may not overlap: the second reads a
+        copy.
+        """
+        bound = {storage.place for storage, written in operands if written}
+        buffers = {place.buffer for place in bound if place is not None}
+        result = []
+        for storage, written in operands:
+            if not written and storage.place is not None and storage.place.buffer in buffers:
+                if storage.place in bound:
+                    copy = self._block(storage.size, node)
+                    self._copy(node, storage, copy)
+                    storage = copy
+                bound.add(storage.place)
+            result.append((storage, written))
+        return result
 
     def _append(self, dispatch: _Dispatch) -> None:
         now = len(self.dispatches)

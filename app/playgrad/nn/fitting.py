@@ -1,26 +1,19 @@
-"""What ``Model.fit``, ``evaluate``, ``predict`` and ``train_on_batch`` do."""
+"""What ``Model.fit`` and ``Model.evaluate`` do."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from playgrad.errors import DataError, NonFiniteError
-from playgrad.graph.tensor import Tensor
-from playgrad.nn import arrays as checks
+from playgrad.errors import DataError
+from playgrad.nn.batches import not_finite_error, prepare
 from playgrad.nn.callbacks import Callback, History
 from playgrad.nn.loop import Pace, Watch, run_steps
 from playgrad.nn.progress import Progress
 from playgrad.nn.resident import Resident, make_resident
-from playgrad.nn.scopes import at_top
 from playgrad.nn.steps import HISTORY_ROWS, EvalStep, TrainStep, build_eval_step, build_train_step
-from playgrad.ops.elementwise import is_finite
-from playgrad.ops.reduce import reduce_mean
-from playgrad.ops.state import placeholder
 from playgrad.runtime.options import get_options
 
 if TYPE_CHECKING:
@@ -187,7 +180,7 @@ class _Training:
             value = recorder.take(arrays, last, last + 1)[0, 0]
             self.session.assign({self.step.healthy: np.bool_(True)})
             rate = float(self.session.value(self.optimizer.learning_rate))
-            raise _not_finite(float(value), self.done + 1, rate)
+            raise not_finite_error(float(value), self.done + 1, rate)
 
     def _epoch_logs(self) -> dict[str, float]:
         rows = np.concatenate(self.epoch_rows)
@@ -217,14 +210,6 @@ class _Training:
         self.history.train_seconds += self.progress.seconds - before
 
 
-def _not_finite(value: float, step: int, rate: float) -> NonFiniteError:
-    kind = "NaN" if math.isnan(value) else "infinite"
-    return NonFiniteError(
-        f"the loss became {kind} at step {step}; the weights are as they were before it.",
-        hint=f"Lower the learning rate (it is {rate:g}), or scale the data to about -1 to 1.",
-    )
-
-
 def run_evaluation(watch: Watch, pace: Pace, step: EvalStep) -> dict[str, float]:
     """Means of loss and metrics over the whole data set of ``step``."""
     step.rewind(watch.session)
@@ -243,78 +228,3 @@ def evaluate(model: Model, x: Any, y: Any, batch_size: int | None) -> dict[str, 
     watch = Watch(model.session, None)
     with watch.over_session():
         return run_evaluation(watch, Pace(step.steps), step)
-
-
-def prepare(model: Model, x: Any, y: Any, role: str) -> tuple[list[Array], list[Array]]:
-    """Inputs and targets, checked against the model, which is built for them if need be.
-
-    Raises:
-        DataError, ShapeError, DTypeError: they cannot be used; nothing has changed.
-    """
-    xs = prepare_inputs(model, x, f"{role}x")
-    ys = checks.as_arrays(y, len(model.outputs), f"{role}y")
-    checks.check_lengths([*xs, *ys], f"{role}x and {role}y")
-    _, heads = model.compiled()
-    return xs, heads.targets(ys, model.outputs, f"{role}y")
-
-
-def prepare_inputs(model: Model, x: Any, what: str) -> list[Array]:
-    """Inputs, checked against the model, which is built for them if need be."""
-    count = len(model.inputs) if model.built else 1
-    xs = checks.as_arrays(x, count, what)
-    model.ensure_built(xs)
-    checks.check_lengths(xs, f"the arrays of {what}")
-    for i, (array, tensor) in enumerate(zip(xs, model.inputs, strict=True)):
-        name = what if len(xs) == 1 else f"{what}[{i}]"
-        checks.check_samples(array, tensor.spec, name, model.layers[0].name or "input")
-    return xs
-
-
-def predict(model: Model, x: Any, batch_size: int) -> Any:
-    """Outputs as arrays; see ``Model.predict``."""
-    xs = prepare_inputs(model, x, "x")
-    count = len(xs[0])
-    parts: list[list[Array]] = []
-    for start in range(0, count, batch_size):
-        feeds = {}
-        for tensor, array in zip(model.inputs, xs, strict=True):
-            piece = array[start : start + batch_size].astype(tensor.dtype)
-            short = min(batch_size, count) - len(piece)
-            # A last part of another size would be compiled for itself: filled up instead.
-            feeds[tensor] = np.concatenate([piece, np.repeat(piece[-1:], short, axis=0)])
-        results = model.session.run(list(model.outputs), feeds)
-        parts.append([result[: count - start] for result in results])
-    outputs = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
-    return outputs[0] if len(outputs) == 1 else outputs
-
-
-def train_on_batch(model: Model, x: Any, y: Any) -> dict[str, float]:
-    """One update; see ``Model.train_on_batch``."""
-    xs, ys = prepare(model, x, y, "")
-    feeds, columns, update, gate = _batch_step(model, xs, ys)
-    values = model.session.run([*columns, gate, update], dict(zip(feeds, (*xs, *ys), strict=True)))
-    if not values[len(columns)]:
-        optimizer, _ = model.compiled()
-        rate = float(model.session.value(optimizer.learning_rate))
-        raise _not_finite(float(values[0]), 1, rate)
-    names = model.compiled()[1].names(model.output_names)
-    return {name: float(value) for name, value in zip(names, values, strict=False)}
-
-
-def _batch_step(model: Model, xs: Sequence[Array], ys: Sequence[Array]) -> Any:
-    """Placeholders, loss and metrics, update and gate, made once for arrays of such types."""
-    key = ("batch", *(array.dtype.name for array in (*xs, *ys)))
-    if key in model.cache:
-        return model.cache[key]
-    optimizer, heads = model.compiled()
-    graph = model.graph
-    with at_top(graph), graph.name_scope("batch") as scope:
-        x_in = [placeholder(x.dtype.name, (None, *x.shape[1:]), "x") for x in xs]
-        y_in = [placeholder(y.dtype.name, (None, *y.shape[1:]), "y") for y in ys]
-        per_sample = heads.per_sample(y_in, model.apply(x_in, training=True))
-        columns: list[Tensor] = [reduce_mean(values) for values in per_sample]
-    with at_top(graph), graph.reenter_scope(scope):
-        gate = is_finite(columns[0])
-        update = optimizer.minimize(columns[0], model.trainable_variables, gate)
-    model.cache[key] = ([*x_in, *y_in], columns, update, gate)
-    return model.cache[key]

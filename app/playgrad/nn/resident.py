@@ -11,6 +11,7 @@ import numpy as np
 from playgrad.devices import registry
 from playgrad.dtypes import dtype
 from playgrad.errors import OutOfMemoryError, shape_text
+from playgrad.graph.tensor import Tensor
 from playgrad.nn.scopes import at_top
 from playgrad.ops.fill import fill
 from playgrad.ops.state import Variable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from playgrad.nn.model import Model
 
 Array = np.ndarray[Any, Any]
+_SCOPE = "data/"
 
 
 @dataclass(frozen=True)
@@ -48,14 +50,19 @@ def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Arr
     signature = ("data", role, *((array.shape, array.dtype.name) for array in (*xs, *ys)))
     if signature not in model.cache:
         model.cache[signature] = Resident(
-            tuple(_variable(model, f"data/{role}/x", x) for x in xs),
-            tuple(_variable(model, f"data/{role}/y", y) for y in ys),
+            tuple(_variable(model, f"{_SCOPE}{role}/x", x) for x in xs),
+            tuple(_variable(model, f"{_SCOPE}{role}/y", y) for y in ys),
             len(xs[0]),
         )
     resident: Resident = model.cache[signature]
     variables = (*resident.xs, *resident.ys)
     model.session.assign(dict(zip(variables, (*xs, *ys), strict=True)))
     return resident
+
+
+def is_data(variable: Tensor) -> bool:
+    """Whether ``variable`` holds a data set."""
+    return variable.node.name.startswith(_SCOPE)
 
 
 def _variable(model: Model, name: str, array: Array) -> Variable:

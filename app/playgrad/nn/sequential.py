@@ -32,8 +32,8 @@ class Sequential(Model):
         self, layers: Iterable[Layer | Sequential | Tensor] = (), name: str | None = None
     ) -> None:
         seed = get_options().seed
-        self._set_up(Graph(get_default_graph().seed if seed is None else seed), name)
-        self._structure = None
+        graph = Graph(get_default_graph().seed if seed is None else seed)
+        self._set_up(graph, None, name)
         self._chain: list[Layer] = []
         items = list(layers)
         first = items.pop(0) if items and isinstance(items[0], Tensor) else None

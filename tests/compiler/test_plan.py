@@ -12,7 +12,8 @@ import pytest
 
 from playgrad import ops
 from playgrad.compiler.compile import compile_program
-from playgrad.compiler.plan import Place, PlanBuilder
+from playgrad.compiler.dispatches import Place
+from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
 from playgrad.devices.base import Limits, Target

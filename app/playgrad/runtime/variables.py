@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.compiler.dispatches import Place, device_bytes
 from playgrad.compiler.memory import aligned
-from playgrad.compiler.plan import Place, device_bytes
 from playgrad.devices.base import Limits
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.errors import DeviceLostError, OutOfMemoryError

@@ -1,0 +1,208 @@
+"""The kernels that the nodes of one GPU become, in order, and what each of them binds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playgrad.compiler.memory import Block, aligned
+from playgrad.compiler.order import COPY
+from playgrad.dtypes import dtype, to_device_bytes
+from playgrad.errors import OutOfMemoryError, UnsupportedOpError
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering, Target
+from playgrad.ops.state import is_variable
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where bytes are: in a named buffer at an offset."""
+
+    buffer: str
+    offset: int
+
+
+StateLayout = Mapping[str, Place]
+"""For each variable the external buffer that the session keeps it in."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """What a tensor is stored as: a fixed place, or temporary block number ``block``."""
+
+    size: int
+    place: Place | None = None
+    block: int = -1
+
+
+@dataclass
+class Dispatch:
+    call: KernelCall
+    node: Node
+    operands: list[tuple[Storage, bool]]  # storage and whether it is written, by binding
+
+
+def device_bytes(spec: TensorSpec) -> int:
+    """Bytes that a tensor takes on a GPU."""
+    return dtype(spec.dtype).device_bytes(spec.size)
+
+
+class Dispatches:
+    """Collects dispatches, and where each tensor is stored.
+
+    Attributes:
+        items: the dispatches so far.
+        storage: of every tensor added.
+        blocks: the temporaries, with the dispatches between which each is needed.
+        constants: the contents of the buffer of constants.
+        feeds: place, shape and dtype of what is fed, by channel or placeholder name.
+    """
+
+    def __init__(self, target: Target, state: StateLayout) -> None:
+        self.target = target
+        self.state = state
+        self.items: list[Dispatch] = []
+        self.storage: dict[Tensor, Storage] = {}
+        self.blocks: list[Block] = []
+        self.constants = bytearray()
+        self.feeds: dict[str, dict[str, Any]] = {}
+        self.feed_bytes = 0
+
+    def add(self, node: Node) -> None:
+        """Lower one node, of which everything it reads has been added."""
+        if is_variable(node):
+            self._keep(node.outputs[0], self.state[node.name])
+        elif node.op.name == "constant":
+            self._constant(node.outputs[0], node.attrs["value"])
+        elif node.op.name in ("placeholder", "receive"):
+            self._feed(node)
+        elif node.op.alias:
+            self.storage[node.outputs[0]] = self.storage[node.inputs[0]]
+        elif node.op.name not in ("no_op", "send"):
+            self._lower(node)
+
+    def _keep(self, tensor: Tensor, place: Place) -> None:
+        self.storage[tensor] = Storage(device_bytes(tensor.spec), place)
+
+    def _constant(self, tensor: Tensor, value: Any) -> None:
+        data = to_device_bytes(value)
+        self._keep(tensor, Place("constant", len(self.constants)))
+        self.constants += data + bytes(aligned(len(data)) - len(data))
+
+    def _feed(self, node: Node) -> None:
+        tensor = node.outputs[0]
+        key = node.attrs.get("channel", node.name)
+        self.feeds[key] = {
+            "buffer": "feed",
+            "offset": self.feed_bytes,
+            "shape": list(tensor.spec.static_shape),
+            "dtype": tensor.dtype,
+        }
+        self._keep(tensor, Place("feed", self.feed_bytes))
+        self.feed_bytes += aligned(device_bytes(tensor.spec))
+
+    def _block(self, size: int, node: Node) -> Storage:
+        limit = self.target.limits.max_storage_buffer_binding_size
+        if size > limit:
+            raise OutOfMemoryError(
+                f"'{node.name}' needs a buffer of {size / 2**20:.0f} MiB, but the adapter binds at "
+                f"most {limit / 2**20:.0f} MiB.",
+                hint="Use a smaller batch or a smaller layer, or device='cpu'.",
+            )
+        self.blocks.append(Block(size, len(self.items), len(self.items)))
+        return Storage(size, block=len(self.blocks) - 1)
+
+    def _lower(self, node: Node) -> None:
+        for index, tensor in enumerate(node.outputs):
+            if node.op.writes:
+                self._keep(tensor, self.state[node.attrs["variables"][index]])
+            else:
+                self.storage[tensor] = self._block(device_bytes(tensor.spec), node)
+        if node.op.name == "read_variable":
+            self._read_variable(node)
+            return
+        request = KernelRequest(
+            inputs=tuple(tensor.spec for tensor in node.inputs),
+            outputs=tuple(tensor.spec for tensor in node.outputs),
+            attrs=node.attrs,
+            target=self.target,
+            aliases=self._aliases(node),
+        )
+        if node.op.lower is None:
+            raise UnsupportedOpError(f"the operation {node.op.name!r} cannot run on a GPU.")
+        lowering: Lowering = node.op.lower(request)
+        scratch = [self._block(max(4, size), node) for size in lowering.scratch]
+        filled: set[int] = set()
+        for call in lowering.calls:
+            self._dispatch(node, call, scratch, filled)
+
+    def _read_variable(self, node: Node) -> None:
+        size = device_bytes(node.outputs[0].spec)
+        source = Storage(size, self.state[node.attrs["variable"]])
+        self._copy(node, source, self.storage[node.outputs[0]])
+
+    def _copy(self, node: Node, source: Storage, target: Storage) -> None:
+        words = (TensorSpec((source.size // 4,), "uint32"),)
+        assert COPY.lower is not None
+        call: KernelCall = COPY.lower(KernelRequest(words, words, {}, self.target)).calls[0]
+        self._append(Dispatch(call, node, [(source, False), (target, True)]))
+
+    def _aliases(self, node: Node) -> dict[int, int]:
+        if not node.op.writes:
+            return {}
+        outputs = [self.storage[tensor].place for tensor in node.outputs]
+        return {
+            i: outputs.index(self.storage[tensor].place)
+            for i, tensor in enumerate(node.inputs)
+            if self.storage[tensor].place in outputs
+        }
+
+    def _dispatch(
+        self, node: Node, call: KernelCall, scratch: list[Storage], filled: set[int]
+    ) -> None:
+        """Add one dispatch; a scratch buffer is written by the first that binds it, then read."""
+        operands = []
+        for binding in call.bindings:
+            if binding.kind == "input":
+                operands.append((self.storage[node.inputs[binding.index]], False))
+            elif binding.kind == "output":
+                operands.append((self.storage[node.outputs[binding.index]], True))
+            else:
+                operands.append((scratch[binding.index], binding.index not in filled))
+        filled.update(b.index for b in call.bindings if b.kind == "scratch")
+        self._append(Dispatch(call, node, self._apart(node, operands)))
+
+    def _apart(
+        self, node: Node, operands: Sequence[tuple[Storage, bool]]
+    ) -> list[tuple[Storage, bool]]:
+        """``operands`` with no variable bound twice in a dispatch that writes its buffer.
+
+        All bindings of that buffer are for writing, and such may not overlap: the second reads a
+        copy.
+        """
+        bound = {storage.place for storage, written in operands if written}
+        buffers = {place.buffer for place in bound if place is not None}
+        result = []
+        for storage, written in operands:
+            if not written and storage.place is not None and storage.place.buffer in buffers:
+                if storage.place in bound:
+                    copy = self._block(storage.size, node)
+                    self._copy(node, storage, copy)
+                    storage = copy
+                bound.add(storage.place)
+            result.append((storage, written))
+        return result
+
+    def _append(self, dispatch: Dispatch) -> None:
+        now = len(self.items)
+        self.items.append(dispatch)
+        reads = {s.block for s, written in dispatch.operands if not written and s.block >= 0}
+        writes = {s.block for s, written in dispatch.operands if written and s.block >= 0}
+        for block in reads | writes:
+            self.blocks[block].last = now
+        for block in writes:
+            self.blocks[block].apart |= reads
+        for block in reads:
+            self.blocks[block].apart |= writes

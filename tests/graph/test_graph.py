@@ -207,7 +207,7 @@ class TestTensors:
     def test_take_numbers_of_their_own_type_only(self, graph):
         x = ops.constant([1, 2])
         assert (x + 1).dtype == "int32"
-        with pytest.raises(DTypeError, match="cannot combine 0.5 with int32 values"):
+        with pytest.raises(DTypeError, match=r"cannot combine 0\.5 with int32 values"):
             _ = x + 0.5
 
     def test_placeholders_need_a_shape(self, graph):

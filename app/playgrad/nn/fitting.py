@@ -114,7 +114,6 @@ class _Training:
         self.model.history = self.history
         self.model.stop_training = False
         self.model.training_step = self.step.run
-        dispatches = self.session.dispatches(self.step.run)  # and compiles it
         self.watch.hooks.fitting(self.model)
         self.progress.begin(
             epochs=self.epochs,
@@ -124,8 +123,10 @@ class _Training:
             adapter=self.session.adapter,
             parameters=self.model.count_params(),
         )
-        reason = "failed"
+        reason, dispatches = "failed", 0
         try:
+            # Compiles it, which takes seconds where the adapter is slow at it.
+            dispatches = self.session.dispatches(self.step.run)
             with self.watch.over_session():
                 self._epochs()
             reason = "completed"

@@ -1,8 +1,9 @@
-// Rows of a convolution: row r is one output pixel, a tap one position of the filter.
-// Depths are the channels of the image's pixel under that position.
+// Rows of a convolution: row r is one output pixel, a tap one line of the filter. Depths are the
+// channels of the pixels under that line, which lie side by side in the image.
 
 const WIDTH = ${WIDTH};
 const HEIGHT = ${HEIGHT};
+const CHANNELS = ${CHANNELS};
 const OUTPUT_WIDTH = ${OUTPUT_WIDTH}u;
 const OUTPUT_HEIGHT = ${OUTPUT_HEIGHT}u;
 
@@ -20,7 +21,7 @@ fn origin(row: u32) -> vec4<i32> {
 
 fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row {
   let y = origin.y + tap_row;
-  let x = origin.z + tap_column;
-  let inside = (y >= 0) & (y < HEIGHT) & (x >= 0) & (x < WIDTH);
-  return Row(u32(origin.x + y * WIDTH + x) * DEPTH, select(NOWHERE, 0u, inside));
+  let start = (origin.x + y * WIDTH + origin.z) * CHANNELS;
+  let place = select(NOWHERE, u32(origin.z * CHANNELS), (y >= 0) & (y < HEIGHT));
+  return Row(u32(start), place);
 }

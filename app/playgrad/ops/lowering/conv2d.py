@@ -23,7 +23,7 @@ def _params(attrs: Mapping[str, Any], **shapes: tuple[int, ...]) -> dict[str, An
 
 
 def lower_conv2d(request: KernelRequest) -> Lowering:
-    """Inputs (image, filters): output pixels by output channels; a tap is a filter position."""
+    """Inputs (image, filters): output pixels by output channels; a tap is a line of the filter."""
     image, filters = request.inputs[0].static_shape, request.inputs[1].static_shape
     batch, output_height, output_width, outputs = request.outputs[0].static_shape
     _, height, width, channels = image
@@ -34,6 +34,7 @@ def lower_conv2d(request: KernelRequest) -> Lowering:
         "conv2d_rows.wgsl",
         WIDTH=width,
         HEIGHT=height,
+        CHANNELS=channels,
         OUTPUT_WIDTH=output_width,
         OUTPUT_HEIGHT=output_height,
         STRIDE_Y=stride_y,
@@ -44,15 +45,15 @@ def lower_conv2d(request: KernelRequest) -> Lowering:
     product = Product(
         rows=batch * output_height * output_width,
         columns=outputs,
-        depth=channels,
+        depth=filter_width * channels,
         rows_code=rows_code,
         a_step=1,
-        taps=filter_height * filter_width,
-        tap_columns=filter_width,
-        b_tap=channels * outputs,
+        taps=filter_height,
+        b_tap=filter_width * channels * outputs,
         b_depth=outputs,
         b_column=1,
         padded=any(side for pair in padding for side in pair),
+        places=width * channels,
     )
     params = _params(request.attrs, image=image, filters=filters)
     return lower_product(request, product, "conv2d", params)

@@ -63,8 +63,6 @@ class OpDef:
         blocks_gradient: gradients stop here without an error (comparisons, argmax, ...).
         alias: the output is the input's bytes under another shape; nothing is executed.
         writes: output j is written in place into the variable ``attrs["variables"][j]``.
-        structural: depends on the shapes of its inputs only, so that it folds to a constant, or is
-            replaced, as soon as they are known.
         specialise: input specs (static) and attributes to ``(op name, attributes, kept inputs)``
             that it becomes once shapes are known.
         epilogue: its kernel can apply an expression to each element that it stores.
@@ -83,7 +81,6 @@ class OpDef:
     blocks_gradient: bool = False
     alias: bool = False
     writes: bool = False
-    structural: bool = False
     specialise: (
         Callable[[Sequence[TensorSpec], Attrs], tuple[str, Attrs, tuple[int, ...]] | None] | None
     ) = None

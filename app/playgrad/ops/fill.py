@@ -98,7 +98,6 @@ def _register_filled_like(name: str, value: int) -> OpDef:
             infer=lambda inputs, attrs: [inputs[0]],
             reference=lambda inputs, attrs: [np.full_like(inputs[0], value)],
             blocks_gradient=True,
-            structural=True,
             specialise=specialise,
             samples=(Sample((floats(3, 2),)), Sample((integers(4),)), Sample((floats(),))),
         )
@@ -128,7 +127,6 @@ _SIZE = register(
         infer=_infer_size,
         reference=lambda inputs, attrs: [_count(inputs[0].shape, attrs["axes"])],
         blocks_gradient=True,
-        structural=True,
         specialise=lambda inputs, attrs: (
             "constant",
             {"value": _count(inputs[0].shape, attrs["axes"])},

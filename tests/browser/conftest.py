@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.browser.playground import Playground
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Worker
 
@@ -66,3 +68,12 @@ def engine(chromium: Browser, server: str) -> Iterator[Engine]:
     page.goto(f"{server}/healthz")
     yield Engine(page)
     page.close()
+
+
+@pytest.fixture(scope="module")
+def playground(chromium: Browser, server: str) -> Iterator[Playground]:
+    """The real page, ready to run, shared by the tests of a file; each leaves it usable."""
+    opened = Playground(chromium, server)
+    opened.expect_status("ready")
+    yield opened
+    opened.close()

@@ -1,0 +1,186 @@
+"""The page as a visitor uses it: buttons by test id, code typed into the editor, numbers read."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+PATIENCE_MS = 60_000
+"""For what takes seconds on an idle machine; a busy one may take many times as long."""
+
+GOOD = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
+model = pg.Sequential([nn.Dense(3, activation="tanh"), nn.Dense(2)])
+model.compile(
+    optimizer=pg.optim.SGD(learning_rate=0.1),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+)
+model.fit(x, (x[:, 0] > 0).astype(np.int32), batch_size=16, epochs=2, verbose=0)
+print("trained well")
+"""
+"""A program of a moment: eight steps of a tiny network."""
+
+# Clicks a button and tells the milliseconds until the status reads one of `states`, as the visitor
+# would see it: without the road to the test and back.
+_CLICK_AND_WAIT = """([button, states]) => new Promise((resolve) => {
+  const status = document.querySelector("[data-testid=status]");
+  const began = performance.now();
+  const look = () => {
+    if (!states.includes(status.textContent)) return;
+    observer.disconnect();
+    resolve(performance.now() - began);
+  };
+  const observer = new MutationObserver(look);
+  observer.observe(status, { characterData: true, childList: true, subtree: true });
+  document.querySelector(`[data-testid=${button}]`).click();
+  look();
+})"""
+
+_PASTE = """(element, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+  element.dispatchEvent(paste);
+}"""
+
+# The bytes that the save button would give. A browser allows a page ten downloads in a row.
+_WEIGHTS = """async () => {
+  const { exportWeights } = await import("/static/js/actions.js");
+  const { bytes } = await exportWeights("safetensors");
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}"""
+
+
+class Playground:
+    """A tab with the page open; everything it complained about is in ``complaints``."""
+
+    def __init__(self, browser: Browser, address: str, **context: Any) -> None:
+        self.context: BrowserContext = browser.new_context(
+            **({"viewport": {"width": 1366, "height": 768}} | context)
+        )
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(PATIENCE_MS)
+        self.complaints: list[str] = []
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._heard)
+        self.page.goto(f"{address}/")
+
+    def _heard(self, message: Any) -> None:
+        if message.type == "error" or "Content Security Policy" in message.text:
+            self.complaints.append(message.text)
+
+    def close(self) -> None:
+        self.context.close()
+        assert not self.complaints, "\n".join(self.complaints)
+
+    # Reading
+
+    def at(self, test_id: str) -> Locator:
+        return self.page.get_by_test_id(test_id)
+
+    def text(self, test_id: str) -> str:
+        return self.at(test_id).inner_text()
+
+    def number(self, test_id: str) -> float:
+        """The number shown, without its percent sign; NaN while there is none."""
+        text = self.text(test_id).rstrip("%")
+        return float("nan") if text == "–" else float(text)
+
+    @property
+    def steps(self) -> int:
+        text = self.text("step-count")
+        return 0 if text == "–" else int(text)
+
+    def expect_status(self, *states: str, seconds: float = PATIENCE_MS / 1000) -> str:
+        """Wait until the status is one of ``states``; an error in its place fails at once."""
+        end = time.monotonic() + seconds
+        while (state := self.text("status")) not in states:
+            assert state != "error" or "error" in states, self.text("error")
+            assert time.monotonic() < end, f"{state} in the place of {states} for {seconds} s"
+            self.page.wait_for_timeout(50)
+        return state
+
+    def wait(self, condition: Callable[[], bool], seconds: float = PATIENCE_MS / 1000) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"waited {seconds} s in vain"
+            self.page.wait_for_timeout(50)
+
+    def workers(self) -> list[str]:
+        return sorted(worker.url.rpartition("/")[2] for worker in self.page.workers)
+
+    # Doing
+
+    def write(self, source: str) -> None:
+        """Paste ``source`` into the editor in the place of what it holds."""
+        content = self.page.locator("[data-testid=editor] .cm-content")
+        content.press("Control+a")
+        content.evaluate(_PASTE, source.strip("\n"))
+
+    def choose_device(self, device: str) -> None:
+        self.at("device-select").select_option(device)
+
+    def start(self, source: str | None = None) -> None:
+        if source is not None:
+            self.write(source)
+        self.at("run").click()
+
+    def finish(self, source: str | None = None, state: str = "done") -> str:
+        """Run to the end, which must be ``state``; what was printed."""
+        self.start(source)
+        self.expect_status("running", state)
+        self.page.wait_for_timeout(0)
+        self.expect_status(state)
+        return self.text("console")
+
+    def timed(self, button: str, *states: str) -> float:
+        """Press ``button``; milliseconds until the status is one of ``states``."""
+        expect(self.at(button)).to_be_enabled(timeout=PATIENCE_MS)
+        answered: float = self.page.evaluate(_CLICK_AND_WAIT, [button, list(states)])
+        return answered
+
+    def runs_well(self) -> None:
+        """The page is as usable as ever: a small good program runs to its end."""
+        assert "trained well" in self.finish(GOOD)
+        expect(self.at("error")).to_have_count(0)
+
+    def download(self, button: str, folder: Path) -> Path:
+        with self.page.expect_download() as started:
+            self.at(button).click()
+        path = folder / started.value.suggested_filename
+        started.value.save_as(path)
+        return path
+
+    def weights(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The weights as they are now, by name."""
+        return safetensors.numpy.load(base64.b64decode(self.page.evaluate(_WEIGHTS)))
+
+    def load(self, path: Path) -> None:
+        """Choose a weights file in the file dialog."""
+        self.at("import-weights").set_input_files(path)
+
+    def draw(self, *strokes: list[tuple[float, float]]) -> None:
+        """Draw on the digit canvas, each stroke through points from (0, 0) to (1, 1)."""
+        self.at("digit-clear").click()
+        canvas = self.at("digit-canvas")
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
+        assert box
+        mouse = self.page.mouse
+        for stroke in strokes:
+            for number, (x, y) in enumerate(stroke):
+                mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=4)
+                if number == 0:
+                    mouse.down()
+            mouse.up()

@@ -118,7 +118,8 @@ class SparseCategoricalCrossentropy(FromScores):
     def check_targets(self, y: Array, output: Shape, what: str) -> Array:
         if len(output) != 2:
             raise ShapeError(
-                f"{self.kind} needs an output of shape (batch, classes), not {shape_text(output)}."
+                f"{self.kind} needs an output of shape (batch, classes), not {shape_text(output)}.",
+                hint="Put nn.Flatten() before the last layer." if len(output) > 2 else None,
             )
         labels = y.reshape(-1) if y.shape[1:] == (1,) else y
         if labels.ndim != 1:
@@ -221,7 +222,7 @@ def get(value: str | Loss | Callable[[Tensor, Tensor], Tensor]) -> Loss:
         return value
     if callable(value):
         return value() if isinstance(value, type) else CustomLoss(value)
-    name = _SHORT.get(value, value)
+    name = _SHORT.get(value, value) if isinstance(value, str) else "custom"
     if name not in _REGISTRY or name == "custom":
         known = [kind for kind in _REGISTRY if kind != "custom"]
         raise GraphError(f"there is no loss {value!r}.", hint=f"Use one of: {', '.join(known)}.")

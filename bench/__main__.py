@@ -1,0 +1,167 @@
+"""The benchmark: every peer × backend × workload, in turns, and tables of what came out.
+
+make bench                                  everything; half an hour on two cores
+make bench ARGS="--only w1 --only jax"      one workload, one peer beside playgrad
+make bench ARGS="--quick"                   one short repeat of each
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from bench import report, startup
+from bench.browser import Tab, chromium
+from bench.desktop import measure as measure_desktop
+from bench.install import install, installed
+from bench.paths import DATA, VAR
+from bench.report import MINE, Row
+from bench.server import peers_app, playgrad_app, serving
+from bench.workloads import WORKLOADS, write
+
+IN_PAGE = (
+    ("playgrad", "webgpu"), ("tfjs", "webgpu"), ("jax", "webgpu"), ("borch", "webgpu"),
+    ("playgrad", "cpu"), ("tfjs", "wasm"), ("jax", "wasm"),
+)  # fmt: skip
+ON_DESKTOP = (
+    ("playgrad", "wgpu"), ("tinygrad", "webgpu"),
+    ("playgrad", "cpu"), ("tinygrad", "cpu"), ("torch", "cpu"),
+)  # fmt: skip
+PARTS = ("page", "desktop", "startup")
+FIRST = 5
+"""Steps whose losses are compared; later repeats look at one only, for the slow peers' sake."""
+
+
+def main(arguments: list[str]) -> int:
+    options = _parse(arguments)
+    if not options.no_install:
+        install()
+    write(DATA)
+    here = installed()
+    results: dict[str, Any] = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
+    rows: list[Row] = []
+    if "page" in options.parts or "startup" in options.parts:
+        with (
+            serving(peers_app()) as peers,
+            serving(playgrad_app()) as playgrad,
+            chromium(options.hardware) as browser,
+        ):
+            tab = Tab(browser, peers, playgrad, options.patience)
+            if "page" in options.parts:
+                rows += _page(tab, _chosen(IN_PAGE, here, options), options, results)
+            if "startup" in options.parts:
+                results["startup"] = startup.measure(tab, 1 if options.quick else options.repeats)
+                print(f"\n## Start-up of the MNIST example\n\n{startup.table(results['startup'])}")
+    if "desktop" in options.parts:
+        rows += _desktop(_chosen(ON_DESKTOP, here, options), options, results)
+    results["rows"] = [vars(row) for row in rows]
+    if options.json:
+        options.json.write(json.dumps(results, indent=1))
+    wrong = [row for row in rows if row.peer == MINE and row.problems]
+    for row in wrong:
+        print(f"{row.name} {row.workload}: {'; '.join(row.problems)}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def _page(
+    tab: Tab, pairs: Iterable[tuple[str, str]], options: argparse.Namespace, results: dict[str, Any]
+) -> list[Row]:
+    def run(peer: str, backend: str, workload: str, settings: dict[str, Any]) -> dict[str, Any]:
+        if peer == MINE:
+            return tab.playgrad_on(backend, workload, settings)
+        return tab.peer(peer, backend, workload, settings)
+
+    rows = _measure(run, pairs, options)
+    report.check(rows)
+    print(f"\n## In the page\n\n{report.table(rows, in_page=True)}\n")
+    print(f"{report.comparison(rows, ['webgpu'])}\n")
+    if not options.quick:
+        webgpu = dict.fromkeys((r.peer, r.backend) for r in rows if r.backend == "webgpu")
+        _shares(run, list(webgpu), rows, results, "page")
+        for row in rows:
+            if row.good and row.good[0].get("kernels") and row.workload != "w0":
+                print(f"\n{report.dispatch_list(row)}")
+    return rows
+
+
+def _desktop(
+    pairs: Iterable[tuple[str, str]], options: argparse.Namespace, results: dict[str, Any]
+) -> list[Row]:
+    def run(peer: str, backend: str, workload: str, settings: dict[str, Any]) -> dict[str, Any]:
+        return measure_desktop(peer, backend, workload, settings, options.patience)
+
+    rows = _measure(run, pairs, options)
+    report.check(rows)
+    print(f"\n## On the desktop\n\n{report.table(rows, in_page=False)}\n")
+    print(f"{report.comparison(rows, ['wgpu', 'webgpu'])}\n")
+    if not options.quick:
+        _shares(run, [(MINE, "wgpu")], rows, results, "desktop")
+    return rows
+
+
+def _shares(
+    run: Any, pairs: list[tuple[str, str]], rows: list[Row], results: dict[str, Any], where: str
+) -> None:
+    """Print what share of the adapter's best matrix product each workload reaches."""
+    outcomes = {f"{p} {b}": run(p, b, "matmul", {}) for p, b in pairs}
+    products = {name: o["gflops"] for name, o in outcomes.items() if "gflops" in o}
+    results[f"{where} products"] = outcomes
+    if products:
+        print(report.shares_of_peak(rows, products))
+
+
+def _measure(run: Any, pairs: Iterable[tuple[str, str]], options: argparse.Namespace) -> list[Row]:
+    """All rows, the repeats interleaved: each goes once round all peers."""
+    rows = [
+        Row(peer, backend, workload) for workload in _workloads(options) for peer, backend in pairs
+    ]
+    for repeat in range(1 if options.quick else options.repeats):
+        for row in rows:
+            if repeat and not row.good:
+                continue  # it cannot, as it said the first time
+            budget = 0.2 if options.quick else options.budget
+            settings = {"budget": budget, "least": 2, "most": 5 if options.quick else 200}
+            settings["first"] = FIRST if repeat == 0 else 1
+            outcome = run(row.peer, row.backend, row.workload, settings)
+            row.outcomes.append(outcome)
+            told = outcome.get("once_ms") or outcome["error"].splitlines()[0][:120]
+            print(f"{repeat + 1} {row.workload} {row.name}: {told}", file=sys.stderr, flush=True)
+    return rows
+
+
+def _workloads(options: argparse.Namespace) -> list[str]:
+    return [name for name in WORKLOADS if name in options.only] or list(WORKLOADS)
+
+
+def _chosen(
+    pairs: Iterable[tuple[str, str]], here: set[str], options: argparse.Namespace
+) -> list[tuple[str, str]]:
+    """The peers asked for that are installed; playgrad is always among them."""
+    named = set(options.only) - set(WORKLOADS)
+    wanted = named | {MINE} if named else here
+    return [pair for pair in pairs if pair[0] in here & wanted]
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one repeat of few steps")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--budget", type=float, default=1.0, help="seconds for each measurement")
+    parser.add_argument("--patience", type=float, default=300, help="seconds for a measurement")
+    peers = {peer for peer, _ in (*IN_PAGE, *ON_DESKTOP)}
+    names = sorted({*WORKLOADS, *peers})
+    parser.add_argument("--only", action="append", default=[], choices=names)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--hardware", action="store_true", help="the GPU, not the software adapter")
+    parser.add_argument("--no-install", action="store_true", help="use what is installed")
+    parser.add_argument("--json", type=argparse.FileType("w"), metavar="FILE")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    VAR.mkdir(parents=True, exist_ok=True)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,136 @@
+"""One headless Chromium, a fresh page for each measurement."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+from bench.paths import BENCH, WEB
+
+Outcome = dict[str, Any]
+
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--enable-unsafe-webgpu",
+)
+_SOFTWARE = "--use-webgpu-adapter=swiftshader"
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+_PROGRAM = """
+from playgrad.devices import _browser
+def read(name):
+    return _browser.fetch_data(f"/data/bench/{name}")
+"""
+_TRAIN = """
+trainer = PlaygradTrainer(read, WORKLOAD, DEVICE)
+# The clock that the page also has.
+result = measure(trainer, SETTINGS, now=time.time)
+result |= {"backend": trainer.backend, "adapter": trainer.adapter, "phases": trainer.phases,
+           "dispatches": trainer.dispatches or None, "kernels": trainer.kernels()}
+print("RESULT" + json.dumps(result))
+"""
+
+
+class Tab:
+    """Opens pages in one Chromium, for the peers' server and for playgrad's."""
+
+    def __init__(self, browser: Browser, peers: str, playgrad: str, seconds: float) -> None:
+        self.browser = browser
+        self.peers = peers
+        self.playgrad = playgrad
+        self.milliseconds = 1000 * seconds
+
+    @contextmanager
+    def page(self) -> Iterator[Page]:
+        """A page that shares nothing with those before it, caches included."""
+        context = self.browser.new_context()
+        page = context.new_page()
+        page.set_default_timeout(self.milliseconds)
+        try:
+            yield page
+        finally:
+            context.close()
+
+    def peer(self, peer: str, backend: str, workload: str, settings: Outcome) -> Outcome:
+        """Measure a peer on ``workload``; ``matmul`` gives the ``gflops`` of a matrix product."""
+        query = {"peer": peer, "backend": backend, "workload": workload, **settings}
+        with self.page() as page:
+            try:
+                page.goto(f"{self.peers}/web/page.html?{urlencode(query)}")
+                page.wait_for_function("globalThis.outcome")
+                outcome: Outcome = page.evaluate("globalThis.outcome")
+            except Error as error:
+                return {"error": str(error).splitlines()[0]}
+        return outcome
+
+    def run_playgrad(self, source: str, device: str) -> Outcome:
+        """Run a program in playgrad's workers: its ``marks`` and the ``result`` that it printed."""
+        script = (WEB / "playgrad.js").read_text(encoding="utf-8")
+        with self.page() as page:
+            try:
+                page.goto(f"{self.playgrad}/healthz")
+                ran = page.evaluate(script, {"source": source, "device": device})
+            except Error as error:
+                return {"error": str(error).splitlines()[0]}
+        if ran.pop("error"):
+            return {"error": ran["text"] or "the program failed"}
+        result = json.loads(ran["text"].rpartition("RESULT")[2])
+        return ran | {"result": result}
+
+    def playgrad_on(self, backend: str, workload: str, settings: Outcome) -> Outcome:
+        """Measure playgrad on its device ``webgpu`` or ``cpu``."""
+        if workload == "matmul":
+            ran = self.run_playgrad(product_program(), "gpu")
+            return ran if "error" in ran else {"backend": "webgpu", **ran["result"]}
+        device = {"webgpu": "gpu", "cpu": "cpu"}[backend]
+        ran = self.run_playgrad(train_program(workload, device, settings), device)
+        if "error" in ran:
+            return ran
+        outcome: Outcome = ran["result"]
+        outcome["first_step_ms"] = 1000 * outcome.pop("first_step") - ran["origin"]
+        outcome["backend"] = {"gpu": "webgpu", "cpu": "cpu"}[outcome["backend"]]
+        return outcome | {"marks": ran["marks"]}
+
+
+def _pasted(name: str) -> str:
+    text = (BENCH / name).read_text(encoding="utf-8")
+    return text.replace("from __future__ import annotations\n", "")
+
+
+def train_program(workload: str, device: str, settings: Outcome) -> str:
+    """What is run in the page to measure playgrad: the desktop's own files, pasted together."""
+    parts = [_pasted("measure.py"), _pasted("peers/playgrad_program.py"), _PROGRAM]
+    names = {"WORKLOAD": workload, "DEVICE": device, "SETTINGS": settings}
+    parts += [f"{name} = {value!r}\n" for name, value in names.items()]
+    return "".join([*parts, _TRAIN])
+
+
+def product_program() -> str:
+    program = _pasted("peers/playgrad_program.py")
+    return program + 'print("RESULT" + json.dumps({"gflops": product_gflops()}))\n'
+
+
+@contextmanager
+def chromium(hardware: bool = False) -> Iterator[Browser]:
+    """A headless Chromium with WebGPU on the software adapter, or on the machine's GPU."""
+    executable = next(filter(None, map(shutil.which, _NAMES)), None)
+    if not executable:
+        raise SystemExit("bench: there is no Chromium on PATH; `make setup-test` installs it")
+    flags = [*_FLAGS] if hardware else [*_FLAGS, _SOFTWARE]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=flags)
+        try:
+            yield browser
+        finally:
+            browser.close()

@@ -1,0 +1,45 @@
+"""Installs the peers into ``var/bench``; what is pinned is beside this file."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+from bench.paths import BENCH, NPM, PYTHON, VAR
+
+_NPM_PINS = ("package.json", "package-lock.json")
+_PYTHON_PINS = "constraints.txt"
+
+
+def _same(name: str) -> bool:
+    """Whether what was installed last was installed from the pins as they are."""
+    stamp = VAR / name
+    return stamp.is_file() and stamp.read_bytes() == (BENCH / name).read_bytes()
+
+
+def install() -> None:
+    """Install what is missing or pinned differently now."""
+    VAR.mkdir(parents=True, exist_ok=True)
+    if not (NPM.is_dir() and all(map(_same, _NPM_PINS))):
+        for name in _NPM_PINS:
+            shutil.copyfile(BENCH / name, VAR / name)
+        command = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
+        subprocess.run(command, cwd=VAR, check=True)
+    if not (PYTHON.is_dir() and _same(_PYTHON_PINS)):
+        shutil.rmtree(PYTHON, ignore_errors=True)
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+        command += ["--target", str(PYTHON), "--requirement", str(BENCH / _PYTHON_PINS)]
+        subprocess.run(command, check=True)
+        shutil.copyfile(BENCH / _PYTHON_PINS, VAR / _PYTHON_PINS)
+
+
+def installed() -> set[str]:
+    """The peers that are there. PyTorch comes with the tests' packages."""
+    places = {
+        "tfjs": NPM / "@tensorflow" / "tfjs",
+        "jax": NPM / "@jax-js" / "jax",
+        "borch": PYTHON / "borch_webgpu",
+        "tinygrad": PYTHON / "tinygrad",
+    }
+    return {"playgrad", "torch"} | {name for name, path in places.items() if path.is_dir()}

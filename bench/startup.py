@@ -1,0 +1,118 @@
+"""Where the time goes between opening the page and the first training step of the MNIST example.
+
+The example's own program runs in the page's own workers, on a blank page: what the page's modules
+cost is measured apart, as the time until the real page shows that it is ready.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+from bench.browser import Tab
+from playgrad import paths
+
+# Notes when which part of the library began and ended; the clock is that of the page.
+_PRELUDE = """
+import json, time
+import playgrad as _pg
+from playgrad.nn import fitting as _fitting
+from playgrad.runtime import session as _session
+_spent, _began, _inside = {}, time.time(), [0.0]
+
+def _timed(owner, name, label):
+    original = getattr(owner, name)
+    def wrapper(*arguments, **named):
+        started = time.perf_counter()
+        _inside.append(0.0)
+        try:
+            return original(*arguments, **named)
+        finally:
+            whole = time.perf_counter() - started
+            # What was measured inside of this counts there.
+            _spent[label] = _spent.get(label, 0.0) + whole - _inside.pop()
+            _inside[-1] += whole
+    setattr(owner, name, wrapper)
+
+class _FirstStep(Exception):
+    pass
+
+_timed(_pg.data, "mnist", "MNIST: download and unpack")
+_timed(_fitting, "build_train_step", "building the graph")
+_timed(_fitting, "make_resident", "MNIST: to the device")
+_timed(_session, "compile_program", "graph to segments")
+_timed(_session.PlanBuilder, "build", "segments to Plan")
+_timed(_session.WebGpuDevice, "load", "pipelines and buffers")
+_timed(_session.Session, "__init__", "opening the device")
+_timed(_session.Session, "repeat", "first step")
+
+def _repeat(self, *arguments, _original=_session.Session.repeat, **named):
+    _original(self, *arguments, **named)
+    _spent["all"] = time.time() - _began
+    raise _FirstStep
+
+_session.Session.repeat = _repeat
+"""
+_RUN = """
+try:
+    exec(compile(EXAMPLE, "mnist-mlp.py", "exec"), {"__name__": "__main__"})
+except _FirstStep:
+    print("RESULT" + json.dumps({"began": _began, "spent": _spent}))
+"""
+
+_READY = """() => new Promise((resolve) => {
+  const look = () => {
+    const status = document.querySelector("[data-testid=status]");
+    if (status?.textContent === "ready") resolve(performance.now());
+    else setTimeout(look, 5);
+  };
+  look();
+})"""
+
+
+def measure(tab: Tab, repeats: int) -> list[dict[str, float]]:
+    """Milliseconds of each phase, a record for each repeat."""
+    example = (paths.static() / "examples" / "mnist-mlp.py").read_text(encoding="utf-8")
+    source = f"{_PRELUDE}\nEXAMPLE = {example!r}\n{_RUN}"
+    records = []
+    for _ in range(repeats):
+        ran = tab.run_playgrad(source, "gpu")
+        if "error" in ran:
+            raise RuntimeError(ran["error"])
+        records.append(_phases(ran) | {"the real page until it is ready": _page(tab)})
+    return records
+
+
+def _phases(ran: dict[str, Any]) -> dict[str, float]:
+    marks, result = ran["marks"], ran["result"]
+    timings, spent = marks["timings"], result["spent"]
+    began = 1000 * result["began"] - ran["origin"]
+    inside = {name: 1000 * seconds for name, seconds in spent.items() if name != "all"}
+    everything = 1000 * spent["all"]
+    return {
+        "navigation until the workers start": marks["client"],
+        "Pyodide": timings["python"],
+        "NumPy": timings["numpy"] - timings["python"],
+        "library": timings["library"] - timings["numpy"],
+        "until the program runs": began - marks["client"] - timings["library"],
+        **inside,
+        "all else until then": everything - sum(inside.values()),
+        "navigation until the first step has ended": began + everything,
+    }
+
+
+def _page(tab: Tab) -> float:
+    """Milliseconds from navigation until the page's status reads "ready"."""
+    with tab.page() as page:
+        page.goto(f"{tab.playgrad}/")
+        ready: float = page.evaluate(_READY)
+    return ready
+
+
+def table(records: list[dict[str, float]]) -> str:
+    """Median, minimum and maximum of each phase."""
+    lines = ["| | ms | min–max |", "|---|---|---|"]
+    for name in records[0]:
+        values = [record[name] for record in records]
+        lines.append(f"| {name} | {median(values):.0f} | {min(values):.0f}–{max(values):.0f} |")
+    return "\n".join(lines)

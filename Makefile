@@ -2,13 +2,14 @@
 # make run     serves the page at http://HOST:PORT/ (127.0.0.1:8000 unless set)
 # make test    linters, types, then the tests      make nightly   the slow sweeps as well
 # make lint    linters and types only              make clean     removes all that set-up made
+# make bench   speed beside other libraries, see docs/benchmarks.md
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
 SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
 PYTEST = .venv/bin/python -m pytest
 
-.PHONY: setup setup-test run test nightly lint checks ruff mypy imports tsc clean
+.PHONY: setup setup-test run test nightly bench lint checks ruff mypy imports tsc clean
 
 setup:
 	@$(SETUP) run
@@ -26,6 +27,9 @@ test: setup-test
 nightly: setup-test
 	@$(MAKE) --no-print-directory -k checks
 	$(PYTEST) -m "slow or not slow"
+
+bench: setup-test
+	@.venv/bin/python -m bench $(ARGS)
 
 lint: setup-test
 	@$(MAKE) --no-print-directory -k checks

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Iterable
@@ -119,10 +120,11 @@ def _measure(run: Any, pairs: Iterable[tuple[str, str]], options: argparse.Names
     rows = [
         Row(peer, backend, workload) for workload in _workloads(options) for peer, backend in pairs
     ]
+    end = time.monotonic() + 60 * options.minutes
     for repeat in range(1 if options.quick else options.repeats):
         for row in rows:
-            if repeat and not row.good:
-                continue  # it cannot, as it said the first time
+            if repeat and (not row.good or time.monotonic() > end):
+                continue  # it cannot, as it said the first time; or the time is over
             budget = 0.2 if options.quick else options.budget
             settings = {"budget": budget, "least": 2, "most": 5 if options.quick else 200}
             settings["first"] = FIRST if repeat == 0 else 1
@@ -151,6 +153,9 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one repeat of few steps")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each measurement")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="for repeats after the first, in each part"
+    )
     parser.add_argument("--patience", type=float, default=300, help="seconds for a measurement")
     peers = {peer for peer, _ in (*IN_PAGE, *ON_DESKTOP)}
     names = sorted({*WORKLOADS, *peers})

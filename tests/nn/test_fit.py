@@ -197,6 +197,31 @@ def test_data_that_cannot_be_used(x: Any, y: Any, error: type[Exception], words:
 def test_counts_must_be_whole(name: str, value: Any) -> None:
     with pytest.raises(pg.DataError, match=f"{name} must be a whole number of at least 1"):
         classifier().fit(X, LABELS, **{name: value})
+    if name == "batch_size":
+        with pytest.raises(pg.DataError, match="batch_size must be a whole number"):
+            classifier().evaluate(X, LABELS, value)
+        with pytest.raises(pg.DataError, match="batch_size must be a whole number"):
+            classifier().predict(X, value)
+
+
+def test_half_precision_data() -> None:
+    half = X.astype(np.float16)
+    assert len(classifier().fit(half, LABELS, verbose=0).losses) == 2
+    half[7, 2] = np.inf
+    with pytest.raises(pg.DataError, match=r"x contains inf \(sample 7\)"):
+        classifier().fit(half, LABELS, verbose=0)
+
+
+def test_whole_numbers_take_the_dtype_of_the_model() -> None:
+    model = pg.Sequential([pg.Input((4,), "uint8"), nn.Dense(1)])
+    model.compile("sgd", "mse", device="cpu")
+    small, large = np.full((3, 4), 200), np.full((3, 4), 300)
+    np.testing.assert_array_equal(model.predict(small), model.predict(small.astype(np.uint8)))
+    model.fit(small, np.zeros(3), verbose=0)
+    for values in (large, -small):
+        with pytest.raises(pg.DTypeError, match="x takes uint8 values, but some do not fit"):
+            model.predict(values)
+
 
 
 def test_what_keras_takes_for_granted() -> None:
@@ -204,6 +229,11 @@ def test_what_keras_takes_for_granted() -> None:
     model.compile("sgd", "mse", None, device="cpu")
     history = model.fit(X, Y, None, callbacks=None, verbose=0, validation_data=None)
     assert len(history.losses) == 2  # batches of 32
+    assert model.predict(X, batch_size=None).shape == (50, 1)
+    model.compile("sgd", "mse", "mae", device="cpu")
+    model.fit(X, Y, callbacks=nn.EarlyStopping("mae"), verbose=0)
+    with pytest.raises(pg.GraphError, match=r"a callback must be an nn\.Callback, not <class"):
+        model.fit(X, Y, callbacks=[nn.EarlyStopping], verbose=0)
     assert model.input_maximum == X.max()
     with pytest.raises(pg.DataError, match=r"validation_data must be a pair \(x, y\)"):
         model.fit(X, Y, validation_data=(X, Y, Y), verbose=0)
@@ -309,6 +339,14 @@ def test_early_stopping_goes_back_to_the_best() -> None:
     assert model.evaluate(X, Y) == pytest.approx(min(losses), rel=1e-5)
     with pytest.raises(pg.GraphError, match=r"watches 'val_loss', which is not measured.*loss"):
         model.fit(X, Y, callbacks=[nn.EarlyStopping()], verbose=0)
+
+
+@pytest.mark.parametrize("rate", [None, -1.0, float("nan")])
+def test_schedules_give_rates(rate: Any) -> None:
+    model = line()
+    with pytest.raises(ValueError, match="a learning rate must be a number of at least 0"):
+        model.fit(X, Y, callbacks=[nn.LearningRateScheduler(lambda *_: rate)], verbose=0)
+    assert model.session.value(model.optimizer.learning_rate) == np.float32(0.01)
 
 
 def test_a_line_an_epoch(capsys: pytest.CaptureFixture[str]) -> None:

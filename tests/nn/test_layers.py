@@ -157,6 +157,8 @@ def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
         (lambda: call(nn.MaxPool2D(), (7,)), pg.ShapeError, "layer 'max_pool2d_1'"),
         (lambda: call(nn.Dense(3), (None,)), pg.ShapeError, "needs to know dimension -1"),
         (lambda: call(nn.Dense(0), (3,)), pg.ShapeError, "units of a Dense layer .* not 0"),
+        (lambda: nn.Dense(None), pg.ShapeError, "units of a Dense layer .* not None"),
+        (lambda: nn.Conv2D(2, "3"), pg.ShapeError, "kernel_size .* not '3'"),
         (lambda: nn.Conv2D(2, (3, 3, 3)), pg.ShapeError, "kernel_size .* one number or two"),
         (lambda: call(nn.Reshape((5,)), (2, 3)), pg.ShapeError, r"\(2, 3\) to \(5,\)"),
         (lambda: call(nn.Reshape((-1, 4)), (2, 3)), pg.ShapeError, "reshape_1"),

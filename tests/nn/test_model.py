@@ -168,6 +168,53 @@ def test_weights_do_not_depend_on_what_is_built_first() -> None:
     )
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("optimizer", ["adam", "momentum"])
+def test_layers_train_on_the_devices_chosen_for_them(graph: pg.Graph, optimizer: str) -> None:
+    inputs = pg.Input((4,))
+    with pg.device("cpu"):
+        hidden = nn.Dense(6, activation="relu")(inputs)
+    with pg.device("gpu:0"):
+        outputs = nn.Dense(1)(hidden)
+    model = use(pg.Model(inputs, outputs), optimizer=optimizer)
+    split = model.fit(X, X[:, 0], batch_size=5, verbose=0).losses
+    products = {
+        node.name: node.device
+        for node in graph.nodes
+        if node.op.name == "matmul" and node.name.startswith("dense")
+    }
+    assert {device for name, device in products.items() if name.startswith("dense_1/")} == {"cpu"}
+    assert {device for name, device in products.items() if name.startswith("dense_2/")} == {"gpu:0"}
+
+    with pg.Graph().as_default():
+        inputs = pg.Input((4,))
+        whole = pg.Model(inputs, nn.Dense(1)(nn.Dense(6, activation="relu")(inputs)))
+        use(whole, optimizer=optimizer)
+        np.testing.assert_allclose(
+            whole.fit(X, X[:, 0], batch_size=5, verbose=0).losses, split, rtol=1e-5
+        )
+
+
+def test_weights_are_set_by_name(graph: pg.Graph) -> None:
+    inputs = pg.Input((4,))
+    model = use(pg.Model(inputs, nn.Dense(1)(inputs)))
+    with pytest.raises(pg.CheckpointError, match=r"weights are set by name.*not from list"):
+        model.set_weights(list(model.get_weights().values()))
+
+
+@pytest.mark.parametrize("value", [["accuracy"], {"a": "mse"}, 3])
+def test_names_that_are_none(value: Any) -> None:
+    for words, make in (
+        ("no loss", lambda: use(pg.Sequential([]), loss={"a": value})),
+        ("no optimizer", lambda: use(pg.Sequential([]), optimizer=value)),
+        ("no metric", lambda: use(pg.Sequential([]), metrics=["mae", value])),
+        ("no activation", lambda: nn.Dense(1, activation=value)),
+        ("no initializer", lambda: nn.Dense(1, kernel_initializer=value)),
+    ):
+        with pytest.raises(pg.GraphError, match=f"there is {words}"):
+            make()
+
+
 def test_predict_in_parts() -> None:
     model = use(pg.Sequential([nn.Dense(3), nn.Activation("softmax")]))
     whole = model.predict(X)

@@ -131,7 +131,8 @@ def test_wrong_use(graph: pg.Graph) -> None:
         optim.SGD().apply_gradients([(None, w)])
     with pytest.raises(pg.GraphError, match=r"no optimizer 'adagrad'.*adam"):
         optim.get("adagrad")
-    for rate in (-1, float("nan")):
+    assert optim.SGD(np.float32(0.5)).initial_learning_rate == 0.5
+    for rate in (-1, float("nan"), None, "fast", optim.ExponentialDecay(-1, 1, 1)):
         with pytest.raises(ValueError, match="learning rate must be a number of at least 0"):
             optim.SGD(rate)
     with pytest.raises(ValueError, match="momentum must be between 0 and 1"):

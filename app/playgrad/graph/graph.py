@@ -100,6 +100,11 @@ class Graph:
         """The prefix that new nodes get: ``""`` or ``"outer/inner/"``."""
         return self._scopes.path
 
+    @property
+    def current_device(self) -> str | None:
+        """The device that new nodes are placed on; None outside of device scopes."""
+        return self._scopes.device
+
     def unique_name(self, name: str) -> str:
         """``name``, or ``name_1``, ``name_2``, ... where it is taken."""
         if name not in self._by_name and name not in self._taken:

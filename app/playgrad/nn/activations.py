@@ -43,7 +43,7 @@ def get(value: str | Activation | None) -> Activation:
         return linear
     if callable(value):
         return value
-    if value not in BY_NAME:
+    if not isinstance(value, str) or value not in BY_NAME:
         raise GraphError(
             f"there is no activation {value!r}.", hint=f"Use one of: {', '.join(BY_NAME)}."
         )

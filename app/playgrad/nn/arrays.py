@@ -7,13 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.dtypes import dtype
+from playgrad.dtypes import converted, dtype
 from playgrad.errors import DataError, DTypeError, ShapeError, shape_text
 from playgrad.graph.spec import Shape, TensorSpec
 
 Array = np.ndarray[Any, Any]
 _CHUNK = 1 << 22
 """Elements looked at in one go, so that the check needs little memory beside the data."""
+
+
+def several(value: Any) -> Sequence[Any]:
+    """What may be given as nothing, as one thing or as a list of them, as a sequence."""
+    if value is None:
+        return ()
+    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def as_arrays(values: Any, count: int | None, what: str) -> list[Array]:
@@ -68,7 +75,7 @@ def check_finite(array: Array, what: str) -> None:
     if array.dtype.kind != "f":
         return
     flat = array.reshape(-1)
-    largest = float(np.finfo(np.float32).max)
+    largest = min(float(np.finfo(kind).max) for kind in (array.dtype, np.float32))
     for start in range(0, flat.size, _CHUNK):
         fine = np.abs(flat[start : start + _CHUNK]) <= largest
         if not fine.all():
@@ -92,12 +99,23 @@ def check_lengths(arrays: Sequence[Array], names: str) -> int:
     return lengths[0]
 
 
-def check_samples(array: Array, spec: TensorSpec, what: str, layer: str) -> None:
-    """Raise unless ``array`` holds samples that the model input ``spec`` takes.
+def check_count(value: Any, name: str) -> int:
+    """``value`` as a Python int.
+
+    Raises:
+        DataError: it is no whole number of at least 1.
+    """
+    if not isinstance(value, (int, np.integer)) or value < 1:
+        raise DataError(f"{name} must be a whole number of at least 1, not {value!r}.")
+    return int(value)
+
+
+def as_samples(array: Array, spec: TensorSpec, what: str, layer: str) -> Array:
+    """``array`` as samples for the model input ``spec``; whole numbers take its dtype.
 
     Raises:
         ShapeError: the shape of a sample differs; names the first layer.
-        DTypeError: floats where the model takes whole numbers.
+        DTypeError: floats, or numbers that do not fit, where the model takes whole numbers.
     """
     want, got = spec.shape[1:], array.shape[1:]
     if len(want) != len(got) or any(
@@ -115,6 +133,7 @@ def check_samples(array: Array, spec: TensorSpec, what: str, layer: str) -> None
             op=layer,
             hint=f"Convert them: {what}.astype('{spec.dtype}').",
         )
+    return array if dtype(spec.dtype).floating else converted(array, spec.dtype, what)
 
 
 def _single_hint(want: Shape, got: tuple[int, ...]) -> str | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from playgrad.nn.model import Model
 
 Array = np.ndarray[Any, Any]
+PREDICTION_BATCH = 256
 
 
 def prepare(model: Model, x: Any, y: Any, role: str) -> tuple[list[Array], list[Array]]:
@@ -43,12 +44,15 @@ def prepare_inputs(model: Model, x: Any, what: str) -> list[Array]:
     checks.check_lengths(xs, f"the arrays of {what}")
     for i, (array, tensor) in enumerate(zip(xs, model.inputs, strict=True)):
         name = what if len(xs) == 1 else f"{what}[{i}]"
-        checks.check_samples(array, tensor.spec, name, model.layers[0].name or "input")
+        xs[i] = checks.as_samples(array, tensor.spec, name, model.layers[0].name or "input")
     return xs
 
 
-def predict(model: Model, x: Any, batch_size: int) -> Any:
+def predict(model: Model, x: Any, batch_size: int | None) -> Any:
     """Outputs as arrays; see ``Model.predict``."""
+    batch_size = checks.check_count(
+        PREDICTION_BATCH if batch_size is None else batch_size, "batch_size"
+    )
     xs = prepare_inputs(model, x, "x")
     count = len(xs[0])
     parts: list[list[Array]] = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from playgrad.errors import GraphError
+from playgrad.optim import checked_rate
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
@@ -115,7 +116,11 @@ class EarlyStopping(Callback):
 
 
 class LearningRateScheduler(Callback):
-    """Sets the learning rate before each epoch: ``schedule(epoch, current rate) -> rate``."""
+    """Sets the learning rate before each epoch: ``schedule(epoch, current rate) -> rate``.
+
+    Raises:
+        ValueError: the schedule gave no finite number of at least 0.
+    """
 
     def __init__(self, schedule: Callable[[int, float], float]) -> None:
         self.schedule = schedule
@@ -124,7 +129,7 @@ class LearningRateScheduler(Callback):
         optimizer, _ = self.model.compiled()
         session = self.model.session
         rate = self.schedule(epoch, float(session.value(optimizer.learning_rate)))
-        session.assign({optimizer.learning_rate: np.float32(rate)})
+        session.assign({optimizer.learning_rate: checked_rate(rate)})
 
 
 class History:

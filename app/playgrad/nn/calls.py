@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LayerCall:
-    """One use of ``layer``: the tensors that went in and the one that came out."""
+    """One use of ``layer``: what went in, what came out, and the device scope it was made in."""
 
     layer: Layer
     inputs: tuple[Tensor, ...]
     output: Tensor
+    device: str | None
 
 
 @dataclass

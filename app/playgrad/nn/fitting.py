@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from playgrad.errors import DataError
+from playgrad.errors import DataError, GraphError
+from playgrad.nn.arrays import check_count
 from playgrad.nn.batches import not_finite_error, prepare
 from playgrad.nn.callbacks import Callback, History
 from playgrad.nn.loop import Pace, Watch, run_steps
@@ -46,14 +47,22 @@ class Settings:
         return replace(self, **{name: v for name, v in chosen.items() if v is not None})
 
     def check(self) -> None:
-        """Raise DataError for numbers that are none, and for validation data that is no pair."""
+        """Look at what can be judged without the model.
+
+        Raises:
+            DataError: numbers that are none, or validation data that is no pair.
+            GraphError: callbacks that are none.
+        """
         for name in ("batch_size", "epochs", "steps"):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
-                raise DataError(f"{name} must be a whole number of at least 1, not {value!r}.")
+            if value is not None:
+                check_count(value, name)
         pair = self.validation_data
         if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise DataError("validation_data must be a pair (x, y).")
+        for callback in self.callbacks:
+            if not isinstance(callback, Callback):
+                raise GraphError(f"a callback must be an nn.Callback, not {callback!r:.60}.")
 
 
 def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
@@ -220,11 +229,10 @@ def run_evaluation(watch: Watch, pace: Pace, step: EvalStep) -> dict[str, float]
 
 def evaluate(model: Model, x: Any, y: Any, batch_size: int | None) -> dict[str, float]:
     """Means by name; see ``Model.evaluate``."""
+    size = check_count(EVALUATION_BATCH if batch_size is None else batch_size, "batch_size")
     xs, ys = prepare(model, x, y, "")
     data = make_resident(model, "test", xs, ys)
-    batch = min(batch_size or EVALUATION_BATCH, data.count)
-    if batch < 1:
-        raise DataError(f"batch_size must be at least 1, not {batch_size}.")
+    batch = min(size, data.count)
     step = build_eval_step(model, data, batch)
     watch = Watch(model.session, None)
     with watch.over_session():

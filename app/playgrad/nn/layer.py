@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import zlib
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 from playgrad.dtypes import dtype
@@ -100,7 +101,8 @@ class Layer:
         for node in graph.nodes[first_new_node:]:
             node.source = self.source or node.source
         self.output_shape = output.shape
-        notes_of(graph).by_output[output] = LayerCall(self, tuple(tensors), output)
+        call = LayerCall(self, tuple(tensors), output, graph.current_device)
+        notes_of(graph).by_output[output] = call
         return output
 
     def reset(self) -> None:
@@ -173,17 +175,18 @@ class Layer:
 
     def positive(self, what: str, value: Any) -> int:
         """``value`` as a whole number of at least 1, or ShapeError."""
-        if isinstance(value, bool) or int(value) != value or value < 1:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
+        if number < 1 or number % 1 != 0:
             raise ShapeError(
                 f"{what} of a {type(self).__name__} layer must be a whole number of at least 1, "
                 f"not {value!r}.",
                 source=self.source,
             )
-        return int(value)
+        return int(number)
 
     def pair(self, what: str, value: Any) -> tuple[int, int]:
         """``value``, one number or two, as (vertical, horizontal), each at least 1."""
-        items = (value, value) if isinstance(value, (int, float)) else tuple(value)
+        items = tuple(value) if isinstance(value, (list, tuple)) else (value, value)
         if len(items) != 2:
             raise ShapeError(
                 f"{what} of a {type(self).__name__} layer must be one number or two, "

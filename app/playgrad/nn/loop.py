@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
+from playgrad.errors import DTypeError
 from playgrad.graph.tensor import Node
-from playgrad.optim import Optimizer
+from playgrad.optim import Optimizer, checked_rate
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.options import get_options
 from playgrad.runtime.session import Session
@@ -87,12 +85,10 @@ class Watch:
     def _set_learning_rate(self, value: Any) -> None:
         if self.optimizer is None:
             return
-        rate = float(value) if isinstance(value, (int, float)) else math.nan
-        if not math.isfinite(rate) or rate < 0:
-            text = f"a learning rate must be a number of at least 0, not {value!r}\n"
-            self.hooks.emit({"kind": "stderr", "text": text})
-            return
-        self.session.assign({self.optimizer.learning_rate: np.float32(rate)})
+        try:
+            self.session.assign({self.optimizer.learning_rate: checked_rate(value)})
+        except (ValueError, DTypeError) as error:
+            self.hooks.emit({"kind": "stderr", "text": f"{error}\n"})
 
     def allowance(self, wanted: int) -> int:
         """How many of ``wanted`` steps may be run now: one at a time while paused."""

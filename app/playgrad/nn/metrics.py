@@ -130,7 +130,7 @@ def get(value: Any) -> Metric:
         return value
     if callable(value):
         return value() if isinstance(value, type) else CustomMetric(value)
-    kind = _OTHER_NAMES.get(value, value)
+    kind = _OTHER_NAMES.get(value, value) if isinstance(value, str) else "custom"
     if kind not in _REGISTRY or kind == "custom":
         known = [name for name in _REGISTRY if name != "custom"]
         raise GraphError(f"there is no metric {value!r}.", hint=f"Use one of: {', '.join(known)}.")

@@ -10,6 +10,7 @@ from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn import batches, fitting
+from playgrad.nn.arrays import several
 from playgrad.nn.callbacks import Callback, History
 from playgrad.nn.heads import Heads
 from playgrad.nn.losses import FromScores
@@ -61,7 +62,7 @@ class Model(Network):
         self,
         optimizer: str | optim.Optimizer = "adam",
         loss: Any = None,
-        metrics: Sequence[Any] | None = None,
+        metrics: Any = None,
         loss_weights: Sequence[float] | None = None,
         device: str = "auto",
     ) -> None:
@@ -70,12 +71,13 @@ class Model(Network):
         Args:
             optimizer: a name, or an optimizer of its own for each model.
             loss: a name, a `Loss`, or a function; a list where there are several outputs.
-            metrics: names, `Metric`s or functions; a list of lists for several outputs.
+            metrics: a name, a `Metric`, a function, or a list of them; a list of lists for
+                several outputs.
             loss_weights: what each output's loss counts in the sum.
             device: "auto", "cpu" or "gpu"; an option of the host, where set, goes before it.
         """
         self.optimizer = optim.get(optimizer)
-        self.heads = Heads(loss, metrics or (), loss_weights)
+        self.heads = Heads(loss, several(metrics), loss_weights)
         self._device = device
         self.cache.clear()
 
@@ -86,7 +88,7 @@ class Model(Network):
         batch_size: int | None = None,
         epochs: int = 1,
         verbose: int = 1,
-        callbacks: Sequence[Callback] | None = None,
+        callbacks: Callback | Sequence[Callback] | None = None,
         *,
         validation_data: tuple[Any, Any] | None = None,
         shuffle: bool = True,
@@ -101,6 +103,7 @@ class Model(Network):
         Args:
             x, y: arrays of equal length, or lists of them for several inputs or outputs.
             batch_size: samples a step; 32 where None.
+            callbacks: what is told of the progress, one or several.
             verbose: 0 for silence, 1 to print a line after each epoch.
             validation_data: ``(x, y)`` to evaluate after each epoch, whole.
             seed: of the order of samples; None takes one from the graph's seed.
@@ -118,7 +121,7 @@ class Model(Network):
             fitting.BATCH if batch_size is None else batch_size,
             epochs,
             verbose,
-            tuple(callbacks or ()),
+            tuple(several(callbacks)),
             validation_data,
             shuffle,
             seed,
@@ -146,7 +149,7 @@ class Model(Network):
             return logs
         return list(logs.values()) if len(logs) > 1 else logs["loss"]
 
-    def predict(self, x: Any, batch_size: int = 256) -> Any:
+    def predict(self, x: Any, batch_size: int | None = None) -> Any:
         """The outputs for ``x``: an array (samples, ...), or a list for several outputs."""
         return batches.predict(self, x, batch_size)
 

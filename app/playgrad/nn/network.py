@@ -173,6 +173,11 @@ class Network:
         Raises:
             CheckpointError: a name is missing or unknown, or a shape or dtype differs.
         """
+        if not isinstance(values, Mapping):
+            raise CheckpointError(
+                f"weights are set by name, {{'dense_1/kernel': array}}, not from "
+                f"{type(values).__name__}."
+            )
         weights = self.weights
         checked = io.check_match(values, {name: weight.spec for name, weight in weights.items()})
         self.session.assign({weights[name]: array for name, array in checked.items()})

@@ -34,12 +34,14 @@ class Structure:
         return list(dict.fromkeys(call.layer for call in calls))
 
     def replay(self, inputs: Sequence[Tensor], training: bool) -> list[Tensor]:
-        """The outputs for other ``inputs``, computed by new nodes with the same variables."""
+        """The outputs for other ``inputs``, computed by new nodes with the same variables, each on
+        the device that the user chose for it."""
         new = dict(zip(self.inputs, inputs, strict=True))
         for step in self.steps:
             if isinstance(step, LayerCall):
                 arguments = [new.get(tensor, tensor) for tensor in step.inputs]
-                new[step.output] = step.layer(*arguments, training=training)
+                with self.graph.device(step.device):
+                    new[step.output] = step.layer(*arguments, training=training)
             else:
                 new.update(zip(step.outputs, _copy(step, new).outputs, strict=True))
         return [new.get(tensor, tensor) for tensor in self.outputs]

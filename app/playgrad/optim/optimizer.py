@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, ClassVar
 
 from playgrad.errors import GraphError
@@ -38,14 +39,12 @@ class Optimizer:
             _REGISTRY[cls.kind] = cls
 
     def __init__(self, learning_rate: float | Schedule) -> None:
-        if isinstance(learning_rate, (int, float)):
-            self.initial_learning_rate = float(learning_rate)
-            self.schedule: Schedule | None = None
-        else:
-            self.initial_learning_rate = float(learning_rate.initial_learning_rate)
-            self.schedule = learning_rate
-        if not math.isfinite(self.initial_learning_rate) or self.initial_learning_rate < 0:
-            raise ValueError(f"a learning rate must be a number of at least 0, not {learning_rate}")
+        self.schedule = learning_rate if isinstance(learning_rate, Schedule) else None
+        self.initial_learning_rate = checked_rate(
+            learning_rate.initial_learning_rate
+            if isinstance(learning_rate, Schedule)
+            else learning_rate
+        )
         self._graph: Graph | None = None
         self._scope = ""
         self._slots: dict[tuple[str, str], Variable] = {}
@@ -137,12 +136,15 @@ class Optimizer:
             )
 
     def slot(self, variable: Variable, name: str) -> Variable:
-        """The state ``<optimizer>/<variable>/<name>``: zeros of the variable's shape at first."""
+        """The state ``<optimizer>/<variable>/<name>``: zeros of the variable's shape at first.
+
+        It lives where the variable does.
+        """
         key = (variable.variable_name, name)
         if key not in self._slots:
             graph = variable.graph
             scope = f"{self._scope}{variable.variable_name}/"
-            with self._at_top(graph):
+            with self._at_top(graph), graph.device(variable.device):
                 with graph.reenter_scope(f"{scope}{name}/"):
                     zeros = fill(variable.spec.static_shape, 0.0, variable.dtype)
                 with graph.reenter_scope(scope):
@@ -169,6 +171,18 @@ class Optimizer:
             yield
 
 
+def checked_rate(value: Any) -> float:
+    """``value`` as a learning rate.
+
+    Raises:
+        ValueError: it is no finite number of at least 0.
+    """
+    rate = float(value) if isinstance(value, Real) else math.nan
+    if not math.isfinite(rate) or rate < 0:
+        raise ValueError(f"a learning rate must be a number of at least 0, not {value!r}")
+    return rate
+
+
 def get(value: str | Optimizer) -> Optimizer:
     """A new optimizer called ``value`` with its defaults, or the one given.
 
@@ -177,7 +191,7 @@ def get(value: str | Optimizer) -> Optimizer:
     """
     if isinstance(value, Optimizer):
         return value
-    if value not in _REGISTRY:
+    if not isinstance(value, str) or value not in _REGISTRY:
         raise GraphError(
             f"there is no optimizer {value!r}.", hint=f"Use one of: {', '.join(_REGISTRY)}."
         )

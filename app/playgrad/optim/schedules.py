@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.elementwise import exp, floor
 
 
+@runtime_checkable
 class Schedule(Protocol):
     """A rate that changes with the step."""
 

@@ -52,4 +52,4 @@ tsc:
 clean:
 	rm -rf .venv node_modules var static/vendor build dist app/*.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find app tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	find app bench tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -163,7 +163,7 @@ def test_failures_are_told_on_stderr(
 ) -> None:
     def failing(text: str) -> Run:
         path = tmp_path / "wrong.py"
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
         return run(capsys, "train", path, "--device", "cpu")
 
     code, out, err = failing("import playgrad as pg\npg.nn.Dense(-1)\n")
@@ -182,6 +182,12 @@ def test_failures_are_told_on_stderr(
         1,
         "playgrad: GraphError: wrong.py trained no model. It must call fit().\n",
     )
+    code, _, err = failing("import numpy as np\nnp.zeros(3).reshape(2)\n")
+    assert (code, "wrong.py, line 2)" in err) == (1, True)
+    code, _, err = failing("import sys\nsys.exit(3)\n")
+    assert (code, err) == (1, "playgrad: PlaygradError: wrong.py ended with exit status 3.\n")
+    code, _, err = failing("x = '\udcff'\n")
+    assert (code, "SyntaxError" in err) == (1, True)
     code, _, err = failing("raise KeyboardInterrupt\n")
     assert (code, err) == (1, "playgrad: stopped\n")
     (tmp_path / "w.npz").write_bytes(b"PK nonsense")
@@ -207,6 +213,7 @@ def test_failures_are_told_on_stderr(
         (("train", "mnist-mlp", "--device", "tpu"), "'tpu' is none of auto, cpu, gpu, gpu:N"),
         (("train", "mnist-mlp", "--export", "w.pt"), "does not tell the format"),
         (("train", "mnist-mlp", "--export", "/none/w.npz"), "there is no folder '/none'"),
+        (("train", "mnist-mlp", "--trace", "."), "'.' is a folder"),
         (("serve", "--port", "99999"), "'99999' is no port number"),
     ],
 )
@@ -230,9 +237,30 @@ def test_host_and_port_come_from_the_environment(
     monkeypatch.setenv("PORT", "8123")
     assert run(capsys, "serve")[0] == 0
     assert run(capsys, "serve", "--port", 80)[0] == 0
-    assert calls == [("127.0.0.1", 8000), ("0.0.0.0", 8123), ("0.0.0.0", 80)]
+    monkeypatch.setenv("HOST", "")
+    monkeypatch.setenv("PORT", "")
+    assert run(capsys, "serve")[0] == 0
+    assert calls == [
+        ("127.0.0.1", 8000), ("0.0.0.0", 8123), ("0.0.0.0", 80), ("127.0.0.1", 8000)
+    ]  # fmt: skip
     monkeypatch.setenv("PORT", "http")
     assert run(capsys, "serve")[0] == 2
+
+
+def test_a_program_runs_as_python_runs_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, program: Path
+) -> None:
+    (tmp_path / "beside.py").write_text("name = 'beside'\n")
+    path = tmp_path / "whole.py"
+    path.write_text(
+        "import sys, beside\n"
+        f"print(beside.name, len(sys.argv))\n{program.read_text()}\nsys.exit()\n"
+    )
+    before = list(sys.path), list(sys.argv)
+    code, out, err = run(capsys, "train", path, "--device", "cpu", "--json")
+    assert (code, out.splitlines()[0]) == (0, "beside 1"), err
+    assert json.loads(out.splitlines()[-1])["steps"] == 12
+    assert (sys.path, sys.argv) == before
 
 
 def test_as_a_process(program: Path) -> None:

@@ -88,6 +88,13 @@ def small_model() -> nn.Sequential:
     return model
 
 
+def test_files_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "folder.npz").mkdir()
+    for name in ("folder.npz", "none/w.npz"):
+        with pytest.raises(CheckpointError, match=r"cannot write '.*npz': "):
+            save(TENSORS, tmp_path / name)
+
+
 def test_a_model_loads_what_it_saved(tmp_path: Path) -> None:
     model = small_model()
     model.set_weights(TENSORS)

@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PlaygradError as error:
         return _fail(options, f"{type(error).__name__}: {error}")
     except Exception as error:
-        return _fail(options, f"{type(error).__name__}: {error}{_place(error)}")
+        place = _place(error, getattr(options, "program", None))
+        return _fail(options, f"{type(error).__name__}: {error}{place}")
     return code
 
 
@@ -39,12 +40,11 @@ def _fail(options: argparse.Namespace, text: str) -> int:
     return FAILED
 
 
-def _place(error: BaseException) -> str:
-    """Where the user's own program failed, if it did."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not Path(frame.filename).is_relative_to(Path(playgrad.__file__).parent):
-            return f" ({frame.filename}, line {frame.lineno})"
-    return ""
+def _place(error: BaseException, program: str | None) -> str:
+    """Where ``program`` failed, if it did and the error's own text does not say so."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == program]
+    return f" ({program}, line {lines[-1]})" if lines else ""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -114,12 +114,12 @@ def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("serve", help="serve the page")
     parser.add_argument(
-        "--host", default=os.environ.get("HOST", "127.0.0.1"), help="address (HOST; %(default)s)"
+        "--host", default=os.environ.get("HOST") or "127.0.0.1", help="address (HOST; %(default)s)"
     )
     parser.add_argument(
         "--port",
         type=_port,
-        default=os.environ.get("PORT", "8000"),
+        default=os.environ.get("PORT") or "8000",
         help="port (PORT; %(default)s)",
     )
     parser.set_defaults(command=_serve)
@@ -134,6 +134,7 @@ def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     program = find_program(options.program)
     if program is None:
         parser.error(f"there is no example or file {options.program!r}: see `playgrad examples`")
+    options.program = str(program)
     return train(program, options)
 
 
@@ -187,6 +188,10 @@ def _output_file(text: str) -> Path:
     path = Path(text)
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} is a folder")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be written")
     return path
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import linecache
 import sys
 from pathlib import Path
 from typing import Any
 
 from playgrad import paths
 from playgrad.cli.bar import ProgressBar
-from playgrad.errors import GraphError
+from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
@@ -76,11 +75,23 @@ def train(program: Path, options: argparse.Namespace) -> int:
 
 
 def _run(program: Path, seed: int) -> None:
-    source = program.read_text(encoding="utf-8")
+    """Run ``program`` as Python would: it may import what lies beside it, and end itself.
+
+    Raises:
+        PlaygradError: it ended itself with an exit status that says it failed.
+    """
     name = str(program)
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    code = compile(program.read_bytes(), name, "exec")
     reset_default_graph(seed)
-    exec(compile(source, name, "exec"), {"__name__": "__main__", "__file__": name})
+    arguments, folders = sys.argv, sys.path
+    sys.argv, sys.path = [name], [str(program.resolve().parent), *folders]
+    try:
+        exec(code, {"__name__": "__main__", "__file__": name})
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise PlaygradError(f"{program.name} ended with exit status {end.code}.") from None
+    finally:
+        sys.argv, sys.path = arguments, folders
 
 
 def _finish(

@@ -53,10 +53,17 @@ def format_of(path: str | Path) -> str:
 def save(
     tensors: Mapping[str, Array], file: str | Path | BinaryIO, format: str | None = None
 ) -> None:
-    """Write ``tensors`` to a path, or to an open binary file (then safetensors unless named)."""
+    """Write ``tensors`` to a path, or to an open binary file (then safetensors unless named).
+
+    Raises:
+        CheckpointError: the file cannot be written, or not in that format.
+    """
     if isinstance(file, (str, Path)):
         content = encode(tensors, format or format_of(file))
-        Path(file).write_bytes(content)
+        try:
+            Path(file).write_bytes(content)
+        except OSError as error:
+            raise CheckpointError(f"cannot write '{file}': {error.strerror}.") from None
     else:
         file.write(encode(tensors, format or "safetensors"))
 

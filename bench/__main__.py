@@ -39,6 +39,8 @@ FIRST = 5
 
 def main(arguments: list[str]) -> int:
     options = _parse(arguments)
+    # Each table is there as soon as it is known, and stays if a later part is broken off.
+    sys.stdout.reconfigure(line_buffering=True)
     if not options.no_install:
         install()
     write(DATA)

@@ -125,6 +125,16 @@ class TestOtherScopes:
         assert ancestors([inner.node]) == {inner.node, a.node, b.node}
         assert ancestors([inner.node], control=False) == {inner.node}
 
+    def test_control_dependencies_are_in_the_graph(self, graph):
+        with Graph().as_default():
+            other = ops.constant(1.0)
+        for wrong in (other, "a", None):
+            with (
+                pytest.raises(GraphError, match=r"nothing can wait for .* not in this graph"),
+                control_dependencies([wrong]),
+            ):
+                pass
+
     def test_group_waits_for_all(self, graph):
         a, b = ops.constant(1.0), ops.constant(2.0)
         node = ops.group(a, b.node, name="both")

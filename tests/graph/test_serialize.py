@@ -123,6 +123,15 @@ def test_numbers_that_json_lacks():
                         "control_inputs": [], "phase": "forward"}]},
             "no node named 'x'",
         ),
+        ({"seed": "a"}, "the graph is damaged: ValueError"),
+        ({"nodes": [{"op": "neg"}]}, "the graph is damaged: KeyError 'inputs'"),
+        ({"nodes": [None]}, "the graph is damaged"),
+        (
+            {"nodes": [{"op": "constant", "inputs": [], "name": "c", "control_inputs": [],
+                        "phase": "input",
+                        "attrs": {"value": {"array": "AAAA", "dtype": "float32", "shape": [3]}}}]},
+            "the graph is damaged: ValueError",
+        ),
     ],
 )  # fmt: skip
 def test_foreign_data_is_refused(change, words):

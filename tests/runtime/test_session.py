@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -268,6 +269,15 @@ def test_devices_train_alike():
             ]
     np.testing.assert_allclose(losses["gpu"], losses["cpu"], rtol=1e-4)
     assert losses["cpu"][-1] < 0.5 * losses["cpu"][0]
+
+
+def test_threads_may_share_a_session(graph, device):
+    x = ops.placeholder("float32", [None, 3], name="x")
+    total = ops.reduce_sum(x @ ops.Variable(np.ones((3, 2), np.float32)))
+    with Session(graph, device=device) as session, ThreadPoolExecutor(3) as pool:
+        fed = [float(i % 3) for i in range(60)]
+        found = list(pool.map(lambda i: session.run(total, {x: np.full((2, 3), i)}), fed))
+    assert found == [12 * i for i in fed]
 
 
 def test_a_stopped_run_changes_nothing(graph):

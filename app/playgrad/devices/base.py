@@ -190,7 +190,7 @@ def _check_dispatch(step: dict[str, Any], kernel: dict[str, Any], limits: Limits
         if size > limits.max_storage_buffer_binding_size:
             raise OutOfMemoryError(
                 f"a tensor needs {size:,} bytes, but this adapter can bind at most "
-                f"{limits.max_storage_buffer_binding_size:,}",
+                f"{limits.max_storage_buffer_binding_size:,}.",
                 op=step["node"],
                 hint="Use a smaller batch or a smaller network.",
             )

@@ -194,11 +194,18 @@ class Graph:
 
     @contextmanager
     def control_dependencies(self, before: Iterable[Node | Tensor] | None) -> Iterator[None]:
-        """Nodes made in the block run after all of ``before``; None forgets outer blocks."""
+        """Nodes made in the block run after all of ``before``; None forgets outer blocks.
+
+        Raises:
+            GraphError: one of ``before`` is no node or tensor of this graph.
+        """
         if before is None:
             controls: tuple[Node, ...] = ()
         else:
-            new = (item.node if isinstance(item, Tensor) else item for item in before)
+            new = [item.node if isinstance(item, Tensor) else item for item in before]
+            for node in new:
+                if not isinstance(node, Node) or node.graph is not self:
+                    raise GraphError(f"nothing can wait for {node!r:.60}: it is not in this graph.")
             controls = (*self._scopes.controls, *new)
         with self._scopes.changed(controls=controls):
             yield

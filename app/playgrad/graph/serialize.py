@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.errors import GraphError
+from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node
@@ -48,27 +48,36 @@ def graph_from_json(data: dict[str, Any]) -> Graph:
     """The graph that ``graph_to_json`` wrote: equal names, attributes and edges.
 
     Raises:
-        GraphError: not such data, of another version, or with an unknown op or node.
+        GraphError: not such data, of another version, damaged, or with an unknown op or node.
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise GraphError("this is not a playgrad graph.")
     if data.get("version") != VERSION:
         raise GraphError(f"graph version {data.get('version')!r} is not {VERSION}.")
-    graph = Graph(int(data["seed"]))
-    graph.random_ops = int(data["random_ops"])
-    for item in data["nodes"]:
-        source = item.get("source")
-        graph.add(
-            lookup(item["op"]),
-            [graph.tensor(name) for name in item["inputs"]],
-            {key: decode(value) for key, value in item["attrs"].items()},
-            name=item["name"],
-            control_inputs=[graph.node(name) for name in item["control_inputs"]],
-            phase=item["phase"],
-            device=item.get("device"),
-            source=(source[0], source[1]) if source else ("<json>", 0),
-        )
+    try:
+        graph = Graph(int(data["seed"]))
+        graph.random_ops = int(data["random_ops"])
+        for item in data["nodes"]:
+            _add_node(graph, item)
+    except PlaygradError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise GraphError(f"the graph is damaged: {type(error).__name__} {error}.") from None
     return graph
+
+
+def _add_node(graph: Graph, item: dict[str, Any]) -> None:
+    source = item.get("source")
+    graph.add(
+        lookup(item["op"]),
+        [graph.tensor(name) for name in item["inputs"]],
+        {key: decode(value) for key, value in item["attrs"].items()},
+        name=item["name"],
+        control_inputs=[graph.node(name) for name in item["control_inputs"]],
+        phase=item["phase"],
+        device=item.get("device"),
+        source=(source[0], source[1]) if source else ("<json>", 0),
+    )
 
 
 def encode(value: Any) -> Any:

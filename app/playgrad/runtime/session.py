@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from types import TracebackType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -37,6 +39,23 @@ class RepeatResult:
     seconds: float
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _alone(
+    method: Callable[Concatenate[Session, P], R],
+) -> Callable[Concatenate[Session, P], R]:
+    """``method``, for which other threads that use the session wait."""
+
+    @wraps(method)
+    def locked(session: Session, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with session.lock:
+            return method(session, *args, **kwargs)
+
+    return locked
+
+
 _open_sessions: WeakSet[Session] = WeakSet()
 
 
@@ -50,7 +69,8 @@ class Session:
     """Runs graphs and keeps the values of their variables.
 
     A graph can run in several sessions, each with its own state; a session can run several graphs.
-    Variables get their initial value when a run first needs them.
+    Variables get their initial value when a run first needs them. Threads may share a session:
+    they run one after the other.
 
     Args:
         graph: the graph whose tensors may be named by strings; the default graph if None.
@@ -71,6 +91,7 @@ class Session:
         self._store = VariableStore(self._gpu)
         self._runnables: dict[Any, tuple[Runnable, FeedChecks]] = {}
         self._closed = False
+        self.lock = threading.RLock()
         _open_sessions.add(self)
         if self.device != HOST:
             self._gpu(self.device)
@@ -86,6 +107,7 @@ class Session:
     ) -> None:
         self.close()
 
+    @_alone
     def close(self) -> None:
         """Free all buffers and threads. The session cannot be used afterwards."""
         for gpu in self._gpus.values():
@@ -108,6 +130,7 @@ class Session:
             self._gpus[name] = devices.gpu(int(name.partition(":")[2]))
         return self._gpus[name]
 
+    @_alone
     def run(
         self,
         fetches: Any,
@@ -137,6 +160,7 @@ class Session:
         results = [next(arrays) if isinstance(item, Tensor) else None for item in flat]
         return _rebuild(structure, results)
 
+    @_alone
     def repeat(
         self, targets: Any, steps: int, feed_dict: Mapping[Any, Any] | None = None
     ) -> RepeatResult:
@@ -152,6 +176,7 @@ class Session:
             return RepeatResult(0, 0.0)
         return RepeatResult(*runnable.repeat(feeds, steps, self.stop_check))
 
+    @_alone
     def compiled(
         self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None
     ) -> Runnable | None:
@@ -168,12 +193,14 @@ class Session:
         runnable = self.compiled(targets, feed_dict)
         return runnable.dispatches if runnable else 0
 
+    @_alone
     def value(self, variable: Tensor | str) -> Array:
         """The value of a variable now."""
         node = self._variable(variable)
         self._ready(node.graph, [node])
         return self._store.get((node.graph, node.name), node)
 
+    @_alone
     def assign(self, values: Mapping[Any, Any]) -> None:
         """Replace the values of variables: all of them, or on any error none.
 
@@ -191,6 +218,7 @@ class Session:
                 self._store.allocate(node.graph, [node], self._home(node))
             self._store.set((node.graph, node.name), array)
 
+    @_alone
     def initialize(self, graph: Graph | None = None) -> None:
         """Give all variables of ``graph`` that have no value yet their initial one."""
         graph = graph or self.graph

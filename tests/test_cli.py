@@ -215,6 +215,7 @@ def test_failures_are_told_on_stderr(
         (("train", "mnist-mlp", "--export", "/none/w.npz"), "there is no folder '/none'"),
         (("train", "mnist-mlp", "--trace", "."), "'.' is a folder"),
         (("serve", "--port", "99999"), "'99999' is no port number"),
+        (("serve", "--host", ""), "no address is given"),
     ],
 )
 def test_wrong_usage(

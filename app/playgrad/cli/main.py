@@ -114,7 +114,10 @@ def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("serve", help="serve the page")
     parser.add_argument(
-        "--host", default=os.environ.get("HOST") or "127.0.0.1", help="address (HOST; %(default)s)"
+        "--host",
+        type=_host,
+        default=os.environ.get("HOST") or "127.0.0.1",
+        help="address (HOST; %(default)s)",
     )
     parser.add_argument(
         "--port",
@@ -170,6 +173,13 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
     return int(text)
+
+
+def _host(text: str) -> str:
+    if not text:
+        # It would mean every address of the machine.
+        raise argparse.ArgumentTypeError("no address is given; 0.0.0.0 stands for all of them")
+    return text
 
 
 def _port(text: str) -> int:

@@ -35,7 +35,7 @@ while True:
     except KeyboardInterrupt:
         print("not now")
 """
-GENEROUS_MS = 5_000
+GENEROUS_MS = 30_000
 """An answer takes milliseconds; more than this is a broken button, even on a busy machine."""
 
 
@@ -171,7 +171,9 @@ def test_stop_at_any_moment_of_the_start(playground: Playground, delay: int) -> 
 def test_stop_ends_an_infinite_loop(playground: Playground, source: str) -> None:
     playground.start(source)
     playground.page.wait_for_timeout(300)
-    answers(playground, "stop", "stopped")
+    # On a machine too busy for Python to take note in time, the page starts it afresh.
+    answers(playground, "stop", "stopped", "loading")
+    playground.expect_status("stopped")
     expect(playground.at("error")).to_have_count(0)
     playground.runs_well()
 

@@ -80,7 +80,9 @@ class Tab:
         with self.page() as page:
             try:
                 page.goto(f"{self.playgrad}/healthz")
-                ran = page.evaluate(script, {"source": source, "device": device})
+                ran = page.evaluate(
+                    script, {"source": source, "device": device, "milliseconds": self.milliseconds}
+                )
             except Error as error:
                 return {"error": str(error).splitlines()[0]}
         if ran.pop("error"):

@@ -162,7 +162,7 @@ def dispatch_list(row: Row) -> str:
     """playgrad's kernels of one step, in order."""
     steps = row.good[0]["kernels"]
     lines = [f"{row.workload.upper()}: {len(steps)} dispatches", ""]
-    for step in steps:
-        groups = "×".join(str(size) for size in step.get("workgroups", ()))
-        lines.append(f"    {step['kind']:9} {step.get('kernel', ''):32} {groups}")
+    for family, workgroups, node in steps:
+        groups = "×".join(map(str, workgroups))
+        lines.append(f"    {family:24} {groups:12} {node}")
     return "\n".join(lines)

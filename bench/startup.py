@@ -60,7 +60,8 @@ except _FirstStep:
     print("RESULT" + json.dumps({"began": _began, "spent": _spent}))
 """
 
-_READY = """() => new Promise((resolve) => {
+_READY = """(milliseconds) => new Promise((resolve, reject) => {
+  setTimeout(reject, milliseconds, new Error("the page does not get ready"));
   const look = () => {
     const status = document.querySelector("[data-testid=status]");
     if (status?.textContent === "ready") resolve(performance.now());
@@ -105,7 +106,7 @@ def _page(tab: Tab) -> float:
     """Milliseconds from navigation until the page's status reads "ready"."""
     with tab.page() as page:
         page.goto(f"{tab.playgrad}/")
-        ready: float = page.evaluate(_READY)
+        ready: float = page.evaluate(_READY, tab.milliseconds)
     return ready
 
 

@@ -87,8 +87,15 @@ class PlaygradTrainer:
         return float(loss)
 
     def kernels(self):
-        """The dispatches of the Plan, in order; None on a device without one."""
-        return next((loaded.plan["steps"] for loaded in self.plans.values()), None)
+        """Family, workgroups and node of each dispatch, in order; None on a device without any."""
+        for loaded in self.plans.values():
+            families = {kernel["id"]: kernel["family"] for kernel in loaded.plan["kernels"]}
+            return [
+                (families[step["kernel"]], step["workgroups"], step["node"])
+                for step in loaded.plan["steps"]
+                if step["kind"] == "dispatch"
+            ]
+        return None
 
 
 def product_gflops(size=1024, times=5):

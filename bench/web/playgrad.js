@@ -2,11 +2,12 @@
  * Evaluated in a blank page of playgrad's own server: runs a program in the page's real workers.
  * Gives a function; its outcome has the events of interest with the time since navigation.
  */
-async ({ source, device }) => {
+async ({ source, device, milliseconds }) => {
   const { EngineClient } = await import("/static/js/engine-client.js");
   const marks = { client: performance.now() };
   let text = "";
-  const ended = new Promise((resolve) => {
+  const ended = new Promise((resolve, reject) => {
+    setTimeout(reject, milliseconds, new Error("playgrad does not come to an end"));
     const client = new EngineClient((event) => {
       const { kind, state, stage } = event;
       const mark = [kind, state, stage].filter(Boolean).join(" ");

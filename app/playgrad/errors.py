@@ -6,8 +6,6 @@ The parts are also attributes, so that the page can mark the line and the node.
 
 from __future__ import annotations
 
-from typing import Any
-
 
 class PlaygradError(Exception):
     """Base of all playgrad errors.
@@ -47,15 +45,6 @@ class PlaygradError(Exception):
         self.op = self.op or op
         self.source = self.source or source
         return self
-
-    def as_dict(self) -> dict[str, Any]:
-        """The parts as plain data, for the page and for ``--json``."""
-        return {
-            "type": type(self).__name__,
-            "message": str(self),
-            "op": self.op,
-            "line": self.source[1] if self.source else None,
-        }
 
 
 class ShapeError(PlaygradError, ValueError):

@@ -41,11 +41,6 @@ class Graph:
     def __contains__(self, name: str) -> bool:
         return name in self._by_name
 
-    @property
-    def version(self) -> int:
-        """Grows with every node; what was compiled for an older version is still valid."""
-        return len(self.nodes)
-
     def add(
         self,
         op: OpDef,

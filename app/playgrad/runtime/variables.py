@@ -35,9 +35,6 @@ class VariableStore:
     def __contains__(self, key: Key) -> bool:
         return key in self.arrays or key in self.places
 
-    def device_of(self, key: Key) -> str:
-        return self.places[key][0] if key in self.places else "cpu:0"
-
     def check_size(self, nodes: Sequence[Node], device: str) -> None:
         """See that each of ``nodes`` (variables) is one that the GPU ``device`` can hold.
 

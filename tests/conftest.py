@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,31 +14,41 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# The software adapter everywhere, so that results do not depend on the machine's GPU.
 _CHROMIUM_FLAGS = (
     "--no-sandbox",
-    "--enable-unsafe-webgpu",
-    "--use-webgpu-adapter=swiftshader",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
 )
+# The software adapter everywhere, so that results do not depend on the machine's GPU.
+_WEBGPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """A headless Chromium with WebGPU on the software adapter; make contexts and pages from it."""
+def launch_chromium() -> Iterator[Callable[[bool], Browser]]:
+    """Starts a headless Chromium, with WebGPU on the software adapter or with none."""
     from playwright.sync_api import sync_playwright
 
     executable = next(filter(None, map(shutil.which, _CHROMIUM_NAMES)), None)
     assert executable, "no Chromium on PATH: `make test` installs it"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=_CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
+
+        def launch(webgpu: bool) -> Browser:
+            flags = [*_CHROMIUM_FLAGS, *(_WEBGPU_FLAGS if webgpu else ())]
+            return playwright.chromium.launch(executable_path=executable, args=flags)
+
+        yield launch
+
+
+@pytest.fixture(scope="session")
+def chromium(launch_chromium: Callable[[bool], Browser]) -> Iterator[Browser]:
+    """A headless Chromium with WebGPU on the software adapter; make contexts and pages from it."""
+    browser = launch_chromium(True)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -14,19 +14,15 @@ import pytest
 
 from playgrad.devices import registry
 from playgrad.devices.base import Limits, Target
-from playgrad.dtypes import dtype
-from playgrad.errors import UnsupportedOpError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import Array, InvalidSample, OpDef, lookup
 from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
-from playgrad.ops import constant, mul, placeholder, reduce_sum
-from playgrad.runtime.session import Session
+from playgrad.ops import placeholder
 from tests.contract.cases import (
     Case,
-    Placed,
     as_float64,
     cases,
     invalid_cases,
@@ -35,6 +31,7 @@ from tests.contract.cases import (
     specs_of,
 )
 from tests.contract.interpreter import evaluate
+from tests.contract.on_device import check_gradients, check_values, weighted_sum
 
 CASES = cases()
 DIFFERENTIABLE = [case for case in CASES if case.differentiable]
@@ -139,18 +136,6 @@ def test_what_it_becomes_for_known_shapes_is_the_same(case: Case) -> None:
 # Gradients against finite differences, in float64
 
 
-def weighted_sum(tensors: list[Tensor], random: np.random.Generator) -> Tensor | None:
-    """A scalar that depends on all elements of the floating ``tensors``, each with its weight."""
-    total: Tensor | None = None
-    for tensor in tensors:
-        if not dtype(tensor.dtype).floating:
-            continue
-        weights = random.uniform(0.5, 1.5, tensor.spec.static_shape)
-        part = reduce_sum(mul(tensor, constant(weights, tensor.dtype)))
-        total = part if total is None else total + part
-    return total
-
-
 def assert_derivative(
     y: Tensor, xs: list[Tensor], values: dict[Tensor, Array], random: np.random.Generator
 ) -> list[Tensor]:
@@ -209,51 +194,10 @@ def gpu(request: pytest.FixtureRequest) -> Iterator[registry.WebGpuDevice]:
     }, "buffers were left behind"
 
 
-def assert_close(case: Case, actual: Array, expected: Array) -> None:
-    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), str(case)
-    if not dtype(expected.dtype).floating:
-        np.testing.assert_array_equal(actual, expected, err_msg=str(case))
-        return
-    finite = np.abs(expected[np.isfinite(expected)])
-    scale = float(finite.max()) if finite.size else 0.0
-    np.testing.assert_allclose(
-        actual,
-        expected,
-        rtol=case.sample.tolerance,
-        atol=case.sample.tolerance * scale,
-        err_msg=str(case),
-    )
-
-
 @pytest.mark.gpu
 @each_op
 def test_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
-    graph = Graph()
-    placed = [place(case, graph, device=GPU) for case in CASES if case.op is op]
-    with Session(graph, device=GPU) as session:
-        if not runs_on_gpu(op):
-            with pytest.raises(UnsupportedOpError, match=f"'{op.name}' cannot run on {GPU}"):
-                run(session, placed)
-            return
-        results = run(session, placed)
-        for one, outputs in zip(placed, results, strict=True):
-            expected = op.reference(list(one.case.sample.inputs), one.case.sample.attrs)
-            for actual, wanted in zip(outputs, expected, strict=True):
-                assert_close(one.case, actual, wanted)
-            if op.writes:
-                for name, wanted in zip(one.node.attrs["variables"], expected, strict=True):
-                    assert_close(one.case, session.value(name), wanted)
-
-
-def runs_on_gpu(op: OpDef) -> bool:
-    """Whether it has a kernel, needs none, or becomes another op once shapes are known."""
-    return op.lower is not None or op.alias or op.specialise is not None or op.name == "constant"
-
-
-def run(session: Session, placed: list[Placed]) -> list[list[Array]]:
-    feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
-    results: list[list[Array]] = session.run([list(one.node.outputs) for one in placed], feeds)
-    return results
+    check_values(op, GPU)
 
 
 @pytest.mark.gpu
@@ -262,24 +206,4 @@ def run(session: Session, placed: list[Placed]) -> list[list[Array]]:
     ids=lambda op: op.name,
 )  # fmt: skip
 def test_gradient_on_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
-    random = np.random.default_rng(5)
-    graph = Graph()
-    placed, fetches, wanted = [], [], []
-    for case in DIFFERENTIABLE:
-        if case.op is not op:
-            continue
-        one = place(case, graph, device=GPU)
-        with graph.as_default(), graph.device(GPU):
-            loss = weighted_sum(list(one.node.outputs), random)
-            assert loss is not None
-            grads = gradients(loss, [one.inputs[i] for i in case.differentiable])
-        found = [grad for grad in grads if grad is not None]
-        placed.append(one)
-        fetches.append(found)
-        wanted.append(evaluate(found, one.values))
-    feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
-    with Session(graph, device=GPU) as session:
-        results = session.run(fetches, feeds)
-    for one, actual, expected in zip(placed, results, wanted, strict=True):
-        for a, b in zip(actual, expected, strict=True):
-            assert_close(one.case, a, b)
+    check_gradients(op, GPU)

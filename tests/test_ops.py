@@ -156,6 +156,19 @@ def test_axes_may_count_from_the_end() -> None:
         concat([], 0)
 
 
+@pytest.mark.parametrize("axis", ["a", 1.5, [0, None]])
+def test_axes_are_whole_numbers(axis: Any) -> None:
+    with pytest.raises(ShapeError, match="an axis must be a whole number"):
+        reduce_sum(np.zeros((2, 3), np.float32), axis=axis)
+
+
+def test_one_dimension_may_stand_alone() -> None:
+    assert reshape(np.zeros((2, 3), np.float32), -1).shape == (6,)
+    assert expand_dims(np.zeros(3, np.float32), np.int64(0)).shape == (1, 3)
+    with pytest.raises(ShapeError, match=r"a dimension must be a whole number, not 2\.5"):
+        reshape(np.zeros((2, 3), np.float32), [2.5, -1])
+
+
 def test_reducing_a_scalar_gives_it_back() -> None:
     assert value(reduce_sum(constant(2.5))) == 2.5
 

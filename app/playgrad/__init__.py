@@ -14,7 +14,7 @@ The lower level is TensorFlow's: ``Graph``, ``placeholder``, ``Variable``, ``gra
 ``Session``, ``control_dependencies``, ``device``.
 """
 
-from playgrad import data, io, nn, optim
+from playgrad import data, io, nn, optim, parallel
 from playgrad.devices.registry import list_devices
 from playgrad.errors import (
     CheckpointError,
@@ -83,6 +83,7 @@ __all__ = [
     "name_scope",
     "nn",
     "optim",
+    "parallel",
     "register",
     "reset_default_graph",
     "verify",

@@ -77,6 +77,27 @@ def default_dtype(array: np.ndarray[Any, Any]) -> str:
     raise DTypeError(f"cannot make a tensor of {array.dtype} values.")
 
 
+def converted(array: np.ndarray[Any, Any], name: Any, what: str) -> np.ndarray[Any, Any]:
+    """``array`` with element type ``name``; floats are rounded, nothing else changes its value.
+
+    Args:
+        what: what the error calls it.
+
+    Raises:
+        DTypeError: a value does not fit: too large, negative, or not whole.
+    """
+    target = dtype(name)
+    with np.errstate(all="ignore"):
+        result = array.astype(target.numpy)
+    if target.floating:
+        fits = array.dtype.kind != "f" or np.array_equal(np.isfinite(result), np.isfinite(array))
+    else:
+        fits = np.array_equal(result, array)
+    if not fits:
+        raise DTypeError(f"{what} takes {target.name} values, but some do not fit in it.")
+    return result
+
+
 def to_device_bytes(array: np.ndarray[Any, Any]) -> bytes:
     """The bytes of ``array`` as a GPU buffer holds them, padded to a multiple of 4."""
     if array.dtype == np.bool_:

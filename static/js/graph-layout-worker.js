@@ -21,7 +21,7 @@ self.onmessage = ({ data }) => {
 /** @param {Question} question @returns {import("./graph-layout.js").Layout} */
 function answer({ direction, items, clusters, arrows }) {
   const graph = new graphlib.Graph({ compound: true });
-  graph.setGraph({ rankdir: direction, nodesep: 18, ranksep: 44, edgesep: 10, marginx: 16, marginy: 16 });
+  graph.setGraph({ rankdir: direction, nodesep: 18, ranksep: 26, edgesep: 10, marginx: 16, marginy: 16 });
   for (const { id } of clusters) graph.setNode(id, { width: 0, height: 0 });
   for (const { id, width, height } of items) graph.setNode(id, { width, height });
   for (const { id, parent } of [...clusters, ...items]) if (parent) graph.setParent(id, parent);

@@ -64,7 +64,9 @@ export function picture(graph, open) {
       parent = id;
     }
     if (closed === undefined) {
-      items.set(node.name, nodeItem(node, parent));
+      // The scope of a node that is alone in it says more than the node's own name.
+      const alone = node.scope && !scopes.has(node.scope) ? lastPart(node.scope) : undefined;
+      items.set(node.name, nodeItem(node, parent, alone));
       shownBy.set(node.name, node.name);
     } else {
       const id = scopeId(closed);
@@ -100,9 +102,9 @@ function arrows(graph, shownBy) {
   return [...found.values()];
 }
 
-/** @param {GraphNode} node @param {string | null} parent @returns {NodeItem} */
-function nodeItem(node, parent) {
-  const label = clipped(lastPart(node.name));
+/** @param {GraphNode} node @param {string | null} parent @param {string} [name] @returns {NodeItem} */
+function nodeItem(node, parent, name = lastPart(node.name)) {
+  const label = clipped(name);
   const size = node.shape?.map((each) => each ?? "?").join("×");
   const detail = clipped([node.op === lastPart(node.name) ? "" : node.op, size].filter(Boolean).join(" "));
   return { id: node.name, kind: "node", node, label, detail, parent, width: widthOf(label, detail), height: HEIGHT };

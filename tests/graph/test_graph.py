@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import threading
 
 import numpy as np
@@ -214,6 +215,39 @@ class TestTensors:
         with pytest.raises(ShapeError, match="a placeholder needs a shape"):
             ops.placeholder("float32")
 
+    @pytest.mark.parametrize("shape", [[-1, 2], "ab", [2.5], 1.5])
+    def test_placeholders_of_no_shape_are_refused(self, graph, shape):
+        with pytest.raises(ShapeError, match=r"whole number|cannot have the shape"):
+            ops.placeholder("float32", shape)
+
+    @pytest.mark.parametrize(
+        ("value", "dtype", "words"),
+        [
+            (1e300, None, r"the constant 1e\+300 takes float32 values"),
+            (np.array([1, 1 << 40]), None, "this constant takes int32 values, but some do not fit"),
+            (1.5, "int32", "the constant 1.5 takes int32 values"),
+            (-1, "uint32", "the constant -1 takes uint32 values"),
+        ],
+    )
+    def test_constants_keep_their_value(self, graph, value, dtype, words):
+        with pytest.raises(DTypeError, match=words):
+            ops.constant(value, dtype)
+
+    def test_numbers_beside_a_tensor_keep_their_value(self, graph):
+        pixels = ops.placeholder("uint8", [2])
+        with pytest.raises(DTypeError, match="the constant 300 takes uint8 values"):
+            _ = pixels + 300
+        with pytest.raises(DTypeError, match="fill of 300 takes uint8 values"):
+            ops.fill([2], 300, "uint8")
+
+    def test_infinities_and_nan_are_floats(self, graph):
+        assert np.isnan(ops.constant(math.nan).node.attrs["value"])
+        assert np.isposinf(ops.constant([math.inf]).node.attrs["value"]).all()
+
+    def test_ragged_lists_are_none(self, graph):
+        with pytest.raises(ShapeError, match="this is no array"):
+            ops.constant([[1], [1, 2]])
+
     def test_of_unknown_types_are_refused(self, graph):
         with pytest.raises(DTypeError, match="there is no element type 'float16'"):
             ops.placeholder("float16", [2])
@@ -235,6 +269,12 @@ def test_topological_order_is_by_edges_then_by_creation(graph):
     assert topological([c.node, b.node, a.node]) == [a.node, b.node, c.node]
     reversed_edges = topological([a.node, b.node], lambda n: [b.node] if n is a.node else [])
     assert reversed_edges == [b.node, a.node]
+
+
+@pytest.mark.parametrize("seed", ["a", 1.5])
+def test_seeds_are_whole(graph, seed):
+    with pytest.raises(DTypeError, match=f"a seed must be a whole number, not {seed!r}"):
+        ops.random_uniform([2], seed=seed)
 
 
 def test_random_operations_have_keys_of_their_own(graph):

@@ -148,5 +148,6 @@ def test_a_lost_device_says_so_and_another_can_be_opened() -> None:
     fresh = _wgpu.open()
     program = fresh.load(adding_plan())
     assert fresh.execute(program, steps=2).steps_done == 2
-    fresh.destroy()
+    fresh.unload(program)
     assert fresh.stats()["buffers"] == fresh.stats()["programs"] == 0
+    fresh.destroy()

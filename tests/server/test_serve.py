@@ -58,7 +58,11 @@ def test_impossible_address_is_told_plainly(host: str, port: int) -> None:
 
 
 def test_interrupt_ends_it_quietly() -> None:
-    program = "from playgrad.server import serve; serve('127.0.0.1', 0)"
+    # A shell's background job inherits an ignored interrupt, and so would what it starts.
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from playgrad.server import serve; serve('127.0.0.1', 0)"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

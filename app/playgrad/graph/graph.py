@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from playgrad.errors import GraphError, PlaygradError
+from playgrad.errors import DTypeError, GraphError, PlaygradError
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.source import user_source
 from playgrad.graph.tensor import Node, Tensor
@@ -136,11 +137,15 @@ class Graph:
         return node.outputs[number]
 
     def next_random_seed(self, seed: int | None) -> list[int]:
-        """The key (graph seed, op seed) of a new random op: counted where no seed is named."""
+        """The key (graph seed, op seed) of a new random op: counted where no seed is named.
+
+        Raises:
+            DTypeError: a seed is no whole number.
+        """
         if seed is None:
             self.random_ops += 1
             seed = self.random_ops
-        return [self.seed & 0xFFFFFFFF, seed & 0xFFFFFFFF]
+        return [_word(self.seed), _word(seed)]
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
@@ -186,6 +191,14 @@ class Graph:
             controls = (*self._scopes.controls, *new)
         with self._scopes.changed(controls=controls):
             yield
+
+
+def _word(seed: Any) -> int:
+    """The low 32 bits of ``seed``."""
+    try:
+        return operator.index(seed) & 0xFFFFFFFF
+    except TypeError:
+        raise DTypeError(f"a seed must be a whole number, not {seed!r}.") from None
 
 
 class _Scopes(threading.local):

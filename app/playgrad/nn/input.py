@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from playgrad.graph.tensor import Tensor
+from playgrad.ops.build import one_or_more
 from playgrad.ops.state import placeholder
 
 
@@ -16,4 +17,4 @@ def Input(  # noqa: N802 - the name that Keras gave it
 
     It belongs to the default graph, and so do the layers called on it.
     """
-    return placeholder(dtype, (None, *shape), name or "input")
+    return placeholder(dtype, (None, *one_or_more(shape)), name or "input")

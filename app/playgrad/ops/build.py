@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from playgrad.dtypes import default_dtype, dtype
+from playgrad.dtypes import converted, default_dtype, dtype
 from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.opdef import Attrs, OpDef, Sample, lookup, register
@@ -34,11 +35,14 @@ def constant(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 
 
 def _constant(graph: Graph, value: Any, kind: Any = None, name: str | None = None) -> Tensor:
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ShapeError(f"this is no array: {error}") from None
     target = dtype(kind).name if kind is not None else default_dtype(array)
-    return graph.add(
-        _CONSTANT, attrs={"value": array.astype(target)}, name=name, phase="input"
-    ).output
+    what = f"the constant {value!r}" if array.ndim == 0 else "this constant"
+    array = converted(array, target, what)
+    return graph.add(_CONSTANT, attrs={"value": array}, name=name, phase="input").output
 
 
 def as_tensor(value: Any, graph: Graph | None = None, like: str | None = None) -> Tensor:
@@ -119,15 +123,38 @@ def expect_floating(spec: TensorSpec, what: str) -> None:
     expect_dtype(spec, what, "float32", "float64")
 
 
-def normalize_axis(axis: int, rank: int) -> int:
+def one_or_more(value: Any) -> list[Any]:
+    """What may be given as one thing or as several, as a list."""
+    return list(value) if isinstance(value, (list, tuple, range, np.ndarray)) else [value]
+
+
+def whole(value: Any, what: str) -> int:
+    """``value`` as a Python int.
+
+    Raises:
+        ShapeError: it is no whole number.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ShapeError(f"{what} must be a whole number, not {value!r:.60}.") from None
+
+
+def normalize_axis(axis: Any, rank: int) -> int:
     """``axis`` counted from the front.
 
     Raises:
         ShapeError: a tensor of that rank has no such axis.
     """
+    axis = whole(axis, "an axis")
     if not -rank <= axis < rank:
         raise ShapeError(f"axis {axis} does not exist in a tensor of {rank} dimensions.")
     return axis % rank
+
+
+def sorted_axes(axis: Any, rank: int) -> list[int]:
+    """The axes that ``axis`` names, one or several, counted from the front, in order."""
+    return sorted(normalize_axis(one, rank) for one in one_or_more(axis))
 
 
 def _infer_constant(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.dtypes import converted
 from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.graph import get_default_graph
@@ -14,7 +15,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.broadcast import Specialised
-from playgrad.ops.build import add_node, as_tensor
+from playgrad.ops.build import add_node, as_tensor, one_or_more, whole
 from playgrad.ops.elementwise_kernel import lower_elementwise
 from playgrad.ops.expr import Const
 from playgrad.ops.kernel import KernelRequest, Lowering
@@ -23,10 +24,12 @@ from playgrad.ops.samples import floats, integers
 
 def fill(shape: Sequence[int], value: float, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of ``shape`` with ``value`` everywhere; float32 unless ``dtype`` says otherwise."""
+    kind = dtype_of(dtype or "float32")
+    converted(np.asarray(value), kind, f"fill of {value!r:.60}")
     attrs = {
-        "shape": [int(n) for n in shape],
+        "shape": [whole(n, "a dimension") for n in one_or_more(shape)],
         "value": value,
-        "dtype": dtype_of(dtype or "float32").name,
+        "dtype": kind.name,
     }
     return get_default_graph().add(_FILL, attrs=attrs, name=name).output
 

@@ -12,7 +12,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.broadcast import Specialised
-from playgrad.ops.build import add_node, as_tensor, normalize_axis
+from playgrad.ops.build import add_node, as_tensor, normalize_axis, one_or_more
 from playgrad.ops.lowering.layout import lower_pad, lower_slice, lower_transpose
 from playgrad.ops.samples import floats, integers
 
@@ -21,7 +21,7 @@ def transpose(x: Any, perm: Sequence[int] | None = None, name: str | None = None
     """``x`` with its axes in the order ``perm`` (None: reversed)."""
     tensor = as_tensor(x)
     rank = tensor.spec.rank
-    order = list(reversed(range(rank))) if perm is None else [int(axis) for axis in perm]
+    order = list(reversed(range(rank))) if perm is None else one_or_more(perm)
     attrs = {"perm": [normalize_axis(axis, rank) for axis in order]}
     return add_node(_TRANSPOSE, [tensor], attrs, name=name).output
 

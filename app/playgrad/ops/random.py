@@ -18,7 +18,14 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops import counter_random
-from playgrad.ops.build import add_node, as_tensor, expect_dtype, expect_floating
+from playgrad.ops.build import (
+    add_node,
+    as_tensor,
+    expect_dtype,
+    expect_floating,
+    one_or_more,
+    whole,
+)
 from playgrad.ops.elementwise import absolute, cast, maximum, minimum, where
 from playgrad.ops.lowering.random import (
     lower_batch_indices,
@@ -120,7 +127,8 @@ def _draw(
     op: OpDef, shape: Sequence[int], seed: int | None, counter: Any, name: str | None
 ) -> Tensor:
     graph = counter.graph if isinstance(counter, Tensor) else get_default_graph()
-    attrs = {"shape": [int(n) for n in shape], "seed": graph.next_random_seed(seed)}
+    sizes = [whole(n, "a dimension") for n in one_or_more(shape)]
+    attrs = {"shape": sizes, "seed": graph.next_random_seed(seed)}
     return graph.add(op, [_step(graph, counter)], attrs, name=name).output
 
 

@@ -12,7 +12,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.broadcast import broadcast_like, is_static
-from playgrad.ops.build import add_node, as_tensor, expect_dtype, normalize_axis
+from playgrad.ops.build import add_node, as_tensor, expect_dtype, normalize_axis, sorted_axes
 from playgrad.ops.elementwise import cast, equal
 from playgrad.ops.fill import size
 from playgrad.ops.lowering.reduce import (
@@ -66,8 +66,7 @@ def argmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
 def _reduce(op: OpDef, x: Any, axis: Axis, keepdims: bool, name: str | None) -> Tensor:
     tensor = as_tensor(x)
     rank = tensor.spec.rank
-    chosen = range(rank) if axis is None else [axis] if isinstance(axis, int) else axis
-    axes = sorted(normalize_axis(int(one), rank) for one in chosen)
+    axes = sorted_axes(range(rank) if axis is None else axis, rank)
     if not axes:
         return identity(tensor, name=name)
     return add_node(op, [tensor], {"axes": axes, "keepdims": bool(keepdims)}, name=name).output

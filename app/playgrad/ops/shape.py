@@ -12,7 +12,7 @@ from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.broadcast import Specialised, is_static
-from playgrad.ops.build import add_node, as_tensor, normalize_axis
+from playgrad.ops.build import add_node, as_tensor, one_or_more, sorted_axes, whole
 from playgrad.ops.samples import floats, integers
 
 _BYTES = np.arange(12, dtype=np.uint8)
@@ -37,7 +37,7 @@ def reshape(x: Any, shape: Sequence[int | None], name: str | None = None) -> Ten
     Raises:
         ShapeError: the number of elements differs.
     """
-    sizes = [-1 if dim is None else int(dim) for dim in shape]
+    sizes = [-1 if dim is None else whole(dim, "a dimension") for dim in one_or_more(shape)]
     return add_node(_RESHAPE, [as_tensor(x)], {"shape": sizes}, name=name).output
 
 
@@ -69,10 +69,8 @@ def flatten(x: Any, name: str | None = None) -> Tensor:
 def expand_dims(x: Any, axis: int | Sequence[int], name: str | None = None) -> Tensor:
     """``x`` with dimensions of size 1 inserted; ``axis`` counts in the result."""
     tensor = as_tensor(x)
-    axes = [axis] if isinstance(axis, int) else list(axis)
-    rank = tensor.spec.rank + len(axes)
-    attrs = {"axes": sorted(normalize_axis(int(one), rank) for one in axes)}
-    return add_node(_EXPAND_DIMS, [tensor], attrs, name=name).output
+    axes = sorted_axes(axis, tensor.spec.rank + len(one_or_more(axis)))
+    return add_node(_EXPAND_DIMS, [tensor], {"axes": axes}, name=name).output
 
 
 def squeeze(x: Any, axis: int | Sequence[int] | None = None, name: str | None = None) -> Tensor:
@@ -81,8 +79,7 @@ def squeeze(x: Any, axis: int | Sequence[int] | None = None, name: str | None = 
     if axis is None:
         axes = [i for i, dim in enumerate(tensor.shape) if dim == 1]
     else:
-        chosen = [axis] if isinstance(axis, int) else list(axis)
-        axes = sorted(normalize_axis(int(one), tensor.spec.rank) for one in chosen)
+        axes = sorted_axes(axis, tensor.spec.rank)
     return add_node(_SQUEEZE, [tensor], {"axes": axes}, name=name).output
 
 

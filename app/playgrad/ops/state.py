@@ -17,7 +17,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops import expr as e
-from playgrad.ops.build import as_tensor, graph_of
+from playgrad.ops.build import as_tensor, graph_of, one_or_more, whole
 from playgrad.ops.define import elementwise_op
 from playgrad.ops.samples import floats, integers
 
@@ -102,7 +102,13 @@ def placeholder(
         raise ShapeError(
             "a placeholder needs a shape.", hint="Write None for a dimension that may vary."
         )
-    attrs = {"shape": list(shape), "dtype": dtype_of(dtype).name}
+    sizes = [None if n is None else whole(n, "a dimension") for n in one_or_more(shape)]
+    if any(n is not None and n < 0 for n in sizes):
+        raise ShapeError(
+            f"a placeholder cannot have the shape {shape_text(tuple(sizes))}.",
+            hint="Write None for a dimension that may vary.",
+        )
+    attrs = {"shape": sizes, "dtype": dtype_of(dtype).name}
     return get_default_graph().add(_PLACEHOLDER, attrs=attrs, name=name, phase="input").output
 
 

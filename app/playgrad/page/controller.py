@@ -16,7 +16,8 @@ import numpy as np
 from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
 from playgrad.devices.registry import device_names
-from playgrad.errors import CheckpointError, GraphError, PlaygradError, ShapeError
+from playgrad.dtypes import dtype
+from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.io import decode, encode
 from playgrad.page.faults import FILE, describe
@@ -127,7 +128,7 @@ class Controller:
             if handler is None:
                 raise GraphError(f"there is no request {request.get('kind')!r}.")
             reply |= {"ok": True, **handler(request)}
-        except PlaygradError as error:
+        except Exception as error:  # whatever it is, the page is waiting for an answer
             reply |= {"ok": False, "error": describe(error)}
         _emit(reply)
 
@@ -151,13 +152,15 @@ class Controller:
 
     def _on_predict(self, request: Request) -> dict[str, Any]:
         model = self._trained()
-        pixels = np.asarray(request["pixels"], np.float32) * 255
+        pixels = np.asarray(request["pixels"], np.float32) * model.input_maximum
         shape = model.input_shape[1:]
         if pixels.size != int(np.prod(shape)):
             raise ShapeError(
                 f"a drawing has {pixels.size} pixels, but the model takes inputs of shape {shape}."
             )
-        scores = model.predict(np.round(pixels).astype(np.uint8).reshape(1, *shape))[0]
+        kind = dtype(model.inputs[0].dtype)
+        drawing = (pixels if kind.floating else np.round(pixels)).astype(kind.numpy)
+        scores = model.predict(drawing.reshape(1, *shape))[0]
         probabilities = _softmax(scores) if model.gives_logits else scores
         return {
             "probabilities": [float(p) for p in probabilities.reshape(-1)],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.dtypes import dtype
+from playgrad.dtypes import converted, dtype
 from playgrad.errors import DTypeError, FeedError, PlaygradError, ShapeError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
@@ -69,15 +69,7 @@ def check_value(value: Any, tensor: Tensor, what: str) -> Array:
                 f"{what} takes {target.name} values, but was given {array.dtype}.",
                 hint=f"Convert them with .astype({target.name!r}).",
             )
-        with np.errstate(over="ignore"):
-            converted = array.astype(target.numpy)
-        if target.floating:
-            fits = np.array_equal(np.isfinite(converted), np.isfinite(array))
-        else:
-            fits = np.array_equal(converted, array)
-        if not fits:
-            raise DTypeError(f"{what} takes {target.name} values, but some do not fit in it.")
-        array = converted
+        array = converted(array, target, what)
     fits = len(array.shape) == len(tensor.shape) and all(
         want is None or want == have
         for want, have in zip(tensor.shape, array.shape, strict=False)

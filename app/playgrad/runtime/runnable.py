@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from playgrad.compiler.compile import Compiled, Segment
 from playgrad.devices.webgpu import LoadedPlan
-from playgrad.errors import PlaygradError
+from playgrad.errors import OutOfMemoryError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
@@ -22,6 +23,10 @@ Array = np.ndarray[Any, Any]
 
 HEAVY_BYTES = 1 << 18
 """Host operations that touch more bytes than this are worth another thread."""
+
+LARGEST = sys.maxsize // 2
+"""Bytes of results that NumPy is trusted with. In a browser this is 1 GiB: its addresses have 32
+bits, and NumPy there damages memory where a result and its temporaries come near to their end."""
 
 
 class Runnable:
@@ -119,6 +124,8 @@ class Runnable:
         values, written = self.values, self.written
         inputs, outputs, attrs, reference = node.inputs, node.outputs, node.attrs, node.op.reference
         variables = attrs["variables"] if node.op.writes else ()
+        if _bytes(node) > LARGEST:
+            raise _no_room(node)
 
         def work() -> None:
             try:
@@ -127,6 +134,8 @@ class Runnable:
                     results = reference([values[tensor] for tensor in inputs], attrs)
             except PlaygradError as error:
                 raise error.located(node.name, node.source) from None
+            except MemoryError:
+                raise _no_room(node) from None
             for tensor, result in zip(outputs, results, strict=True):
                 values[tensor] = result
             for variable, result in zip(variables, results, strict=False):
@@ -237,3 +246,16 @@ def _own(array: Array, feeds: Mapping[str, Array]) -> Array:
     """``array``, copied if it is (part of) one that the caller fed and may change."""
     fed = any(np.may_share_memory(array, other) for other in feeds.values())
     return array.copy() if fed else array
+
+
+def _bytes(node: Node) -> int:
+    return sum(t.spec.size * np.dtype(t.dtype).itemsize for t in node.outputs)
+
+
+def _no_room(node: Node) -> OutOfMemoryError:
+    return OutOfMemoryError(
+        f"there is no room for a result of {_bytes(node):,} bytes.",
+        op=node.name,
+        source=node.source,
+        hint="Use a smaller batch or a smaller network.",
+    )

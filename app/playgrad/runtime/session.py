@@ -278,6 +278,12 @@ class Session:
         fresh = [node for node in nodes if (graph, node.name) not in self._store]
         if not fresh:
             return
+        homes: dict[str, list[Node]] = {}
+        for node in fresh:
+            homes.setdefault(self._home(node), []).append(node)
+        homes.pop(HOST, None)
+        for home, own in homes.items():
+            self._store.check_size(own, home)  # before much time goes into their values
         initial = [graph.tensor(node.attrs["initializer"]) for node in fresh]
         counter = [graph.tensor(RANDOM_STEP)] if RANDOM_STEP in graph else []
         feeds = {tensor.name: np.zeros((), np.uint32) for tensor in counter}
@@ -289,12 +295,8 @@ class Session:
             arrays = runnable.run(feeds)
         finally:
             runnable.unload()
-        homes: dict[str, list[Node]] = {}
-        for node in fresh:
-            homes.setdefault(self._home(node), []).append(node)
         for home, own in homes.items():
-            if home != HOST:
-                self._store.allocate(graph, own, home)
+            self._store.allocate(graph, own, home)
         for node, array in zip(fresh, arrays, strict=True):
             self._store.set((graph, node.name), array)
 

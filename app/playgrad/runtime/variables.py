@@ -38,6 +38,14 @@ class VariableStore:
     def device_of(self, key: Key) -> str:
         return self.places[key][0] if key in self.places else "cpu:0"
 
+    def check_size(self, nodes: Sequence[Node], device: str) -> None:
+        """See that each of ``nodes`` (variables) is one that the GPU ``device`` can hold.
+
+        Raises:
+            OutOfMemoryError: one is larger than the device allows.
+        """
+        list(_batches(nodes, self._open_gpu(device).target.limits))
+
     def allocate(self, graph: Graph, nodes: Sequence[Node], device: str) -> None:
         """Give each of ``nodes`` (variables) room on the GPU ``device``: all of them or none.
 

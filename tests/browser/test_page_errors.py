@@ -1,0 +1,242 @@
+"""Bad programs, bad data, lost devices, crashes: each is told in words, and the page goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.playground import PATIENCE_MS, Playground
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+BEGIN = """import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.random.default_rng(0).normal(size=(320, 4)).astype(np.float32)
+y = (x[:, 0] > 0).astype(np.int32)
+model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(2)])
+model.compile(
+    optimizer=pg.optim.SGD(learning_rate=0.1),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+)
+"""
+FIT = "model.fit(x, y, batch_size=16, epochs=1, verbose=0)\n"
+
+# The program after BEGIN, the error, words of it, and the line that is to be marked.
+BAD_PROGRAMS = {
+    "syntax": ("print('before'\nx = 1", "SyntaxError", "'(' was never closed", 12),
+    "name": ("print(1)\nlearning_rat + 1", "NameError", "'learning_rat' is not defined", 13),
+    "layer-shape": (
+        "pg.Sequential([nn.Input((4,)), nn.Dense(3), nn.Conv2D(2, 3)])",
+        "ShapeError",
+        "conv2d_1",
+        12,
+    ),
+    "data-shape": (
+        "model.fit(x.reshape(20, 16, 4), y[:20])",
+        "ShapeError",
+        "(batch, classes), not (?, 16, 2)",
+        12,
+    ),
+    "lengths": ("model.fit(x, y[:100])", "DataError", "320", 12),
+    "nan": ("x[7, 2] = np.nan\n" + FIT, "DataError", "x contains nan (sample 7)", 13),
+    "infinity": ("x[0, 0] = np.inf\n" + FIT, "DataError", "x contains inf (sample 0)", 13),
+    "labels": ("y[5] = 2\n" + FIT, "DataError", "2", 13),
+    "negative-labels": ("y[5] = -1\n" + FIT, "DataError", "-1", 13),
+    "empty": ("model.fit(x[:0], y[:0])", "DataError", "empty", 12),
+    "batch-size": ("model.fit(x, y, batch_size=0)", "DataError", "batch_size", 12),
+    "dtype": ("model.fit(x.astype(str), y)", "DTypeError", "x must hold numbers", 12),
+    "no-device": ('pg.Session(device="gpu:7")', "DeviceError", "gpu:7", 12),
+    "graph": (
+        "a = pg.placeholder('float32', (None, 3), name='a')\npg.Session().run(a)",
+        "FeedError",
+        "the placeholder 'a' is needed",
+        12,  # where it was made
+    ),
+    "too-big": (
+        "big = pg.Sequential([nn.Dense(1 << 23), nn.Dense(64)])\n"
+        "big.compile(pg.optim.SGD(0.1), nn.MeanSquaredError())\n"
+        "big.fit(np.zeros((64, 64), np.float32), np.zeros((64, 64), np.float32), verbose=0)",
+        "OutOfMemoryError",
+        "the variable 'dense_1/kernel' takes 2,147,483,648 bytes",
+        12,
+    ),
+}
+
+
+def expect_error(playground: Playground, kind: str, words: str, line: int | None) -> str:
+    """The error panel shows it, and the editor marks the line; the whole text."""
+    playground.expect_status("error")
+    error = playground.at("error")
+    expect(error).to_contain_text(kind)
+    expect(error).to_contain_text(words)
+    if line is not None:
+        expect(playground.at("error-line")).to_have_text(f"line {line}")
+        playground.at("error-line").click()
+        marked = playground.page.locator("[data-testid=editor] .cm-error-line")
+        expect(marked).to_have_count(1)
+        number = playground.page.locator(".cm-lineNumbers .cm-activeLineGutter")
+        expect(number).to_have_text(str(line))
+    text: str = error.inner_text()
+    return text
+
+
+@pytest.mark.parametrize("name", BAD_PROGRAMS)
+def test_a_bad_program_is_told_where_and_why(playground: Playground, name: str) -> None:
+    body, kind, words, line = BAD_PROGRAMS[name]
+    playground.start(BEGIN + body)
+    print(expect_error(playground, kind, words, line))
+    playground.runs_well()
+    expect(playground.page.locator("[data-testid=editor] .cm-error-line")).to_have_count(0)
+
+
+@pytest.mark.parametrize("units", ["1 << 23", "1 << 25", "1 << 40"])
+def test_a_layer_too_big_for_the_memory_of_the_page(playground: Playground, units: str) -> None:
+    playground.choose_device("cpu")
+    playground.start(BEGIN + BAD_PROGRAMS["too-big"][0].replace("1 << 23", units))
+    expect_error(playground, "OutOfMemoryError", "there is no room for a result of", 12)
+    playground.choose_device("auto")
+    playground.runs_well()
+
+
+@pytest.mark.parametrize("device", ["gpu", "cpu"])
+def test_an_exploding_learning_rate_keeps_the_last_good_weights(
+    playground: Playground, device: str
+) -> None:
+    playground.choose_device(device)
+    playground.start(
+        BEGIN
+        + """
+x *= 100
+model.compile(optimizer=pg.optim.SGD(learning_rate=1e30), loss=nn.MeanSquaredError())
+model.fit(x, x[:, :2], batch_size=16, epochs=1, shuffle=False, verbose=0)
+"""
+    )
+    text = expect_error(playground, "NonFiniteError", "Lower the learning rate", None)
+    found = re.search(r"the loss became \S+ at step (\d+)", text)
+    assert found, text
+    weights = playground.weights()
+    assert all(np.isfinite(array).all() for array in weights.values())
+
+    # As many steps as were good, one at a time, end in the same weights.
+    good = int(found[1]) - 1
+    assert good >= 1
+    assert playground.steps == good
+    playground.at("step").click()
+    for number in range(1, good + 1):
+        expect(playground.at("step-count")).to_have_text(str(number), timeout=PATIENCE_MS)
+        if number < good:
+            playground.at("step").click()
+    again = playground.weights()
+    for name, array in weights.items():
+        np.testing.assert_array_equal(array, again[name])
+    playground.timed("stop", "stopped")
+    playground.choose_device("auto")
+    playground.runs_well()
+
+
+def test_a_loop_that_prints_does_not_freeze_the_page(playground: Playground) -> None:
+    playground.start("i = 0\nwhile True:\n    print('line', i)\n    i += 1\n")
+    playground.page.wait_for_timeout(1500)
+    longest = playground.page.evaluate(
+        """() => new Promise((resolve) => {
+          let longest = 0, last = performance.now();
+          const timer = setInterval(() => {
+            longest = Math.max(longest, performance.now() - last);
+            last = performance.now();
+          }, 10);
+          setTimeout(() => { clearInterval(timer); resolve(longest); }, 1500);
+        })"""
+    )
+    answer = playground.timed("stop", "stopped")
+    print(f"printing: the page was away {longest:.0f} ms at most; stopped in {answer:.0f} ms")
+    assert longest < 2000
+    assert "line" in playground.text("console")
+    playground.runs_well()
+
+
+@pytest.fixture
+def training(playground: Playground) -> Iterator[Playground]:
+    playground.start(BEGIN + FIT.replace("epochs=1", "epochs=100_000"))
+    playground.wait(lambda: playground.expect_status("running") != "" and playground.steps > 20)
+    yield playground
+    playground.runs_well()
+
+
+def test_a_lost_device_is_told_and_the_next_run_opens_another(training: Playground) -> None:
+    (worker,) = [each for each in training.page.workers if "device-worker" in each.url]
+    worker.evaluate("globalThis.playgradDevice.destroy()")
+    expect_error(training, "DeviceLostError", "lost", 12)
+    expect(training.page.get_by_text("The next run opens a new device").first).to_be_visible()
+
+
+def test_a_device_lost_at_rest_goes_unnoticed(playground: Playground) -> None:
+    playground.runs_well()
+    (worker,) = [each for each in playground.page.workers if "device-worker" in each.url]
+    worker.evaluate("globalThis.playgradDevice.destroy()")
+    playground.page.wait_for_timeout(300)
+    playground.runs_well()
+
+
+def test_a_device_worker_that_broke_is_replaced(training: Playground) -> None:
+    """An error that nobody caught, as a bug of ours would be."""
+    (worker,) = [each for each in training.page.workers if "device-worker" in each.url]
+    worker.evaluate("setTimeout(() => { throw new Error('a bug of ours'); }, 0)")
+    text = expect_error(training, "EngineError", "a bug of ours", None)
+    assert "the next run works again" in text
+    training.forgive("a bug of ours")
+
+
+def test_python_that_broke_down_is_replaced(playground: Playground) -> None:
+    """A stack overflow in WebAssembly, out of memory, or a bug: the interpreter is gone."""
+    playground.start("import os\nos.abort()")
+    expect_error(playground, "EngineError", "the next run works again", None)
+    playground.runs_well()
+    playground.forgive("fatal error", "unreachable")
+
+
+def test_deep_recursion_is_pythons_own_error(playground: Playground) -> None:
+    playground.start("def f(n):\n    return f(n + 1)\nf(0)")
+    expect_error(playground, "RecursionError", "maximum recursion depth", None)
+    playground.runs_well()
+
+
+def test_exit_ends_a_program(playground: Playground) -> None:
+    playground.finish("import sys\nprint('so far')\nsys.exit()")
+    assert "so far" in playground.text("console")
+    playground.start("raise SystemExit('not so well')")
+    expect_error(playground, "SystemExit", "not so well", 1)
+    playground.runs_well()
+
+
+def test_without_webgpu_training_is_done_by_numpy(
+    server: str, launch_chromium: Callable[[bool], Browser]
+) -> None:
+    browser = launch_chromium(False)
+    playground = Playground(browser, server)
+    playground.expect_status("ready")
+    assert playground.text("backend-badge").split("\n") == ["CPU (NumPy)", "no WebGPU"]
+    playground.start()
+    playground.wait(lambda: playground.expect_status("running") != "" and playground.steps >= 30)
+    assert playground.text("backend-badge").startswith("CPU (NumPy)")
+    speed = playground.number("steps-per-second")
+    print(f"the small example with NumPy in Chromium: {1000 / speed:.1f} ms a step")
+    assert playground.number("accuracy") > 50
+    playground.timed("stop", "stopped")
+
+    playground.choose_device("gpu")
+    playground.start()
+    expect_error(playground, "DeviceError", "there is no gpu:0 here", None)
+    playground.choose_device("auto")
+    playground.runs_well()
+    playground.close()
+    browser.close()

@@ -1,0 +1,106 @@
+"""An operation on a device against its reference: the part of the op contract for every host.
+
+It imports nothing but NumPy and playgrad, so that it runs in the page as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from playgrad.dtypes import dtype
+from playgrad.errors import UnsupportedOpError
+from playgrad.graph.autodiff import gradients
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import Array, OpDef
+from playgrad.graph.tensor import Tensor
+from playgrad.ops import constant, mul, reduce_sum
+from playgrad.runtime.session import Session
+from tests.contract.cases import Case, Placed, cases, place
+from tests.contract.interpreter import evaluate
+
+
+def check_values(op: OpDef, device: str) -> None:
+    """Each sample gives on ``device`` what the reference does, or the use of ``op`` is refused."""
+    graph = Graph()
+    placed = [place(case, graph, device=device) for case in cases() if case.op is op]
+    with Session(graph, device=device) as session:
+        if not runs_on_gpu(op):
+            refused = ""
+            try:
+                _run(session, placed)
+            except UnsupportedOpError as error:
+                refused = str(error)
+            assert f"'{op.name}' cannot run on {device}" in refused
+            return
+        results = _run(session, placed)
+        for one, outputs in zip(placed, results, strict=True):
+            expected = op.reference(list(one.case.sample.inputs), one.case.sample.attrs)
+            for actual, wanted in zip(outputs, expected, strict=True):
+                assert_close(one.case, actual, wanted)
+            if op.writes:
+                for name, wanted in zip(one.node.attrs["variables"], expected, strict=True):
+                    assert_close(one.case, session.value(name), wanted)
+
+
+def check_gradients(op: OpDef, device: str) -> None:
+    """The gradients of each sample on ``device`` are those that the references give."""
+    random = np.random.default_rng(5)
+    graph = Graph()
+    placed, fetches, wanted = [], [], []
+    for case in cases():
+        if case.op is not op or not case.differentiable:
+            continue
+        one = place(case, graph, device=device)
+        with graph.as_default(), graph.device(device):
+            loss = weighted_sum(list(one.node.outputs), random)
+            assert loss is not None
+            grads = gradients(loss, [one.inputs[i] for i in case.differentiable])
+        found = [grad for grad in grads if grad is not None]
+        placed.append(one)
+        fetches.append(found)
+        wanted.append(evaluate(found, one.values))
+    feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
+    with Session(graph, device=device) as session:
+        results = session.run(fetches, feeds)
+    for one, actual, expected in zip(placed, results, wanted, strict=True):
+        for a, b in zip(actual, expected, strict=True):
+            assert_close(one.case, a, b)
+
+
+def runs_on_gpu(op: OpDef) -> bool:
+    """Whether it has a kernel, needs none, or becomes another op once shapes are known."""
+    return op.lower is not None or op.alias or op.specialise is not None or op.name == "constant"
+
+
+def _run(session: Session, placed: list[Placed]) -> list[list[Array]]:
+    feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
+    results: list[list[Array]] = session.run([list(one.node.outputs) for one in placed], feeds)
+    return results
+
+
+def weighted_sum(tensors: list[Tensor], random: np.random.Generator) -> Tensor | None:
+    """A scalar that depends on all elements of the floating ``tensors``, each with its weight."""
+    total: Tensor | None = None
+    for tensor in tensors:
+        if not dtype(tensor.dtype).floating:
+            continue
+        weights = random.uniform(0.5, 1.5, tensor.spec.static_shape)
+        part = reduce_sum(mul(tensor, constant(weights, tensor.dtype)))
+        total = part if total is None else total + part
+    return total
+
+
+def assert_close(case: Case, actual: Array, expected: Array) -> None:
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), str(case)
+    if not dtype(expected.dtype).floating:
+        np.testing.assert_array_equal(actual, expected, err_msg=str(case))
+        return
+    finite = np.abs(expected[np.isfinite(expected)])
+    scale = float(finite.max()) if finite.size else 0.0
+    np.testing.assert_allclose(
+        actual,
+        expected,
+        rtol=case.sample.tolerance,
+        atol=case.sample.tolerance * scale,
+        err_msg=str(case),
+    )

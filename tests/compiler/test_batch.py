@@ -140,6 +140,41 @@ fn main(
             "}",
         ]
 
+    def test_arrays_in_workgroup_memory_are_declared_elsewhere(self):
+        code = """
+alias Number = f32;
+const SIDE = 4u;
+const PITCH = 2u * SIDE + 1u;
+var<workgroup> tile: array<Number, SIDE * PITCH>;
+@compute @workgroup_size(SIDE)
+fn main(@builtin(local_invocation_index) lane: u32) { tile[lane] = x[lane]; }
+"""
+        text = KernelText(code)
+        assert text.is_plain(["x"]) and text.cooperates
+        assert text.shared == {"tile": ("f32", 36)}
+        slots = {"x": Slot("buffer0", 0, "f32", "f32")}
+        function = text.function("m0_", slots, {"tile": "shared"})
+        assert function.splitlines()[3:] == [
+            "fn m0_main(lane: u32) { shared[lane] = buffer0[lane]; }"
+        ]
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "x[lane] += 1.0;",
+            "x[lane]++;",
+            "let p = &x[lane];",
+            "let n = arrayLength(&x);",
+            "let x = 1.0;",
+        ],
+    )
+    def test_what_is_not_understood_is_not_plain(self, body):
+        head = "@compute @workgroup_size(8)\nfn main(@builtin(local_invocation_index) lane: u32)"
+        assert KernelText(f"{head} {{ x[lane] = 1.0; }}").is_plain(["x"])
+        assert not KernelText(f"{head} {{ {body} }}").is_plain(["x"])
+        assert not KernelText(f"enable f16;\n{head} {{ x[lane] = 1.0; }}").is_plain(["x"])
+        assert not KernelText(f"{head.replace('main', 'run')} {{}}").is_plain(["x"])
+
 
 def merged_and_apart(sampled: Sampled) -> list[dict[str, Any]]:
     program = sampled.program
@@ -171,13 +206,14 @@ def test_random_programs_give_the_same_bytes(sampled):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("is_software", [True, False])
-def test_training_steps_give_the_same_bytes(is_software):
+@pytest.mark.parametrize("batch", [6, 512])
+def test_training_steps_give_the_same_bytes(is_software, batch):
     """Also with kernels of GPUs, which share memory and wait for each other."""
-    feeds = network().feeds()
+    feeds = network().feeds(batch)
     results = []
     for merge in (True, False):
         net = network()
-        shapes = {tensor: array.shape for tensor, array in net.feeds().items()}
+        shapes = {tensor: array.shape for tensor, array in net.feeds(batch).items()}
         plan = plan_of([net.loss], [net.train], shapes, merge=merge, is_software=is_software)
         results.append(execute(plan, feeds, state_too=True))
     assert results[0] == results[1]

@@ -8,11 +8,12 @@ after each. No addition changes its place, so the numbers are those of the dispa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from playgrad.compiler.dispatches import Dispatch, Place
-from playgrad.compiler.kernel_text import kernel_text
+from playgrad.compiler.kernel_text import is_plain, kernel_text
 from playgrad.compiler.memory import Block
 from playgrad.devices.base import Limits
 
@@ -54,16 +55,21 @@ class Batch:
 
     Attributes:
         count: of the members.
+        is_closed: the one member has a kernel that cannot be merged.
         most_lanes: invocations of the largest workgroup that a member wants.
-        cooperating: invocations of a workgroup of the member in which they wait for each other.
+        cooperating: invocations of a workgroup of members in which they wait for each other.
+        shared: arrays in workgroup memory, by element type and length: no two members need theirs
+            at the same time.
     """
 
     strands: list[Strand] = field(default_factory=list)
     count: int = 0
+    is_closed: bool = False
     buffers: set[str] = field(default_factory=set)
     blocks: set[int] = field(default_factory=set)
     most_lanes: int = 0
     cooperating: int = 0
+    shared: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def add(self, dispatch: Dispatch, joined: Sequence[Strand] = ()) -> None:
         """Take in ``dispatch`` as a strand of its own, or at the end of the chains ``joined``."""
@@ -71,21 +77,32 @@ class Batch:
         self.strands = [strand for strand in self.strands if strand not in joined]
         self.strands.append(Strand([*members, dispatch], bool(joined) or _is_little(dispatch)))
         self.count += 1
+        if not _is_plain(dispatch):
+            self.is_closed = True
+            return
         self.most_lanes = max(self.most_lanes, lanes_of(dispatch))
         if kernel_text(dispatch.call.code).cooperates:
             self.cooperating = lanes_of(dispatch)
+        self.shared |= _shared(dispatch)
         self.buffers |= _buffers(dispatch)
         self.blocks |= _blocks(dispatch)
 
     def fits(self, dispatch: Dispatch, limits: Limits) -> bool:
         """Whether one dispatch may bind and share what the batch and ``dispatch`` do."""
-        # Two kernels that share memory may want more of it than there is, and one decides how many
-        # invocations a workgroup has: the others should not have to do with fewer.
+        if self.is_closed or self.count == MAX_MEMBERS or not _is_plain(dispatch):
+            return False
+        # Where invocations wait for each other a workgroup must have as many as they count on;
+        # others should not have to do with fewer.
         lanes = max(self.most_lanes, lanes_of(dispatch))
-        cooperating = [self.cooperating] if self.cooperating else []
+        cooperating = {self.cooperating} if self.cooperating else set()
         if kernel_text(dispatch.call.code).cooperates:
-            cooperating.append(lanes_of(dispatch))
-        if self.count == MAX_MEMBERS or (cooperating and cooperating != [lanes]):
+            cooperating.add(lanes_of(dispatch))
+        if cooperating and cooperating != {lanes}:
+            return False
+        shared = self.shared | _shared(dispatch)
+        if sum(4 * length * n for (_, length), n in shared.items()) > (
+            limits.max_compute_workgroup_storage_size
+        ):
             return False
         arenas = min(ARENAS, len(self.blocks | _blocks(dispatch)))
         bound = len(self.buffers | _buffers(dispatch)) + arenas
@@ -199,8 +216,19 @@ def invocations(dispatch: Dispatch) -> int:
     return workgroups_of(dispatch) * lanes_of(dispatch)
 
 
+def _is_plain(dispatch: Dispatch) -> bool:
+    """Whether its kernel can be part of another."""
+    bindings = dispatch.call.bindings
+    names = tuple(binding.name for binding in bindings)
+    return all(binding.element in ("f32", "i32", "u32") for binding in bindings) and is_plain(
+        dispatch.call.code, names
+    )
+
+
 def _is_little(dispatch: Dispatch) -> bool:
     """Whether one workgroup does it as well as many."""
+    if not _is_plain(dispatch):
+        return False
     if kernel_text(dispatch.call.code).cooperates:
         return workgroups_of(dispatch) == 1
     rounds = -(-invocations(dispatch) // LANES)
@@ -212,6 +240,10 @@ def _chains(batch: Batch, dispatch: Dispatch, needed: Sequence[Dispatch]) -> lis
     strands = [s for s in batch.strands if any(member in needed for member in s.members)]
     fitting = _is_little(dispatch) and all(strand.is_little for strand in strands)
     return strands if fitting else []
+
+
+def _shared(dispatch: Dispatch) -> Counter[tuple[str, int]]:
+    return Counter(kernel_text(dispatch.call.code).shared.values())
 
 
 def _buffers(dispatch: Dispatch) -> set[str]:

@@ -61,7 +61,12 @@ def merge(
         branches.append(f"if (group < {first + count}u) {{\n{body}\n  }}")
         first += count
     workgroups = grid(first, 1, limits)
-    code = "\n\n".join(functions) + f"""
+    declared = [
+        f"var<workgroup> {name}: array<{element}, {length}>;\n"
+        for (element, length), count in batch.shared.items()
+        for name in _shared_names(element, length, count)
+    ]
+    code = "".join(declared) + "\n\n".join(functions) + f"""
 
 @compute @workgroup_size({lanes})
 fn main(
@@ -148,11 +153,21 @@ def _member(member: Dispatch, prefix: str, slots: Mapping[str, Slot], lanes: int
     builtins = [name for name, _, _ in text.parameters]
     arguments = ", ".join(_builtin(name, number, inner, member, text) for name in builtins)
     return f"""// {member.call.family}
-{text.function(prefix, slots)}
+{text.function(prefix, slots, _shared(text))}
 
 fn {prefix}at(group: u32, lane: u32) {{{split}{guard}
   {prefix}main({arguments});
 }}"""
+
+
+def _shared_names(element: str, length: int, count: int) -> list[str]:
+    return [f"shared_{element}_{length}_{number}" for number in range(count)]
+
+
+def _shared(text: KernelText) -> dict[str, str]:
+    """Which of the batch's arrays in workgroup memory a member has for its own."""
+    free = {kind: iter(_shared_names(*kind, len(text.shared))) for kind in text.shared.values()}
+    return {name: next(free[kind]) for name, kind in text.shared.items()}
 
 
 def _builtin(name: str, number: str, inner: str, member: Dispatch, text: KernelText) -> str:
@@ -181,10 +196,12 @@ def _strand(strand: Strand, numbers: Mapping[Dispatch, int], first: int, lanes: 
     if not strand.is_chain:
         group = f"group - {first}u" if first else "group"
         return f"    m{numbers[strand.members[0]]}_at({group}, lane);"
+    # The next member may use the same workgroup memory.
+    wait = any(kernel_text(member.call.code).cooperates for member in strand.members)
     lines: list[str] = []
     for member in strand.members:
         if lines:
-            lines.append("    storageBarrier();")
+            lines.append(f"    storageBarrier();{' workgroupBarrier();' if wait else ''}")
         rounds = _groups(member, lanes)
         function = f"m{numbers[member]}_at"
         lines.append(

@@ -166,6 +166,7 @@ fn main(@builtin(local_invocation_index) lane: u32) { tile[lane] = x[lane]; }
             "let p = &x[lane];",
             "let n = arrayLength(&x);",
             "let x = 1.0;",
+            "for (var i = 0u; i < 8u; x[i] = 1.0) { i += 1u; }",
         ],
     )
     def test_what_is_not_understood_is_not_plain(self, body):

@@ -137,7 +137,12 @@ class KernelText:
                 continue
             if tokens[at + 1] != "[" or tokens[at - 1] == "&":
                 return False
-            after = tokens[_closing(tokens, at + 1) + 1]
+            end = _closing(tokens, at + 1) + 1
+            after = tokens[end]
+            if after == "=":  # a statement, not the last part of a loop's head
+                value = tokens[end : tokens.index(";", end)]
+                if sum((t in _OPENING) - (t in _CLOSING) for t in value):
+                    return False
             if after in ("++", "--", ".") or (after[-1] == "=" and after not in _COMPARISONS):
                 return False
         return True

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from math import prod
 
 _COMMENT = re.compile(r"//[^\n]*")
@@ -141,7 +142,8 @@ class KernelText:
             after = tokens[end]
             if after == "=":  # a statement, not the last part of a loop's head
                 value = tokens[end : tokens.index(";", end)]
-                if sum((t in _OPENING) - (t in _CLOSING) for t in value):
+                depths = accumulate((t in _OPENING) - (t in _CLOSING) for t in value)
+                if min(depths) < 0:
                     return False
             if after in ("++", "--", ".") or (after[-1] == "=" and after not in _COMPARISONS):
                 return False

@@ -18,14 +18,29 @@ self.onmessage = ({ data }) => {
   }
 };
 
-/** @param {Question} question @returns {import("./graph-layout.js").Layout} */
+/** Name of the edges that are laid out the other way round. */
+const BACK = "back";
+
+/**
+ * Arrows lead from earlier items to later ones, except where folded scopes are in a circle: those
+ * that lead back are laid out as if they led forward. Left to itself, dagre might turn any others.
+ *
+ * @param {Question} question
+ * @returns {import("./graph-layout.js").Layout}
+ */
 function answer({ direction, items, clusters, arrows }) {
-  const graph = new graphlib.Graph({ compound: true });
+  const graph = new graphlib.Graph({ compound: true, multigraph: true });
   graph.setGraph({ rankdir: direction, nodesep: 18, ranksep: 26, edgesep: 10, marginx: 16, marginy: 16 });
   for (const { id } of clusters) graph.setNode(id, { width: 0, height: 0 });
   for (const { id, width, height } of items) graph.setNode(id, { width, height });
   for (const { id, parent } of [...clusters, ...items]) if (parent) graph.setParent(id, parent);
-  for (const { from, to, weight } of arrows) graph.setEdge(from, to, { weight });
+  const order = new Map(items.map(({ id }, index) => [id, index]));
+  const edges = arrows.map(({ from, to, weight }) => {
+    const isBack = (order.get(from) ?? 0) > (order.get(to) ?? 0);
+    const edge = isBack ? { v: to, w: from, name: BACK } : { v: from, w: to };
+    graph.setEdge(edge, { weight });
+    return edge;
+  });
   layout(graph);
 
   const { width = 0, height = 0 } = graph.graph();
@@ -33,7 +48,11 @@ function answer({ direction, items, clusters, arrows }) {
     const { x, y, width: w, height: h } = graph.node(id);
     return [id, { x, y, width: w, height: h }];
   }));
-  return { width, height, boxes, paths: arrows.map(({ from, to }) => smooth(graph.edge(from, to).points)) };
+  const paths = edges.map((edge) => {
+    const { points } = graph.edge(edge);
+    return smooth(edge.name === BACK ? [...points].reverse() : points);
+  });
+  return { width, height, boxes, paths };
 }
 
 /** A curve through the middles between the points. @param {Point[]} points */

@@ -11,6 +11,7 @@
  * @typedef {{id: string, path: string, label: string, parent: string | null}} Cluster an open scope
  * @typedef {{from: string, to: string, control: boolean, count: number}} Arrow
  * @typedef {{items: Item[], clusters: Cluster[], arrows: Arrow[]}} Picture
+ *   `items` in the order in which their computations begin
  */
 
 /** Widths in pixels, roughly: the label is bold, the detail smaller. */
@@ -52,8 +53,10 @@ export function picture(graph, open) {
   const clusters = new Map();
   /** @type {Map<string, string>} node name → id of the item that shows it */
   const shownBy = new Map();
+  /** @type {Map<string, number>} item id → position of the first node in it that computes */
+  const begins = new Map();
 
-  for (const node of graph.nodes) {
+  for (const [position, node] of graph.nodes.entries()) {
     const path = enclosing(node.scope).filter((each) => scopes.has(each));
     const closed = path.find((each) => !open.has(each));
     const outer = closed === undefined ? path : path.slice(0, path.indexOf(closed));
@@ -75,10 +78,14 @@ export function picture(graph, open) {
       else items.set(id, scopeItem(closed, node, parent));
       shownBy.set(node.name, id);
     }
+    const id = shownBy.get(node.name) ?? "";
+    if (node.phase !== "variable" && !begins.has(id)) begins.set(id, position);
   }
   for (const item of items.values()) if (item.kind === "scope") finish(item);
+  // What only holds variables is there from the start.
+  const beginning = (/** @type {Item} */ { id }) => begins.get(id) ?? -1;
   return {
-    items: [...items.values()],
+    items: [...items.values()].sort((a, b) => beginning(a) - beginning(b)),
     clusters: [...clusters.values()],
     arrows: arrows(graph, shownBy),
   };

@@ -148,11 +148,21 @@ def test_saved_weights_open_in_torch(trained: Trained, tmp_path: Path) -> None:
     layer.load_state_dict(state)
 
 
-def test_the_graph_is_drawn(trained: Trained) -> None:
+def test_the_graph_leads_from_left_to_right(trained: Trained) -> None:
+    """Also with a layer opened: the loss is in the scope that begins with the batch, a circle."""
     graph = trained.playground.at("graph-view")
     graph.scroll_into_view_if_needed()
-    for name in ("dense_1", "dense_2", "train"):
-        expect(graph.get_by_text(name, exact=True).first).to_be_attached()
+
+    def assert_ordered(*labels: str) -> None:
+        boxes = [graph.get_by_text(label, exact=True).first.bounding_box() for label in labels]
+        lefts = [box["x"] for box in boxes if box]
+        assert len(lefts) == len(labels)
+        assert lefts == sorted(lefts)
+
+    assert_ordered("data", "train", "dense_1", "dense_2", "gradients", "adam")
+    graph.get_by_text("dense_1", exact=True).click()
+    expect(graph.get_by_text("matmul 64×128")).to_be_attached()
+    assert_ordered("data", "train", "matmul_1", "relu_1", "dense_2", "gradients", "adam")
 
 
 def test_weights_come_back_after_reset(trained: Trained, tmp_path: Path) -> None:

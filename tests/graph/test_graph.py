@@ -28,6 +28,13 @@ class TestNames:
         names = [ops.constant(1.0).node.name for _ in range(3)]
         assert names == ["constant", "constant_1", "constant_2"]
 
+    @pytest.mark.parametrize("name", ["a b", "a:0", "/a", "a/", "a//b"])
+    def test_that_cannot_be_written_are_refused(self, graph, name):
+        with pytest.raises(GraphError, match="cannot name an operation or a scope"):
+            ops.constant(1.0, name=name)
+        with pytest.raises(GraphError, match="cannot name"), name_scope(name):
+            pass
+
     def test_that_are_taken_are_numbered(self, graph):
         a = ops.constant(1.0, name="a")
         b = ops.constant(1.0, name="a_1")
@@ -66,6 +73,10 @@ class TestNameScopes:
             with name_scope(name) as prefix:
                 prefixes.append(prefix)
         assert prefixes == ["layer/", "layer_1/", "layer_1_1/", "layer_2/"]
+
+    def test_can_be_forgotten(self, graph):
+        with name_scope("outer"), name_scope(None):
+            assert ops.constant(1.0, name="x").name == "x:0"
 
     def test_can_be_entered_again(self, graph):
         with name_scope("a") as prefix:

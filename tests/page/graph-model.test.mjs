@@ -49,6 +49,15 @@ test("an inner scope left open stays hidden in a folded outer one", () => {
   assert.equal(picture(graph, new Set(["dense/act"])).items.length, 3);
 });
 
+test("items come in the order in which they compute, variables first", () => {
+  const nodes = [
+    node("adam/rate", "variable"), node("data/x", "variable"), node("data/y", "variable"),
+    node("train/batch", "input"), node("train/loss"), node("adam/update", "update"),
+  ];
+  const { items } = picture({ name: "test", nodes, edges: [] }, new Set());
+  assert.deepEqual(items.map(({ id }) => id), ["scope:data", "scope:train", "scope:adam"]);
+});
+
 test("a scope is named after what it computes, not after what it holds", () => {
   const nodes = [node("a", "variable"), node("b", "variable"), node("c", "forward")];
   assert.deepEqual(census(nodes, ({ phase }) => phase), [["forward", 1], ["variable", 2]]);

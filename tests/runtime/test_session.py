@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from playgrad import ops
-from playgrad.errors import DeviceError, DTypeError, GraphError, PlaygradError, ShapeError
+from playgrad.errors import (
+    DeviceError,
+    DTypeError,
+    FeedError,
+    GraphError,
+    PlaygradError,
+    ShapeError,
+)
 from playgrad.graph.graph import Graph
 from playgrad.runtime.session import Session
 from tests.compiler.programs import network
@@ -83,6 +90,13 @@ class TestFeeds:
         assert session.run(z, {x: [1, 2], c: [5, 5]}).tolist() == [-6, -7]
         assert session.run(z, {x: [1, 2], w: [3, 3]}).tolist() == [-4, -7]
         assert session.run([y, w], {y: [1, 2]})[0].tolist() == [1, 2]
+        assert session.value(w).tolist() == [1, 1]
+
+    def test_of_variables_that_are_written_are_refused(self, session):
+        w = ops.Variable([1.0, 1.0], name="w")
+        step = w.assign_add([1.0, 1.0])
+        with pytest.raises(FeedError, match="'w' cannot be fed in a run that also writes it"):
+            session.run(step, {w: [3, 3]})
         assert session.value(w).tolist() == [1, 1]
 
     def test_of_several_shapes(self, session):

@@ -18,10 +18,11 @@ def prune(program: Program) -> Program:
     A run that draws random numbers also advances their counter.
 
     Raises:
-        FeedError: a placeholder that is needed is not fed.
+        FeedError: a placeholder that is needed is not fed, or a variable is both fed and written.
     """
     fed = set(program.feeds.values())
     nodes, cut = _needed(program, fed)
+    _refuse_writes(nodes, fed)
     advance = _random_advance(program, nodes)
     program = replace(
         program,
@@ -43,6 +44,20 @@ def prune(program: Program) -> Program:
         rewriter.copy(node)
         rewriter.tensors.update({t: placeholders[t] for t in node.outputs if t in placeholders})
     return rewriter.finish()
+
+
+def _refuse_writes(nodes: set[Node], fed: set[Tensor]) -> None:
+    """Raise FeedError if one of ``nodes`` writes a variable that is fed."""
+    variables = {tensor.node.name for tensor in fed}
+    for node in nodes:
+        for name in node.attrs["variables"] if node.op.writes else ():
+            if name in variables:
+                raise FeedError(
+                    f"the variable '{name}' cannot be fed in a run that also writes it.",
+                    op=node.name,
+                    source=node.source,
+                    hint="Run the two apart.",
+                )
 
 
 def _placeholder(rewriter: Rewriter, tensor: Tensor) -> Tensor:

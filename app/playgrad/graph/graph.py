@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from playgrad.errors import DTypeError, GraphError, PlaygradError
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.source import user_source
 from playgrad.graph.tensor import Node, Tensor
+
+_NAME = re.compile(r"[^\s:/]+(/[^\s:/]+)*")
 
 
 class Graph:
@@ -59,12 +62,12 @@ class Graph:
 
         Raises:
             ShapeError, DTypeError: the op's rule does not accept the inputs.
-            GraphError: an input belongs to another graph.
+            GraphError: an input belongs to another graph, or the name cannot be one.
         """
         source = source or user_source()
         attrs = dict(attrs or {})
         scopes = self._scopes
-        full_name = self.unique_name(scopes.path + (name or op.name))
+        full_name = self.unique_name(scopes.path + _checked_name(name or op.name))
         for tensor in inputs:
             if tensor.graph is not self:
                 raise GraphError(
@@ -162,9 +165,12 @@ class Graph:
             _stack().pop()
 
     @contextmanager
-    def name_scope(self, name: str) -> Iterator[str]:
-        """Prefix the names of nodes made in the block; yields the unique prefix, slash included."""
-        path = self.unique_name(self._scopes.path + name) + "/"
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Prefix the names of nodes made in the block; yields the unique prefix, slash included.
+
+        An empty name, or None, forgets outer scopes.
+        """
+        path = self.unique_name(self._scopes.path + _checked_name(name)) + "/" if name else ""
         with self._scopes.changed(path=path):
             yield path
 
@@ -196,6 +202,20 @@ class Graph:
             controls = (*self._scopes.controls, *new)
         with self._scopes.changed(controls=controls):
             yield
+
+
+def _checked_name(name: str) -> str:
+    """``name``, if it can be told from other names wherever names are written.
+
+    Raises:
+        GraphError: it holds a blank or a colon, or a part between slashes is empty.
+    """
+    if not _NAME.fullmatch(name):
+        raise GraphError(
+            f"{name!r} cannot name an operation or a scope: no blank, no colon, and something "
+            "before and after each slash."
+        )
+    return name
 
 
 def _word(seed: Any) -> int:

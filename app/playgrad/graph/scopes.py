@@ -9,8 +9,8 @@ from playgrad.graph.graph import get_default_graph
 from playgrad.graph.tensor import Node, Tensor
 
 
-def name_scope(name: str) -> AbstractContextManager[str]:
-    """Prefix the names of operations made in the block."""
+def name_scope(name: str | None) -> AbstractContextManager[str]:
+    """Prefix the names of operations made in the block; None forgets outer scopes."""
     return get_default_graph().name_scope(name)
 
 

@@ -1,4 +1,4 @@
-import { html } from "../../vendor/preact.js";
+import { html, useEffect, useRef } from "../../vendor/preact.js";
 import { reveal } from "../reveal.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
@@ -6,8 +6,12 @@ import { Icon } from "./icons.js";
 /** The last error: what, where, and a way there. */
 export function ErrorPanel() {
   const error = store.error.value;
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    if (error) place.current?.scrollIntoView({ block: "nearest" });
+  }, [error]);
   return html`
-    <div class="error-place" role="alert">
+    <div class="error-place" role="alert" ref=${place}>
       ${error && html`
         <section class="error" data-testid="error" aria-label="Error">
           <div class="error-head">

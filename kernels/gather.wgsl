@@ -1,10 +1,19 @@
-// Rows of a table, chosen by index: result[i, d] = rows[indices[i], d], in words of 4 bytes.
+// Rows of a table, chosen by index: result[i, d] = rows[indices[i], d].
 //
+// In words of 4 bytes; where something is done to each element before it is stored, in elements.
 // An index beyond the table gives MISSING.
 
 #include "common/numbers.wgsl"
 
+alias Number = ${NUMBER};
 const WIDTH = ${WIDTH}u;
+
+fn load(at: u32) -> Number {
+  return ${LOAD};
+}
+
+// fn store(index: u32, value: Number)
+${store}
 
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -14,8 +23,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   }
   let row = u32(indices[index / WIDTH]);
   if (row < ${ROWS}u) {
-    result[index] = rows[row * WIDTH + index % WIDTH];
+    store(index, load(row * WIDTH + index % WIDTH));
   } else {
-    result[index] = ${MISSING};
+    store(index, ${MISSING});
   }
 }

@@ -37,6 +37,8 @@ def plan_of(
     limits: Limits | None = None,
     reuse: bool = True,
     state: dict[str, Place] | None = None,
+    merge: bool = False,
+    is_software: bool = True,
 ) -> dict[str, Any]:
     """The Plan of a program that is all on one GPU; variables lie in one buffer "state"."""
     feeds = feeds or {}
@@ -47,9 +49,10 @@ def plan_of(
     builder = PlanBuilder(
         [segment.nodes for segment in compiled.segments[GPU]],
         compiled.on_device(GPU),
-        Target(True, limits or Limits()),
+        Target(is_software, limits or Limits()),
         state if state is not None else layout(graph),
         reuse_memory=reuse,
+        merge_dispatches=merge,
     )
     return builder.build()
 
@@ -63,9 +66,9 @@ def layout(graph: Graph) -> dict[str, Place]:
     return places
 
 
-def training_plan(**options: Any) -> dict[str, Any]:
+def training_plan(batch: int = 6, **options: Any) -> dict[str, Any]:
     net = network()
-    return plan_of([net.loss], [net.train], {net.x: (6, 10), net.labels: (6,)}, **options)
+    return plan_of([net.loss], [net.train], {net.x: (batch, 10), net.labels: (batch,)}, **options)
 
 
 def arena_bytes(plan: dict[str, Any]) -> int:
@@ -107,6 +110,8 @@ def test_is_within_the_rules_of_webgpu():
 
 def test_steps_name_their_nodes():
     named = {step["node"] for step in training_plan()["steps"]}
+    merged = training_plan(merge=True)["steps"]
+    assert named == {name for step in merged for name in step["nodes"]} and len(merged) == 1
     assert {"relu", "dense_2/add"} <= named  # the sinks of what was fused
     assert any(name.startswith("gradients/") for name in named)
     assert sum(name.startswith("apply_momentum") for name in named) == 4
@@ -215,19 +220,29 @@ def test_reuse_and_a_trip_through_json_change_no_number():
         np.testing.assert_allclose(np.frombuffer(have, "f4"), want.reshape(-1), rtol=1e-4)
 
 
-def execute(plan: dict[str, Any], feeds: dict[Tensor, np.ndarray]) -> list[bytes]:
-    """Load a plan on the first GPU, with variables that hold ``CONTENT``; run it once."""
+def execute(
+    plan: dict[str, Any], feeds: dict[Tensor, np.ndarray], state_too: bool = False
+) -> list[bytes]:
+    """Load a plan on the first GPU, with variables that hold ``CONTENT``; run it once.
+
+    Returns:
+        What is fetched, and if ``state_too``, what the buffer of the variables holds in the end.
+    """
     host = registry.gpu(0).host
     state = host.create_buffer(1 << 16)
     program = host.load(plan, {"state": state})
     writes = [(state, 0, CONTENT)]
     for tensor, array in feeds.items():
-        slot = plan["feeds"][tensor.node.name]
+        slot = plan["feeds"].get(tensor.node.name)
+        if slot is None:
+            continue
         writes.append(((program, slot["buffer"]), slot["offset"], array))
     reads = [
         ((program, slot["buffer"]), slot["offset"], 4 * int(np.prod(slot["shape"])))
         for slot in plan["fetches"].values()
     ]
+    if state_too:
+        reads.append((state, 0, 1 << 16))
     result = host.execute(program, writes=writes, reads=reads)
     host.unload(program)
     host.destroy_buffer(state)

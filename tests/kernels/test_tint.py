@@ -9,6 +9,7 @@ import pytest
 from playgrad.devices.base import Target
 from playgrad.errors import UnsupportedOpError
 from playgrad.ops.kernel import KernelRequest
+from tests.compiler.test_plan import training_plan
 from tests.contract.cases import cases
 from tests.kernels.harness import FAMILIES, module
 
@@ -53,10 +54,27 @@ def rendered(target: Target) -> dict[str, str]:
 def test_every_kernel_compiles(chromium: Browser, family: str) -> None:
     modules = [(name, code) for code, name in rendered(FAMILIES[family]).items()]
     assert len(modules) > 100
+    assert complaints(chromium, modules) == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("family", FAMILIES)
+def test_merged_kernels_compile(chromium: Browser, family: str) -> None:
+    """Those of a training step, in which members of a chain wait for each other."""
+    is_software = FAMILIES[family].is_software
+    plans = [training_plan(merge=True, is_software=is_software, batch=batch) for batch in (6, 512)]
+    kernels = [kernel for plan in plans for kernel in plan["kernels"]]
+    assert sum(kernel["family"] == "batch" for kernel in kernels) > 2
+    modules = [(str(kernel["params"]), kernel["wgsl"]) for kernel in kernels]
+    assert complaints(chromium, modules) == []
+
+
+def complaints(chromium: Browser, modules: list[tuple[str, str]]) -> list[str]:
+    """What Chrome says against modules, given as names and WGSL."""
     page = chromium.new_page()
     # An address of localhost is a secure context, without which there is no WebGPU.
     page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
     page.goto("http://localhost/")
-    complaints = page.evaluate(_COMPILE, modules)
+    found: list[str] = page.evaluate(_COMPILE, modules)
     page.close()
-    assert complaints == []
+    return found

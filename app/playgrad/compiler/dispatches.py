@@ -36,8 +36,13 @@ class Storage:
     place: Place | None = None
     block: int = -1
 
+    @property
+    def key(self) -> Place | int:
+        """The same for two storages if and only if they share bytes."""
+        return self.block if self.place is None else self.place
 
-@dataclass
+
+@dataclass(eq=False)
 class Dispatch:
     call: KernelCall
     node: Node
@@ -55,7 +60,7 @@ class Dispatches:
     Attributes:
         items: the dispatches so far.
         storage: of every tensor added.
-        blocks: the temporaries, with the dispatches between which each is needed.
+        blocks: the temporaries; when each is needed is known once dispatches are in batches.
         constants: the contents of the buffer of constants.
         feeds: place, shape and dtype of what is fed, by channel or placeholder name.
     """
@@ -111,7 +116,7 @@ class Dispatches:
                 f"most {limit / 2**20:.0f} MiB.",
                 hint="Use a smaller batch or a smaller layer, or device='cpu'.",
             )
-        self.blocks.append(Block(size, len(self.items), len(self.items)))
+        self.blocks.append(Block(size, 0, 0))
         return Storage(size, block=len(self.blocks) - 1)
 
     def _lower(self, node: Node) -> None:
@@ -147,7 +152,7 @@ class Dispatches:
         words = (TensorSpec((source.size // 4,), "uint32"),)
         assert COPY.lower is not None
         call: KernelCall = COPY.lower(KernelRequest(words, words, {}, self.target)).calls[0]
-        self._append(Dispatch(call, node, [(source, False), (target, True)]))
+        self.items.append(Dispatch(call, node, [(source, False), (target, True)]))
 
     def _aliases(self, node: Node) -> dict[int, int]:
         if not node.op.writes:
@@ -172,7 +177,7 @@ class Dispatches:
             else:
                 operands.append((scratch[binding.index], binding.index not in filled))
         filled.update(b.index for b in call.bindings if b.kind == "scratch")
-        self._append(Dispatch(call, node, self._apart(node, operands)))
+        self.items.append(Dispatch(call, node, self._apart(node, operands)))
 
     def _apart(
         self, node: Node, operands: Sequence[tuple[Storage, bool]]
@@ -194,15 +199,3 @@ class Dispatches:
                 bound.add(storage.place)
             result.append((storage, written))
         return result
-
-    def _append(self, dispatch: Dispatch) -> None:
-        now = len(self.items)
-        self.items.append(dispatch)
-        reads = {s.block for s, written in dispatch.operands if not written and s.block >= 0}
-        writes = {s.block for s, written in dispatch.operands if written and s.block >= 0}
-        for block in reads | writes:
-            self.blocks[block].last = now
-        for block in writes:
-            self.blocks[block].apart |= reads
-        for block in reads:
-            self.blocks[block].apart |= writes

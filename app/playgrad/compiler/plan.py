@@ -6,28 +6,31 @@ A Plan is a dictionary that JSON can hold::
     buffers   [{id, size, role: arena|feed|constant|state, data?: base64, external?: key}]
     kernels   [{id, family, params, wgsl, access: ["read"|"read_write", ...]}]
     steps     [{kind: "dispatch", kernel, bindings: [[buffer, offset, size]...],
-                workgroups: [x, y, z], node}]
+                workgroups: [x, y, z], node, nodes: [name, ...]}]
     segments  [[first step, last step + 1], ...]
     feeds     {channel: {buffer, offset, shape, dtype}}
     fetches   {tensor name: {buffer, offset, shape, dtype}}
 
 The entry point of every kernel is ``main``; binding i of group 0 is ``bindings[i]``. ``external``
 buffers are given by the session (the state of variables); all others belong to the Plan. A dispatch
-names its kernel family and parameters, so that another backend can do the same by other means.
+names its kernel family and parameters, so that another backend can do the same by other means; one
+of family "batch" lists its members. ``nodes`` are what it computes, ``node`` the first of them.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from playgrad.compiler.batch import Batch, alone, schedule, set_lifetimes
 from playgrad.compiler.dispatches import Dispatch, Dispatches, StateLayout, Storage
 from playgrad.compiler.memory import plan_memory
+from playgrad.compiler.merge import merge
 from playgrad.errors import PlaygradError
 from playgrad.graph.serialize import encode
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.kernel import KernelCall, Target
+from playgrad.ops.kernel import Target
 
 VERSION = 1
 
@@ -39,6 +42,7 @@ class PlanBuilder:
         segments: the nodes on the device, in the order of execution, cut where other devices
             have to run in between.
         fetches: tensors to be read after the segment that makes them.
+        reuse_memory, merge_dispatches: False to compare with what does without.
     """
 
     def __init__(
@@ -48,12 +52,14 @@ class PlanBuilder:
         target: Target,
         state: StateLayout,
         reuse_memory: bool = True,
+        merge_dispatches: bool = True,
     ) -> None:
         self.limits = target.limits
         self.fetches = fetches
         self.reuse_memory = reuse_memory
         self.parts = Dispatches(target, state)
-        self.cuts: list[tuple[int, int]] = []
+        self.batches: list[Batch] = []
+        self.cuts: list[tuple[int, int]] = []  # the batches of each segment
         for segment in segments:
             first = len(self.parts.items)
             for node in segment:
@@ -61,10 +67,14 @@ class PlanBuilder:
                     self.parts.add(node)
                 except PlaygradError as error:
                     raise error.located(node.name, node.source) from None
-            self.cuts.append((first, len(self.parts.items)))
+            own = self.parts.items[first:]
+            batches = schedule(own, self.limits) if merge_dispatches else list(map(alone, own))
+            self.cuts.append((len(self.batches), len(self.batches) + len(batches)))
+            self.batches += batches
 
     def build(self) -> dict[str, Any]:
         """The Plan."""
+        set_lifetimes(self.parts.blocks, self.batches)
         for tensor in self.fetches:
             storage = self.parts.storage[tensor]
             if storage.block >= 0:
@@ -80,16 +90,22 @@ class PlanBuilder:
             layout.add("constant", "constant", len(self.parts.constants), data=self.parts.constants)
         if self.parts.feed_bytes:
             layout.add("feed", "feed", self.parts.feed_bytes)
-        kernels: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
-        steps = [self._step(dispatch, layout, kernels) for dispatch in self.parts.items]
+        kernels = _Kernels()
+        steps: list[dict[str, Any]] = []
+        segments: list[list[int]] = []
+        for first, last in self.cuts:
+            begin = len(steps)
+            for batch in self.batches[first:last]:
+                steps += self._steps(batch, layout, kernels)
+            segments.append([begin, len(steps)])
         for slot in self.parts.feeds.values():
             slot["buffer"] = layout.number[slot["buffer"]]
         return {
             "version": VERSION,
             "buffers": layout.table,
-            "kernels": list(kernels.values()),
+            "kernels": list(kernels.table.values()),
             "steps": steps,
-            "segments": [list(cut) for cut in self.cuts],
+            "segments": segments,
             "feeds": self.parts.feeds,
             "fetches": {tensor.name: self._fetch(tensor, layout) for tensor in self.fetches},
         }
@@ -105,13 +121,34 @@ class PlanBuilder:
         shape = list(tensor.spec.static_shape)
         return {"buffer": buffer, "offset": offset, "shape": shape, "dtype": tensor.dtype}
 
+    def _steps(
+        self, batch: Batch, layout: _Buffers, kernels: _Kernels
+    ) -> list[dict[str, Any]]:
+        """One dispatch for ``batch``, or where that cannot be, one for each member."""
+        places = {
+            member: [(*self._where(item, layout), item.size) for item, _ in member.operands]
+            for member in batch.members
+        }
+        merged = merge(batch, places, self.limits) if len(places) > 1 else None
+        if merged is None:
+            return [self._step(member, places[member], kernels) for member in batch.members]
+        access = tuple("read_write" if written else "read" for written in merged.written)
+        names = [f"buffer{number}" for number in range(len(merged.bindings))]
+        wgsl = _declarations(names, merged.elements, access) + merged.code
+        return [
+            {
+                "kind": "dispatch",
+                "kernel": kernels.add("batch", merged.params, wgsl, access),
+                "bindings": [list(place) for place in merged.bindings],
+                "workgroups": list(merged.workgroups),
+                "node": batch.members[0].node.name,
+                "nodes": list(dict.fromkeys(member.node.name for member in batch.members)),
+            }
+        ]
+
     def _step(
-        self,
-        dispatch: Dispatch,
-        layout: _Buffers,
-        kernels: dict[tuple[str, tuple[str, ...]], dict[str, Any]],
+        self, dispatch: Dispatch, places: list[tuple[int, int, int]], kernels: _Kernels
     ) -> dict[str, Any]:
-        places = [(*self._where(storage, layout), storage.size) for storage, _ in dispatch.operands]
         written = {
             place[0]
             for place, (_, is_written) in zip(places, dispatch.operands, strict=True)
@@ -120,24 +157,40 @@ class PlanBuilder:
         # Variables share buffers, so one that is read can lie beside one that is written.
         access = tuple("read_write" if place[0] in written else "read" for place in places)
         call = dispatch.call
-        wgsl = _declarations(call, access) + call.code
-        kernel = kernels.setdefault(
+        names = [binding.name for binding in call.bindings]
+        elements = [binding.element for binding in call.bindings]
+        wgsl = _declarations(names, elements, access) + call.code
+        return {
+            "kind": "dispatch",
+            "kernel": kernels.add(call.family, call.params, wgsl, access),
+            "bindings": [list(place) for place in places],
+            "workgroups": list(call.workgroups),
+            "node": dispatch.node.name,
+            "nodes": [dispatch.node.name],
+        }
+
+
+class _Kernels:
+    """The table of kernels, in which equal ones are stored once."""
+
+    def __init__(self) -> None:
+        self.table: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
+
+    def add(
+        self, family: str, params: Mapping[str, Any], wgsl: str, access: tuple[str, ...]
+    ) -> int:
+        kernel = self.table.setdefault(
             (wgsl, access),
             {
-                "id": len(kernels),
-                "family": call.family,
-                "params": encode(dict(call.params)),
+                "id": len(self.table),
+                "family": family,
+                "params": encode(dict(params)),
                 "wgsl": wgsl,
                 "access": list(access),
             },
         )
-        return {
-            "kind": "dispatch",
-            "kernel": kernel["id"],
-            "bindings": [list(place) for place in places],
-            "workgroups": list(call.workgroups),
-            "node": dispatch.node.name,
-        }
+        number: int = kernel["id"]
+        return number
 
 
 class _Buffers:
@@ -163,8 +216,8 @@ class _Buffers:
         return self.number[key]
 
 
-def _declarations(call: KernelCall, access: Sequence[str]) -> str:
+def _declarations(names: Sequence[str], elements: Sequence[str], access: Sequence[str]) -> str:
     return "".join(
-        f"@group(0) @binding({i}) var<storage, {mode}> {binding.name}: array<{binding.element}>;\n"
-        for i, (binding, mode) in enumerate(zip(call.bindings, access, strict=True))
+        f"@group(0) @binding({i}) var<storage, {mode}> {name}: array<{element}>;\n"
+        for i, (name, element, mode) in enumerate(zip(names, elements, access, strict=True))
     )

@@ -15,9 +15,9 @@ import numpy as np
 from playgrad.graph.opdef import Array, Attrs, OpDef, Sample, lookup, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.define import elementwise_op
-from playgrad.ops.expr import Expr, Leaf, evaluate, from_json, infer_dtype, to_json, where
+from playgrad.ops.expr import Cast, Expr, Leaf, evaluate, from_json, infer_dtype, to_json, where
 from playgrad.ops.kernel import Epilogue, KernelRequest, Lowering
-from playgrad.ops.samples import floats
+from playgrad.ops.samples import floats, integers
 
 
 def _expressions(attrs: Attrs) -> tuple[Expr, ...]:
@@ -75,9 +75,9 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 def _lower(request: KernelRequest) -> Lowering:
     base, base_attrs, count, expr = _base(request.attrs)
     assert base.lower is not None
-    lowering: Any = base.lower(
-        replace(request, attrs=base_attrs, epilogue=Epilogue(expr, first=count))
-    )
+    (result,) = base.infer(request.inputs[:count], base_attrs)
+    epilogue = Epilogue(expr, first=count, dtype=result.dtype)
+    lowering: Any = base.lower(replace(request, attrs=base_attrs, epilogue=epilogue))
     assert isinstance(lowering, Lowering)
     return lowering
 
@@ -101,6 +101,17 @@ _WINDOW = {"strides": [1, 1], "padding": [[1, 1], [0, 0]]}
 _DROP = {"rate": 0.5, "seed": [0, 1]}
 _STEP_NUMBER = np.asarray(3, np.uint32)
 
+
+_NUMBERS = Cast("float32", _X) + Cast("float32", _Y)
+
+
+def _gathered(rows: Array) -> Sample:
+    """Rows picked, converted to float32, and a column added to each."""
+    sample = _sample("gather", {}, (rows, integers(6)), floats(6, 1))
+    return replace(sample, attrs={**sample.attrs, "expression": to_json(_NUMBERS)})
+
+
+
 WITH_EPILOGUE = register(
     OpDef(
         "with_epilogue",
@@ -114,6 +125,10 @@ WITH_EPILOGUE = register(
             _sample("reduce_mean", {"axes": [0], "keepdims": False}, (floats(300, 5),), floats(5)),
             _sample("softmax", {"axis": 1}, (floats(5, 7),), floats(5, 1)),
             _sample("dropout", _DROP, (floats(5, 7), _STEP_NUMBER), floats(7)),
+            _gathered(np.arange(63, dtype=np.uint8).reshape(9, 7)),
+            _gathered(np.arange(72, dtype=np.uint8).reshape(9, 8)),
+            _gathered(floats(9, 3)),
+            _gathered(floats(9, 3) > 0.0),
         ),
     )
 )

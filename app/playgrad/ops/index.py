@@ -95,6 +95,7 @@ _GATHER = register(
         reference=_gather,
         gradient=_gather_gradient,
         lower=lower_gather,
+        epilogue=True,
         check_feed=_check_indices,
         samples=(
             Sample((floats(9, 5), integers(4)), differentiable=(0,)),

@@ -33,7 +33,8 @@ class KernelCall:
     """One dispatch: WGSL without its binding declarations, entry point ``main``.
 
     ``family`` and ``params`` say what the code does, so that another backend can do it by other
-    means. ``workgroups`` are the three dispatch counts.
+    means. ``workgroups`` are the three dispatch counts, ``steps`` how often about an invocation
+    goes through its innermost loop.
     """
 
     family: str
@@ -41,6 +42,7 @@ class KernelCall:
     code: str
     bindings: tuple[Binding, ...]
     workgroups: tuple[int, int, int]
+    steps: int = 64
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,17 @@ class KernelRequest:
     epilogue: Epilogue | None = None
     aliases: Mapping[int, int] = field(default_factory=dict)
 
-    def store(self, name: str, output: int = 0) -> str:
-        """WGSL of ``fn store(index: u32, value: f32)``: the epilogue, then a write to ``name``."""
+    def store(self, name: str, output: int = 0, number: str = "f32") -> str:
+        """WGSL of ``fn store(index: u32, value: NUMBER)``: the epilogue, then a write to ``name``.
+
+        Args:
+            number: the type of what the kernel makes, as a buffer holds it; an epilogue gets it as
+                a value of its dtype.
+        """
         spec = self.outputs[output]
         if self.epilogue is None:
-            return f"fn store(index: u32, value: f32) {{ {name}[index] = value; }}"
+            return f"fn store(index: u32, value: {number}) {{ {name}[index] = value; }}"
+        number = dtype(self.epilogue.dtype).wgsl or number
         extras = self.inputs[self.epilogue.first :]
         texts = ["value"] + [
             wgsl.load(
@@ -99,7 +107,7 @@ class KernelRequest:
         value = wgsl.render(self.epilogue.expr, texts, names)
         result = infer_dtype(self.epilogue.expr, names)
         body = f"{name}[index] = {wgsl.stored(value, result)};"
-        return f"{wgsl.helpers(body)}\nfn store(index: u32, value: f32) {{ {body} }}"
+        return f"{wgsl.helpers(body)}\nfn store(index: u32, value: {number}) {{ {body} }}"
 
     def epilogue_bindings(self) -> tuple[Binding, ...]:
         """The further inputs that ``store`` reads."""

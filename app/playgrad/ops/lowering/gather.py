@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
+from playgrad.dtypes import dtype
+from playgrad.ops import wgsl
 from playgrad.ops.kernel import (
     KernelRequest,
     Lowering,
@@ -13,26 +15,29 @@ from playgrad.ops.kernel import (
 )
 from playgrad.ops.lowering.invocations import item_kernel
 
-MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u"}
+MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u", "bool": "false"}
 """What an index beyond the table gives."""
 
 
 def lower_gather(request: KernelRequest) -> Lowering:
     """Inputs rows [n, ...] and int32 indices of any shape; output indices.shape + rows.shape[1:].
 
-    Packed bytes are copied by words where rows are a whole number of them.
+    Packed bytes are copied by words where rows are a whole number of them, unless an epilogue wants
+    to see each.
     """
-    rows, indices = request.inputs
+    rows, indices = request.inputs[:2]
     count, *rest = rows.static_shape
     width = prod(rest)
     bindings = (
         input_binding("rows", 0, rows),
         input_binding("indices", 1, indices),
+        *request.epilogue_bindings(),
         output_binding("result", 0, request.outputs[0]),
     )
     params = {"rows": count, "width": width, "dtype": rows.dtype}
     items = indices.size * width
-    if rows.dtype == "uint8" and width % 4:
+    packed = rows.dtype == "uint8" and request.epilogue is None
+    if packed and width % 4:
         call = item_kernel(
             request,
             "gather_bytes.wgsl",
@@ -44,16 +49,24 @@ def lower_gather(request: KernelRequest) -> Lowering:
             ROWS=count,
         )
         return Lowering((call,))
-    words = 4 if rows.dtype == "uint8" else 1
+    words = 4 if packed else 1
+    number = element_type(rows)
+    load = "rows[at]"
+    if request.epilogue is not None:
+        number = dtype(rows.dtype).wgsl or number
+        load = wgsl.load("rows", rows, "at")
     call = item_kernel(
         request,
         "gather.wgsl",
         items // words,
         bindings,
         params,
+        NUMBER=number,
+        LOAD=load,
         WIDTH=width // words,
         ROWS=count,
-        MISSING=MISSING[element_type(rows)],
+        MISSING=MISSING[number],
+        store=request.store("result", number=number),
     )
     return Lowering((call,))
 

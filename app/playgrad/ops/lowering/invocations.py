@@ -55,13 +55,6 @@ def number_type(spec: TensorSpec, what: str) -> str:
     return storage
 
 
-def store_number(request: KernelRequest, name: str, number: str) -> str:
-    """`fn store(index: u32, value: NUMBER)`: with the request's epilogue where NUMBER is f32."""
-    if number == "f32":
-        return request.store(name)
-    return f"fn store(index: u32, value: {number}) {{ {name}[index] = value; }}"
-
-
 def strides_of(shape: Sequence[int]) -> list[int]:
     """Row-major strides, in elements."""
     strides = [1] * len(shape)

@@ -129,6 +129,7 @@ def lower_product(
         ),
         bindings=(partial, *request.epilogue_bindings(), result),
         workgroups=grid(items, 64, request.target.limits),
+        steps=splits,
     )
     return Lowering((first, second), scratch=(4 * items * splits,))
 
@@ -155,7 +156,9 @@ def _product_call(
         store=store,
     )
     workgroups = (across, down, product.batch * tiling.splits)
-    return KernelCall(family, dict(params), code, bindings, workgroups)
+    # An invocation keeps a tile of results, the depth is what it walks through.
+    steps = -(-product.taps * product.depth // tiling.splits) * REGISTER_TILE**2
+    return KernelCall(family, dict(params), code, bindings, workgroups, steps)
 
 
 def _register_tiling(product: Product) -> _Tiling:

@@ -23,7 +23,6 @@ from playgrad.ops.lowering.invocations import (
     item_kernel,
     mixed_radix,
     number_type,
-    store_number,
     strides_of,
 )
 from playgrad.ops.templates import render
@@ -110,7 +109,7 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
     source = input_binding("source", 0, request.inputs[0])
     result = output_binding("result", 0, request.outputs[0])
     final = (*request.epilogue_bindings(), result)
-    store = store_number(request, "result", first.number)
+    store = request.store("result", number=first.number)
     if first.splits == 1:
         return Lowering((_call(request, first, (source, *final), store, last=True),))
     parts = Binding("parts", "scratch", 0, first.number)
@@ -171,7 +170,8 @@ def _call(
         "reduced_offset": stage.reduced_offset,
     }
     if not stage.tree:
-        return item_kernel(request, "reduce.wgsl", items, bindings, params, **constants)
+        call = item_kernel(request, "reduce.wgsl", items, bindings, params, **constants)
+        return replace(call, steps=stage.chunk)
     groups = grid(items, 1, request.target.limits)
     code = render("reduce_shared.wgsl", LANES=LANES, ITEMS=items, GRID_X=groups[0], **constants)
     return KernelCall("reduce_shared", params, code, bindings, groups)

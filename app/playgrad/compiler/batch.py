@@ -1,0 +1,255 @@
+"""Puts dispatches that do not need each other's results, or little ones that do, into one.
+
+On a small network a dispatch costs more than what it computes. A batch is what will be one
+dispatch: *strands* that are independent of each other. A strand is one dispatch spread over
+workgroups, or a chain of little ones that one workgroup does one after the other, with a barrier
+after each. No addition changes its place, so the numbers are those of the dispatches alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from playgrad.compiler.dispatches import Dispatch, Place
+from playgrad.compiler.kernel_text import is_plain, kernel_text
+from playgrad.compiler.memory import Block
+from playgrad.devices.base import Limits
+
+LANES = 64
+"""Invocations of a workgroup that does only chains."""
+CHAIN_ROUNDS = 16
+CHAIN_STEPS = 1 << 13
+"""How many elements, and rounds of the innermost loop for all of them, an invocation may do for a
+member of a chain: more take longer in one workgroup than a dispatch of their own costs."""
+MAX_MEMBERS = 64
+"""So that no kernel's text, and no cascade of its branches, gets too long for a compiler."""
+HORIZON = 32
+"""Batches, from the last one back, that a dispatch may join: what it makes lives from then on."""
+ARENAS = 3
+"""In how many arenas the memory planner is expected to put what a batch touches."""
+
+Key = Place | int
+
+
+@dataclass(eq=False)
+class Strand:
+    """One dispatch spread over workgroups, or several that one workgroup does in order.
+
+    Attributes:
+        is_little: one workgroup does them as well as many.
+    """
+
+    members: list[Dispatch]
+    is_little: bool
+
+    @property
+    def is_chain(self) -> bool:
+        return len(self.members) > 1
+
+
+@dataclass
+class Batch:
+    """What is to be one dispatch: its strands, and what they bind and share.
+
+    Attributes:
+        count: of the members.
+        is_closed: the one member has a kernel that cannot be merged.
+        most_lanes: invocations of the largest workgroup that a member wants.
+        cooperating: invocations of a workgroup of members in which they wait for each other.
+        shared: arrays in workgroup memory, by element type and length: no two members need theirs
+            at the same time.
+    """
+
+    strands: list[Strand] = field(default_factory=list)
+    count: int = 0
+    is_closed: bool = False
+    buffers: set[str] = field(default_factory=set)
+    blocks: set[int] = field(default_factory=set)
+    most_lanes: int = 0
+    cooperating: int = 0
+    shared: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+    def add(self, dispatch: Dispatch, joined: Sequence[Strand] = ()) -> None:
+        """Take in ``dispatch`` as a strand of its own, or at the end of the chains ``joined``."""
+        members = [member for strand in joined for member in strand.members]
+        self.strands = [strand for strand in self.strands if strand not in joined]
+        self.strands.append(Strand([*members, dispatch], bool(joined) or _is_little(dispatch)))
+        self.count += 1
+        if not _is_plain(dispatch):
+            self.is_closed = True
+            return
+        self.most_lanes = max(self.most_lanes, lanes_of(dispatch))
+        if kernel_text(dispatch.call.code).cooperates:
+            self.cooperating = lanes_of(dispatch)
+        self.shared |= _shared(dispatch)
+        self.buffers |= _buffers(dispatch)
+        self.blocks |= _blocks(dispatch)
+
+    def fits(self, dispatch: Dispatch, limits: Limits) -> bool:
+        """Whether one dispatch may bind and share what the batch and ``dispatch`` do."""
+        if self.is_closed or self.count == MAX_MEMBERS or not _is_plain(dispatch):
+            return False
+        # Where invocations wait for each other a workgroup must have as many as they count on;
+        # others should not have to do with fewer.
+        lanes = max(self.most_lanes, lanes_of(dispatch))
+        cooperating = {self.cooperating} if self.cooperating else set()
+        if kernel_text(dispatch.call.code).cooperates:
+            cooperating.add(lanes_of(dispatch))
+        if cooperating and cooperating != {lanes}:
+            return False
+        shared = self.shared | _shared(dispatch)
+        if sum(4 * length * n for (_, length), n in shared.items()) > (
+            limits.max_compute_workgroup_storage_size
+        ):
+            return False
+        arenas = min(ARENAS, len(self.blocks | _blocks(dispatch)))
+        bound = len(self.buffers | _buffers(dispatch)) + arenas
+        return bound <= limits.max_storage_buffers_per_shader_stage
+
+    @property
+    def members(self) -> list[Dispatch]:
+        return [member for strand in self.strands for member in strand.members]
+
+    @property
+    def lanes(self) -> int:
+        """Invocations of a workgroup: as the kernel wants it that has the most to do."""
+        if self.cooperating:
+            return self.cooperating
+        wide = [strand.members[0] for strand in self.strands if not strand.is_chain]
+        return lanes_of(max(wide, key=invocations)) if wide else LANES
+
+
+def schedule(dispatches: Sequence[Dispatch], limits: Limits) -> list[Batch]:
+    """``dispatches`` in batches, each after those whose results it needs.
+
+    Greedy, in the given order: a dispatch joins a chain that it needs, else the first batch after
+    all that it needs which takes it.
+    """
+    batches: list[Batch] = []
+    place: dict[int, int] = {}  # number of a dispatch -> its batch
+    uses = _Uses()
+    for number, dispatch in enumerate(dispatches):
+        needed = uses.before(dispatch)
+        last = max((place[other] for other in needed), default=-1)
+        close = [dispatches[other] for other in needed if place[other] == last]
+        chains = _chains(batches[last], dispatch, close) if close else []
+        if chains and batches[last].fits(dispatch, limits):
+            place[number] = last
+        else:
+            chains = []
+            later = range(max(last + 1, len(batches) - HORIZON), len(batches))
+            fitting = (i for i in later if batches[i].fits(dispatch, limits))
+            place[number] = next(fitting, len(batches))
+            if place[number] == len(batches):
+                batches.append(Batch())
+        batches[place[number]].add(dispatch, chains)
+        uses.add(number, dispatch)
+    return batches
+
+
+def alone(dispatch: Dispatch) -> Batch:
+    """A batch of one."""
+    batch = Batch()
+    batch.add(dispatch)
+    return batch
+
+
+def set_lifetimes(blocks: Sequence[Block], batches: Sequence[Batch]) -> None:
+    """Say of each block from which batch to which it is needed, and what it must lie apart from.
+
+    The members of a batch run at the same time, hence all that they touch lives during all of it.
+    """
+    for block in blocks:
+        block.first, block.last = len(batches), 0
+    for now, batch in enumerate(batches):
+        for member in batch.members:
+            reads, writes = (
+                {s.block for s, written in member.operands if written == wanted and s.block >= 0}
+                for wanted in (False, True)
+            )
+            for number in reads | writes:
+                block = blocks[number]
+                block.first, block.last = min(block.first, now), max(block.last, now)
+                block.apart |= writes if number in reads else reads
+
+
+class _Uses:
+    """Who wrote each storage last, and who has read it since."""
+
+    def __init__(self) -> None:
+        self.writer: dict[Key, int] = {}
+        self.readers: dict[Key, list[int]] = {}
+
+    def before(self, dispatch: Dispatch) -> set[int]:
+        """The dispatches that must have ended before ``dispatch`` begins."""
+        found: set[int] = set()
+        for storage, written in dispatch.operands:
+            if storage.key in self.writer:
+                found.add(self.writer[storage.key])
+            if written:
+                found.update(self.readers.get(storage.key, ()))
+        return found
+
+    def add(self, number: int, dispatch: Dispatch) -> None:
+        for storage, written in dispatch.operands:
+            if written:
+                self.writer[storage.key] = number
+                self.readers[storage.key] = []
+            else:
+                self.readers.setdefault(storage.key, []).append(number)
+
+
+def lanes_of(dispatch: Dispatch) -> int:
+    """Invocations of one of its workgroups."""
+    x, y, z = kernel_text(dispatch.call.code).workgroup
+    return x * y * z
+
+
+def workgroups_of(dispatch: Dispatch) -> int:
+    x, y, z = dispatch.call.workgroups
+    return x * y * z
+
+
+def invocations(dispatch: Dispatch) -> int:
+    return workgroups_of(dispatch) * lanes_of(dispatch)
+
+
+def _is_plain(dispatch: Dispatch) -> bool:
+    """Whether its kernel can be part of another."""
+    bindings = dispatch.call.bindings
+    names = tuple(binding.name for binding in bindings)
+    return all(binding.element in ("f32", "i32", "u32") for binding in bindings) and is_plain(
+        dispatch.call.code, names
+    )
+
+
+def _is_little(dispatch: Dispatch) -> bool:
+    """Whether one workgroup does it as well as many."""
+    if not _is_plain(dispatch):
+        return False
+    if kernel_text(dispatch.call.code).cooperates:
+        return workgroups_of(dispatch) == 1
+    rounds = -(-invocations(dispatch) // LANES)
+    return rounds <= CHAIN_ROUNDS and rounds * dispatch.call.steps <= CHAIN_STEPS
+
+
+def _chains(batch: Batch, dispatch: Dispatch, needed: Sequence[Dispatch]) -> list[Strand]:
+    """The strands that ``dispatch`` needs, if it can be done after them by their workgroup."""
+    strands = [s for s in batch.strands if any(member in needed for member in s.members)]
+    fitting = _is_little(dispatch) and all(strand.is_little for strand in strands)
+    return strands if fitting else []
+
+
+def _shared(dispatch: Dispatch) -> Counter[tuple[str, int]]:
+    return Counter(kernel_text(dispatch.call.code).shared.values())
+
+
+def _buffers(dispatch: Dispatch) -> set[str]:
+    places = [storage.place for storage, _ in dispatch.operands]
+    return {place.buffer for place in places if place is not None}
+
+
+def _blocks(dispatch: Dispatch) -> set[int]:
+    return {storage.block for storage, _ in dispatch.operands if storage.block >= 0}

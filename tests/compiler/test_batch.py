@@ -1,0 +1,220 @@
+"""Dispatches merged into one: what may be, how the kernel's text is made, and the numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from playgrad import ops
+from playgrad.compiler.dispatches import Place
+from playgrad.compiler.kernel_text import KernelText, Slot
+from playgrad.devices.base import Limits, Plan
+from playgrad.devices.null import NullHost
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Tensor
+from tests.compiler.programs import network
+from tests.compiler.random_programs import Sampled, sampled_programs
+from tests.compiler.test_plan import execute, plan_of
+
+WIDE = (1 << 11, 16)
+"""Elements that are too many for one workgroup."""
+
+
+def nodes_of(plan: Plan) -> list[list[str]]:
+    return [step["nodes"] for step in plan["steps"]]
+
+
+def x_of(*shape: int, name: str = "x") -> Tensor:
+    return ops.placeholder("float32", list(shape), name=name)
+
+
+class TestWhatIsMerged:
+    @pytest.fixture(autouse=True)
+    def graph(self):
+        with Graph().as_default() as graph:
+            yield graph
+
+    def test_dispatches_that_do_not_need_each_other(self):
+        x = x_of(*WIDE)
+        plan = plan_of([ops.reduce_sum(x, 1), ops.exp(x)], feeds={x: WIDE}, merge=True)
+        assert nodes_of(plan) == [["reduce_sum", "exp"]]
+
+    def test_little_ones_that_do(self):
+        x = x_of(6, 4)
+        y = ops.softmax(ops.matmul(x, ops.exp(x), transpose_b=True))
+        plan = plan_of([ops.reduce_sum(y, 1)], feeds={x: (6, 4)}, merge=True)
+        assert nodes_of(plan) == [["exp", "matmul", "softmax", "reduce_sum"]]
+        assert plan["kernels"][0]["wgsl"].count("storageBarrier();") == 3
+
+    def test_not_a_wide_one_with_what_it_needs(self):
+        x = x_of(*WIDE)
+        y = ops.exp(x, name="first")
+        plan = plan_of([ops.reduce_sum(y, 1), y], feeds={x: WIDE}, merge=True)
+        assert nodes_of(plan) == [["first"], ["reduce_sum"]]
+
+    def test_independent_updates_and_the_counter_they_share(self):
+        rate = ops.Variable(0.5, name="rate")
+        variables = [ops.Variable(np.zeros(WIDE), name=f"w{i}") for i in range(5)]
+        updates = [w.assign_sub(rate * (i + 1.0)).node for i, w in enumerate(variables)]
+        advance = rate.assign_add(1.0).node
+        plan = plan_of([], [*updates, advance], merge=True)
+        assert [len(names) for names in nodes_of(plan)] == [5, 1]
+        assert len(plan["steps"][0]["bindings"]) == 1  # all in the one state buffer
+
+    def test_no_more_buffers_than_a_kernel_may_bind(self):
+        xs = [ops.Variable(np.zeros(4), name=f"x{i}") for i in range(12)]
+        state = {x.node.name: Place(f"buffer{i}", 0) for i, x in enumerate(xs)}
+        updates = [x.assign_add(1.0).node for x in xs]
+        plan = plan_of([], updates, state=state, merge=True)
+        assert sorted(len(step["bindings"]) for step in plan["steps"]) == [4, 8]
+
+    def test_apart_where_the_range_of_a_buffer_is_too_long_to_bind(self):
+        limits = Limits(max_storage_buffer_binding_size=4 * 2048, max_buffer_size=1 << 20)
+        variables = [ops.Variable(np.zeros(2048), name=f"w{i}") for i in range(2)]
+        updates = [w.assign_add(1.0).node for w in variables]
+        assert len(plan_of([], updates, merge=True)["steps"]) == 1
+        assert len(plan_of([], updates, merge=True, limits=limits)["steps"]) == 2
+
+    def test_fetches_are_kept_until_the_end_of_their_segment(self):
+        x = x_of(*WIDE)
+        y = ops.exp(x)
+        z = ops.exp(ops.reduce_sum(ops.matmul(y, y, transpose_a=True) * 2.0, 1))
+        plan = plan_of([y, z], feeds={x: WIDE}, merge=True)
+        held = plan["fetches"][y.name]
+        for step in plan["steps"][1:]:
+            kernel = plan["kernels"][step["kernel"]]
+            for (buffer, offset, size), access in zip(
+                step["bindings"], kernel["access"], strict=True
+            ):
+                if buffer == held["buffer"] and access == "read_write":
+                    assert offset >= held["offset"] + 4 * y.spec.size or (
+                        offset + size <= held["offset"]
+                    )
+
+
+class TestKernelText:
+    CODE = """
+// A comment that names source[0].
+const WIDTH = 4u;
+fn scale(value: f32) -> f32 { return value * 2.0; }
+
+@compute @workgroup_size(WIDTH, 2)
+fn main(
+  @builtin(global_invocation_id) id: vec3<u32>,
+  @builtin(local_invocation_index) lane: u32,
+) {
+  let source_width = id.x;
+  if (flags[index[id.x]] == 1u) {
+    result[id.x] = scale(source[index[id.x] + WIDTH]) + source[0];
+  }
+}
+"""
+
+    def test_knows_its_workgroup_and_parameters(self):
+        text = KernelText(self.CODE)
+        assert text.workgroup == (4, 2, 1) and not text.cooperates
+        assert text.parameters == [
+            ("global_invocation_id", "id", "vec3<u32>"), ("local_invocation_index", "lane", "u32"),
+        ]  # fmt: skip
+        assert KernelText("var<workgroup> x: u32; " + self.CODE).cooperates
+
+    def test_prefixes_names_and_reaches_buffers_by_offset(self):
+        slots = {
+            "source": Slot("buffer0", 64, "f32", "f32"),
+            "result": Slot("buffer1", 0, "f32", "u32"),
+            "index": Slot("buffer1", 128, "i32", "u32"),
+            "flags": Slot("buffer1", 192, "u32", "u32"),
+        }
+        assert KernelText(self.CODE).function("m1_", slots).splitlines() == [
+            "const m1_WIDTH = 4u;",
+            "fn m1_scale(value: f32) -> f32 { return value * 2.0; }",
+            "fn m1_main(id: vec3<u32>, lane: u32) {",
+            "  let source_width = id.x;",
+            "  if (buffer1[192u + u32(bitcast<i32>(buffer1[128u + u32(id.x)]))] == 1u) {",
+            "    buffer1[id.x] = bitcast<u32>(m1_scale(buffer0[64u + u32("
+            "bitcast<i32>(buffer1[128u + u32(id.x)]) + m1_WIDTH)]) + buffer0[64u + u32(0)]);",
+            "  }",
+            "}",
+        ]
+
+    def test_arrays_in_workgroup_memory_are_declared_elsewhere(self):
+        code = """
+alias Number = f32;
+const SIDE = 4u;
+const PITCH = 2u * SIDE + 1u;
+var<workgroup> tile: array<Number, SIDE * PITCH>;
+@compute @workgroup_size(SIDE)
+fn main(@builtin(local_invocation_index) lane: u32) { tile[lane] = x[lane]; }
+"""
+        text = KernelText(code)
+        assert text.is_plain(["x"]) and text.cooperates
+        assert text.shared == {"tile": ("f32", 36)}
+        slots = {"x": Slot("buffer0", 0, "f32", "f32")}
+        function = text.function("m0_", slots, {"tile": "shared"})
+        assert function.splitlines()[3:] == [
+            "fn m0_main(lane: u32) { shared[lane] = buffer0[lane]; }"
+        ]
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "x[lane] += 1.0;",
+            "x[lane]++;",
+            "let p = &x[lane];",
+            "let n = arrayLength(&x);",
+            "let x = 1.0;",
+            "for (var i = 0u; i < 8u; x[i] = 1.0) { i += 1u; }",
+        ],
+    )
+    def test_what_is_not_understood_is_not_plain(self, body):
+        head = "@compute @workgroup_size(8)\nfn main(@builtin(local_invocation_index) lane: u32)"
+        assert KernelText(f"{head} {{ x[lane] = 1.0; }}").is_plain(["x"])
+        assert not KernelText(f"{head} {{ {body} }}").is_plain(["x"])
+        assert not KernelText(f"enable f16;\n{head} {{ x[lane] = 1.0; }}").is_plain(["x"])
+        assert not KernelText(f"{head.replace('main', 'run')} {{}}").is_plain(["x"])
+
+
+def merged_and_apart(sampled: Sampled) -> list[dict[str, Any]]:
+    program = sampled.program
+    feeds = {tensor: sampled.shapes[name] for name, tensor in program.feeds.items()}
+    return [
+        plan_of(program.fetches, program.targets, feeds, merge=merge) for merge in (True, False)
+    ]
+
+
+@given(sampled_programs())
+@settings(max_examples=60, deadline=None)
+def test_random_programs_are_within_the_rules(sampled):
+    merged, apart = merged_and_apart(sampled)
+    assert len(merged["steps"]) <= len(apart["steps"])
+    host = NullHost()
+    host.load(merged, {"state": host.create_buffer(1 << 16)})
+    names = [{name for step in plan["steps"] for name in step["nodes"]} for plan in (merged, apart)]
+    assert names[0] == names[1]
+
+
+@pytest.mark.gpu
+@given(sampled_programs())
+@settings(max_examples=60, deadline=None)
+def test_random_programs_give_the_same_bytes(sampled):
+    feeds = sampled.feed_dict()
+    merged, apart = (execute(plan, feeds) for plan in merged_and_apart(sampled))
+    assert merged == apart
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("is_software", [True, False])
+@pytest.mark.parametrize("batch", [6, 512])
+def test_training_steps_give_the_same_bytes(is_software, batch):
+    """Also with kernels of GPUs, which share memory and wait for each other."""
+    feeds = network().feeds(batch)
+    results = []
+    for merge in (True, False):
+        net = network()
+        shapes = {tensor: array.shape for tensor, array in net.feeds(batch).items()}
+        plan = plan_of([net.loss], [net.train], shapes, merge=merge, is_software=is_software)
+        results.append(execute(plan, feeds, state_too=True))
+    assert results[0] == results[1]

@@ -73,9 +73,9 @@ def check(rows: Sequence[Row]) -> None:
 
 def table(rows: Iterable[Row], *, in_page: bool) -> str:
     """All rows, a section for each workload, fastest first."""
-    head = ["", "once, ms", "min–max", "each, ms", "min–max", "dispatches", "loss"]
+    head = ["", "once, ms", "each, ms", "dispatches", "loss"]
     if in_page:
-        head.insert(5, "first step, s")
+        head.insert(3, "first step, s")
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     rows = list(rows)
     for workload in WORKLOADS.values():
@@ -92,22 +92,20 @@ def table(rows: Iterable[Row], *, in_page: bool) -> str:
 def _line(row: Row, in_page: bool) -> str:
     name = f"**{row.name}**" if row.peer == MINE else row.name
     if not row.good:
-        count = 7 if in_page else 6
+        count = 5 if in_page else 4
         return f"| {name} | – {'; '.join(row.problems)[:90]} |" + " |" * (count - 1)
     dispatches = row.typical("dispatches")
     first, last = row.good[0]["losses"][0], row.typical("last_loss")
     warning = f" ⚠ {'; '.join(row.problems)}" if row.problems else ""
     cells = [
         name,
-        _number(row.typical("once_ms")),
-        _range(row.values("once_ms")),
-        _number(row.typical("each_ms")),
-        _range(row.values("each_ms")),
+        _spread(row.values("once_ms")),
+        _spread(row.values("each_ms")),
         f"{dispatches:.0f}" if dispatches else "–",
         f"{first:.3f} → {last:.3f}{warning}",
     ]
     if in_page:
-        cells.insert(5, f"{(row.typical('first_step_ms') or 0) / 1000:.1f}")
+        cells.insert(3, f"{(row.typical('first_step_ms') or 0) / 1000:.1f}")
     return "| " + " | ".join(cells) + " |"
 
 
@@ -117,8 +115,12 @@ def _number(value: float | None) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _range(values: Sequence[float]) -> str:
-    return f"{_number(min(values))}–{_number(max(values))}" if len(values) > 1 else ""
+def _spread(values: Sequence[float]) -> str:
+    """Median, and in brackets minimum and maximum of more than one value."""
+    middle = _number(median(values))
+    if len(values) == 1:
+        return middle
+    return f"{middle} ({_number(min(values))}–{_number(max(values))})"
 
 
 def comparison(rows: Sequence[Row], backends: Sequence[str]) -> str:

@@ -5,12 +5,13 @@
  * mailbox. While Python is busy, no message can be received, and Python looks into the mailbox itself.
  */
 
+import { pyodideURL } from "../vendor/versions.js";
 import { PythonCommand, PythonEvent } from "./messages.js";
 import { createHost } from "./python-host.js";
 import { interruptBuffer } from "./shared-memory.js";
 
 /** Where the server keeps the runtime, its lock file and the NumPy wheel. */
-const PYODIDE = new URL("/pyodide/314.0.3/", self.location.href).href;
+const PYODIDE = new URL(pyodideURL, self.location.href).href;
 const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
 /**
  * `serve()` lets Python look into the mailbox, and tells how it went: "" for well, "stopped" for a

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -122,7 +123,6 @@ def test_convolution_and_its_gradients_of_any_size(
     strides: tuple[int, int],
     padding: tuple[tuple[int, int], tuple[int, int]],
 ) -> None:
-    torch = pytest.importorskip("torch")
     x = numbers(batch, *image, channels[0])
     filters = numbers(*window, *channels, seed=1)
     tensor = torch.tensor(x, requires_grad=True)

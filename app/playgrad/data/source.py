@@ -12,7 +12,7 @@ Source = Callable[[str], bytes]
 """From the name of a file (``mnist/train-images``) to its bytes, plain or gzip-compressed."""
 
 # The names that addresses use, and those of the original distribution.
-_FILES = {
+FILES = {
     "mnist/train-images": "mnist/train-images-idx3-ubyte",
     "mnist/train-labels": "mnist/train-labels-idx1-ubyte",
     "mnist/test-images": "mnist/t10k-images-idx3-ubyte",
@@ -26,7 +26,7 @@ def read_from_files(name: str) -> bytes:
     Raises:
         DataError: it is not there.
     """
-    path = paths.var() / PurePosixPath(_FILES.get(name, name))
+    path = paths.var() / PurePosixPath(FILES.get(name, name))
     for candidate in (path, path.with_name(f"{path.name}.gz")):
         if candidate.is_file():
             return candidate.read_bytes()

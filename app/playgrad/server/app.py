@@ -10,18 +10,13 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, NotFound
 
 from playgrad import paths
+from playgrad.data.source import FILES
 from playgrad.server.bundle import BundleCache
 from playgrad.server.examples import list_examples
 from playgrad.server.files import IMMUTABLE, ONE_DAY, REVALIDATE, send
 from playgrad.server.headers import add_security_headers
 
 # Address -> file of the original distribution.
-_MNIST_FILES = {
-    "train-images": "train-images-idx3-ubyte",
-    "train-labels": "train-labels-idx1-ubyte",
-    "test-images": "t10k-images-idx3-ubyte",
-    "test-labels": "t10k-labels-idx1-ubyte",
-}
 # The bundler names shared chunks after a hash of their content.
 _HASHED = re.compile(r"vendor/chunk-[0-9A-Z]{8}\.js")
 
@@ -99,9 +94,11 @@ def _add_asset_routes(app: Flask) -> None:
 
     @app.get("/data/mnist/<part>")
     def mnist_file(part: str) -> Response:
-        if part not in _MNIST_FILES:
-            raise NotFound(f"MNIST has the parts {', '.join(_MNIST_FILES)}")
-        return send(paths.var() / "mnist", _MNIST_FILES[part], ONE_DAY)
+        name = f"mnist/{part}"
+        if name not in FILES:
+            parts = ", ".join(known.removeprefix("mnist/") for known in FILES)
+            raise NotFound(f"MNIST has the parts {parts}")
+        return send(paths.var(), FILES[name], ONE_DAY)
 
 
 def _pyodide_version() -> str:

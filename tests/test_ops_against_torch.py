@@ -183,8 +183,8 @@ def test_momentum(nesterov: bool) -> None:
 
 
 def test_adam() -> None:
-    """Without epsilon, which PyTorch adds at another place."""
-    rates = iter(0.1 * np.sqrt(1 - 0.999**t) / (1 - 0.9**t) for t in range(1, 7))
+    corrections = [np.sqrt(1 - 0.999**t) for t in range(1, 7)]
+    rates = [0.1 * c / (1 - 0.9**t) for t, c in enumerate(corrections, 1)]
     values = [uniform(4, 3), np.zeros((4, 3)), np.zeros((4, 3))]
     with Graph().as_default():
         names = ("w", "m", "v")
@@ -192,13 +192,15 @@ def test_adam() -> None:
             Variable(value, name=name, dtype="float64")
             for name, value in zip(names, values, strict=True)
         ]
-        grad, rate = placeholder("float64", [4, 3]), placeholder("float64", [])
-        outputs = apply_adam(*variables, grad, rate, 0.9, 0.999, 0.0)
+        grad = placeholder("float64", [4, 3])
+        rate, epsilon = placeholder("float64", []), placeholder("float64", [])
+        outputs = apply_adam(*variables, grad, rate, epsilon, 0.9, 0.999)
     history = []
     for step in range(6):
         given = dict(zip(variables, values, strict=True))
-        given |= {grad: uniform(4, 3, seed=step), rate: np.asarray(next(rates))}
+        given |= {grad: uniform(4, 3, seed=step), rate: np.asarray(rates[step])}
+        given |= {epsilon: np.asarray(0.05 * corrections[step])}
         values = evaluate(list(outputs), given)
         history.append(values[0])
-    theirs = torch_steps(lambda p: torch.optim.Adam(p, 0.1, eps=0.0))
+    theirs = torch_steps(lambda p: torch.optim.Adam(p, 0.1, eps=0.05))
     np.testing.assert_allclose(history, theirs, rtol=1e-10)

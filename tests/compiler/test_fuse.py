@@ -215,5 +215,5 @@ class TestUpdates:
     def test_with_several_variables_stay_one_kernel(self, graph):
         w, m, v = (ops.Variable(np.ones(3), name=name) for name in "wmv")
         g = x_of(3, name="g")
-        new = ops.apply_adam(w, m, v, g * 2.0, 0.1)
+        new = ops.apply_adam(w, m, v, g * 2.0, 0.1, 1e-7)
         assert fused(graph, [], [new[0].node], [g]) == {"fused_update": 1}

@@ -72,8 +72,8 @@ def torch_cnn(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
 NETWORKS = {"mlp": (mlp, torch_mlp), "cnn": (cnn, torch_cnn)}
 OPTIMIZERS = {
     "adam": (
-        lambda: pg.optim.Adam(0.002, epsilon=1e-8),
-        lambda w: torch.optim.Adam(w, 0.002, eps=1e-8),
+        lambda: pg.optim.Adam(0.002),
+        lambda w: torch.optim.Adam(w, 0.002, eps=1e-7),
     ),
     "sgd": (lambda: pg.optim.SGD(0.05), lambda w: torch.optim.SGD(w, 0.05)),
     "nesterov": (
@@ -136,9 +136,8 @@ def test_loss_curve_and_weights_are_those_of_torch(
     model, before, losses = trained
     expected, after = reference_curve(*case, before, digits)
     assert len(losses) == STEPS
-    np.testing.assert_allclose(losses, expected, rtol=1e-3)
+    np.testing.assert_allclose(losses, expected, rtol=2e-5)
     assert losses[-5:].mean() < 0.6 * losses[:5].mean()
     for name, value in model.get_weights().items():
-        # Single weights with gradients of the size of Adam's epsilon may differ: all together not.
         moved = np.linalg.norm(after[name] - before[name])
-        assert np.linalg.norm(value - after[name]) < 0.01 * moved, name
+        assert np.linalg.norm(value - after[name]) < 5e-4 * moved, name

@@ -59,12 +59,12 @@ def test_the_first_steps_of_adam_are_of_the_size_of_the_rate(graph: pg.Graph) ->
 
 def test_adam_for_long(graph: pg.Graph) -> None:
     w, loss = quadratic()
-    update = optim.Adam(0.01).minimize(loss)
+    update = optim.Adam(0.01, epsilon=0.1).minimize(loss)
     x, m, v = np.array([1.0, -2.0]), np.zeros(2), np.zeros(2)
     for t in range(1, 201):
         m, v = 0.9 * m + 0.1 * x, 0.999 * v + 0.001 * x * x
-        rate = 0.01 * np.sqrt(1 - 0.999**t) / (1 - 0.9**t)
-        x = x - rate * m / (np.sqrt(v) + 1e-7)
+        mean, square = m / (1 - 0.9**t), v / (1 - 0.999**t)
+        x = x - 0.01 * mean / (np.sqrt(square) + 0.1)
     with pg.Session(graph, "cpu") as session:
         session.repeat(update, 200)
         np.testing.assert_allclose(session.value(w), x, rtol=1e-4)

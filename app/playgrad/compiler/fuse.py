@@ -16,6 +16,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops import expr as e
 from playgrad.ops.build import broadcast_shapes
 from playgrad.ops.fused import FUSED, FUSED_UPDATE, WITH_EPILOGUE
+from playgrad.ops.state import is_variable
 
 MAX_BINDINGS = Limits().max_storage_buffers_per_shader_stage
 MAX_SCALAR_COST = 4
@@ -89,7 +90,7 @@ class _Fuser:
             if candidate is None:
                 break
             merged = _merge(group, candidate)
-            if len(merged.inputs) + len(merged.exprs) > MAX_BINDINGS:
+            if _bindings(merged) > MAX_BINDINGS:
                 refused.add(candidate)
             else:
                 group = merged
@@ -167,6 +168,13 @@ class _Fuser:
 
 def _on_gpu(node: Node) -> bool:
     return node.device is not None and node.device.startswith("gpu")
+
+
+def _bindings(group: _Group) -> int:
+    """Buffers that the kernel binds; a variable that is read and written is one."""
+    written = group.sink.attrs["variables"] if group.sink.op.writes else ()
+    updated = [t for t in group.inputs if is_variable(t.node) and t.node.name in written]
+    return len(group.inputs) + len(group.exprs) - len(updated)
 
 
 def _cost(node: Node) -> int:

@@ -46,18 +46,21 @@ def apply_momentum(
 
 
 def apply_adam(
-    variable: Tensor, m: Tensor, v: Tensor, grad: Tensor, learning_rate: Any,
-    beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
+    variable: Tensor, m: Tensor, v: Tensor, grad: Tensor, learning_rate: Any, epsilon: Any,
+    beta_1: float = 0.9, beta_2: float = 0.999,
     gate: Tensor | None = None, name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """One step of Adam (Kingma and Ba 2015, in the efficient form at the end of section 2).
+    """``variable -= learning_rate * m / (sqrt(v) + epsilon)``, with the means m and v taken on.
+
+    That is a step of Adam (Kingma and Ba 2015) in the efficient form at the end of section 2.
 
     Args:
         m, v: variables with the running means of the gradient and of its square.
-        learning_rate: corrected for bias already: ``rate * sqrt(1 - beta_2**t) / (1 - beta_1**t)``.
+        learning_rate: corrected for bias: ``rate * sqrt(1 - beta_2**t) / (1 - beta_1**t)``.
+        epsilon: multiplied by ``sqrt(1 - beta_2**t)``, which makes the step that of Algorithm 1.
     """
-    attrs = {"beta_1": float(beta_1), "beta_2": float(beta_2), "epsilon": float(epsilon)}
-    new = _apply(_ADAM, [variable, m, v], [grad, learning_rate], attrs, gate, name)
+    attrs = {"beta_1": float(beta_1), "beta_2": float(beta_2)}
+    new = _apply(_ADAM, [variable, m, v], [grad, learning_rate, epsilon], attrs, gate, name)
     return new[0], new[1], new[2]
 
 
@@ -82,38 +85,42 @@ def _apply(
     return node.outputs
 
 
-def _update(name: str, states: int, formula: Formula, samples: Sequence[Sample]) -> OpDef:
-    """Register an update of ``states`` variables by a gradient and a learning rate.
+def _update(
+    name: str, states: int, factors: int, formula: Formula, samples: Sequence[Sample]
+) -> OpDef:
+    """Register an update of ``states`` variables by a gradient and ``factors`` scalars.
 
     Args:
-        formula: attributes, states, gradient and rate to the new states.
+        formula: attributes, states, gradient and factors to the new states.
     """
+    values = states + 1 + factors
 
     def build(attrs: Attrs) -> tuple[e.Expr, ...]:
-        leaves = [e.Leaf(i) for i in range(states + 2)]
+        leaves = [e.Leaf(i) for i in range(values)]
         new = formula(attrs, *leaves)
         if not attrs["gated"]:
             return new
-        gate = e.Leaf(states + 2)
+        gate = e.Leaf(values)
         return tuple(e.where(gate, value, old) for value, old in zip(new, leaves, strict=False))
 
     op = checked_update(elementwise_op(name, build, None, writes=True))
     plain = samples[0]
+    old, scalars = plain.inputs[:states], plain.inputs[states + 1 :]
     invalid = (
         InvalidSample(
-            (*plain.inputs[:states], floats(3, 5), plain.inputs[-1]),
+            (*old, floats(3, 5), *scalars),
             plain.attrs,
             ShapeError,
             "do not broadcast",
         ),
         InvalidSample(
-            (*plain.inputs[:states], floats(2, 3, 4), plain.inputs[-1]),
+            (*old, floats(2, 3, 4), *scalars),
             plain.attrs,
             ShapeError,
             "does not fit the variable of shape (3, 4)",
         ),
         InvalidSample(
-            (*plain.inputs[:states], np.ones((3, 4), np.int32), plain.inputs[-1]),
+            (*old, np.ones((3, 4), np.int32), *scalars),
             plain.attrs,
             DTypeError,
             "element types differ",
@@ -122,10 +129,11 @@ def _update(name: str, states: int, formula: Formula, samples: Sequence[Sample])
     return register(replace(op, samples=tuple(samples), invalid=invalid))
 
 
-def _samples(states: int, **attrs: Any) -> tuple[Sample, ...]:
+def _samples(states: int, factors: int = 1, **attrs: Any) -> tuple[Sample, ...]:
     """A plain sample, and one with its gate open and one with it shut."""
     old = tuple(floats(3, 4, seed=i, low=0.1) for i in range(states))
-    values = (*old, floats(3, 4, seed=9), np.asarray(0.05, np.float32))
+    scalars = [np.asarray(value, np.float32) for value in (0.05, 1e-7)[:factors]]
+    values = (*old, floats(3, 4, seed=9), *scalars)
     attrs["variables"] = [f"state_{i}" for i in range(states)]
     return (
         Sample(values, {**attrs, "gated": False}, differentiable=()),
@@ -147,22 +155,23 @@ def _momentum(
 
 
 def _adam(
-    attrs: Attrs, x: e.Expr, m: e.Expr, v: e.Expr, grad: e.Expr, rate: e.Expr
+    attrs: Attrs, x: e.Expr, m: e.Expr, v: e.Expr, grad: e.Expr, rate: e.Expr, epsilon: e.Expr
 ) -> tuple[e.Expr, ...]:
     beta_1, beta_2 = attrs["beta_1"], attrs["beta_2"]
     mean = beta_1 * m + (1.0 - beta_1) * grad
     square = beta_2 * v + (1.0 - beta_2) * (grad * grad)
-    return x - rate * mean / (e.sqrt(square) + attrs["epsilon"]), mean, square
+    return x - rate * mean / (e.sqrt(square) + epsilon), mean, square
 
 
-_SGD = _update("apply_sgd", 1, _sgd, _samples(1))
+_SGD = _update("apply_sgd", 1, 1, _sgd, _samples(1))
 _MOMENTUM = _update(
     "apply_momentum",
     2,
+    1,
     _momentum,
     (
         *_samples(2, momentum=0.9, nesterov=False),
         *_samples(2, momentum=0.9, nesterov=True),
     ),
 )
-_ADAM = _update("apply_adam", 3, _adam, _samples(3, beta_1=0.9, beta_2=0.999, epsilon=1e-7))
+_ADAM = _update("apply_adam", 3, 2, _adam, _samples(3, 2, beta_1=0.9, beta_2=0.999))

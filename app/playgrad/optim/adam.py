@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.elementwise import exp, sqrt, where
@@ -13,10 +14,10 @@ from playgrad.optim.schedules import Schedule
 
 
 class Adam(Optimizer):
-    """Steps scaled by running means of the gradient and its square.
+    """Steps scaled by running means of the gradient and its square: Algorithm 1 of the paper.
 
-    ``w -= rate * m / (sqrt(v) + epsilon)``, where the rate carries the correction of both means'
-    bias towards zero, in the order that the end of the paper's section 2 gives.
+    ``w -= rate * m' / (sqrt(v') + epsilon)``, where m' and v' are the means m and v corrected for
+    their bias towards zero.
 
     Args:
         learning_rate: a number, or a schedule.
@@ -40,19 +41,19 @@ class Adam(Optimizer):
         self.beta_2 = beta_2
         self.epsilon = epsilon
 
-    def _rate(self, base: Tensor, step: Tensor) -> Tensor:
+    def _factors(self, rate: Tensor, step: Tensor) -> tuple[Tensor, ...]:
+        # With c = sqrt(1 - beta_2**t), sqrt(v') is sqrt(v) / c. Both factors are multiplied by c,
+        # so that no element has to be divided by it.
         count = step + 1.0
-        return (
-            base * sqrt(_one_minus_power(self.beta_2, count)) / _one_minus_power(self.beta_1, count)
-        )
+        correction = sqrt(_one_minus_power(self.beta_2, count))
+        return rate * correction / _one_minus_power(self.beta_1, count), self.epsilon * correction
 
     def _update(
-        self, variable: Variable, grad: Tensor, rate: Tensor, gate: Tensor | None
+        self, variable: Variable, grad: Tensor, factors: Sequence[Tensor], gate: Tensor | None
     ) -> Tensor:
+        rate, epsilon = factors
         m, v = self.slot(variable, "m"), self.slot(variable, "v")
-        return apply_adam(
-            variable, m, v, grad, rate, self.beta_1, self.beta_2, self.epsilon, gate=gate
-        )[0]
+        return apply_adam(variable, m, v, grad, rate, epsilon, self.beta_1, self.beta_2, gate)[0]
 
 
 def _one_minus_power(beta: float, count: Tensor) -> Tensor:

@@ -51,12 +51,12 @@ class Optimizer:
 
     # What an optimizer defines.
 
-    def _rate(self, base: Tensor, step: Tensor) -> Tensor:
-        """The factor for this step's updates; ``step`` is a float32 scalar counted from 0."""
-        return base
+    def _factors(self, rate: Tensor, step: Tensor) -> tuple[Tensor, ...]:
+        """The scalars that all updates of a step use; ``step`` is a float32 counted from 0."""
+        return (rate,)
 
     def _update(
-        self, variable: Variable, grad: Tensor, rate: Tensor, gate: Tensor | None
+        self, variable: Variable, grad: Tensor, factors: Sequence[Tensor], gate: Tensor | None
     ) -> Tensor:
         """Update ``variable`` and its slots in place; the result is the new value."""
         raise NotImplementedError
@@ -101,15 +101,15 @@ class Optimizer:
         with graph.as_default(), graph.phase("update"):
             with graph.reenter_scope(self._scope):
                 step = cast(self.iterations, "float32")
-                base: Tensor = self.learning_rate
+                rate: Tensor = self.learning_rate
                 if self.schedule is not None:
-                    base = self.schedule.rate(base, step)
-                rate = self._rate(base, step)
+                    rate = self.schedule.rate(rate, step)
+                factors = self._factors(rate, step)
             updates: list[Tensor] = []
             for grad, variable in pairs:
                 assert isinstance(variable, Variable)
                 with graph.reenter_scope(f"{self._scope}{variable.variable_name}/"):
-                    updates.append(self._update(variable, grad, rate, gate))
+                    updates.append(self._update(variable, grad, factors, gate))
             with graph.reenter_scope(self._scope):
                 one: Any = 1 if gate is None else cast(gate, "uint32")
                 updates.append(self.iterations.assign_add(one))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.state import Variable
 from playgrad.ops.update import apply_momentum, apply_sgd
@@ -33,8 +35,9 @@ class SGD(Optimizer):
         self.nesterov = nesterov
 
     def _update(
-        self, variable: Variable, grad: Tensor, rate: Tensor, gate: Tensor | None
+        self, variable: Variable, grad: Tensor, factors: Sequence[Tensor], gate: Tensor | None
     ) -> Tensor:
+        (rate,) = factors
         if self.momentum == 0.0:
             return apply_sgd(variable, grad, rate, gate=gate)
         velocity = self.slot(variable, "velocity")

@@ -79,12 +79,14 @@ def _run(session: Session, placed: list[Placed]) -> list[list[Array]]:
 
 
 def weighted_sum(tensors: list[Tensor], random: np.random.Generator) -> Tensor | None:
-    """A scalar that depends on all elements of the floating ``tensors``, each with its weight."""
+    """A scalar that depends on all elements of the floating ``tensors``, each with its weight;
+    along an unknown dimension they share it."""
     total: Tensor | None = None
     for tensor in tensors:
         if not dtype(tensor.dtype).floating:
             continue
-        weights = random.uniform(0.5, 1.5, tensor.spec.static_shape)
+        sizes = [1 if dim is None else dim for dim in tensor.shape]
+        weights = random.uniform(0.5, 1.5, sizes)
         part = reduce_sum(mul(tensor, constant(weights, tensor.dtype)))
         total = part if total is None else total + part
     return total

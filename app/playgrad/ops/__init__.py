@@ -72,6 +72,7 @@ from playgrad.ops.random import (
 )
 from playgrad.ops.record import record
 from playgrad.ops.reduce import argmax, reduce_max, reduce_mean, reduce_min, reduce_sum
+from playgrad.ops.replica import cross_replica_mean, split_batch
 from playgrad.ops.shape import (
     expand_dims,
     flatten,
@@ -110,6 +111,7 @@ __all__ = [
     "constant",
     "conv2d",
     "cos",
+    "cross_replica_mean",
     "div",
     "dropout",
     "elu",
@@ -174,6 +176,7 @@ __all__ = [
     "softmax_cross_entropy",
     "softplus",
     "sparse_softmax_cross_entropy",
+    "split_batch",
     "sqrt",
     "square",
     "squared_difference",

@@ -1,0 +1,143 @@
+"""A training step built for a batch of unknown size: it compiles to what one of known size does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.devices import registry
+from playgrad.devices.base import Limits, Target
+from playgrad.nn import steps
+from playgrad.runtime.options import Options, options_set
+
+Array = np.ndarray[Any, Any]
+IMAGES = np.random.default_rng(0).integers(0, 256, (40, 12, 12)).astype(np.uint8)
+LABELS = np.random.default_rng(1).integers(0, 10, 40)
+STEPS = 4
+
+
+def sequential(layers: list[nn.Layer]) -> pg.Model:
+    model = pg.Sequential(layers)
+    model.build((12, 12), "uint8")
+    return model
+
+
+def mlp() -> pg.Model:
+    return sequential(
+        [
+            nn.Rescaling(1 / 255),
+            nn.Flatten(),
+            nn.Dense(16, activation="relu"),
+            nn.Dropout(0.25),
+            nn.Dense(10),
+        ]
+    )
+
+
+def cnn() -> pg.Model:
+    return sequential(
+        [
+            nn.Rescaling(1 / 255),
+            nn.Reshape((12, 12, 1)),
+            nn.Conv2D(4, 3, activation="relu", padding="same"),
+            nn.MaxPool2D(2),
+            nn.Conv2D(6, 3, activation="gelu", strides=2),
+            nn.AveragePool2D(2),
+            nn.Flatten(),
+            nn.Dense(12, activation="softmax"),
+            nn.Dense(10),
+        ]
+    )
+
+
+def several_outputs() -> pg.Model:
+    """One output for each loss, over layers that merge."""
+    with pg.Graph().as_default():
+        x = pg.Input((12, 12), "uint8")
+        pixels = nn.Flatten()(nn.Rescaling(1 / 255)(x))
+        left, right = nn.Dense(8, activation="tanh")(pixels), nn.Dense(8)(pixels)
+        merged = [nn.Add()(left, right), nn.Multiply()(left, right), left * right - right]
+        hidden = nn.Concatenate()(merged)
+        kinds = ("softmax", "softmax", "sigmoid", None, "elu")
+        return pg.Model(x, [nn.Dense(10, activation=kind)(hidden) for kind in kinds])
+
+
+ONE_HOT = np.eye(10, dtype=np.float32)[LABELS]
+SPARSE = nn.SparseCategoricalCrossentropy(from_logits=True)
+LOSSES = [
+    nn.SparseCategoricalCrossentropy(),
+    nn.CategoricalCrossentropy(),
+    nn.BinaryCrossentropy(),
+    nn.MeanSquaredError(),
+    nn.MeanAbsoluteError(),
+]
+# Model, targets, losses and metrics.
+NETWORKS: dict[str, tuple[Callable[[], pg.Model], Any, Any, Any]] = {
+    "mlp": (mlp, LABELS, SPARSE, ["accuracy", "top_k_accuracy"]),
+    "cnn": (cnn, LABELS, SPARSE, ["accuracy"]),
+    "losses": (several_outputs, [LABELS, *[ONE_HOT] * 4], LOSSES, [[], [], [], ["mae"], ["mse"]]),
+}
+FAMILIES = {"registers": True, "shared": False}
+
+
+@pytest.fixture
+def open_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Says whether training steps are built on indices of an unknown number."""
+    fixed = steps.batch_indices
+
+    def choose(unknown: bool) -> None:
+        def opened(*args: Any, **options: Any) -> pg.Tensor:
+            return pg.split_batch(fixed(*args, **options))
+
+        monkeypatch.setattr(steps, "batch_indices", opened if unknown else fixed)
+
+    return choose
+
+
+@pytest.fixture(params=["cpu", *(pytest.param(f, marks=pytest.mark.gpu) for f in FAMILIES)])
+def device(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The cpu, and a GPU with either family of kernels."""
+    if request.param == "cpu":
+        yield "cpu"
+        return
+    gpu = registry.gpu(0)
+    own = gpu.target
+    gpu.target = Target(FAMILIES[request.param], Limits())
+    yield "gpu"
+    gpu.target = own
+
+
+def train(network: str, device: str) -> tuple[Array, int, set[int | None]]:
+    """Every step's numbers, the dispatches of a step, and the sizes of batches in its graph."""
+    make, y, loss, metrics = NETWORKS[network]
+    model = make()
+    model.compile(pg.optim.Adam(0.01), loss, metrics, device=device)
+    with options_set(Options(steps=STEPS)):
+        history = model.fit(IMAGES, y, batch_size=8, verbose=0)
+    count = model.session.dispatches(model.training_targets)
+    model.close()
+    gathered = {
+        node.outputs[0].shape[0]
+        for node in model.graph.nodes
+        if node.op.name == "gather" and node.name.startswith("train/")
+    }
+    return history.steps, count, gathered
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_same_numbers_and_dispatches(
+    network: str, device: str, open_batches: Callable[[bool], None]
+) -> None:
+    open_batches(False)
+    fixed, few, known = train(network, device)
+    open_batches(True)
+    opened, many, unknown = train(network, device)
+    assert (known, unknown) == ({8}, {None})
+    np.testing.assert_array_equal(opened, fixed)
+    assert many == few
+    assert few > 0 or device == "cpu"

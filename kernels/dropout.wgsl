@@ -1,6 +1,7 @@
 // Keeps each element with probability 1 - rate, scaled so that the mean stays.
 //
-// The mask depends on seed, step and position alone: the gradient makes it again.
+// The mask depends on seed, step and position alone: the gradient makes it again. A pair of random
+// words serves two elements of the whole, even where the rows at hand begin amid a pair.
 
 #include "common/threefry.wgsl"
 
@@ -17,9 +18,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (pair >= ${ITEMS}u) {
     return;
   }
-  let words = threefry(vec2<u32>(${SEED_0}u, ${SEED_1}u), vec2<u32>(step_number[0], pair));
-  store(2u * pair, kept(source[2u * pair], words.x));
-  if (2u * pair + 1u < ${ELEMENTS}u) {
-    store(2u * pair + 1u, kept(source[2u * pair + 1u], words.y));
+  let counter = vec2<u32>(step_number[0], pair + ${FIRST_PAIR}u);
+  let words = threefry(vec2<u32>(${SEED_0}u, ${SEED_1}u), counter);
+  if (2u * pair >= ${SKIPPED}u) {
+    let index = 2u * pair - ${SKIPPED}u;
+    store(index, kept(source[index], words.x));
+  }
+  let next = 2u * pair + 1u - ${SKIPPED}u;
+  if (next < ${ELEMENTS}u) {
+    store(next, kept(source[next], words.y));
   }
 }

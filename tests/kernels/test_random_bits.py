@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
+import playgrad as pg
 from playgrad.devices._wgpu import WgpuHost
 from playgrad.ops import counter_random
 from playgrad.ops.lowering.random import (
@@ -49,6 +52,26 @@ def test_the_gpu_draws_the_same_numbers(host: WgpuHost, shape: tuple[int, ...], 
     (dropped,) = run(host, lower_dropout, [np.ones(shape, np.float32), counter], outputs, attrs)
     mask = counter_random.dropout_mask(SEED, step, shape, 0.3)
     np.testing.assert_allclose(dropped, mask, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(9,), (9, 4), (9, 3), (9, 5, 3)])
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_parts_of_a_batch_get_parts_of_its_mask(device: str, shape: tuple[int, ...]) -> None:
+    cuts = [0, 2, 3, 8, 9]
+    with pg.Graph().as_default() as graph:
+        x = pg.constant(np.ones(shape, np.float32))
+        scale = pg.Variable(np.ones(shape, np.float32))
+        parts, slopes = [], []
+        whole = pg.dropout(x * scale, 0.4, seed=3, counter=7)
+        for first, last in pairwise(cuts):
+            part = pg.dropout((x * scale)[first:last], 0.4, seed=3, counter=7, first_row=first)
+            parts.append(part)
+            slopes += pg.gradients(part, [scale])
+    with pg.Session(graph, device) as session:
+        mask, rows, slope = session.run([whole, parts, slopes])
+    assert 0 < np.count_nonzero(mask) < mask.size
+    np.testing.assert_array_equal(np.concatenate(rows), mask)
+    np.testing.assert_array_equal(sum(slope), mask)
 
 
 def test_moments() -> None:

@@ -36,9 +36,9 @@ def threefry2x32(seed: Seed, first: Any, second: Any) -> tuple[Words, Words]:
     return x, y
 
 
-def uniform(seed: Seed, step: int, shape: tuple[int, ...]) -> Floats:
-    """Uniform float32 in [0, 1), multiples of 2**-24."""
-    return _fractions(_element_words(seed, step, _size(shape))).reshape(shape)
+def uniform(seed: Seed, step: int, shape: tuple[int, ...], first: int = 0) -> Floats:
+    """Uniform float32 in [0, 1), multiples of 2**-24; ``first`` elements are passed over."""
+    return _fractions(_element_words(seed, step, _size(shape), first)).reshape(shape)
 
 
 def normal(seed: Seed, step: int, shape: tuple[int, ...]) -> Floats:
@@ -52,9 +52,14 @@ def normal(seed: Seed, step: int, shape: tuple[int, ...]) -> Floats:
     return pairs.reshape(-1)[:size].reshape(shape).astype(np.float32)
 
 
-def dropout_mask(seed: Seed, step: int, shape: tuple[int, ...], rate: float) -> Floats:
-    """0 where an element is dropped, 1 / (1 - rate) where it is kept."""
-    kept = uniform(seed, step, shape) >= np.float32(rate)
+def dropout_mask(
+    seed: Seed, step: int, shape: tuple[int, ...], rate: float, first_row: int = 0
+) -> Floats:
+    """0 where an element is dropped, 1 / (1 - rate) where it is kept.
+
+    Row i (along axis 0) is row ``i + first_row`` of the mask that begins with row 0.
+    """
+    kept = uniform(seed, step, shape, first_row * _size(shape[1:])) >= np.float32(rate)
     return np.where(kept, np.float32(1.0 / (1.0 - rate)), np.float32(0)).astype(np.float32)
 
 
@@ -106,10 +111,11 @@ def _scramble(x: Words) -> Words:
     return x ^ (x >> np.uint32(16))
 
 
-def _element_words(seed: Seed, step: int, size: int) -> Words:
-    """Word i & 1 of the pair i >> 1, for each element i."""
-    pairs = np.arange((size + 1) // 2, dtype=np.uint32)
-    return np.stack(threefry2x32(seed, step, pairs), axis=1).reshape(-1)[:size]
+def _element_words(seed: Seed, step: int, size: int, first: int = 0) -> Words:
+    """Word i & 1 of the pair i >> 1, for each of ``size`` elements i from ``first`` on."""
+    pairs = np.arange(first // 2, (first + size + 1) // 2, dtype=np.uint32)
+    words = np.stack(threefry2x32(seed, step, pairs), axis=1).reshape(-1)
+    return words[first % 2 :][:size]
 
 
 def _fractions(words: Words) -> Floats:

@@ -85,13 +85,23 @@ def truncated_normal(
 
 
 def dropout(x: Any, rate: float, seed: int | None = None, counter: Any = None,
-            name: str | None = None) -> Tensor:  # fmt: skip
+            first_row: int = 0, name: str | None = None) -> Tensor:  # fmt: skip
     """``x`` with a share ``rate`` of its elements set to 0, the others divided by ``1 - rate``.
 
     The gradient makes the same mask again instead of keeping it.
+
+    Args:
+        seed: key of this operation; None: the next number of the graph.
+        counter: the step, a uint32 scalar; None: the graph's.
+        first_row: where ``x`` is a part of a batch, the row of the whole that it begins with: it
+            gets that part of the whole's mask.
     """
     tensor = as_tensor(x)
-    attrs = {"rate": float(rate), "seed": tensor.graph.next_random_seed(seed)}
+    attrs = {
+        "rate": float(rate),
+        "seed": tensor.graph.next_random_seed(seed),
+        "first_row": whole(first_row, "the first row of dropout"),
+    }
     step = _step(tensor.graph, counter)
     return add_node(_DROPOUT, [tensor, step], attrs, name=name).output
 
@@ -220,12 +230,16 @@ def _infer_dropout(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpe
     _expect_step(inputs[1])
     if not 0 <= attrs["rate"] < 1:
         raise ShapeError(f"dropout: the rate must lie in [0, 1), but is {attrs['rate']}.")
+    if attrs.get("first_row", 0) < 0:
+        raise ShapeError(f"dropout: the first row, {attrs['first_row']}, must be at least 0.")
     return [inputs[0]]
 
 
 def _dropout(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     x, step = inputs
-    mask = counter_random.dropout_mask(_seed(attrs), int(step), x.shape, attrs["rate"])
+    mask = counter_random.dropout_mask(
+        _seed(attrs), int(step), x.shape, attrs["rate"], attrs.get("first_row", 0)
+    )
     return [x * mask.astype(x.dtype)]
 
 
@@ -246,6 +260,8 @@ _DROPOUT = register(
             Sample((floats(9, 7), _step_sample()), {"rate": 0.5, "seed": [0, 1]}, (0,)),
             Sample((floats(300), _step_sample(4)), {"rate": 0.1, "seed": [5, 2]}, (0,)),
             Sample((floats(3, 2, 2), _step_sample()), {"rate": 0.0, "seed": [0, 1]}, (0,)),
+            Sample((floats(5, 7), _step_sample()), {"rate": 0.5, "seed": [0, 1], "first_row": 3}),
+            Sample((floats(6), _step_sample()), {"rate": 0.5, "seed": [0, 1], "first_row": 4}),
         ),
         invalid=(
             InvalidSample(
@@ -253,6 +269,12 @@ _DROPOUT = register(
                 {"rate": 1.0, "seed": [0, 1]},
                 ShapeError,
                 "must lie in [0, 1), but is 1.0",
+            ),
+            InvalidSample(
+                (floats(3), _step_sample()),
+                {"rate": 0.5, "seed": [0, 1], "first_row": -1},
+                ShapeError,
+                "-1, must be at least 0",
             ),
             InvalidSample(
                 (np.zeros(3, np.int32), _step_sample()),

@@ -5,6 +5,7 @@ attrs `seed`: [a, b], the two words of the Threefry key. The uint32 scalar `step
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from playgrad.ops.counter_random import half_bits
@@ -29,12 +30,19 @@ def lower_random_normal(request: KernelRequest) -> Lowering:
 
 
 def lower_dropout(request: KernelRequest) -> Lowering:
-    """Inputs (x, step), attrs `rate` in [0, 1): x / (1 - rate) where kept, else 0."""
+    """Inputs (x, step), attrs `rate` in [0, 1): x / (1 - rate) where kept, else 0.
+
+    attrs `first_row`: the row of the whole batch that row 0 is, as for the reference.
+    """
     rate = float(request.attrs["rate"])
+    first = int(request.attrs.get("first_row", 0)) * math.prod(request.outputs[0].static_shape[1:])
     return _pairs(
         request,
         "dropout.wgsl",
         (input_binding("source", 0, request.inputs[0]), _step(request, 1)),
+        first,
+        FIRST_PAIR=first // 2,
+        SKIPPED=first % 2,
         RATE=repr(rate),
         SCALE=repr(1.0 / (1.0 - rate)),
     )
@@ -68,16 +76,24 @@ def _seed(request: KernelRequest) -> dict[str, Any]:
 
 
 def _pairs(
-    request: KernelRequest, kernel: str, inputs: tuple[Binding, ...], **constants: object
+    request: KernelRequest,
+    kernel: str,
+    inputs: tuple[Binding, ...],
+    first: int = 0,
+    **constants: object,
 ) -> Lowering:
-    """One invocation for two elements, which share a call of the generator."""
+    """One invocation for two elements, which share a call of the generator.
+
+    Args:
+        first: where in the numbers of the step the first element lies.
+    """
     elements = request.outputs[0].size
     call = item_kernel(
         request,
         kernel,
-        -(-elements // 2),
+        (first + elements + 1) // 2 - first // 2,
         (*inputs, *request.epilogue_bindings(), output_binding("result", 0, request.outputs[0])),
-        {"elements": elements, "seed": list(request.attrs["seed"])},
+        {"elements": elements, "first": first, "seed": list(request.attrs["seed"])},
         ELEMENTS=elements,
         store=request.store("result"),
         **_seed(request),

@@ -87,6 +87,10 @@ class DeviceLostError(DeviceError):
     """The device went away; its buffers are gone with it."""
 
 
+class DeviceTimeoutError(DeviceError):
+    """A device did not answer in time."""
+
+
 class OutOfMemoryError(PlaygradError, MemoryError):
     """The device has no room, or a tensor is larger than its limits allow."""
 

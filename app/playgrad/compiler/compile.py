@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
@@ -11,6 +11,7 @@ from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
+from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
@@ -19,17 +20,8 @@ from playgrad.graph.verify import verify
 
 
 @dataclass
-class Segment:
-    """Nodes on one GPU that run together, without waiting for another device."""
-
-    device: str
-    index: int
-    nodes: list[Node] = field(default_factory=list)
-
-
-@dataclass
 class Compiled:
-    """A program after all passes, and its GPU nodes by device, cut into segments."""
+    """A program after all passes, and the devices' work by device, cut into segments."""
 
     program: Program
     order: list[Node]
@@ -72,25 +64,5 @@ def compile_program(
     for name, run in passes:
         program = run(program)
         verify(program.graph, after=name)
-    return _cut(program)
-
-
-def _cut(program: Program) -> Compiled:
-    """Group GPU nodes by how many times the way to them changes device: what has the same number
-    on one device never waits for anything in between."""
     order = program.order()
-    depth: dict[Node, int] = {}
-    found: dict[tuple[str, int], list[Node]] = {}
-    for node in order:
-        depth[node] = max(
-            (depth[before] + (before.device != node.device) for before in node.predecessors),
-            default=0,
-        )
-        assert node.device is not None
-        if node.device.startswith("gpu"):
-            found.setdefault((node.device, depth[node]), []).append(node)
-    segments: dict[str, list[Segment]] = {}
-    for device, level in sorted(found):
-        own = segments.setdefault(device, [])
-        own.append(Segment(device, len(own), found[device, level]))
-    return Compiled(program, order, segments)
+    return Compiled(program, order, cut_segments(program, order))

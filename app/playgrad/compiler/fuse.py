@@ -1,7 +1,8 @@
 """Joins operations on a GPU into fewer kernels.
 
 Chains of elementwise operations become one; what follows a matrix product or convolution (bias,
-activation, the derivative of one) is applied to each element before it is stored.
+activation, the derivative of one, the optimizer's update by a gradient) is applied to each element
+before it is stored.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from playgrad.graph.opdef import OpDef
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops import expr as e
 from playgrad.ops.build import broadcast_shapes
-from playgrad.ops.fused import FUSED, FUSED_UPDATE, WITH_EPILOGUE
+from playgrad.ops.fused import FUSED, FUSED_UPDATE, UPDATE_WITH_EPILOGUE, WITH_EPILOGUE
 from playgrad.ops.state import is_variable
 
 MAX_BINDINGS = Limits().max_storage_buffers_per_shader_stage
@@ -104,6 +105,7 @@ class _Fuser:
         users = set(self.consumers.get(tensor, ()))
         return (
             node.device == group.sink.device
+            and node.task == group.sink.task
             and len(node.outputs) == 1
             and tensor not in self.wanted
             and node not in self.targets
@@ -125,7 +127,7 @@ class _Fuser:
     def _take_base(self, group: _Group) -> None:
         """Make the group the epilogue of a structured op among its inputs, if one allows that."""
         sink = group.sink
-        if sink.op.writes or len(group.exprs) != 1 or sink.outputs[0].dtype != "float32":
+        if any(output.dtype != "float32" for output in sink.outputs):
             return
         for position, tensor in enumerate(group.inputs):
             node = tensor.node
@@ -133,7 +135,7 @@ class _Fuser:
                 node.op.epilogue
                 and tensor.shape == sink.outputs[0].shape
                 and self._free(tensor, group)
-                and len(node.inputs) + len(group.inputs) + 1 <= MAX_BINDINGS
+                and len(node.inputs) + _bindings(group) - 1 <= MAX_BINDINGS
             ):
                 rest = [t for i, t in enumerate(group.inputs) if i != position]
                 order = [tensor, *rest]
@@ -161,9 +163,12 @@ class _Fuser:
             "base": base.op.name,
             "base_attrs": dict(base.attrs),
             "base_inputs": len(base.inputs),
-            "expression": e.to_json(group.exprs[0]),
+            "expressions": [e.to_json(expr) for expr in group.exprs],
         }
-        self.rewriter.copy(sink, op=WITH_EPILOGUE, inputs=inputs, attrs=attrs)
+        op = WITH_EPILOGUE
+        if sink.op.writes:
+            op, attrs = UPDATE_WITH_EPILOGUE, {**attrs, "variables": sink.attrs["variables"]}
+        self.rewriter.copy(sink, op=op, inputs=inputs, attrs=attrs)
 
 
 def _on_gpu(node: Node) -> bool:

@@ -103,6 +103,7 @@ class Rewriter:
             control_inputs=controls,
             phase=like.phase,
             device=device or like.device,
+            task=like.task,
             source=like.source or ("<library>", 0),
         )
 

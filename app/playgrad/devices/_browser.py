@@ -24,6 +24,7 @@ from playgrad.devices.base import (
     Write,
     check_plan,
 )
+from playgrad.devices.pending import Done
 from playgrad.errors import DeviceError, OutOfMemoryError
 
 # Devices
@@ -130,6 +131,16 @@ class BrowserHost:
         data = [content for _, _, content in writes]
         value, payload = _call(self._worker, "execute", self._device, argument, *data)
         return ExecuteResult(value["steps_done"], _split(payload, reads), value["seconds"])
+
+    def begin(
+        self,
+        program: int | None,
+        segment: int = 0,
+        steps: int = 1,
+        writes: Sequence[Write] = (),
+        reads: Sequence[Read] = (),
+    ) -> Done[ExecuteResult]:
+        return Done(self.execute(program, segment, steps, writes, reads))
 
     def stats(self) -> dict[str, int]:
         return dict(self._ask("stats"))

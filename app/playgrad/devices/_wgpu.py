@@ -31,6 +31,7 @@ from playgrad.devices.base import (
     is_software_name,
     round_up,
 )
+from playgrad.devices.pending import Done
 from playgrad.errors import (
     DeviceError,
     DeviceLostError,
@@ -369,6 +370,17 @@ class WgpuHost:
         return result
 
     # Life and errors
+
+    def begin(
+        self,
+        program: int | None,
+        segment: int = 0,
+        steps: int = 1,
+        writes: Sequence[Write] = (),
+        reads: Sequence[Read] = (),
+    ) -> Done[ExecuteResult]:
+        # Whoever wants several devices to work at once has a thread for each.
+        return Done(self.execute(program, segment, steps, writes, reads))
 
     def stats(self) -> dict[str, int]:
         with self._errors("stats"):

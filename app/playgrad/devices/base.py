@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol
 
+from playgrad.devices.pending import Result
 from playgrad.errors import KernelError, OutOfMemoryError
 
 Plan = dict[str, Any]
@@ -149,6 +150,17 @@ class Host(Protocol):
         `program=None` only writes and reads. A stop request ends the replays early; the reads
         are still done.
         """
+        ...
+
+    def begin(
+        self,
+        program: int | None,
+        segment: int = 0,
+        steps: int = 1,
+        writes: Sequence[Write] = (),
+        reads: Sequence[Read] = (),
+    ) -> Result[ExecuteResult]:
+        """As `execute`, without waiting for it where the host has one thread for all devices."""
         ...
 
     def stats(self) -> dict[str, int]:

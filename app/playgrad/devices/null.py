@@ -23,6 +23,7 @@ from playgrad.devices.base import (
     check_plan,
     round_up,
 )
+from playgrad.devices.pending import Done
 from playgrad.errors import DeviceLostError, KernelError, OutOfMemoryError
 
 
@@ -164,6 +165,17 @@ class NullHost:
                 f"bytes {offset:,} to {offset + size:,} do not lie in a buffer of {len(buffer):,}."
             )
         return memoryview(buffer)[offset : offset + size]
+
+    def begin(
+        self,
+        program: int | None,
+        segment: int = 0,
+        steps: int = 1,
+        writes: Sequence[Write] = (),
+        reads: Sequence[Read] = (),
+    ) -> Done[ExecuteResult]:
+        # Whoever wants several devices to work at once has a thread for each.
+        return Done(self.execute(program, segment, steps, writes, reads))
 
     def stats(self) -> dict[str, int]:
         self._check_alive()

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.devices.base import Host, Plan, Target
+from playgrad.devices.base import ExecuteResult, Host, Plan, Read, Target, Write
+from playgrad.devices.pending import Result, Then
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.errors import DeviceLostError
 
@@ -104,20 +105,42 @@ class LoadedPlan:
         Returns:
             The arrays fetched, the number of steps done and the seconds they took.
         """
-        writes = []
+        self.device.host.stop_requested = stop
+        with self.device.guarded():
+            result = self.device.host.execute(
+                self.program, segment, steps, self._writes(feeds), self._reads(fetches)
+            )
+        return self._arrays(fetches, result), result.steps_done, result.seconds
+
+    def begin(
+        self, segment: int | None, feeds: Mapping[str, Array], fetches: Sequence[str]
+    ) -> Result[dict[str, Array]]:
+        """Begin to write ``feeds``, replay ``segment`` once (None: not at all) and read
+        ``fetches``; the result is the arrays."""
+        host = self.device.host
+        host.stop_requested = None
+        program, number = (None, 0) if segment is None else (self.program, segment)
+        with self.device.guarded():
+            begun = host.begin(program, number, 1, self._writes(feeds), self._reads(fetches))
+        return Then(begun, lambda result: self._arrays(fetches, result))
+
+    def _writes(self, feeds: Mapping[str, Array]) -> list[Write]:
+        writes: list[Write] = []
         for name, array in feeds.items():
             slot = self.plan["feeds"][name]
             writes.append(((self.program, slot["buffer"]), slot["offset"], to_device_bytes(array)))
+        return writes
+
+    def _reads(self, fetches: Sequence[str]) -> list[Read]:
         slots = [self.plan["fetches"][name] for name in fetches]
-        reads = [(self._buffer(slot["buffer"]), slot["offset"], _bytes(slot)) for slot in slots]
-        self.device.host.stop_requested = stop
-        with self.device.guarded():
-            result = self.device.host.execute(self.program, segment, steps, writes, reads)
-        arrays = {
+        return [(self._buffer(slot["buffer"]), slot["offset"], _bytes(slot)) for slot in slots]
+
+    def _arrays(self, fetches: Sequence[str], result: ExecuteResult) -> dict[str, Array]:
+        slots = [self.plan["fetches"][name] for name in fetches]
+        return {
             name: from_device_bytes(data, slot["dtype"], tuple(slot["shape"]))
             for name, slot, data in zip(fetches, slots, result.data, strict=True)
         }
-        return arrays, result.steps_done, result.seconds
 
     def _buffer(self, number: int) -> tuple[int, int]:
         return (self.program, number)

@@ -51,6 +51,7 @@ class Graph:
         control_inputs: Iterable[Node] = (),
         phase: str | None = None,
         device: str | None = None,
+        task: str | None = None,
         source: tuple[str, int] | None = None,
     ) -> Node:
         """Add a node and return it.
@@ -86,6 +87,7 @@ class Graph:
             control_inputs=tuple(controls),
             device=device or scopes.device,
             phase=phase or scopes.phase,
+            task=task or scopes.task,
             source=source,
         )
         node.outputs = tuple(Tensor(node, i, spec) for i, spec in enumerate(specs))
@@ -188,6 +190,16 @@ class Graph:
             yield
 
     @contextmanager
+    def task(self, name: str | None) -> Iterator[None]:
+        """Nodes made in the block are one piece of work of their device.
+
+        A device does its pieces one after the other, in the order in which their first nodes were
+        made; the results of one are sent to other devices as soon as it has ended.
+        """
+        with self._scopes.changed(task=name):
+            yield
+
+    @contextmanager
     def control_dependencies(self, before: Iterable[Node | Tensor] | None) -> Iterator[None]:
         """Nodes made in the block run after all of ``before``; None forgets outer blocks.
 
@@ -235,6 +247,7 @@ class _Scopes(threading.local):
         self.path = ""
         self.device: str | None = None
         self.phase = "forward"
+        self.task: str | None = None
         self.controls: tuple[Node, ...] = ()
 
     @contextmanager

@@ -39,6 +39,8 @@ def _node_to_json(node: Node) -> dict[str, Any]:
     }
     if node.device:
         data["device"] = node.device
+    if node.task:
+        data["task"] = node.task
     if node.source:
         data["source"] = list(node.source)
     return data
@@ -76,6 +78,7 @@ def _add_node(graph: Graph, item: dict[str, Any]) -> None:
         control_inputs=[graph.node(name) for name in item["control_inputs"]],
         phase=item["phase"],
         device=item.get("device"),
+        task=item.get("task"),
         source=(source[0], source[1]) if source else ("<json>", 0),
     )
 

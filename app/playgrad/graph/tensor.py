@@ -19,7 +19,9 @@ class Node:
     """One operation in a graph. Made by ``Graph.add``; its edges never change afterwards.
 
     ``phase`` says which part of the network it belongs to: forward, gradient, update, input or
-    variable. ``source`` is the user's line that made it.
+    variable. ``task`` names the piece of a device's work that it is part of, such as the forward
+    pass of one micro-batch; None leaves that to the compiler. ``source`` is the user's line that
+    made it.
     """
 
     graph: Graph = field(repr=False)
@@ -31,6 +33,7 @@ class Node:
     control_inputs: tuple[Node, ...] = field(repr=False)
     device: str | None = None
     phase: str = "forward"
+    task: str | None = None
     source: tuple[str, int] | None = field(default=None, repr=False)
     outputs: tuple[Tensor, ...] = field(default=(), repr=False)
 

@@ -56,6 +56,7 @@ def _copy(node: Node, new: dict[Tensor, Tensor]) -> Node:
         control_inputs=node.control_inputs,
         phase=node.phase,
         device=node.device,
+        task=node.task,
         source=node.source,
     )
 

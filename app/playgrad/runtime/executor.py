@@ -2,8 +2,13 @@
 
 A table holds how many predecessors each task still waits for. Tasks that wait for none are ready;
 finishing one lowers the counts of its successors. Ready tasks are independent, so they may run at
-the same time: heavy ones are handed to a pool of threads, all others run on the calling thread, as
-handing over a small one costs more than doing it.
+the same time:
+
+- where several devices work segment by segment, each does its segments in a lane of its own: a
+  thread on the desktop; in a page, which has one thread for Python, a call to the device's worker
+  that is not waited for;
+- heavy single operations of the processor are handed to a pool of threads. All others run on the
+  calling thread, as handing over a small one costs more than doing it.
 """
 
 from __future__ import annotations
@@ -12,11 +17,18 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from playgrad.devices.pending import Delay, Pending, wait_any
+from playgrad.errors import DeviceTimeoutError
+from playgrad.runtime.lanes import Lane
 from playgrad.runtime.trace import Event, Trace
+
+TIMEOUT_SECONDS = 300.0
+"""Without a task ended in so long, a device counts as dead. A first run compiles nothing, so even
+the slowest adapter ends a segment in much less."""
 
 
 @dataclass
@@ -28,6 +40,20 @@ class Task:
     work: Callable[[], None]
     after: tuple[int, ...] = ()
     heavy: bool = False
+    kind: str = "forward"
+
+
+def _nothing() -> None:
+    """A segment's work is its ``steps``."""
+
+
+@dataclass
+class SegmentTask(Task):
+    """A device's segment: ``steps(queued, trace)`` begins work and yields what is to be waited for
+    before it goes on. It notes its own events."""
+
+    work: Callable[[], None] = _nothing
+    steps: Callable[[float, Trace | None], Generator[Pending, None, None]] = field(kw_only=True)
 
 
 def default_threads() -> int:
@@ -39,9 +65,15 @@ class Executor:
     """Runs lists of tasks in any order that their edges allow.
 
     Args:
-        threads: size of the pool for heavy tasks; 0 or 1 runs everything on the calling thread.
+        threads: size of the pool for heavy tasks; 0 or 1 runs everything on the calling thread,
+            except that devices with lanes still work at the same time.
         choose: picks the next task from the ready ones (their positions); the first by default.
             Tests use it to try other legal orders.
+
+    Attributes:
+        timeout: seconds after which devices that have ended no task are given up.
+        delays: seconds that each segment of a device is held up, by device: to see what a slow
+            member does to the others.
     """
 
     def __init__(
@@ -49,7 +81,10 @@ class Executor:
     ) -> None:
         self.threads = default_threads() if threads is None else threads
         self.choose = choose
+        self.timeout = TIMEOUT_SECONDS
+        self.delays: Mapping[str, float] = {}
         self._pool: ThreadPoolExecutor | None = None
+        self._lanes: dict[str, Lane] = {}
 
     def run(
         self,
@@ -62,85 +97,183 @@ class Executor:
         Raises:
             RuntimeError: tasks wait for each other in a circle.
             KeyboardInterrupt: ``stop`` answered true between two tasks.
+            DeviceTimeoutError: a device does not come to an end.
         """
-        waiting = [len(task.after) for task in tasks]
-        followers: list[list[int]] = [[] for _ in tasks]
-        for number, task in enumerate(tasks):
-            for before in task.after:
-                followers[before].append(number)
-        ready = deque(number for number, missing in enumerate(waiting) if missing == 0)
-        queued = dict.fromkeys(ready, time.perf_counter())
-        running: dict[Future[None], int] = {}
-        done = 0
+        _Run(self, tasks, trace, stop).run()
 
-        def finished(number: int) -> None:
-            nonlocal done
-            done += 1
-            now = time.perf_counter() if trace is not None else 0.0
-            for follower in followers[number]:
-                waiting[follower] -= 1
-                if waiting[follower] == 0:
-                    queued[follower] = now
-                    ready.append(follower)
+    def lane(self, device: str) -> Lane:
+        """The thread that works for ``device``."""
+        if device not in self._lanes:
+            self._lanes[device] = Lane(device)
+        return self._lanes[device]
 
-        try:
-            while ready or running:
-                if stop is not None and stop():
-                    raise KeyboardInterrupt
-                self._hand_over(tasks, ready, running, queued, trace)
-                if ready:
-                    number = self._take(ready)
-                    _work(tasks[number], queued[number], trace)
-                    finished(number)
-                elif running:
-                    wait(running, return_when=FIRST_COMPLETED)
-                for future in [future for future in running if future.done()]:
-                    number = running.pop(future)
-                    future.result()
-                    finished(number)
-        finally:
-            wait(running)
-        if done != len(tasks):
-            raise RuntimeError("tasks wait for each other in a circle")
+    def pool(self) -> ThreadPoolExecutor:
+        """The threads for heavy tasks."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1, "playgrad-cpu")
+        return self._pool
 
-    def _take(self, ready: deque[int]) -> int:
-        if self.choose is None:
-            return ready.popleft()
-        number = self.choose(tuple(ready))
-        ready.remove(number)
-        return number
-
-    def _hand_over(
-        self,
-        tasks: Sequence[Task],
-        ready: deque[int],
-        running: dict[Future[None], int],
-        queued: dict[int, float],
-        trace: Trace | None,
-    ) -> None:
-        """Give heavy ready tasks to the pool, but keep one for the calling thread."""
-        if self.threads < 2 or len(ready) < 2:
-            return
-        heavy = [number for number in ready if tasks[number].heavy]
-        for number in heavy[1:] if len(heavy) == len(ready) else heavy:
-            if len(running) >= self.threads - 1:
-                return
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self.threads - 1, "playgrad-cpu")
-            ready.remove(number)
-            running[self._pool.submit(_work, tasks[number], queued[number], trace)] = number
+    def forget(self, device: str) -> None:
+        """Leave the lane of a device that hangs to itself."""
+        self._lanes.pop(device).close()
 
     def close(self) -> None:
         """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+        for lane in self._lanes.values():
+            lane.close()
+        self._lanes.clear()
 
 
-def _work(task: Task, queued: float, trace: Trace | None) -> None:
-    if trace is None:
+class _Run:
+    """One list of tasks under way."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        tasks: Sequence[Task],
+        trace: Trace | None,
+        stop: Callable[[], bool] | None,
+    ) -> None:
+        self.executor = executor
+        self.tasks = tasks
+        self.trace = trace
+        self.stop = stop
+        self.waiting = [len(task.after) for task in tasks]
+        self.followers: list[list[int]] = [[] for _ in tasks]
+        for number, task in enumerate(tasks):
+            for before in task.after:
+                self.followers[before].append(number)
+        self.ready = deque(number for number, missing in enumerate(self.waiting) if missing == 0)
+        self.queued = dict.fromkeys(self.ready, time.perf_counter())
+        self.running: dict[Future[None], int] = {}
+        self.parked: dict[int, tuple[Generator[Pending, None, None], Pending]] = {}
+        self.done = 0
+        self.last_end = time.perf_counter()
+        devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
+        self.several = len(devices) > 1
+
+    def run(self) -> None:
+        try:
+            while self.ready or self.running or self.parked:
+                if self.stop is not None and self.stop():
+                    raise KeyboardInterrupt
+                self._hand_over()
+                if self.ready:
+                    self._do(self._take())
+                else:
+                    self._wait()
+                self._collect()
+        except DeviceTimeoutError:
+            self.running.clear()
+            raise
+        finally:
+            wait(self.running)
+            for steps, pending in self.parked.values():
+                pending.wait()
+                steps.close()
+        if self.done != len(self.tasks):
+            raise RuntimeError("tasks wait for each other in a circle")
+
+    def _take(self) -> int:
+        if self.executor.choose is None:
+            return self.ready.popleft()
+        number = self.executor.choose(tuple(self.ready))
+        self.ready.remove(number)
+        return number
+
+    def _hand_over(self) -> None:
+        """Give segments to their lanes, and heavy tasks to the pool; but keep one of those for the
+        calling thread."""
+        if self.several and sys.platform != "emscripten":
+            for number in [n for n in self.ready if isinstance(self.tasks[n], SegmentTask)]:
+                self._start(number, self.executor.lane(self.tasks[number].device).start)
+        if self.executor.threads < 2 or len(self.ready) < 2:
+            return
+        heavy = [number for number in self.ready if self.tasks[number].heavy]
+        for number in heavy[1:] if len(heavy) == len(self.ready) else heavy:
+            if len(self.running) >= self.executor.threads - 1:
+                return
+            self._start(number, self.executor.pool().submit)
+
+    def _start(self, number: int, begin: Callable[[Callable[[], None]], Future[None]]) -> None:
+        self.ready.remove(number)
+        self.running[begin(lambda: self._whole(number))] = number
+
+    def _do(self, number: int) -> None:
+        """On the calling thread: the whole task, or in a page its first part."""
+        if self.several and isinstance(self.tasks[number], SegmentTask):
+            self._advance(number, self._steps(number))
+        else:
+            self._whole(number)
+            self._finished(number)
+
+    def _whole(self, number: int) -> None:
+        task = self.tasks[number]
+        if isinstance(task, SegmentTask):
+            for pending in self._steps(number):
+                pending.wait()
+            return
+        start = time.perf_counter()
         task.work()
-        return
-    start = time.perf_counter()
-    task.work()
-    trace.events.append(Event(task.name, task.device, queued, start, time.perf_counter()))
+        if self.trace is not None:
+            end = time.perf_counter()
+            queued = self.queued[number]
+            self.trace.events.append(Event(task.name, task.device, queued, start, end, task.kind))
+
+    def _steps(self, number: int) -> Generator[Pending, None, None]:
+        task = self.tasks[number]
+        assert isinstance(task, SegmentTask)
+        delay = self.executor.delays.get(task.device)
+        if delay:
+            yield Delay(delay)
+        yield from task.steps(self.queued[number], self.trace)
+
+    def _advance(self, number: int, steps: Generator[Pending, None, None]) -> None:
+        for pending in steps:
+            if not pending.done():
+                self.parked[number] = (steps, pending)
+                return
+        self._finished(number)
+
+    def _collect(self) -> None:
+        for future in [future for future in self.running if future.done()]:
+            number = self.running.pop(future)
+            future.result()
+            self._finished(number)
+        for number in [n for n, (_, pending) in self.parked.items() if pending.done()]:
+            self._advance(number, self.parked.pop(number)[0])
+
+    def _finished(self, number: int) -> None:
+        self.done += 1
+        self.last_end = time.perf_counter()
+        for follower in self.followers[number]:
+            self.waiting[follower] -= 1
+            if self.waiting[follower] == 0:
+                self.queued[follower] = self.last_end
+                self.ready.append(follower)
+
+    def _wait(self) -> None:
+        """Until something has ended, or for a moment where a stop must be looked for."""
+        left = self.last_end + self.executor.timeout - time.perf_counter()
+        if left <= 0:
+            raise self._timed_out()
+        seconds = min(left, 0.1)
+        if self.running:
+            wait(self.running, timeout=seconds, return_when=FIRST_COMPLETED)
+        elif not any(pending.done() for _, pending in self.parked.values()):
+            wait_any([pending for _, pending in self.parked.values()], seconds)
+
+    def _timed_out(self) -> DeviceTimeoutError:
+        late = [self.tasks[number] for number in (*self.running.values(), *self.parked)]
+        for task in late:
+            if isinstance(task, SegmentTask) and task.device in self.executor._lanes:
+                self.executor.forget(task.device)
+        self.parked.clear()
+        names = ", ".join(f"{task.device} ('{task.name}')" for task in late)
+        return DeviceTimeoutError(
+            f"no answer for {self.executor.timeout:g} s from {names}.",
+            hint="The device hangs, or needs longer than the session's timeout allows.",
+        )

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.compiler.compile import Compiled, Segment
+from playgrad.compiler.compile import Compiled
+from playgrad.compiler.segments import Segment
 from playgrad.devices.webgpu import LoadedPlan
 from playgrad.errors import OutOfMemoryError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
-from playgrad.runtime.executor import Executor, Task
+from playgrad.runtime.executor import Executor, SegmentTask, Task
+from playgrad.runtime.segments import Steps, host_steps, plan_steps
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.variables import VariableStore
 
@@ -94,12 +96,20 @@ class Runnable:
 
     def _task(self, nodes: list[Node], segment: Segment | None, after: tuple[int, ...]) -> Task:
         if segment is not None:
-            name = f"{segment.device} segment {segment.index}"
-            return Task(name, segment.device, self._segment_work(segment), after)
+            return SegmentTask(
+                segment.name, segment.device, after=after, steps=self._segment_steps(segment)
+            )
         node = nodes[0]
         touched = sum(t.spec.size for t in (*node.inputs, *node.outputs))
         heavy = touched * 4 > HEAVY_BYTES
-        return Task(node.name, node.device or "cpu:0", self._node_work(node), after, heavy)
+        work = self._node_work(node)
+        return Task(node.name, node.device or "cpu:0", work, after, heavy, node.phase)
+
+    def _segment_steps(self, segment: Segment) -> Steps:
+        if segment.device in self.plans:
+            plan, fetches = self.plans[segment.device], self.compiled.program.fetches
+            return plan_steps(segment, plan, fetches, self.values, self.channels)
+        return host_steps(segment, [self._node_work(node) for node in segment.nodes])
 
     def _node_work(self, node: Node) -> Callable[[], None]:
         values, channels, written = self.values, self.channels, self.written
@@ -140,34 +150,6 @@ class Runnable:
                 values[tensor] = result
             for variable, result in zip(variables, results, strict=False):
                 written[variable] = result
-
-        return work
-
-    def _segment_work(self, segment: Segment) -> Callable[[], None]:
-        plan = self.plans[segment.device]
-        feeds: dict[str, Node] = {}
-        sends: list[tuple[str, str]] = []
-        for node in segment.nodes:
-            if node.op.name in ("placeholder", "receive"):
-                feeds[node.attrs.get("channel", node.name)] = node
-            elif node.op.name == "send":
-                sends.append((node.inputs[0].name, node.attrs["channel"]))
-        inside = set(segment.nodes)
-        fetched = [t for t in self.compiled.program.fetches if t.node in inside]
-        names = list(dict.fromkeys([t.name for t in fetched] + [name for name, _ in sends]))
-
-        def work() -> None:
-            given = {
-                key: self.values[node.outputs[0]]
-                if node.op.name == "placeholder"
-                else self.channels[key]
-                for key, node in feeds.items()
-            }
-            arrays, _, _ = plan.run(segment.index, given, names)
-            for tensor in fetched:
-                self.values[tensor] = arrays[tensor.name]
-            for name, channel in sends:
-                self.channels[channel] = arrays[name]
 
         return work
 
@@ -230,7 +212,8 @@ class Runnable:
 
     def _only_segment(self) -> Segment | None:
         segments = [segment for own in self.compiled.segments.values() for segment in own]
-        return segments[0] if len(segments) == 1 and len(self.tasks) == 1 else None
+        only = segments[0] if len(segments) == 1 and len(self.tasks) == 1 else None
+        return only if only is not None and only.device in self.plans else None
 
     @property
     def dispatches(self) -> int:

@@ -177,16 +177,14 @@ class Session:
         return RepeatResult(*runnable.repeat(feeds, steps, self.stop_check))
 
     @_alone
-    def compiled(
-        self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None
-    ) -> Runnable | None:
+    def compiled(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Runnable | None:
         """What ``run`` would execute: the graph after all passes, its tasks and Plans."""
         flat: list[Tensor | Node] = []
         _flatten(fetches, self._element, flat)
         tensors = [item for item in flat if isinstance(item, Tensor)]
-        return self._prepare(
-            tensors, [item for item in flat if isinstance(item, Node)], feed_dict
-        )[0]
+        return self._prepare(tensors, [item for item in flat if isinstance(item, Node)], feed_dict)[
+            0
+        ]
 
     def dispatches(self, targets: Any, feed_dict: Mapping[Any, Any] | None = None) -> int:
         """Kernel dispatches in one run of ``targets`` on GPUs."""
@@ -279,6 +277,8 @@ class Session:
         plans: dict[str, LoadedPlan] = {}
         try:
             for name, segments in compiled.segments.items():
+                if name.startswith("cpu"):
+                    continue
                 gpu = self._gpu(name)
                 builder = PlanBuilder(
                     [segment.nodes for segment in segments],
@@ -339,9 +339,7 @@ def _resolve(device: str, available: Sequence[str]) -> str:
         return "gpu:0" if "gpu:0" in available else HOST
     name = canonical(device)
     if name not in available:
-        raise DeviceError(
-            f"there is no {name} here.", hint=f"There are: {', '.join(available)}."
-        )
+        raise DeviceError(f"there is no {name} here.", hint=f"There are: {', '.join(available)}.")
     return name
 
 
@@ -366,4 +364,3 @@ def _rebuild(structure: Any, results: list[Any]) -> Any:
 def _like(sequence: Any, parts: list[Any]) -> Any:
     """``parts`` as a list, tuple or named tuple, whichever ``sequence`` is."""
     return type(sequence)(*parts) if hasattr(sequence, "_fields") else type(sequence)(parts)
-

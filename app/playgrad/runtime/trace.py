@@ -10,13 +10,22 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Event:
-    """One task: when it became ready, began and ended, in seconds of ``time.perf_counter``."""
+    """One task, or a part of one: when it became ready, began and ended, in seconds of
+    ``time.perf_counter``.
+
+    Attributes:
+        kind: what it was: input, forward, gradient or update; receive or send for the transfer of
+            tensors to and from the device.
+        bytes: how much was transferred.
+    """
 
     name: str
     device: str
     queued: float
     start: float
     end: float
+    kind: str = "forward"
+    bytes: int = 0
 
 
 @dataclass
@@ -62,10 +71,11 @@ class Trace:
 def _span(event: Event, track: int, origin: float) -> dict[str, Any]:
     return {
         "name": event.name,
+        "cat": event.kind,
         "ph": "X",
         "pid": 0,
         "tid": track,
         "ts": (event.start - origin) * 1e6,
         "dur": (event.end - event.start) * 1e6,
-        "args": {"waited_us": (event.start - event.queued) * 1e6},
+        "args": {"waited_us": (event.start - event.queued) * 1e6, "bytes": event.bytes},
     }

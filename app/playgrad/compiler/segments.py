@@ -1,0 +1,155 @@
+"""Cuts a placed program into segments: pieces of one device's work that wait for no other."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from playgrad.compiler.program import Program
+from playgrad.graph.tensor import Node
+
+_Lane = tuple[str, str | None]
+"""Device and task: nodes that differ in it are never in one segment."""
+
+
+@dataclass
+class Segment:
+    """Nodes on one device that run together, without waiting for another device.
+
+    Attributes:
+        index: its place among the segments of its device, which run in this order.
+        task: the task that the nodes belong to, if they were given one.
+    """
+
+    device: str
+    index: int
+    nodes: list[Node] = field(default_factory=list)
+    task: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.device} {self.task or f'segment {self.index}'}"
+
+    @property
+    def kind(self) -> str:
+        """What most of its work is: forward, gradient, update or input."""
+        phases = [node.phase for node in self.nodes if node.op.name not in _WEIGHTLESS]
+        return max(dict.fromkeys(phases), key=phases.count, default="forward")
+
+
+_SOURCES = {"constant", "placeholder", "variable"}
+_WEIGHTLESS = _SOURCES | {"send", "receive", "no_op"}
+
+
+def cut_segments(program: Program, order: Sequence[Node]) -> dict[str, list[Segment]]:
+    """The segments of each device that works segment by segment, in an order that all can keep.
+
+    GPUs do, and so do processors where there are several, or where nodes were given tasks. A lone
+    ``cpu:0`` runs node by node, so that the executor can share the nodes out among threads.
+    """
+    cpus = {node.device for node in order if node.device and node.device.startswith("cpu")}
+    whole = len(cpus) > 1 or any(node.task for node in order)
+    work = [node for node in order if node.op.name not in _SOURCES]
+    lanes = {
+        node: (node.device, node.task)
+        for node in work
+        if node.device is not None and (whole or node.device.startswith("gpu"))
+    }
+    segments: dict[str, list[Segment]] = {}
+    for (device, task), nodes in _groups(work, lanes):
+        own = segments.setdefault(device, [])
+        own.append(Segment(device, len(own), nodes, task))
+    _add_sources(order, segments)
+    return segments
+
+
+def _groups(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> list[tuple[_Lane, list[Node]]]:
+    """Nodes by lane, cut where they wait for other lanes, in an order that respects all edges.
+
+    Where the order is free it is that in which the first nodes were made. As all devices keep to
+    one order, none can wait for another in a circle.
+    """
+    levels = _levels(work, lanes)
+    # A node without a lane (on a lone cpu:0) is a group by itself.
+    group_of: dict[Node, Hashable] = {
+        node: (lanes[node], levels[node]) if node in lanes else node for node in work
+    }
+    members: dict[Hashable, list[Node]] = {}
+    before: dict[Hashable, set[Hashable]] = {}
+    for node in work:
+        group = group_of[node]
+        members.setdefault(group, []).append(node)
+        edges = before.setdefault(group, set())
+        edges.update(group_of[n] for n in node.predecessors if n in group_of)
+        edges.discard(group)
+    followers: dict[Hashable, list[Hashable]] = {}
+    for group, edges in before.items():
+        for edge in edges:
+            followers.setdefault(edge, []).append(group)
+    missing = {group: len(edges) for group, edges in before.items()}
+    place = {
+        group: (min(node.id for node in own), i) for i, (group, own) in enumerate(members.items())
+    }
+    ready = [(place[group], group) for group, count in missing.items() if not count]
+    heapq.heapify(ready)
+    result = []
+    while ready:
+        _, group = heapq.heappop(ready)
+        nodes = members[group]
+        if nodes[0] in lanes:
+            result.append((lanes[nodes[0]], nodes))
+        for follower in followers.get(group, ()):
+            missing[follower] -= 1
+            if not missing[follower]:
+                heapq.heappush(ready, (place[follower], follower))
+    return result
+
+
+def _levels(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> dict[Node, int]:
+    """How often the way to a node changes device or task: what has the same number in one lane
+    never waits for anything in between.
+
+    A node that only its own lane needs is counted as late as it is needed there, so that what a
+    task prepares (a learning rate) does not become a segment by itself.
+    """
+    level: dict[Node, int] = {}
+    users: dict[Node, list[Node]] = {}
+    for node in work:
+        earlier = [before for before in node.predecessors if before in level]
+        level[node] = max(
+            (level[before] + (lanes.get(before) != lanes.get(node)) for before in earlier),
+            default=0,
+        )
+        for before in earlier:
+            users.setdefault(before, []).append(node)
+    for node in reversed(work):
+        later = users.get(node, ())
+        if later and all(lanes.get(user) == lanes.get(node) for user in later):
+            level[node] = min(level[user] for user in later)
+    return level
+
+
+def _add_sources(order: Sequence[Node], segments: dict[str, list[Segment]]) -> None:
+    """Put what waits for nothing (variables, constants, feeds of a GPU) into the first segment of
+    its device that uses it."""
+    first: dict[Node, Segment] = {}
+    for own in segments.values():
+        for segment in reversed(own):
+            for node in segment.nodes:
+                first.update((before, segment) for before in node.predecessors)
+    found: dict[int, list[Node]] = {}
+    for node in order:
+        if node.op.name not in _SOURCES or not (node.device or "").startswith("gpu"):
+            continue
+        user = first.get(node)
+        if user is None or user.device != node.device:
+            assert node.device is not None
+            own = segments.setdefault(node.device, [])
+            if not own:
+                own.append(Segment(node.device, 0))
+            user = own[0]
+        found.setdefault(id(user), []).append(node)
+    for own in segments.values():
+        for segment in own:
+            segment.nodes[:0] = found.get(id(segment), [])

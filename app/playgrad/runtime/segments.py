@@ -1,0 +1,123 @@
+"""What devices do for their segments: take what was received, run, and hand on what is sent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.compiler.segments import Segment
+from playgrad.devices.pending import Pending
+from playgrad.devices.webgpu import LoadedPlan
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.runtime.trace import Event, Trace
+
+Array = np.ndarray[Any, Any]
+Steps = Callable[[float, "Trace | None"], Generator[Pending, None, None]]
+
+
+def host_steps(segment: Segment, works: Sequence[Callable[[], None]]) -> Steps:
+    """A segment of a processor whose nodes are ``works``, run in this process."""
+    moved = {"receive": 0, "send": 0}
+    for node in segment.nodes:
+        if node.op.name in moved:
+            moved[node.op.name] += sum(_size(tensor) for tensor in (*node.inputs, *node.outputs))
+
+    def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
+        start = time.perf_counter()
+        for work in works:
+            work()
+        if trace is not None:
+            end = time.perf_counter()
+            clock = {"receive": (start, start), segment.kind: (start, end), "send": (end, end)}
+            _note(trace, segment, queued, clock, moved)
+        yield from ()
+
+    return steps
+
+
+def plan_steps(
+    segment: Segment,
+    plan: LoadedPlan,
+    fetches: Sequence[Tensor],
+    values: dict[Tensor, Array],
+    channels: dict[str, Array],
+) -> Steps:
+    """A segment that a Plan on another device carries out.
+
+    Args:
+        fetches: what the program's caller wants.
+        values: the run's feeds and results by tensor.
+        channels: what was sent, by channel.
+    """
+    feeds: dict[str, Node] = {}
+    sends: list[tuple[str, str]] = []
+    for node in segment.nodes:
+        if node.op.name in ("placeholder", "receive"):
+            feeds[node.attrs.get("channel", node.name)] = node
+        elif node.op.name == "send":
+            sends.append((node.inputs[0].name, node.attrs["channel"]))
+    inside = set(segment.nodes)
+    fetched = [tensor for tensor in fetches if tensor.node in inside]
+    names = list(dict.fromkeys([t.name for t in fetched] + [name for name, _ in sends]))
+
+    def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
+        given = {
+            key: values[node.outputs[0]] if node.op.name == "placeholder" else channels[key]
+            for key, node in feeds.items()
+        }
+        if trace is None:
+            begun = plan.begin(segment.index, given, names)
+            yield begun
+            arrays = begun.result()
+        else:
+            arrays = yield from _timed(trace, queued, given)
+        for tensor in fetched:
+            values[tensor] = arrays[tensor.name]
+        for name, channel in sends:
+            channels[channel] = arrays[name]
+
+    def _timed(
+        trace: Trace, queued: float, given: Mapping[str, Array]
+    ) -> Generator[Pending, None, dict[str, Array]]:
+        """The same in three parts, each waited for, so that each has a time."""
+        clock: dict[str, tuple[float, float]] = {}
+        arrays: dict[str, Array] = {}
+        parts: list[tuple[str, int | None, Mapping[str, Array], Sequence[str]]] = [
+            ("receive", None, given, ()),
+            (segment.kind, segment.index, {}, ()),
+            ("send", None, {}, names),
+        ]
+        for kind, number, feed, fetch in parts:
+            start = time.perf_counter()
+            begun = plan.begin(number, feed, fetch)
+            yield begun
+            arrays = begun.result()
+            clock[kind] = (start, time.perf_counter())
+        moved = {
+            "receive": sum(array.nbytes for array in given.values()),
+            "send": sum(arrays[name].nbytes for name in names),
+        }
+        _note(trace, segment, queued, clock, moved)
+        return arrays
+
+    return steps
+
+
+def _note(
+    trace: Trace,
+    segment: Segment,
+    queued: float,
+    clock: Mapping[str, tuple[float, float]],
+    moved: Mapping[str, int],
+) -> None:
+    for kind, (start, end) in clock.items():
+        size = moved.get(kind, 0)
+        if size or kind not in moved:
+            trace.events.append(Event(segment.name, segment.device, queued, start, end, kind, size))
+
+
+def _size(tensor: Tensor) -> int:
+    return tensor.spec.size * np.dtype(tensor.dtype).itemsize

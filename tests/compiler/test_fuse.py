@@ -14,6 +14,7 @@ from playgrad.compiler.place import place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.graph.graph import Graph
+from playgrad.runtime.session import Session
 from tests.compiler.interpreter import interpret
 
 GPU = "gpu:0"
@@ -211,6 +212,29 @@ class TestUpdates:
         w = ops.Variable(np.ones(3), name="w")
         y = ops.exp(w.assign_add(1.0))
         assert fused(graph, [y])["exp"] == 1
+
+    def test_by_a_product_follow_it_at_once(self, graph):
+        x, g = x_of(6, 3), x_of(6, 4, name="g")
+        w, m, v = (ops.Variable(np.ones((3, 4)), name=name) for name in "wmv")
+        new = ops.apply_adam(w, m, v, ops.matmul(x, g, transpose_a=True), 0.1, 1e-7)
+        assert fused(graph, [], [new[0].node], [x, g]) == {"update_with_epilogue": 1}
+
+    def test_by_what_is_fetched_too_do_not(self, graph):
+        x, g = x_of(6, 3), x_of(6, 4, name="g")
+        w = ops.Variable(np.ones((3, 4)), name="w")
+        grad = ops.matmul(x, g, transpose_a=True)
+        new = w.assign_sub(0.1 * grad)
+        assert fused(graph, [grad], [new.node], [x, g])["matmul"] == 1
+
+    @pytest.mark.gpu
+    def test_by_a_product_with_themselves_take_their_old_value(self, graph):
+        before = np.arange(9, dtype=np.float32).reshape(3, 3)
+        w = ops.Variable(before, name="w")
+        with Session(graph, "gpu") as session:
+            session.run(w.assign_sub(ops.matmul(w, w, transpose_b=True) * 0.1).node)
+            np.testing.assert_allclose(
+                session.value(w), before - 0.1 * before @ before.T, rtol=1e-5
+            )
 
     def test_with_several_variables_stay_one_kernel(self, graph):
         w, m, v = (ops.Variable(np.ones(3), name=name) for name in "wmv")

@@ -35,6 +35,13 @@ class Case:
         return specs_of(self.sample.inputs)
 
     @property
+    def written(self) -> range:
+        """The inputs that are variables, which the op writes; those of a fused base come first."""
+        attrs = self.sample.attrs
+        first = attrs.get("base_inputs", 0)
+        return range(first, first + len(attrs["variables"])) if self.op.writes else range(0)
+
+    @property
     def differentiable(self) -> tuple[int, ...]:
         """The inputs by which the op has a derivative here."""
         if self.op.gradient is None or self.op.blocks_gradient:
@@ -98,17 +105,17 @@ def place(
     """
     arrays = case.sample.inputs if arrays is None else arrays
     attrs = dict(case.sample.attrs)
-    written = len(attrs["variables"]) if case.op.writes else 0
     values: dict[Tensor, Array] = {}
     scope = f"{case.op.name}_case_{case.number}"
     with graph.as_default(), graph.name_scope(scope), graph.device(device):
         for number, array in enumerate(arrays):
-            if number < written:
+            if number in case.written:
                 tensor: Tensor = Variable(array, name=f"state_{number}", dtype=array.dtype)
             else:
                 tensor = placeholder(array.dtype, array.shape, name=f"input_{number}")
             values[tensor] = array
-        if written:
-            attrs["variables"] = [tensor.node.name for tensor in list(values)[:written]]
+        if case.written:
+            tensors = list(values)
+            attrs["variables"] = [tensors[number].node.name for number in case.written]
         node = graph.add(case.op, list(values), attrs)
     return Placed(case, node, values)

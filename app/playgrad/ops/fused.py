@@ -48,35 +48,35 @@ FUSED_UPDATE = register(
 )
 
 
-def _base(attrs: Attrs) -> tuple[OpDef, Attrs, int, Expr]:
+def _base(attrs: Attrs) -> tuple[OpDef, Attrs, int, tuple[Expr, ...]]:
     """The structured op, its attributes, how many inputs it takes, and what follows it."""
     return (
         lookup(attrs["base"]),
         attrs["base_attrs"],
         attrs["base_inputs"],
-        from_json(attrs["expression"]),
+        _expressions(attrs),
     )
 
 
 def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    base, base_attrs, count, expr = _base(attrs)
+    base, base_attrs, count, exprs = _base(attrs)
     (result,) = base.infer(inputs[:count], base_attrs)
     names = [result.dtype] + [spec.dtype for spec in inputs[count:]]
-    return [TensorSpec(result.shape, infer_dtype(expr, names))]
+    return [TensorSpec(result.shape, infer_dtype(expr, names)) for expr in exprs]
 
 
 def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
-    base, base_attrs, count, expr = _base(attrs)
+    base, base_attrs, count, exprs = _base(attrs)
     (result,) = base.reference(inputs[:count], base_attrs)
-    value = evaluate(expr, [result, *inputs[count:]])
-    return [np.asarray(np.broadcast_to(value, result.shape), order="C")]
+    values = [evaluate(expr, [result, *inputs[count:]]) for expr in exprs]
+    return [np.asarray(np.broadcast_to(value, result.shape), order="C") for value in values]
 
 
 def _lower(request: KernelRequest) -> Lowering:
-    base, base_attrs, count, expr = _base(request.attrs)
+    base, base_attrs, count, exprs = _base(request.attrs)
     assert base.lower is not None
     (result,) = base.infer(request.inputs[:count], base_attrs)
-    epilogue = Epilogue(expr, first=count, dtype=result.dtype)
+    epilogue = Epilogue(exprs, first=count, dtype=result.dtype)
     lowering: Any = base.lower(replace(request, attrs=base_attrs, epilogue=epilogue))
     assert isinstance(lowering, Lowering)
     return lowering
@@ -91,7 +91,7 @@ def _sample(base: str, attrs: Attrs, inputs: tuple[Array, ...], bias: Array) -> 
             "base": base,
             "base_attrs": dict(attrs),
             "base_inputs": len(inputs),
-            "expression": to_json(where(total < 0.0, 0.0, total)),
+            "expressions": [to_json(where(total < 0.0, 0.0, total))],
         },
     )
 
@@ -108,8 +108,7 @@ _NUMBERS = Cast("float32", _X) + Cast("float32", _Y)
 def _gathered(rows: Array) -> Sample:
     """Rows picked, converted to float32, and a column added to each."""
     sample = _sample("gather", {}, (rows, integers(6)), floats(6, 1))
-    return replace(sample, attrs={**sample.attrs, "expression": to_json(_NUMBERS)})
-
+    return replace(sample, attrs={**sample.attrs, "expressions": [to_json(_NUMBERS)]})
 
 
 WITH_EPILOGUE = register(
@@ -129,6 +128,46 @@ WITH_EPILOGUE = register(
             _gathered(np.arange(72, dtype=np.uint8).reshape(9, 8)),
             _gathered(floats(9, 3)),
             _gathered(floats(9, 3) > 0.0),
+        ),
+    )
+)
+
+
+def _gradient_step(base: str, attrs: Attrs, inputs: tuple[Array, ...], *shape: int) -> Sample:
+    """A weight and its velocity, updated by the gradient that a structured op makes."""
+    weight, velocity, gradient = Leaf(1), Leaf(2), Leaf(0)
+    moved = 0.9 * velocity + gradient
+    return Sample(
+        (*inputs, floats(*shape), floats(*shape, seed=1)),
+        {
+            "base": base,
+            "base_attrs": dict(attrs),
+            "base_inputs": len(inputs),
+            "expressions": [to_json(weight - 0.1 * moved), to_json(moved)],
+            "variables": ["weight", "velocity"],
+        },
+    )
+
+
+_FLIPPED = {"transpose_a": True, "transpose_b": False}
+# The same with outputs written in place into variables: a gradient that is used up as it is made.
+UPDATE_WITH_EPILOGUE = register(
+    OpDef(
+        "update_with_epilogue",
+        _infer,
+        _reference,
+        lower=_lower,
+        writes=True,
+        samples=(
+            _gradient_step("matmul", _FLIPPED, (floats(9, 5), floats(9, 7)), 5, 7),
+            _gradient_step("matmul", _FLIPPED, (floats(2100, 3), floats(2100, 2)), 3, 2),
+            _gradient_step(
+                "conv2d_filter_gradient",
+                {**_WINDOW, "kernel_size": [3, 2]},
+                (floats(2, 5, 6, 3), floats(2, 5, 5, 4)),
+                *(3, 2, 3, 4),
+            ),
+            _gradient_step("reduce_sum", {"axes": [0], "keepdims": False}, (floats(300, 5),), 5),
         ),
     )
 )

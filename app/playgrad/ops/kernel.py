@@ -58,13 +58,13 @@ class Lowering:
 
 @dataclass(frozen=True)
 class Epilogue:
-    """An expression applied to each output element before it is stored.
+    """Expressions applied to each element that a kernel makes, one for each output.
 
     Leaf 0 is the kernel's own result (of dtype ``dtype``); leaf i is request input
     ``first + i - 1``, broadcast to the output.
     """
 
-    expr: Expr
+    exprs: tuple[Expr, ...]
     first: int
     dtype: str = "float32"
 
@@ -83,41 +83,60 @@ class KernelRequest:
     epilogue: Epilogue | None = None
     aliases: Mapping[int, int] = field(default_factory=dict)
 
-    def store(self, name: str, output: int = 0, number: str = "f32") -> str:
+    def store(self, name: str, number: str = "f32") -> str:
         """WGSL of ``fn store(index: u32, value: NUMBER)``: the epilogue, then a write to ``name``.
 
+        A kernel must call it once for each element: the epilogue may update a variable in place.
+
         Args:
+            name: the binding of the first output; ``epilogue_bindings`` has those of others.
             number: the type of what the kernel makes, as a buffer holds it; an epilogue gets it as
                 a value of its dtype.
         """
-        spec = self.outputs[output]
         if self.epilogue is None:
             return f"fn store(index: u32, value: {number}) {{ {name}[index] = value; }}"
         number = dtype(self.epilogue.dtype).wgsl or number
-        extras = self.inputs[self.epilogue.first :]
-        texts = ["value"] + [
-            wgsl.load(
-                f"extra{i}",
-                extra,
-                wgsl.broadcast_index("index", extra.static_shape, spec.static_shape),
+        shape = self.outputs[0].static_shape
+        buffers = [name, *(_further(j) for j in range(1, len(self.outputs)))]
+        texts, names = ["value"], [self.epilogue.dtype]
+        for i, extra in enumerate(self.inputs[self.epilogue.first :]):
+            output = self.aliases.get(self.epilogue.first + i)
+            buffer = f"extra{i}" if output is None else buffers[output]
+            index = wgsl.broadcast_index("index", extra.static_shape, shape)
+            texts.append(wgsl.load(buffer, extra, index))
+            names.append(extra.dtype)
+        values = [wgsl.render(expr, texts, names) for expr in self.epilogue.exprs]
+        results = [infer_dtype(expr, names) for expr in self.epilogue.exprs]
+        if len(values) == 1:
+            body = f"{name}[index] = {wgsl.stored(values[0], results[0])};"
+        else:  # all is read before anything is written
+            body = " ".join(
+                [f"let y{j} = {value};" for j, value in enumerate(values)]
+                + [
+                    f"{buffer}[index] = {wgsl.stored(f'y{j}', result)};"
+                    for j, (buffer, result) in enumerate(zip(buffers, results, strict=True))
+                ]
             )
-            for i, extra in enumerate(extras)
-        ]
-        names = [self.epilogue.dtype] + [extra.dtype for extra in extras]
-        value = wgsl.render(self.epilogue.expr, texts, names)
-        result = infer_dtype(self.epilogue.expr, names)
-        body = f"{name}[index] = {wgsl.stored(value, result)};"
         return f"{wgsl.helpers(body)}\nfn store(index: u32, value: {number}) {{ {body} }}"
 
     def epilogue_bindings(self) -> tuple[Binding, ...]:
-        """The further inputs that ``store`` reads."""
+        """The further inputs that ``store`` reads, and the further outputs that it writes."""
         if self.epilogue is None:
             return ()
         first = self.epilogue.first
-        return tuple(
+        inputs = [
             input_binding(f"extra{i}", first + i, spec)
             for i, spec in enumerate(self.inputs[first:])
-        )
+            if first + i not in self.aliases
+        ]
+        outputs = [
+            output_binding(_further(j), j, spec) for j, spec in enumerate(self.outputs) if j > 0
+        ]
+        return (*inputs, *outputs)
+
+
+def _further(output: int) -> str:
+    return f"further{output}"
 
 
 def element_type(spec: TensorSpec) -> str:

@@ -15,7 +15,8 @@ The lower level is TensorFlow's: ``Graph``, ``placeholder``, ``Variable``, ``gra
 """
 
 from playgrad import data, io, nn, optim, parallel
-from playgrad.devices.registry import list_devices
+from playgrad.devices.registry import list_devices as devices
+from playgrad.devices.registry import set_logical_devices
 from playgrad.errors import (
     CheckpointError,
     DataError,
@@ -74,18 +75,19 @@ __all__ = [
     "control_dependencies",
     "data",
     "device",
+    "devices",
     "get_default_graph",
     "gradients",
     "graph_from_json",
     "graph_to_json",
     "io",
-    "list_devices",
     "name_scope",
     "nn",
     "optim",
     "parallel",
     "register",
     "reset_default_graph",
+    "set_logical_devices",
     "verify",
     *_operations,
 ]

@@ -10,7 +10,7 @@ import pytest
 from playgrad import ops
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import MAX_BINDINGS, fuse
-from playgrad.compiler.place import place
+from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.graph.graph import Graph
@@ -31,7 +31,7 @@ def fused(graph, fetches, targets=(), feeds=None, device=GPU) -> Counter:
     """Operations after ``fuse``, by kind; leaves are left out. The values are checked."""
     tensors = {t.name: t for t in feeds or []}
     program = prune(Program(graph, list(fetches), list(targets), tensors))
-    program = fold(place(program, device, ("cpu:0", GPU)))
+    program = fold(place(program, Policy(device, ("cpu:0", GPU))))
     random = np.random.default_rng(0)
     arrays = {
         name: random.uniform(-1, 1, t.spec.static_shape).astype(t.dtype)

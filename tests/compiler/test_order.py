@@ -10,6 +10,7 @@ import pytest
 
 from playgrad import ops
 from playgrad.compiler.compile import compile_program
+from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.graph.graph import Graph
 from tests.compiler.interpreter import interpret, interpret_in_place
@@ -25,7 +26,7 @@ def graph():
 
 
 def compiled(program: Program, device: str = GPU) -> Program:
-    return compile_program(program, {}, device, ("cpu:0", GPU)).program
+    return compile_program(program, {}, Policy(device, ("cpu:0", GPU))).program
 
 
 def check(program: Program, state: dict[str, float], copies: int) -> dict[str, np.ndarray]:

@@ -14,7 +14,7 @@ from playgrad.compiler.compile import compile_program
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
 from playgrad.compiler.order import order_writes
-from playgrad.compiler.place import place
+from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.share import share
@@ -34,7 +34,7 @@ def passes(sampled: Sampled) -> list[tuple[str, Callable[[Program], Program]]]:
         ("specialise", lambda p: specialise(p, sampled.shapes)),
         ("fold", fold),
         ("share", share),
-        ("place", lambda p: place(p, GPU, AVAILABLE)),
+        ("place", lambda p: place(p, Policy(GPU, AVAILABLE))),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),
@@ -67,7 +67,7 @@ def test_each_pass_keeps_values(sampled: Sampled) -> None:
 @given(sampled_programs(), st.integers(0, 2**16))
 def test_in_place_updates_in_any_legal_order(sampled: Sampled, seed: int) -> None:
     expected = interpret(sampled.program, sampled.feeds, sampled.state)
-    compiled = compile_program(sampled.program, sampled.shapes, GPU, AVAILABLE)
+    compiled = compile_program(sampled.program, sampled.shapes, Policy(GPU, AVAILABLE))
     choose = random.Random(seed).choice
     actual = interpret_in_place(compiled.program, sampled.feeds, sampled.state, choose)
     assert_same(expected, actual, "in place")

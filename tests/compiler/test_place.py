@@ -7,7 +7,7 @@ import pytest
 
 from playgrad import ops
 from playgrad.compiler.compile import compile_program
-from playgrad.compiler.place import canonical, place
+from playgrad.compiler.place import Policy, canonical, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.split import split
 from playgrad.errors import DeviceError, GraphError, UnsupportedOpError
@@ -26,7 +26,7 @@ def graph():
 
 def placed(graph, fetches, default="gpu:0", feeds=None, available=AVAILABLE):
     feeds = {t.name: t for t in feeds or []}
-    program = place(Program(graph, fetches, [], feeds), default, available)
+    program = place(Program(graph, fetches, [], feeds), Policy(default, available))
     return program, {node.name: node.device for node in program.graph.nodes}
 
 
@@ -161,7 +161,7 @@ def test_segments_are_cut_where_another_device_comes_between(graph):
     c = ops.matmul(b, ops.constant(np.ones((2, 2))), name="c")
     independent = ops.reduce_sum(x, name="independent")
     program = Program(graph, [c, independent], [], {"x:0": x})
-    compiled = compile_program(program, {"x:0": (2,)}, "gpu:0", AVAILABLE)
+    compiled = compile_program(program, {"x:0": (2,)}, Policy("gpu:0", AVAILABLE))
     first, second = compiled.segments["gpu:0"]
     assert {"a", "independent"} <= {node.name for node in first.nodes}
     assert {node.op.name for node in second.nodes} >= {"receive", "matmul"}

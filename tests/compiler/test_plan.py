@@ -13,6 +13,7 @@ import pytest
 from playgrad import ops
 from playgrad.compiler.compile import compile_program
 from playgrad.compiler.dispatches import Place
+from playgrad.compiler.place import Policy
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
@@ -45,7 +46,7 @@ def plan_of(
     graph = (fetches[0] if fetches else targets[0]).graph
     program = Program(graph, list(fetches), list(targets), {t.name: t for t in feeds})
     shapes = {t.name: shape for t, shape in feeds.items()}
-    compiled = compile_program(program, shapes, GPU, ("cpu:0", GPU))
+    compiled = compile_program(program, shapes, Policy(GPU, ("cpu:0", GPU)))
     builder = PlanBuilder(
         [segment.nodes for segment in compiled.segments[GPU]],
         compiled.on_device(GPU),

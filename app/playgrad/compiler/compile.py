@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
 from playgrad.compiler.order import order_writes
-from playgrad.compiler.place import place
+from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
@@ -41,22 +41,20 @@ class Compiled:
 def compile_program(
     program: Program,
     shapes: Mapping[str, tuple[int, ...]],
-    default_device: str,
-    available: Sequence[str],
+    policy: Policy,
 ) -> Compiled:
     """All passes, each verified.
 
     Args:
         shapes: shape of each value that will be fed, by feed name.
-        default_device: where operations without a device scope go.
-        available: names of the devices that exist.
+        policy: where operations go.
     """
     passes = [
         ("prune", prune),
         ("specialise", lambda p: specialise(p, shapes)),
         ("fold", fold),
         ("share", share),
-        ("place", lambda p: place(p, default_device, available)),
+        ("place", lambda p: place(p, policy)),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),

@@ -110,8 +110,8 @@ def _levels(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> dict[Node, int
     """How often the way to a node changes device or task: what has the same number in one lane
     never waits for anything in between.
 
-    A node that only its own lane needs is counted as late as it is needed there, so that what a
-    task prepares (a learning rate) does not become a segment by itself.
+    Work on single numbers that only its own lane needs is counted as late as it is needed there, so
+    that a learning rate does not become a segment by itself. Larger work begins as soon as it can.
     """
     level: dict[Node, int] = {}
     users: dict[Node, list[Node]] = {}
@@ -125,9 +125,13 @@ def _levels(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> dict[Node, int
             users.setdefault(before, []).append(node)
     for node in reversed(work):
         later = users.get(node, ())
-        if later and all(lanes.get(user) == lanes.get(node) for user in later):
+        if later and _is_scalar(node) and all(lanes.get(user) == lanes.get(node) for user in later):
             level[node] = min(level[user] for user in later)
     return level
+
+
+def _is_scalar(node: Node) -> bool:
+    return all(tensor.spec.size == 1 for tensor in (*node.inputs, *node.outputs))
 
 
 def _add_sources(order: Sequence[Node], segments: dict[str, list[Segment]]) -> None:

@@ -1,9 +1,14 @@
-"""The devices there are, and opening them."""
+"""The devices there are, and opening them.
+
+Every device is a logical one: it has its own queue and its own memory. Several may share one
+adapter, or the one processor; they are no faster for it, but work just like several machines' do.
+"""
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -14,6 +19,9 @@ from playgrad.errors import DeviceError, DeviceLostError
 
 _open: dict[int, WebGpuDevice] = {}
 _attached: list[Host] = []
+_wanted: dict[str, int] = {"cpu": 1}
+MOST = 1024
+"""Logical devices of a kind; far more than any machine can make use of."""
 
 
 def _host() -> ModuleType:
@@ -27,8 +35,52 @@ def _host() -> ModuleType:
 
 def gpu_adapters() -> list[AdapterInfo]:
     """The adapters that WebGPU offers here, real ones first, then those of attached hosts."""
+    return _logical(_adapters()) + [host.info for host in _attached]
+
+
+@functools.cache
+def _adapters() -> list[AdapterInfo]:
+    """What the host has to offer, asked for once: in a page that is a call to another worker."""
     adapters: list[AdapterInfo] = _host().list_adapters()
-    return adapters + [host.info for host in _attached]
+    return adapters
+
+
+def _logical(adapters: list[AdapterInfo]) -> list[AdapterInfo]:
+    """The adapter of each logical GPU: they go round the adapters that there are."""
+    count = _wanted.get("gpu", len(adapters)) if adapters else 0
+    return [adapters[index % len(adapters)] for index in range(count)]
+
+
+def set_logical_devices(cpu: int | None = None, gpu: int | None = None) -> None:
+    """Say how many devices of a kind there are to be: ``cpu:0`` to ``cpu:<n - 1>``, and so on.
+
+    Args:
+        cpu: devices on this machine's processor, each with a thread (in a page: a worker) of its
+            own. One unless set.
+        gpu: devices on the adapters, in turns. As many as adapters unless set.
+
+    Raises:
+        DeviceError: a number that is none, or GPUs where there is no adapter.
+    """
+    for kind, count in (("cpu", cpu), ("gpu", gpu)):
+        if count is None:
+            continue
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST:
+            raise DeviceError(f"there can be 1 to {MOST} devices of a kind, not {count!r}.")
+        if kind == "gpu" and not gpu_adapters():
+            raise DeviceError(
+                "WebGPU offers no adapter here.", hint="Use cpu devices, or install a driver."
+            )
+        _wanted[kind] = count
+
+
+def ensure_devices(names: Sequence[str]) -> None:
+    """Make more logical devices, so that there are all of ``names`` (``gpu:3``)."""
+    for kind in ("cpu", "gpu"):
+        numbers = [int(name.partition(":")[2]) for name in names if name.startswith(kind)]
+        have = sum(name.startswith(kind) for name in device_names())
+        if numbers and max(numbers) >= have:
+            set_logical_devices(**{kind: max(numbers) + 1})
 
 
 @contextmanager
@@ -47,9 +99,10 @@ def attached(host: Host) -> Iterator[str]:
 
 
 def list_devices() -> list[dict[str, Any]]:
-    """Every device by name: ``cpu:0``, then ``gpu:0`` and on, each with its adapter."""
+    """Every device by name: ``cpu:0`` and on, then ``gpu:0`` and on, each with its adapter."""
     found: list[dict[str, Any]] = [
-        {"device": "cpu:0", "adapter": "NumPy", "software": False, "backend": "numpy"}
+        {"device": f"cpu:{index}", "adapter": "NumPy", "software": False, "backend": "numpy"}
+        for index in range(_wanted["cpu"])
     ]
     for index, info in enumerate(gpu_adapters()):
         found.append(
@@ -83,15 +136,24 @@ def gpu(index: int = 0) -> WebGpuDevice:
                 f"there is no gpu:{index}: WebGPU offers {len(adapters)} adapters here.",
                 hint="Use device='cpu', or install a Vulkan driver.",
             )
-        device = _open[index] = WebGpuDevice(f"gpu:{index}", _host().open(index))
+        device = _open[index] = WebGpuDevice(f"gpu:{index}", _open_host(index))
     return device
 
 
+def _open_host(index: int) -> Host:
+    """A device of its own for ``gpu:<index>``; in a page, in a worker of its own."""
+    host = _host()
+    number = index if sys.platform == "emscripten" else index % len(_adapters())
+    opened: Host = host.open(number)
+    return opened
+
+
 def close_gpus() -> None:
-    """Destroy every opened GPU device and its buffers."""
+    """Destroy every opened GPU device and its buffers, and look for adapters anew."""
     for device in _open.values():
         device.destroy()
     _open.clear()
+    _adapters.cache_clear()
 
 
 __all__ = [
@@ -101,7 +163,9 @@ __all__ = [
     "attached",
     "close_gpus",
     "device_names",
+    "ensure_devices",
     "gpu",
     "gpu_adapters",
     "list_devices",
+    "set_logical_devices",
 ]

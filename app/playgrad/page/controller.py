@@ -15,7 +15,6 @@ import numpy as np
 
 from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
-from playgrad.devices.registry import device_names
 from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.graph.graph import reset_default_graph
@@ -172,7 +171,7 @@ class Controller:
 
     def _graph(self) -> dict[str, Any]:
         model = self._trained()
-        return graph_view(model.training_targets, model.session.device, device_names(), FILE)
+        return graph_view(model.training_targets, model.session.policy, FILE)
 
     def emit_graph(self) -> None:
         """Send the page the graph of a training step."""

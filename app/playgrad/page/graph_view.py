@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from playgrad.compiler.place import place
+from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.graph.tensor import Node
@@ -13,17 +13,15 @@ from playgrad.graph.tensor import Node
 MAX_TEXT = 80
 
 
-def graph_view(
-    targets: Sequence[Node], device: str, available: Sequence[str], file: str
-) -> dict[str, Any]:
+def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> dict[str, Any]:
     """Nodes and edges that ``targets`` need.
 
     Args:
-        device: where nodes without a device scope go.
+        policy: where the session places them.
         file: name of the user's program; lines are given for nodes made in it.
     """
     program = prune(Program(targets[0].graph, targets=list(targets)))
-    program = place(program, device, available)
+    program = place(program, policy)
     order = program.order()
     return {
         "name": "training step",

@@ -62,17 +62,14 @@ def check_value(value: Any, tensor: Tensor, what: str) -> Array:
         raise ShapeError(f"{what} was given a value that is no array: {error}") from None
     target = dtype(tensor.dtype)
     if array.dtype != target.numpy:
-        if array.dtype.kind not in "fiub" or (
-            array.dtype.kind == "f" and not target.floating
-        ):
+        if array.dtype.kind not in "fiub" or (array.dtype.kind == "f" and not target.floating):
             raise DTypeError(
                 f"{what} takes {target.name} values, but was given {array.dtype}.",
                 hint=f"Convert them with .astype({target.name!r}).",
             )
         array = converted(array, target, what)
     fits = len(array.shape) == len(tensor.shape) and all(
-        want is None or want == have
-        for want, have in zip(tensor.shape, array.shape, strict=False)
+        want is None or want == have for want, have in zip(tensor.shape, array.shape, strict=False)
     )
     if not fits:
         raise ShapeError(

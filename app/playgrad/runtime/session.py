@@ -13,7 +13,7 @@ from weakref import WeakSet
 import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
-from playgrad.compiler.place import HOST, canonical
+from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
@@ -77,14 +77,24 @@ class Session:
         device: where operations without a device scope go: "cpu", "gpu", "gpu:1", or "auto" for
             a GPU if there is one.
         threads: threads for independent operations on the cpu; one a core if None.
+        placement: asked for the device of each operation without a device scope; it gives a name,
+            or None for ``device``.
+        soft_placement: operations that cannot go where they are wanted go elsewhere, instead of
+            raising an error.
     """
 
     def __init__(
-        self, graph: Graph | None = None, device: str = "auto", threads: int | None = None
+        self,
+        graph: Graph | None = None,
+        device: str = "auto",
+        threads: int | None = None,
+        placement: Placement = lambda node: None,
+        soft_placement: bool = False,
     ) -> None:
         self.graph = graph or get_default_graph()
-        self.available = devices.device_names()
-        self.device = _resolve(device, self.available)
+        self.device = _resolve(device, devices.device_names())
+        self.placement = placement
+        self.soft_placement = soft_placement
         self.executor = Executor(threads)
         self.stop_check: Callable[[], bool] = lambda: False
         self._gpus: dict[str, WebGpuDevice] = {}
@@ -112,9 +122,7 @@ class Session:
         """Free all buffers and threads. The session cannot be used afterwards."""
         for gpu in self._gpus.values():
             gpu.check()  # one that is gone has no buffers left to free
-        for runnable, _ in self._runnables.values():
-            runnable.unload()
-        self._runnables.clear()
+        self._forget_runnables()
         self._store.close()
         self.executor.close()
         self._closed = True
@@ -212,9 +220,15 @@ class Session:
             node = self._variable(variable)
             checked.append((node, check_value(value, node.outputs[0], f"variable '{node.name}'")))
         for node, array in checked:
-            if (node.graph, node.name) not in self._store and self._home(node) != HOST:
-                self._store.allocate(node.graph, [node], self._home(node))
-            self._store.set((node.graph, node.name), array)
+            self._put(node, array)
+
+    def _put(self, node: Node, array: Array) -> None:
+        """Give a variable its value, and room for it first if it has none."""
+        key = (node.graph, node.name)
+        home = self._home(node)
+        if key not in self._store and not home.startswith("cpu"):
+            self._store.allocate(node.graph, [node], home)
+        self._store.set(key, array)
 
     @_alone
     def initialize(self, graph: Graph | None = None) -> None:
@@ -239,11 +253,29 @@ class Session:
             raise GraphError(f"'{node.name}' is not a variable.", op=node.name, source=node.source)
         return node
 
+    @property
+    def policy(self) -> Policy:
+        """How operations are placed."""
+        available = devices.device_names()
+        return Policy(self.device, available, self.placement, self.soft_placement)
+
+    @_alone
+    def set_placement(self, placement: Placement) -> None:
+        """Place operations anew; variables that are to live elsewhere are moved, value and all."""
+        self._check_open()
+        before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
+        self.placement = placement
+        self._forget_runnables()
+        for (graph, name), home in before.items():
+            node = graph.node(name)
+            if self._home(node) != home:
+                value = self._store.get((graph, name), node)
+                self._store.drop((graph, name))
+                self._put(node, value)
+
     def _home(self, node: Node) -> str:
         """The device on which a variable lives."""
-        if node.device is not None:
-            return canonical(node.device)
-        return HOST if node.outputs[0].dtype == "float64" else self.device
+        return self.policy.wish(node) or home_of(node, self.device)
 
     def _prepare(
         self,
@@ -264,7 +296,7 @@ class Session:
         key = (graph, tuple(fetches), tuple(targets), tuple(sorted(shapes.items())))
         if key not in self._runnables:
             program = Program(graph, list(fetches), list(targets), tensors)
-            compiled = compile_program(program, shapes, self.device, self.available)
+            compiled = compile_program(program, shapes, self.policy)
             runnable = self._load(compiled, graph)
             self._runnables[key] = (runnable, FeedChecks(graph, tensors))
         runnable, checks = self._runnables[key]
@@ -293,6 +325,11 @@ class Session:
             raise
         return Runnable(compiled, graph, self._store, plans, self.executor)
 
+    def _forget_runnables(self) -> None:
+        for runnable, _ in self._runnables.values():
+            runnable.unload()
+        self._runnables.clear()
+
     def _check_open(self) -> None:
         if self._closed:
             raise GraphError("this session is closed.", hint="Make a new one.")
@@ -309,7 +346,7 @@ class Session:
         homes: dict[str, list[Node]] = {}
         for node in fresh:
             homes.setdefault(self._home(node), []).append(node)
-        homes.pop(HOST, None)
+        homes = {home: own for home, own in homes.items() if not home.startswith("cpu")}
         for home, own in homes.items():
             self._store.check_size(own, home)  # before much time goes into their values
         initial = [graph.tensor(node.attrs["initializer"]) for node in fresh]
@@ -317,7 +354,7 @@ class Session:
         feeds = {tensor.name: np.zeros((), np.uint32) for tensor in counter}
         program = Program(graph, list(initial), feeds={tensor.name: tensor for tensor in counter})
         shapes = {name: array.shape for name, array in feeds.items()}
-        compiled = compile_program(program, shapes, HOST, self.available)
+        compiled = compile_program(program, shapes, Policy(HOST, devices.device_names()))
         runnable = self._load(compiled, graph)
         try:
             arrays = runnable.run(feeds)

@@ -31,9 +31,25 @@ class VariableStore:
         self.arrays: dict[Key, Array] = {}
         self.places: dict[Key, tuple[str, Place]] = {}
         self.buffers: dict[str, tuple[WebGpuDevice, int]] = {}
+        self._numbers = 0
 
     def __contains__(self, key: Key) -> bool:
         return key in self.arrays or key in self.places
+
+    def variables(self) -> list[Key]:
+        """All variables that have a value."""
+        return [*self.arrays, *self.places]
+
+    def drop(self, key: Key) -> None:
+        """Forget the value of a variable. The room it had on a GPU is free once all that shared
+        its buffer are gone."""
+        if key in self.arrays:
+            del self.arrays[key]
+            return
+        _, place = self.places.pop(key)
+        if all(other.buffer != place.buffer for _, other in self.places.values()):
+            gpu, buffer = self.buffers.pop(place.buffer)
+            gpu.destroy_buffer(buffer)
 
     def check_size(self, nodes: Sequence[Node], device: str) -> None:
         """See that each of ``nodes`` (variables) is one that the GPU ``device`` can hold.
@@ -62,7 +78,8 @@ class VariableStore:
                 gpu.destroy_buffer(buffer)
             raise
         for (batch, _), buffer in zip(batches, buffers, strict=True):
-            key = f"state{len(self.buffers)}"
+            self._numbers += 1
+            key = f"state{self._numbers}"
             self.buffers[key] = (gpu, buffer)
             for node, offset in batch:
                 self.places[graph, node.name] = (gpu.name, Place(key, offset))
@@ -114,9 +131,7 @@ class VariableStore:
         self.arrays.clear()
 
 
-def _batches(
-    nodes: Sequence[Node], limits: Limits
-) -> Iterator[tuple[list[tuple[Node, int]], int]]:
+def _batches(nodes: Sequence[Node], limits: Limits) -> Iterator[tuple[list[tuple[Node, int]], int]]:
     """For each buffer the variables in it with their offsets, and its size in bytes."""
     batch: list[tuple[Node, int]] = []
     offset = 0

@@ -38,6 +38,8 @@ class Segment:
         return max(dict.fromkeys(phases), key=phases.count, default="forward")
 
 
+INPUTS = "inputs"
+"""The task of a device that sends its variables and feeds to others before it does anything else."""
 _SOURCES = {"constant", "placeholder", "variable"}
 _WEIGHTLESS = _SOURCES | {"send", "receive", "no_op"}
 
@@ -52,7 +54,7 @@ def cut_segments(program: Program, order: Sequence[Node]) -> dict[str, list[Segm
     whole = len(cpus) > 1 or any(node.task for node in order)
     work = [node for node in order if node.op.name not in _SOURCES]
     lanes = {
-        node: (node.device, node.task)
+        node: (node.device, INPUTS if _sends_source(node) else node.task)
         for node in work
         if node.device is not None and (whole or node.device.startswith("gpu"))
     }
@@ -89,7 +91,8 @@ def _groups(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> list[tuple[_La
             followers.setdefault(edge, []).append(group)
     missing = {group: len(edges) for group, edges in before.items()}
     place = {
-        group: (min(node.id for node in own), i) for i, (group, own) in enumerate(members.items())
+        group: (-1 if _sends_source(own[0]) else min(node.id for node in own), number)
+        for number, (group, own) in enumerate(members.items())
     }
     ready = [(place[group], group) for group, count in missing.items() if not count]
     heapq.heapify(ready)
@@ -128,6 +131,10 @@ def _levels(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> dict[Node, int
         if later and _is_scalar(node) and all(lanes.get(user) == lanes.get(node) for user in later):
             level[node] = min(level[user] for user in later)
     return level
+
+
+def _sends_source(node: Node) -> bool:
+    return node.op.name == "send" and node.inputs[0].node.op.name in _SOURCES
 
 
 def _is_scalar(node: Node) -> bool:

@@ -227,8 +227,8 @@ def _declarations(
 ) -> str:
     """The bindings of ``code``, of as many elements as ``sizes`` bytes hold.
 
-    An access to an array of unknown length asks for its length, which SwiftShader finds by dividing:
-    a quarter of the time of a matrix product, and half the time it takes to compile one.
+    An access to an array of unknown length asks for its length, which SwiftShader finds by
+    dividing: a quarter of a matrix product's time, and half of the time to compile it.
     """
     return "".join(
         f"@group(0) @binding({i}) var<storage, {mode}> {name}: {_array(element, size, code)};\n"

@@ -45,11 +45,13 @@ def cnn() -> pg.Model:
             nn.Rescaling(1 / 255),
             nn.Reshape((12, 12, 1)),
             nn.Conv2D(4, 3, activation="relu", padding="same"),
+            nn.BatchNormalization(),
             nn.MaxPool2D(2),
             nn.Conv2D(6, 3, activation="gelu", strides=2),
             nn.AveragePool2D(2),
             nn.Flatten(),
             nn.Dense(12, activation="softmax"),
+            nn.BatchNormalization(synchronized=True),
             nn.Dense(10),
         ]
     )

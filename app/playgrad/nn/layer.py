@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -134,6 +134,18 @@ class Layer:
             variable = Variable(initial, name=name, trainable=trainable)
         self.variables[name] = variable
         return variable
+
+    def add_update(self, variable: Variable, update: Callable[[Tensor], Tensor]) -> None:
+        """Have each training step set ``variable`` to ``update(variable)``. For use in ``call``.
+
+        A step whose loss is not finite leaves it as it is. Where the layer is called several times
+        in a step, each update takes on the result of the one before. Nothing is added outside of
+        training steps.
+        """
+        updates = notes_of(variable.graph).updates
+        if updates is not None:
+            with variable.graph.phase("update"):
+                updates[variable] = update(updates.get(variable, variable))
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments as plain data; ``from_config`` makes an equal layer.

@@ -11,6 +11,7 @@ import numpy as np
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn.resident import Resident
 from playgrad.nn.scopes import at_top
+from playgrad.nn.updates import assign_updates, collected_updates
 from playgrad.ops.build import constant
 from playgrad.ops.elementwise import cast, is_finite, less, logical_and, where
 from playgrad.ops.fill import fill
@@ -91,7 +92,8 @@ def _train_step(
             index = batch_indices(optimizer.iterations, data.count, batch, shuffle, seed=number)
             xs = [gather(x, index, name="x") for x in data.xs]
             ys = [gather(y, index, name="y") for y in data.ys]
-        predictions = model.apply(xs, training=True)
+        with collected_updates(graph) as updates:
+            predictions = model.apply(xs, training=True)
         columns = [reduce_mean(values) for values in heads.per_sample(ys, predictions)]
     with at_top(graph), graph.reenter_scope(scope):
         healthy = Variable(True, "healthy", trainable=False)
@@ -99,7 +101,8 @@ def _train_step(
         update = optimizer.minimize(columns[0], model.trainable_variables, gate)
         with graph.phase("update"):
             recorder = Recorder(columns, HISTORY_ROWS, optimizer.iterations)
-            run = group(update, healthy.assign(gate), *recorder.nodes, name="step")
+            written = assign_updates(updates, gate)
+            run = group(update, *written, healthy.assign(gate), *recorder.nodes, name="step")
     return TrainStep(run, recorder, healthy, heads.names(model.output_names))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from playgrad.errors import GraphError
 from playgrad.graph.autodiff import gradients
@@ -134,6 +135,14 @@ class Optimizer:
             self.learning_rate = Variable(
                 self.initial_learning_rate, "learning_rate", trainable=False, dtype="float32"
             )
+
+    def clone(self) -> Self:
+        """A new optimizer with the same settings and no state, to train another model."""
+        new = copy.copy(self)
+        for name in ("iterations", "learning_rate"):
+            vars(new).pop(name, None)
+        new._graph, new._scope, new._slots = None, "", {}
+        return new
 
     def slot(self, variable: Variable, name: str) -> Variable:
         """The state ``<optimizer>/<variable>/<name>``: zeros of the variable's shape at first.

@@ -19,6 +19,7 @@ from playgrad.nn.layer import Layer
 from playgrad.nn.losses import FromScores
 from playgrad.nn.network import Network
 from playgrad.nn.structure import Structure, find_structure
+from playgrad.parallel.strategies import Strategy
 
 
 class Model(Network):
@@ -55,6 +56,7 @@ class Model(Network):
         super().__init__(graph, structure, name)
         self.optimizer: optim.Optimizer | None = None
         self.heads: Heads | None = None
+        self.strategy: Strategy | None = None
         self.history: History | None = None
         self.training_step: Node | None = None
         self.input_maximum = 1.0
@@ -113,6 +115,7 @@ class Model(Network):
         metrics: Any = None,
         loss_weights: Sequence[float] | None = None,
         device: str = "auto",
+        strategy: Strategy | None = None,
     ) -> None:
         """Say how the model is to be trained.
 
@@ -123,10 +126,12 @@ class Model(Network):
                 several outputs.
             loss_weights: what each output's loss counts in the sum.
             device: "auto", "cpu" or "gpu"; an option of the host, where set, goes before it.
+            strategy: how several devices train it together, one of those in ``pg.parallel``.
         """
         self.optimizer = optim.get(optimizer)
         self.heads = Heads(loss, several(metrics), loss_weights)
         self._device = device
+        self.strategy = strategy
         self.cache.clear()
 
     def fit(

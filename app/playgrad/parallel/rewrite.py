@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.layout import slice_
 from playgrad.ops.state import Variable, group, is_variable
+from playgrad.parallel.collectives import Collectives
 from playgrad.parallel.copies import Replica
 from playgrad.parallel.partition import MEAN, SPLIT, Partition
-
-if TYPE_CHECKING:
-    from playgrad.parallel.collectives import Collectives
 
 
 class Pass(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any
 from playgrad.compiler.place import canonical
 from playgrad.devices.registry import ensure_devices
 from playgrad.errors import DeviceError
+from playgrad.parallel import collectives
 from playgrad.parallel.rewrite import Layout, Pass
 from playgrad.parallel.schedules import gpipe
 
@@ -58,8 +59,6 @@ class DataParallel:
 
     def layout(self, kind: str) -> Layout:
         """The layout over devices of ``kind``, unless they are named."""
-        from playgrad.parallel import collectives
-
         names = named_devices(self.devices, kind)
         schedule = (Pass(0, 0, False), Pass(0, 0, True))
         return Layout(
@@ -101,8 +100,6 @@ class Pipeline:
 
     def layout(self, kind: str) -> Layout:
         """The layout over devices of ``kind``, unless they are named."""
-        from playgrad.parallel import collectives
-
         names = named_devices(self.devices, kind)
         rows = tuple(
             names[first : first + self.stages] for first in range(0, len(names), self.stages)

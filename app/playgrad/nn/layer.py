@@ -153,16 +153,25 @@ class Layer:
         Raises:
             GraphError: an argument is a function without a name to find it by.
         """
-        parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
-        config = {name: _plain(getattr(self, name), self) for name in parameters}
-        if "name" in config and not self.named_by_user:
-            config["name"] = None
-        return config
+        return {name: _plain(value, self) for name, value in self._arguments().items()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """A new layer with those constructor arguments."""
         return cls(**config)
+
+    def clone(self) -> Self:
+        """A new layer with the same constructor arguments, not called yet."""
+        layer = type(self)(**self._arguments())
+        layer.source = self.source
+        return layer
+
+    def _arguments(self) -> dict[str, Any]:
+        parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
+        arguments = {name: getattr(self, name) for name in parameters}
+        if "name" in arguments and not self.named_by_user:
+            arguments["name"] = None
+        return arguments
 
     # Helpers for ``build`` and ``call``.
 

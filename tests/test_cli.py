@@ -123,7 +123,7 @@ def test_the_examples_run_on_a_gpu(
     result = result_of(run(capsys, "train", example, "--device", "gpu", "--json"))
     assert result["device"] == "gpu:0"
     assert result["steps"] == 32
-    assert 5 < result["dispatches_per_step"] < 60
+    assert 1 < result["dispatches_per_step"] < 60
     assert result["test_accuracy"] > 0.6
 
 
@@ -351,7 +351,7 @@ def test_train_on_several_devices(
     trace = tmp_path / "trace.json"
     common = ["train", program, "--device", "cpu", "--steps", 6]
     alone = result_of(run(capsys, *common, "--json"))
-    several = [*common, "--parallel", strategy, "--devices", 2, "--trace", trace, *more]
+    several = [*common, "--parallel", *strategy, "--devices", 2, "--trace", trace]
     together = result_of(run(capsys, *several, "--json"))
     assert together["train_loss"] == pytest.approx(alone["train_loss"], rel=1e-5)
     times = together["timeline"]

@@ -337,15 +337,9 @@ def test_epoch_line_and_clock() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("strategy", "more"), [("sync", []), ("pipeline", ["--schedule", "gpipe"])]
-)
+@pytest.mark.parametrize("strategy", [["sync"], ["pipeline", "--schedule", "gpipe"]])
 def test_train_on_several_devices(
-    capsys: pytest.CaptureFixture[str],
-    program: Path,
-    tmp_path: Path,
-    strategy: str,
-    more: list[str],
+    capsys: pytest.CaptureFixture[str], program: Path, tmp_path: Path, strategy: list[str]
 ) -> None:
     """The same losses as on one device, a trace of all of them, and how their time was spent."""
     trace = tmp_path / "trace.json"

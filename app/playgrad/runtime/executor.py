@@ -99,7 +99,10 @@ class Executor:
             KeyboardInterrupt: ``stop`` answered true between two tasks.
             DeviceTimeoutError: a device does not come to an end.
         """
-        _Run(self, tasks, trace, stop).run()
+        if len(tasks) == 1 and trace is None and not self.delays:
+            _run_only(tasks[0], stop)  # most training steps: there is nothing to keep order of
+        else:
+            _Run(self, tasks, trace, stop).run()
 
     def lane(self, device: str) -> Lane:
         """The thread that works for ``device``."""
@@ -125,6 +128,16 @@ class Executor:
         for lane in self._lanes.values():
             lane.close()
         self._lanes.clear()
+
+
+def _run_only(task: Task, stop: Callable[[], bool] | None) -> None:
+    if stop is not None and stop():
+        raise KeyboardInterrupt
+    if isinstance(task, SegmentTask):
+        for pending in task.steps(0.0, None):
+            pending.wait()
+    else:
+        task.work()
 
 
 class _Run:

@@ -53,6 +53,24 @@ def cnn() -> pg.Sequential:
     )
 
 
+def normalized_cnn() -> pg.Sequential:
+    return pg.Sequential(
+        [
+            nn.Rescaling(1 / 255),
+            nn.Reshape((28, 28, 1)),
+            nn.Conv2D(6, 5, use_bias=False),
+            nn.BatchNormalization(momentum=0.9),
+            nn.Activation("relu"),
+            nn.MaxPool2D(2),
+            nn.Flatten(),
+            nn.Dense(16, use_bias=False),
+            nn.BatchNormalization(),
+            nn.Activation("tanh"),
+            nn.Dense(10),
+        ]
+    )
+
+
 def torch_mlp(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
     hidden = torch.relu(x.reshape(len(x), -1) @ w["dense_1/kernel"] + w["dense_1/bias"])
     return hidden @ w["dense_2/kernel"] + w["dense_2/bias"]
@@ -69,7 +87,29 @@ def torch_cnn(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
     return flat @ w["dense_1/kernel"] + w["dense_1/bias"]
 
 
-NETWORKS = {"mlp": (mlp, torch_mlp), "cnn": (cnn, torch_cnn)}
+def torch_normalized_cnn(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
+    def normalize(x: torch.Tensor, name: str, momentum: float) -> torch.Tensor:
+        axes = [axis for axis in range(x.ndim) if axis != 1]
+        with torch.no_grad():  # the moving averages take on the biased variance, as those of Keras
+            moments = {"mean": x.mean(axes), "variance": x.var(axes, unbiased=False)}
+            for moment, value in moments.items():
+                w[f"{name}/moving_{moment}"].mul_(momentum).add_(value, alpha=1 - momentum)
+        gamma, beta = w[f"{name}/gamma"], w[f"{name}/beta"]
+        return torch.nn.functional.batch_norm(x, None, None, gamma, beta, True, eps=1e-3)
+
+    kernel = w["conv2d_1/kernel"].permute(3, 2, 0, 1)
+    y = torch.nn.functional.conv2d(x[:, None], kernel)
+    y = torch.max_pool2d(torch.relu(normalize(y, "batch_normalization_1", 0.9)), 2)
+    flat = y.permute(0, 2, 3, 1).reshape(len(x), -1)
+    hidden = torch.tanh(normalize(flat @ w["dense_1/kernel"], "batch_normalization_2", 0.99))
+    return hidden @ w["dense_2/kernel"] + w["dense_2/bias"]
+
+
+NETWORKS = {
+    "mlp": (mlp, torch_mlp),
+    "cnn": (cnn, torch_cnn),
+    "normalized cnn": (normalized_cnn, torch_normalized_cnn),
+}
 OPTIMIZERS = {
     "adam": (
         lambda: pg.optim.Adam(0.002),
@@ -122,7 +162,13 @@ def trained(
     model.close()
 
 
-CASES = [("mlp", "adam"), ("mlp", "sgd"), ("mlp", "nesterov"), ("cnn", "adam")]
+CASES = [
+    ("mlp", "adam"),
+    ("mlp", "sgd"),
+    ("mlp", "nesterov"),
+    ("cnn", "adam"),
+    ("normalized cnn", "adam"),
+]
 
 
 @pytest.mark.parametrize(

@@ -45,11 +45,13 @@ def cnn() -> pg.Model:
             nn.Rescaling(1 / 255),
             nn.Reshape((12, 12, 1)),
             nn.Conv2D(4, 3, activation="relu", padding="same"),
+            nn.BatchNormalization(),
             nn.MaxPool2D(2),
             nn.Conv2D(6, 3, activation="gelu", strides=2),
             nn.AveragePool2D(2),
             nn.Flatten(),
             nn.Dense(12, activation="softmax"),
+            nn.BatchNormalization(synchronized=True),
             nn.Dense(10),
         ]
     )
@@ -87,14 +89,10 @@ FAMILIES = {"registers": True, "shared": False}
 
 @pytest.fixture
 def open_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
-    """Says whether training steps are built on indices of an unknown number."""
-    fixed = steps.batch_indices
+    """Says whether training steps are built on indices of an unknown number, as they are meant."""
 
     def choose(unknown: bool) -> None:
-        def opened(*args: Any, **options: Any) -> pg.Tensor:
-            return pg.split_batch(fixed(*args, **options))
-
-        monkeypatch.setattr(steps, "batch_indices", opened if unknown else fixed)
+        monkeypatch.setattr(steps, "split_batch", pg.split_batch if unknown else lambda x: x)
 
     return choose
 

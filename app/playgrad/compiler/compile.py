@@ -62,5 +62,16 @@ def compile_program(
     for name, run in passes:
         program = run(program)
         verify(program.graph, after=name)
-    order = program.order()
-    return Compiled(program, order, cut_segments(program, order))
+    order = _with_effect(program.order())
+    return Compiled(program, order, cut_segments(order))
+
+
+def _with_effect(order: list[Node]) -> list[Node]:
+    """``order`` without groups that nothing waits for: what they stand for runs anyhow."""
+    awaited: set[Node] = set()
+    kept = []
+    for node in reversed(order):
+        if node.op.name != "no_op" or node in awaited:
+            kept.append(node)
+            awaited.update(node.predecessors)
+    return kept[::-1]

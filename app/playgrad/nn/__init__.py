@@ -35,6 +35,7 @@ from playgrad.nn.losses import (
 from playgrad.nn.merge import Add, Concatenate, Multiply
 from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
 from playgrad.nn.model import Model
+from playgrad.nn.normalization import BatchNormalization
 from playgrad.nn.pooling import AveragePool2D, MaxPool2D
 from playgrad.nn.sequential import Sequential
 
@@ -43,6 +44,7 @@ __all__ = [
     "Activation",
     "Add",
     "AveragePool2D",
+    "BatchNormalization",
     "BinaryCrossentropy",
     "Callback",
     "CategoricalCrossentropy",

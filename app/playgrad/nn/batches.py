@@ -12,9 +12,10 @@ from playgrad.errors import NonFiniteError
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import arrays as checks
 from playgrad.nn.scopes import at_top
+from playgrad.nn.updates import assign_updates, collected_updates
 from playgrad.ops.elementwise import is_finite
 from playgrad.ops.reduce import reduce_mean
-from playgrad.ops.state import placeholder
+from playgrad.ops.state import group, placeholder
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
@@ -92,11 +93,14 @@ def _batch_step(model: Model, xs: Sequence[Array], ys: Sequence[Array]) -> Any:
     with at_top(graph), graph.name_scope("batch") as scope:
         x_in = [placeholder(x.dtype.name, (None, *x.shape[1:]), "x") for x in xs]
         y_in = [placeholder(y.dtype.name, (None, *y.shape[1:]), "y") for y in ys]
-        per_sample = heads.per_sample(y_in, model.apply(x_in, training=True))
+        with collected_updates(graph) as updates:
+            predictions = model.apply(x_in, training=True)
+        per_sample = heads.per_sample(y_in, predictions)
         columns: list[Tensor] = [reduce_mean(values) for values in per_sample]
     with at_top(graph), graph.reenter_scope(scope):
         gate = is_finite(columns[0])
         update = optimizer.minimize(columns[0], model.trainable_variables, gate)
+        update = group(update, *assign_updates(updates, gate), name="update")
     model.cache[key] = ([*x_in, *y_in], columns, update, gate)
     return model.cache[key]
 

@@ -14,6 +14,7 @@ from playgrad.graph.tensor import Tensor
 
 if TYPE_CHECKING:
     from playgrad.nn.layer import Layer
+    from playgrad.ops.state import Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +29,18 @@ class LayerCall:
 
 @dataclass
 class Notes:
-    """The layer calls of one graph by their outputs, and how many layers of a kind it has."""
+    """The layer calls of one graph by their outputs, and how many layers of a kind it has.
+
+    Attributes:
+        updates: the new values that layers give to variables of theirs, while a training step
+            collects them; else None.
+    """
 
     by_output: dict[Tensor, LayerCall] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     names: dict[str, Layer] = field(default_factory=dict)
     session: Any = None
+    updates: dict[Variable, Tensor] | None = None
 
     def next_name(self, kind: str) -> str:
         """``dense_1``, ``dense_2``, ...: layers of a kind are numbered from 1."""

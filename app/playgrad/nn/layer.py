@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -135,22 +135,43 @@ class Layer:
         self.variables[name] = variable
         return variable
 
+    def add_update(self, variable: Variable, update: Callable[[Tensor], Tensor]) -> None:
+        """Have each training step set ``variable`` to ``update(variable)``. For use in ``call``.
+
+        A step whose loss is not finite leaves it as it is. Where the layer is called several times
+        in a step, each update takes on the result of the one before. Nothing is added outside of
+        training steps.
+        """
+        updates = notes_of(variable.graph).updates
+        if updates is not None:
+            with variable.graph.phase("update"):
+                updates[variable] = update(updates.get(variable, variable))
+
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments as plain data; ``from_config`` makes an equal layer.
 
         Raises:
             GraphError: an argument is a function without a name to find it by.
         """
-        parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
-        config = {name: _plain(getattr(self, name), self) for name in parameters}
-        if "name" in config and not self.named_by_user:
-            config["name"] = None
-        return config
+        return {name: _plain(value, self) for name, value in self._arguments().items()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """A new layer with those constructor arguments."""
         return cls(**config)
+
+    def clone(self) -> Self:
+        """A new layer with the same constructor arguments, not called yet."""
+        layer = type(self)(**self._arguments())
+        layer.source = self.source
+        return layer
+
+    def _arguments(self) -> dict[str, Any]:
+        parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
+        arguments = {name: getattr(self, name) for name in parameters}
+        if "name" in arguments and not self.named_by_user:
+            arguments["name"] = None
+        return arguments
 
     # Helpers for ``build`` and ``call``.
 

@@ -107,10 +107,13 @@ class Network:
 
     __call__ = call
 
-    def apply(self, inputs: Sequence[Tensor], training: bool) -> list[Tensor]:
-        """All outputs for ``inputs``, which are cast to what the model takes."""
+    def apply(
+        self, inputs: Sequence[Tensor], training: bool, devices: Sequence[str | None] = ()
+    ) -> list[Tensor]:
+        """All outputs for ``inputs``, which are cast to what the model takes; each layer in the
+        device scope of ``devices``, where given, instead of its own."""
         ready = [cast(x, own.dtype) for x, own in zip(inputs, self.inputs, strict=True)]
-        return self.structure.replay(ready, training)
+        return self.structure.replay(ready, training, devices)
 
     @property
     def output_names(self) -> list[str]:

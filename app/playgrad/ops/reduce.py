@@ -129,7 +129,8 @@ def _mean_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | 
         count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
         share = grads[0] * (1.0 / count)
     else:
-        share = grads[0] / cast(size(x, axes), x.dtype)
+        # The constant that it becomes is that of a known size, to the bit.
+        share = grads[0] * (1.0 / cast(size(x, axes), x.dtype))
     return [broadcast_like(_spread(node, share), x)]
 
 

@@ -88,7 +88,7 @@ class Session:
         graph: Graph | None = None,
         device: str = "auto",
         threads: int | None = None,
-        placement: Placement = lambda node: None,
+        placement: Placement | None = None,
         soft_placement: bool = False,
     ) -> None:
         self.graph = graph or get_default_graph()
@@ -257,12 +257,16 @@ class Session:
     def policy(self) -> Policy:
         """How operations are placed."""
         available = devices.device_names()
-        return Policy(self.device, available, self.placement, self.soft_placement)
+        chosen = self.placement or (lambda node: None)
+        return Policy(self.device, available, chosen, self.soft_placement)
 
     @_alone
-    def set_placement(self, placement: Placement) -> None:
-        """Place operations anew; variables that are to live elsewhere are moved, value and all."""
+    def set_placement(self, placement: Placement | None) -> None:
+        """Place operations anew, None for nowhere in particular; variables that are to live
+        elsewhere are moved, value and all."""
         self._check_open()
+        if placement is self.placement:
+            return
         before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
         self.placement = placement
         self._forget_runnables()

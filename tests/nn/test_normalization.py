@@ -1,0 +1,137 @@
+"""Batch normalization: what it does in training, and to its moving averages."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+
+Array = np.ndarray[Any, Any]
+random = np.random.default_rng(4)
+X = random.normal(3.0, 2.0, size=(12, 5)).astype(np.float32)
+IMAGES = random.normal(-1.0, 3.0, size=(6, 4, 3, 2)).astype(np.float32)
+
+
+def normalized(*layers: nn.Layer, device: str = "cpu", rate: float = 0.1) -> pg.Sequential:
+    model = pg.Sequential(layers)
+    model.compile(pg.optim.SGD(rate), "mse", device=device)
+    return model
+
+
+@pytest.mark.parametrize(("axis", "others"), [(-1, (0, 1, 2)), (1, (0, 2, 3))])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_training_normalizes_by_the_batch(device: str, axis: int, others: tuple[int, ...]) -> None:
+    with pg.Graph().as_default() as graph:
+        x = pg.Input(IMAGES.shape[1:])
+        y = nn.BatchNormalization(axis)(x, training=True)
+    with pg.Session(graph, device) as session:
+        found = session.run(y, {x: IMAGES})
+    mean = IMAGES.mean(others, keepdims=True)
+    expected = (IMAGES - mean) / np.sqrt(IMAGES.var(others, keepdims=True) + 1e-3)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_small_variance_beside_a_large_mean_survives() -> None:
+    with pg.Graph().as_default() as graph:
+        x = pg.Input((1,))
+        y = nn.BatchNormalization(epsilon=0.0)(x, training=True)
+    values = np.array([[4096.0], [4096.5], [4097.0], [4096.5]], np.float32)
+    with pg.Session(graph, "cpu") as session:
+        found = session.run(y, {x: values})
+    np.testing.assert_allclose(found[:, 0], [-np.sqrt(2), 0, np.sqrt(2), 0], atol=1e-3)
+
+
+@pytest.mark.parametrize("whole_fit", [True, False])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_moving_averages_follow_the_batches(device: str, whole_fit: bool) -> None:
+    model = normalized(nn.BatchNormalization(momentum=0.75), nn.Dense(1), device=device)
+    if whole_fit:
+        model.fit(X, X[:, :1], batch_size=12, epochs=2, verbose=0)
+    else:
+        for _ in range(2):
+            model.train_on_batch(X, X[:, :1])
+    weights = model.get_weights()
+    kept = 0.75**2
+    for name, start, moment in (("mean", 0, X.mean(0)), ("variance", 1, X.var(0))):
+        expected = start * kept + moment * (1 - kept)
+        found = weights[f"batch_normalization_1/moving_{name}"]
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    before = model.get_weights()
+    prediction, _ = model.predict(X), model.evaluate(X, X[:, :1])
+    for name, value in model.get_weights().items():
+        np.testing.assert_array_equal(value, before[name])  # looked at, not moved
+    w = {name.rpartition("/")[2]: value for name, value in weights.items()}
+    factor = w["gamma"] / np.sqrt(w["moving_variance"] + 1e-3)
+    hidden = (X - w["moving_mean"]) * factor + w["beta"]
+    expected = hidden @ weights["dense_1/kernel"] + weights["dense_1/bias"]
+    np.testing.assert_allclose(prediction, expected, rtol=1e-4, atol=1e-5)
+    model.close()
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_a_step_that_fails_moves_no_average(device: str) -> None:
+    model = normalized(nn.BatchNormalization(), nn.Dense(1), device=device)
+    model.train_on_batch(X, X[:, :1])
+    before = model.get_weights()
+    targets = np.full((12, 1), 3e38, np.float32)  # finite, unlike their squares
+    with pytest.raises(pg.NonFiniteError):
+        model.fit(X, targets, batch_size=12, epochs=3, verbose=0)
+    with pytest.raises(pg.NonFiniteError):
+        model.train_on_batch(X, targets)
+    for name, value in model.get_weights().items():
+        np.testing.assert_array_equal(value, before[name], err_msg=name)
+    model.close()
+
+
+def test_a_shared_layer_is_updated_by_each_of_its_calls() -> None:
+    with pg.Graph().as_default():
+        a, b = pg.Input((5,)), pg.Input((5,))
+        shared = nn.BatchNormalization(momentum=0.5)
+        model = pg.Model([a, b], nn.Add()(shared(a), shared(b)))
+    model.compile("sgd", "mse", device="cpu")
+    model.train_on_batch([X, X + 8], X)
+    moving = model.get_weights()["batch_normalization_1/moving_mean"]
+    np.testing.assert_allclose(moving, 0.25 * X.mean(0) + 0.5 * (X.mean(0) + 8), rtol=1e-5)
+
+
+def test_weights_summary_and_files() -> None:
+    model = normalized(nn.Dense(3), nn.BatchNormalization(scale=False), nn.Dense(1))
+    model.build((5,))
+    assert [name for name in model.weights if "normalization" in name] == [
+        "batch_normalization_1/beta",
+        "batch_normalization_1/moving_mean",
+        "batch_normalization_1/moving_variance",
+    ]
+    assert len(model.trainable_variables) == 5
+    lines: list[str] = []
+    model.summary(lines.append)
+    assert "batch_normalization_1 (BatchNormalization)  (?, 3)                 9" in lines[0]
+    assert lines[0].endswith("31 parameters, 25 of them trainable")
+    model.fit(X, X[:, :1], verbose=0)
+    for format in ("safetensors", "npz"):
+        file = io.BytesIO()
+        model.save_weights(file, format)
+        twin = pg.Sequential.from_config(model.get_config())
+        twin.compile(device="cpu")
+        twin.build((5,))
+        twin.load_weights(file.getvalue())
+        np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(("synchronized", "forward", "backward"), [(True, 4, 2), (False, 2, 0)])
+def test_what_replicas_have_to_agree_on(synchronized: bool, forward: int, backward: int) -> None:
+    """The moments of the whole batch and their gradients, or only what the averages take on."""
+    model = normalized(nn.Dense(2), nn.BatchNormalization(synchronized=synchronized), nn.Dense(1))
+    model.train_on_batch(X, X[:, :1])
+    agreed = [
+        node
+        for node in model.graph.nodes
+        if node.op.name == "cross_replica_mean" and "batch_normalization" in node.name
+    ]
+    assert len([node for node in agreed if node.phase != "gradient"]) == forward
+    assert len([node for node in agreed if node.phase == "gradient"]) == backward

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -67,6 +68,7 @@ class WgpuHost:
         self._paces: dict[tuple[int, int], Pace] = {}
         self._next_program = 1
         self._destroyed = False
+        self._calls = threading.RLock()
         self._fence = self._device.create_buffer(size=4, usage=STORAGE, label="fence")
 
     # Buffers and programs
@@ -191,14 +193,19 @@ class WgpuHost:
             }
 
     def destroy(self) -> None:
-        self._programs.clear()
-        self._preparer = Preparer(self._device, self.info.name)  # drops all pipelines
-        self._pool.clear()
-        self._device.destroy()
-        self._destroyed = True
+        with self._calls:  # not under a call of another thread: wgpu-native aborts the process
+            self._programs.clear()
+            self._preparer = Preparer(self._device, self.info.name)  # drops all pipelines
+            self._pool.clear()
+            self._device.destroy()
+            self._destroyed = True
 
-    def _errors(self, where: str) -> AbstractContextManager[None]:
-        """wgpu's errors as the library's; nothing reaches a device that was destroyed."""
-        if self._destroyed:
-            raise lost(self.info.name)
-        return translated(self.info.name, where)
+    @contextmanager
+    def _errors(self, where: str) -> Iterator[None]:
+        """One call at a time, wgpu's errors as the library's, and nothing reaches a device that was
+        destroyed."""
+        with self._calls:
+            if self._destroyed:
+                raise lost(self.info.name)
+            with translated(self.info.name, where):
+                yield

@@ -98,7 +98,8 @@ class WgpuHost:
                 buffers[spec["id"]] = buffer = self._pool[host_id]
                 if spec.get("data"):
                     self._pool.write(buffer, 0, base64.b64decode(spec["data"]))
-            segments = self._preparer.prepare(plan, buffers)
+            with self._errors("the plan"):
+                segments = self._preparer.prepare(plan, buffers)
         except BaseException:
             for host_id in owned:
                 self._pool.destroy(host_id)

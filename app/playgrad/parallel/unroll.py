@@ -1,8 +1,9 @@
 """Several steps as one run, so that a device can begin one before the last has ended.
 
-What a step writes, the next one reads as a tensor. The input of the next batch, which depends on
-no weight, may be made while the backward pass goes on; the first layer's forward pass may begin as
-soon as its own weights are updated. The numbers are those of steps one after another.
+What a step writes, the next one reads as a tensor. The input of the next batch waits for the loss
+of the last (a step whose loss is not finite does not count), but may be made while the backward
+pass goes on; the first layer's forward pass may begin as soon as its own weights are updated. The
+numbers are those of steps one after another.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
+from playgrad.devices.pending import Result
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
@@ -106,7 +107,7 @@ class Session:
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
-        if self.device != HOST:
+        if not self.device.startswith("cpu"):
             self._gpu(self.device)
 
     def __enter__(self) -> Session:
@@ -134,7 +135,7 @@ class Session:
     @property
     def adapter(self) -> str:
         """Name of the processor behind ``device``."""
-        return "NumPy" if self.device == HOST else self._gpu(self.device).adapter
+        return "NumPy" if self.device.startswith("cpu") else self._gpu(self.device).adapter
 
     def _gpu(self, name: str) -> WebGpuDevice:
         if name not in self._gpus:
@@ -170,6 +171,18 @@ class Session:
         arrays = iter(runnable.run(feeds, trace, self.stop_check) if runnable else [])
         results = [next(arrays) if isinstance(item, Tensor) else None for item in flat]
         return _rebuild(structure, results)
+
+    @_alone
+    def begin(
+        self, fetches: Sequence[Tensor], feed_dict: Mapping[Any, Any] | None = None
+    ) -> Result[list[Array]]:
+        """As ``run``, without waiting for the values where one device computes them all.
+
+        What is not done by then is done when the next call uses the device.
+        """
+        runnable, feeds = self._prepare(list(fetches), [], feed_dict)
+        assert runnable is not None
+        return runnable.begin(feeds)
 
     @_alone
     def repeat(

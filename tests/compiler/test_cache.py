@@ -123,7 +123,11 @@ def test_oldest_programs_are_dropped() -> None:
 
 def losses(rate: Any, seed: int = 0) -> list[float]:
     """A short training from the beginning, as a run in the page is one."""
-    pg.reset_default_graph(seed)
+    with Graph(seed).as_default():
+        return _losses(rate)
+
+
+def _losses(rate: Any) -> list[float]:
     x = np.linspace(-1, 1, 32, dtype=np.float32).reshape(16, 2)
     model = pg.Sequential([nn.Dense(4, activation="tanh"), nn.Dense(1)])
     model.compile(pg.optim.SGD(rate), loss=nn.MeanSquaredError())

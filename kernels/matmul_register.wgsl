@@ -17,17 +17,6 @@ fn store_one(base: u32, row: u32, column: u32, value: f32) {
   }
 }
 
-fn store_row(base: u32, row: u32, column: u32, low: vec4<f32>, high: vec4<f32>) {
-  store_one(base, row, column, low.x);
-  store_one(base, row, column + 1u, low.y);
-  store_one(base, row, column + 2u, low.z);
-  store_one(base, row, column + 3u, low.w);
-  store_one(base, row, column + 4u, high.x);
-  store_one(base, row, column + 5u, high.y);
-  store_one(base, row, column + 6u, high.z);
-  store_one(base, row, column + 7u, high.w);
-}
-
 @compute @workgroup_size(${LANES_X}, ${LANES_Y})
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
@@ -138,12 +127,12 @@ fn main(
   }
 
   let base = group.z * ROWS * COLUMNS;
-  store_row(base, row, column, low0, high0);
-  store_row(base, row + 1u, column, low1, high1);
-  store_row(base, row + 2u, column, low2, high2);
-  store_row(base, row + 3u, column, low3, high3);
-  store_row(base, row + 4u, column, low4, high4);
-  store_row(base, row + 5u, column, low5, high5);
-  store_row(base, row + 6u, column, low6, high6);
-  store_row(base, row + 7u, column, low7, high7);
+  // Stored in a loop: written out, what is done to each element would be compiled 64 times.
+  var tile = array<vec4<f32>, 16>(
+    low0, high0, low1, high1, low2, high2, low3, high3,
+    low4, high4, low5, high5, low6, high6, low7, high7,
+  );
+  for (var i = 0u; i < 64u; i++) {
+    store_one(base, row + i / 8u, column + i % 8u, tile[i / 4u][i % 4u]);
+  }
 }

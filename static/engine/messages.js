@@ -14,13 +14,15 @@
 export const PythonCommand = Object.freeze({
   /** {memory: SharedMemory, ports: MessagePort[]}: boot; sent once. */
   START: "start",
+  /** {files: string[]}: files of the server that the program will read; a hint. */
+  EXPECT: "expect",
   /** {}: there is something in the mailbox; needed only while Python is idle. */
   POKE: "poke",
 });
 
 /** Python worker → page. */
 export const PythonEvent = Object.freeze({
-  /** {stage}: "python", "numpy" or "library" is being started. */
+  /** {stage}: "python" or "library" is being started. */
   LOADING: "loading",
   READY: "ready",
   STATUS: "status",

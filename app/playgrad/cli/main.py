@@ -15,6 +15,11 @@ from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.io.weights import format_of
 
 FAILED = 1
+# Said again here, so that `playgrad --help` need not import the library; a test holds them equal.
+STRATEGIES = ("sync", "async", "local", "pipeline", "overlap")
+SCHEDULES = ("gpipe", "1f1b", "interleaved", "bidirectional")
+DETAILS = ("micro_batches", "schedule", "collective", "staleness", "every")
+COLLECTIVES = ("auto", "ring", "tree", "central")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,6 +77,7 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     length.add_argument("--steps", type=_count, metavar="N", help="batches, instead of epochs")
     parser.add_argument("--batch-size", type=_count, metavar="N", help="samples a batch")
     parser.add_argument("--seed", type=int, metavar="N", help="of weights, order and dropout")
+    _add_parallel(parser)
     parser.add_argument(
         "--export",
         type=_weights_file,
@@ -85,6 +91,25 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--json", action="store_true", help="print the result as one JSON object, last"
     )
     parser.set_defaults(command=_train)
+
+
+def _add_parallel(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("several devices")
+    group.add_argument(
+        "--parallel", choices=STRATEGIES, metavar="STRATEGY", help=", ".join(STRATEGIES)
+    )
+    group.add_argument("--devices", type=_count, metavar="N", help="how many (default: 2)")
+    group.add_argument(
+        "--micro-batches", type=_count, metavar="N", help="parts of a batch in a pipeline"
+    )
+    group.add_argument("--schedule", choices=SCHEDULES, help="of a pipeline's passes")
+    group.add_argument(
+        "--staleness", type=int, metavar="N", help="batches that async replicas may be ahead"
+    )
+    group.add_argument(
+        "--every", type=_count, metavar="N", help="steps between means of local, or that overlap"
+    )
+    group.add_argument("--collective", choices=COLLECTIVES, help="how gradients are added up")
 
 
 def _add_devices(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -138,6 +163,10 @@ def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if program is None:
         parser.error(f"there is no example or file {options.program!r}: see `playgrad examples`")
     options.program = str(program)
+    details = ("devices", *DETAILS)
+    given = [name for name in details if getattr(options, name) is not None]
+    if given and options.parallel is None:
+        parser.error(f"--{given[0].replace('_', '-')} says nothing without --parallel")
     return train(program, options)
 
 

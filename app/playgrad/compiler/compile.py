@@ -16,7 +16,7 @@ from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.graph.verify import verify
+from playgrad.graph.verify import Checked, verify
 
 
 @dataclass
@@ -59,8 +59,20 @@ def compile_program(
         ("fuse", fuse),
         ("order", order_writes),
     ]
+    checked: Checked = {}
     for name, run in passes:
         program = run(program)
-        verify(program.graph, after=name)
-    order = program.order()
-    return Compiled(program, order, cut_segments(program, order))
+        verify(program.graph, name, checked)
+    order = _with_effect(program.order())
+    return Compiled(program, order, cut_segments(order))
+
+
+def _with_effect(order: list[Node]) -> list[Node]:
+    """``order`` without groups that nothing waits for: what they stand for runs anyhow."""
+    awaited: set[Node] = set()
+    kept = []
+    for node in reversed(order):
+        if node.op.name != "no_op" or node in awaited:
+            kept.append(node)
+            awaited.update(node.predecessors)
+    return kept[::-1]

@@ -6,7 +6,6 @@ import heapq
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from playgrad.compiler.program import Program
 from playgrad.graph.tensor import Node
 
 _Lane = tuple[str, str | None]
@@ -39,12 +38,12 @@ class Segment:
 
 
 INPUTS = "inputs"
-"""The task of a device that sends its variables and feeds to others before it does anything else."""
+"""The task of a device that sends its variables and feeds to others, before all else."""
 _SOURCES = {"constant", "placeholder", "variable"}
 _WEIGHTLESS = _SOURCES | {"send", "receive", "no_op"}
 
 
-def cut_segments(program: Program, order: Sequence[Node]) -> dict[str, list[Segment]]:
+def cut_segments(order: Sequence[Node]) -> dict[str, list[Segment]]:
     """The segments of each device that works segment by segment, in an order that all can keep.
 
     GPUs do, and so do processors where there are several, or where nodes were given tasks. A lone
@@ -96,12 +95,19 @@ def _groups(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> list[tuple[_La
     }
     ready = [(place[group], group) for group, count in missing.items() if not count]
     heapq.heapify(ready)
-    result = []
+    result: list[tuple[_Lane, list[Node]]] = []
+    last: dict[str, tuple[_Lane, list[Node]]] = {}
     while ready:
         _, group = heapq.heappop(ready)
         nodes = members[group]
         if nodes[0] in lanes:
-            result.append((lanes[nodes[0]], nodes))
+            lane = device, task = lanes[nodes[0]]
+            before_it = last.get(device)
+            if before_it is not None and before_it[0] == lane and _joins(before_it[1], nodes, task):
+                before_it[1].extend(nodes)
+            else:
+                last[device] = (lane, nodes)
+                result.append((lane, nodes))
         for follower in followers.get(group, ()):
             missing[follower] -= 1
             if not missing[follower]:
@@ -131,6 +137,14 @@ def _levels(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> dict[Node, int
         if later and _is_scalar(node) and all(lanes.get(user) == lanes.get(node) for user in later):
             level[node] = min(level[user] for user in later)
     return level
+
+
+def _joins(earlier: Sequence[Node], later: Sequence[Node], task: str | None) -> bool:
+    """Whether two pieces of one task that follow each other on a device are to be one segment: if
+    the later one waits for no other device, or no other device waits for the earlier one."""
+    if all(before.device == node.device for node in later for before in node.predecessors):
+        return True
+    return task is not None and all(node.op.name != "send" for node in earlier)
 
 
 def _sends_source(node: Node) -> bool:

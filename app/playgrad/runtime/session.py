@@ -17,6 +17,7 @@ from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
+from playgrad.devices.pending import Result
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
@@ -26,6 +27,7 @@ from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
+from playgrad.runtime.transport import LocalTransport, Transport
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
@@ -84,6 +86,7 @@ class Session:
             or None for ``device``.
         soft_placement: operations that cannot go where they are wanted go elsewhere, instead of
             raising an error.
+        new_transport: makes what carries tensors between devices, for each program that is run.
     """
 
     def __init__(
@@ -91,14 +94,16 @@ class Session:
         graph: Graph | None = None,
         device: str = "auto",
         threads: int | None = None,
-        placement: Placement = lambda node: None,
+        placement: Placement | None = None,
         soft_placement: bool = False,
+        new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
         self.graph = graph or get_default_graph()
         self.device = _resolve(device, devices.device_names())
         self.placement = placement
         self.soft_placement = soft_placement
         self.executor = Executor(threads)
+        self.new_transport = new_transport
         self.stop_check: Callable[[], bool] = lambda: False
         self._gpus: dict[str, WebGpuDevice] = {}
         self._store = VariableStore(self._gpu)
@@ -106,7 +111,7 @@ class Session:
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
-        if self.device != HOST:
+        if not self.device.startswith("cpu"):
             self._gpu(self.device)
 
     def __enter__(self) -> Session:
@@ -134,7 +139,7 @@ class Session:
     @property
     def adapter(self) -> str:
         """Name of the processor behind ``device``."""
-        return "NumPy" if self.device == HOST else self._gpu(self.device).adapter
+        return "NumPy" if self.device.startswith("cpu") else self._gpu(self.device).adapter
 
     def _gpu(self, name: str) -> WebGpuDevice:
         if name not in self._gpus:
@@ -170,6 +175,18 @@ class Session:
         arrays = iter(runnable.run(feeds, trace, self.stop_check) if runnable else [])
         results = [next(arrays) if isinstance(item, Tensor) else None for item in flat]
         return _rebuild(structure, results)
+
+    @_alone
+    def begin(
+        self, fetches: Sequence[Tensor], feed_dict: Mapping[Any, Any] | None = None
+    ) -> Result[list[Array]]:
+        """As ``run``, without waiting for the values where one device computes them all.
+
+        What is not done by then is done when the next call uses the device.
+        """
+        runnable, feeds = self._prepare(list(fetches), [], feed_dict)
+        assert runnable is not None
+        return runnable.begin(feeds)
 
     @_alone
     def repeat(
@@ -279,12 +296,16 @@ class Session:
     def policy(self) -> Policy:
         """How operations are placed."""
         available = devices.device_names()
-        return Policy(self.device, available, self.placement, self.soft_placement)
+        chosen = self.placement or (lambda node: None)
+        return Policy(self.device, available, chosen, self.soft_placement)
 
     @_alone
-    def set_placement(self, placement: Placement) -> None:
-        """Place operations anew; variables that are to live elsewhere are moved, value and all."""
+    def set_placement(self, placement: Placement | None) -> None:
+        """Place operations anew, None for nowhere in particular; variables that are to live
+        elsewhere are moved, value and all."""
         self._check_open()
+        if placement is self.placement:
+            return
         before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
         self.placement = placement
         self._forget_runnables()
@@ -349,7 +370,7 @@ class Session:
             for plan in plans.values():
                 plan.unload()
             raise
-        return Runnable(compiled, graph, self._store, plans, self.executor)
+        return Runnable(compiled, graph, self._store, plans, self.executor, self.new_transport)
 
     def _forget_runnables(self) -> None:
         for runnable, _ in self._runnables.values():

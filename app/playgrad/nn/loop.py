@@ -132,10 +132,18 @@ def run_steps(
         wanted = min(pace.size, steps - done)
         if training:
             wanted = watch.allowance(wanted)
+        trace = watch.hooks.new_trace() if training else None
         started = time.perf_counter()
-        result = watch.session.repeat(run, wanted)
-        after(result.steps_done)
-        pace.measured(max(result.steps_done, 1), time.perf_counter() - started)
-        done += result.steps_done
+        if trace is not None:
+            watch.session.run(run, trace=trace)
+            steps_done = 1
+        else:
+            steps_done = watch.session.repeat(run, wanted).steps_done
+        after(steps_done)
+        if trace is not None:
+            watch.hooks.traced(trace)
+        else:
+            pace.measured(max(steps_done, 1), time.perf_counter() - started)
+        done += steps_done
         if training:
-            watch.used(result.steps_done)
+            watch.used(steps_done)

@@ -211,6 +211,15 @@ class Session:
         return self._store.get((node.graph, node.name), node)
 
     @_alone
+    def memory(self) -> dict[str, int]:
+        """Bytes in use on each device: all buffers of a GPU, the variables of a processor."""
+        sizes = {name: gpu.host.stats()["bytes"] for name, gpu in self._gpus.items()}
+        for (graph, name), array in self._store.arrays.items():
+            home = self._home(graph.node(name))
+            sizes[home] = sizes.get(home, 0) + array.nbytes
+        return sizes
+
+    @_alone
     def assign(self, values: Mapping[Any, Any]) -> None:
         """Replace the values of variables: all of them, or on any error none.
 

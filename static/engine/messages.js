@@ -14,6 +14,8 @@
 export const PythonCommand = Object.freeze({
   /** {memory: SharedMemory, ports: MessagePort[]}: boot; sent once. */
   START: "start",
+  /** {files: string[]}: files of the server that the program will read; a hint. */
+  EXPECT: "expect",
   /** {}: there is something in the mailbox; needed only while Python is idle. */
   POKE: "poke",
 });

@@ -5,6 +5,7 @@
  * mailbox. While Python is busy, no message can be received, and Python looks into the mailbox itself.
  */
 
+import { DataFiles } from "./data-files.js";
 import { PythonCommand, PythonEvent } from "./messages.js";
 import { bootPython } from "./python-boot.js";
 import { createHost } from "./python-host.js";
@@ -15,12 +16,14 @@ import { interruptBuffer } from "./shared-memory.js";
  * stop that came a moment too late to interrupt the user's program, else the traceback.
  */
 const SETUP = `
-import time, traceback
+import gc, time, traceback
 from playgrad.devices import _browser
 from playgrad.page import controller
 
 time.sleep = _browser.sleep
 controller.main()
+# What is there now stays: collecting garbage need not look at it again before every run.
+gc.freeze()
 
 def serve():
     try:
@@ -56,6 +59,8 @@ function loading(stage) {
   self.postMessage({ kind: PythonEvent.LOADING, stage });
 }
 
+const files = new DataFiles();
+
 /** Begins before the page has even connected us. */
 const runtime = boot();
 runtime.catch(() => {}); // `start` will await and report it
@@ -80,7 +85,7 @@ function lineSink(kind) {
 async function start({ memory, ports }) {
   pyodide = await runtime;
   const checkInterrupt = () => pyodide.checkInterrupt();
-  pyodide.registerJsModule("playgrad_host", createHost(memory, ports, checkInterrupt));
+  pyodide.registerJsModule("playgrad_host", createHost(memory, ports, checkInterrupt, files));
   loading("library");
   serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
   ended("library");
@@ -116,5 +121,6 @@ function crash(message) {
 
 self.onmessage = ({ data }) => {
   if (data.kind === PythonCommand.START) start(data).catch((error) => crash(String(error)));
+  else if (data.kind === PythonCommand.EXPECT) files.expect(data.files);
   else if (data.kind === PythonCommand.POKE) handlePending();
 };

@@ -7,14 +7,16 @@ The page shows the choices that `choices` names, and sends what was chosen as th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playgrad.parallel import collectives
-from playgrad.parallel.named import NAMES, strategy_named
+from playgrad.parallel.named import DETAILS, NAMES, strategy_named
+from playgrad.parallel.relaxed import AsynchronousDataParallel
 from playgrad.parallel.schedules import SCHEDULES, bubble_formula
 from playgrad.parallel.strategies import Pipeline
 from playgrad.runtime.hooks import Event
+from playgrad.runtime.session import memory_in_use
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 
@@ -123,7 +125,6 @@ class Lab:
     steps: int | None = None
     wanted: bool = False
     _chunks: int = 0
-    _model: Any = None
 
     @classmethod
     def of(cls, chosen: Mapping[str, Any]) -> Lab:
@@ -133,22 +134,21 @@ class Lab:
         Raises:
             GraphError: there is no such strategy, or it cannot be done with these numbers.
         """
-        details = ("micro_batches", "schedule", "collective")
-        given = {name: chosen[name] for name in details if name in chosen}
+        given = {name: chosen[name] for name in DETAILS if name in chosen}
         strategy = None
         if chosen["strategy"] != SINGLE:
             strategy = strategy_named(chosen["strategy"], chosen.get("devices", 1), **given)
         delays = {place: delay for place, delay in enumerate(chosen.get("delays", ())) if delay}
+        if isinstance(strategy, AsynchronousDataParallel):
+            seconds = {kind: _by_name(delays, kind) for kind in ("cpu", "gpu")}
+            strategy = replace(strategy, delays=seconds["cpu"] | seconds["gpu"])
         return cls(strategy, delays, chosen.get("steps"))
 
     def fitting(self, model: Any) -> None:
         """Training of ``model`` is about to begin."""
-        self._model = model
         self._chunks = 0
         kind = model.session.device.partition(":")[0]
-        model.session.executor.delays = {
-            f"{kind}:{place}": delay / 1000 for place, delay in self.delays.items()
-        }
+        model.session.executor.delays = _by_name(self.delays, kind)
 
     def new_trace(self) -> Trace | None:
         """Asked before each chunk of steps: a trace for the next step, or None."""
@@ -171,7 +171,7 @@ class Lab:
             "kind": "trace",
             "timeline": timeline(trace).as_dict(),
             "bubble_formula": formula,
-            "memory": self._model.session.memory(),
+            "memory": memory_in_use(),
             "events": [
                 {
                     "name": event.name,
@@ -184,3 +184,8 @@ class Lab:
                 for event in events
             ],
         }
+
+
+def _by_name(delays: Mapping[int, float], kind: str) -> dict[str, float]:
+    """Seconds by device of a kind, from milliseconds by its number."""
+    return {f"{kind}:{place}": delay / 1000 for place, delay in delays.items()}

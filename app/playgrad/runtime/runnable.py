@@ -11,6 +11,7 @@ import numpy as np
 
 from playgrad.compiler.compile import Compiled
 from playgrad.compiler.segments import Segment
+from playgrad.devices.pending import Done, Result, Then
 from playgrad.devices.webgpu import LoadedPlan
 from playgrad.errors import OutOfMemoryError, PlaygradError
 from playgrad.graph.graph import Graph
@@ -196,6 +197,16 @@ class Runnable:
         self.values.clear()
         self.transport.clear()
         self.written.clear()
+
+    def begin(self, feeds: Mapping[str, Array]) -> Result[list[Array]]:
+        """As ``run``, without waiting where all of it is one segment of another device."""
+        only = self._only_segment()
+        if only is None:
+            return Done(self.run(feeds))
+        given = {t.node.name: feeds[name] for name, t in self.compiled.program.feeds.items()}
+        names = [tensor.name for tensor in self.compiled.program.fetches]
+        begun = self.plans[only.device].begin(only.index, given, list(dict.fromkeys(names)))
+        return Then(begun, lambda arrays: [arrays[name] for name in names])
 
     def _begin(self, feeds: Mapping[str, Array]) -> None:
         self.values.update(self.constants)

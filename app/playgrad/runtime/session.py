@@ -17,6 +17,7 @@ from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
+from playgrad.devices.pending import Result
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
@@ -66,6 +67,14 @@ def close_sessions() -> None:
         session.close()
 
 
+def memory_in_use() -> dict[str, int]:
+    """Bytes that all sessions hold on each device: a GPU's buffers, a processor's variables."""
+    sizes: dict[str, int] = {}
+    for session in list(_open_sessions):
+        session._add_memory(sizes)
+    return sizes
+
+
 class Session:
     """Runs graphs and keeps the values of their variables.
 
@@ -107,7 +116,7 @@ class Session:
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
-        if self.device != HOST:
+        if not self.device.startswith("cpu"):
             self._gpu(self.device)
 
     def __enter__(self) -> Session:
@@ -135,7 +144,7 @@ class Session:
     @property
     def adapter(self) -> str:
         """Name of the processor behind ``device``."""
-        return "NumPy" if self.device == HOST else self._gpu(self.device).adapter
+        return "NumPy" if self.device.startswith("cpu") else self._gpu(self.device).adapter
 
     def _gpu(self, name: str) -> WebGpuDevice:
         if name not in self._gpus:
@@ -173,6 +182,18 @@ class Session:
         return _rebuild(structure, results)
 
     @_alone
+    def begin(
+        self, fetches: Sequence[Tensor], feed_dict: Mapping[Any, Any] | None = None
+    ) -> Result[list[Array]]:
+        """As ``run``, without waiting for the values where one device computes them all.
+
+        What is not done by then is done when the next call uses the device.
+        """
+        runnable, feeds = self._prepare(list(fetches), [], feed_dict)
+        assert runnable is not None
+        return runnable.begin(feeds)
+
+    @_alone
     def repeat(
         self, targets: Any, steps: int, feed_dict: Mapping[Any, Any] | None = None
     ) -> RepeatResult:
@@ -204,20 +225,19 @@ class Session:
         return runnable.dispatches if runnable else 0
 
     @_alone
+    def _add_memory(self, sizes: dict[str, int]) -> None:
+        for name, gpu in self._gpus.items():
+            sizes[name] = gpu.host.stats()["bytes"]
+        for (graph, name), array in self._store.arrays.items():
+            home = self._home(graph.node(name))
+            sizes[home] = sizes.get(home, 0) + array.nbytes
+
+    @_alone
     def value(self, variable: Tensor | str) -> Array:
         """The value of a variable now."""
         node = self._variable(variable)
         self._ready(node.graph, [node])
         return self._store.get((node.graph, node.name), node)
-
-    @_alone
-    def memory(self) -> dict[str, int]:
-        """Bytes in use on each device: all buffers of a GPU, the variables of a processor."""
-        sizes = {name: gpu.host.stats()["bytes"] for name, gpu in self._gpus.items()}
-        for (graph, name), array in self._store.arrays.items():
-            home = self._home(graph.node(name))
-            sizes[home] = sizes.get(home, 0) + array.nbytes
-        return sizes
 
     @_alone
     def assign(self, values: Mapping[Any, Any]) -> None:

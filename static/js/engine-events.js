@@ -127,10 +127,10 @@ const handlers = {
     store.progress.value = { ...store.progress.value, epoch, step, testLoss, testAccuracy };
   },
 
-  [PythonEvent.FIT_END]({ test_accuracy }) {
+  [PythonEvent.FIT_END]({ test_accuracy, parallel }) {
     const testAccuracy = test_accuracy ?? store.progress.value.testAccuracy;
     store.progress.value = { ...store.progress.value, testAccuracy, eta: null };
-    labFitEnded();
+    labFitEnded(parallel);
   },
 
   [PythonEvent.LAB_CHOICES]({ strategies, schedules, collectives }) {

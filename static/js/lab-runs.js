@@ -1,6 +1,6 @@
 /** The runs of the Lab: what is kept of each while it goes on, and when it has ended. */
 
-import { SINGLE, runOptions, titleOf } from "./lab.js";
+import { SINGLE, devicesOf, runOptions, titleOf } from "./lab.js";
 import * as store from "./store.js";
 
 /** @import { LabRun, Trace } from "./types.js" */
@@ -23,9 +23,10 @@ export function beginLabRun() {
   isUnderWay = true;
   /** @type {LabRun} */
   const run = {
-    id: nextId++, title: titleOf(settings, choices), settings, state: "running",
+    id: nextId++, title: titleOf(settings, choices), state: "running",
+    isSingle: settings.strategy === SINGLE, devices: devicesOf(settings, choices),
     program: store.source.value, device: null, msPerStep: null, loss: null, steps: [], losses: [],
-    trace: null,
+    trace: null, report: {},
   };
   store.labRuns.value = [...store.labRuns.value, run].slice(-MOST_RUNS);
   store.labShown.value = null;
@@ -55,13 +56,17 @@ export function labTraced(trace) {
   change({ trace });
 }
 
-/** Keep the curve: the next run begins it anew. */
-export function labFitEnded() {
+/**
+ * Keep the curve: the next run begins it anew.
+ * @param {import("./types.js").ParallelReport} report
+ */
+export function labFitEnded(report) {
   const { steps, series } = store.curves;
   change({
     steps: [...steps],
     losses: [...series.trendLoss],
     loss: series.trendLoss.findLast((value) => value !== null) ?? null,
+    report,
   });
 }
 

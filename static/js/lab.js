@@ -57,10 +57,9 @@ export function titleOf(settings, choices) {
   return parts.join(", ");
 }
 
-/** How many devices a run works on. @param {LabRun} run */
-export function devicesOf({ settings, trace }) {
-  return settings.strategy === SINGLE ? 1 : (trace?.timeline.devices.length ?? settings.devices);
-}
+/** How many devices a run works on. @param {LabSettings} settings @param {LabChoices} choices */
+export const devicesOf = (settings, choices) =>
+  detailsUsed(settings, choices).has("devices") ? settings.devices : 1;
 
 /**
  * How much faster a run is than the last one of the same program on one device, and that as a share
@@ -71,11 +70,11 @@ export function devicesOf({ settings, trace }) {
  */
 export function comparison(run, runs) {
   const one = runs.findLast((other) =>
-    other.settings.strategy === SINGLE && other.msPerStep !== null
+    other.isSingle && other.msPerStep !== null
     && other.program === run.program && other.device === run.device);
   if (!one?.msPerStep || !run.msPerStep) return { againstOne: null, againstIdeal: null };
   const againstOne = one.msPerStep / run.msPerStep;
-  return { againstOne, againstIdeal: againstOne / devicesOf(run) };
+  return { againstOne, againstIdeal: againstOne / run.devices };
 }
 
 /**

@@ -44,9 +44,12 @@
  *            devices: DeviceTime[]}} Timeline
  * @typedef {{timeline: Timeline, events: TraceEvent[], bubble_formula: number | null,
  *            memory: Record<string, number>}} Trace
- * @typedef {{id: number, title: string, settings: LabSettings, state: string, program: string,
- *            device: string | null, msPerStep: number | null, loss: number | null,
- *            steps: number[], losses: (number | null)[], trace: Trace | null}} LabRun
+ * @typedef {{updates?: Record<string, number>, mean_staleness?: number,
+ *            lost?: Record<string, string>}} ParallelReport what a strategy has to tell of a run
+ * @typedef {{id: number, title: string, isSingle: boolean, devices: number, state: string,
+ *            program: string, device: string | null, msPerStep: number | null,
+ *            loss: number | null, steps: number[], losses: (number | null)[],
+ *            trace: Trace | null, report: ParallelReport}} LabRun
  *   `device`: "cpu" or "gpu"; `steps` and `losses`: its curve, once it has ended
  *
  * @typedef {{id: number, text: string, stream: "stdout" | "stderr" | "note"}} ConsoleLine

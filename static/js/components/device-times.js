@@ -3,8 +3,12 @@ import * as format from "../format.js";
 
 const COLUMNS = ["input", "forward", "gradient", "update", "receive", "send"];
 
-/** The same step as numbers. @param {{trace: import("../types.js").Trace}} props */
-export function DeviceTimes({ trace }) {
+/**
+ * The same step as numbers.
+ * @param {{trace: import("../types.js").Trace, updates?: Record<string, number>}} props
+ *   `updates`: how many each device has made in the whole run, where they differ
+ */
+export function DeviceTimes({ trace, updates }) {
   const { devices } = trace.timeline;
   const columns = COLUMNS.filter((kind) => devices.some(({ kinds }) => kinds[kind]));
   return html`
@@ -16,6 +20,7 @@ export function DeviceTimes({ trace }) {
           ${columns.map((kind) => html`<th scope="col" key=${kind}>${kind}</th>`)}
           <th scope="col">waiting</th><th scope="col">sent</th><th scope="col">received</th>
           <th scope="col">memory</th>
+          ${updates && html`<th scope="col">updates</th>`}
         </tr></thead>
         <tbody>
           ${devices.map(({ device, kinds, idle, sent, received }) => html`
@@ -25,6 +30,7 @@ export function DeviceTimes({ trace }) {
               <td>${format.milliseconds(1000 * idle)}</td>
               <td>${format.bytes(sent)}</td><td>${format.bytes(received)}</td>
               <td>${format.bytes(trace.memory[device])}</td>
+              ${updates && html`<td>${updates[device] ?? format.NONE}</td>`}
             </tr>
           `)}
         </tbody>

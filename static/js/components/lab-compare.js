@@ -1,7 +1,7 @@
 import { uPlot } from "../../vendor/uplot.js";
 import { html, useMemo, useState } from "../../vendor/preact.js";
 import * as format from "../format.js";
-import { comparison, devicesOf } from "../lab.js";
+import { comparison } from "../lab.js";
 import { forgetLabRun } from "../lab-runs.js";
 import * as store from "../store.js";
 import { Chart } from "./chart.js";
@@ -36,7 +36,9 @@ function Losses({ runs }) {
   const version = store.curvesVersion.value;
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const data = useMemo(() => aligned(runs), [runs, version]);
-  const lines = runs.map((run) => ({ label: run.title, colour: colourOf(run), width: 1.75 }));
+  // The later ones are drawn over the earlier, which often are the same curve: let those stand out.
+  const lines = runs.map((run, index) => (
+    { label: run.title, colour: colourOf(run), width: 1.5 + 1.5 * (runs.length - 1 - index) }));
   const shownAt = hovered === null ? "Loss" : `Loss at step ${data[0][hovered]}`;
   const summary = runs.map((run) => `${run.title} ${format.loss(run.loss)}`).join("; ");
   return html`
@@ -106,7 +108,7 @@ function Row({ run, runs, isShown }) {
           <span>${run.id} ${run.title}${run.state === "done" ? "" : ` (${run.state})`}</span>
         </button>
       </th>
-      <td>${devicesOf(run)} ${run.device ?? ""}</td>
+      <td>${run.devices} ${run.device ?? ""}</td>
       <td>${run.msPerStep === null ? format.NONE : format.milliseconds(run.msPerStep)}</td>
       <td>${times}</td>
       <td>${format.percent(againstIdeal, 0)}</td>

@@ -1,6 +1,6 @@
 import { html, useState } from "../../vendor/preact.js";
 import * as format from "../format.js";
-import { devicesOf, ticks } from "../lab.js";
+import { ticks } from "../lab.js";
 import { DeviceTimes } from "./device-times.js";
 import { Lane } from "./lane.js";
 
@@ -25,7 +25,9 @@ export function LabTimeline({ run }) {
       </div>
       ${run && trace
         ? html`<${Measures} run=${run} trace=${trace} /><${Lanes} key=${run.id} trace=${trace} />
-            <${DeviceTimes} trace=${trace} />`
+            <${DeviceTimes} trace=${trace} updates=${run.report.updates} />
+            ${Object.entries(run.report.lost ?? {}).map(([device, why]) => html`
+              <p key=${device} class="hint lab-lost" data-failed>${device} was lost, and the others went on: ${why}</p>`)}`
         : html`<p class="lab-wait">${run
             ? "A step is measured soon after the first."
             : "Run a strategy to see what each device does when: computing, moving tensors, waiting."}</p>`}
@@ -38,7 +40,7 @@ function Measures({ run, trace }) {
   const { bubble, communication, bytes_moved, seconds } = trace.timeline;
   const formula = trace.bubble_formula;
   const memory = Object.values(trace.memory).reduce((sum, bytes) => sum + bytes, 0);
-  const several = devicesOf(run) > 1;
+  const several = run.devices > 1;
   const perSecond = run.msPerStep ? 1000 / run.msPerStep : null;
   /** @type {[string, string, string, string][]} test id, name, value, remark */
   const measures = [
@@ -48,8 +50,12 @@ function Measures({ run, trace }) {
     ["bytes", "Moved a step", format.bytes(bytes_moved), ""],
     ["memory", "Memory", format.bytes(memory), several ? "on all devices" : ""],
     ["speed", "Steps per second", format.rate(perSecond), ""],
-    ["step", "This step", `${format.milliseconds(1000 * seconds)} ms`, ""],
+    ["step", "Time traced", `${format.milliseconds(1000 * seconds)} ms`, ""],
   ];
+  const staleness = run.report.mean_staleness;
+  if (staleness !== undefined) {
+    measures.push(["staleness", "Staleness", staleness.toFixed(2), "updates, on average"]);
+  }
   return html`
     <dl class="lab-measures">
       ${measures.map(([id, name, value, remark]) => html`

@@ -119,16 +119,16 @@ def test_asynchronous_replicas_learn() -> None:
 
 
 def test_a_slow_replica_holds_up_nobody_unless_asked_to() -> None:
-    slow = {"cpu:1": 0.05}
-    free, _ = train(model(AsynchronousDataParallel(3, delays=slow)))
-    assert free.parallel["updates"]["cpu:1"] < min(
-        free.parallel["updates"][name] for name in ("cpu:0", "cpu:2")
-    )
-    bound, _ = train(model(AsynchronousDataParallel(3, staleness=1, delays=slow)))
-    counts = bound.parallel["updates"].values()
-    assert max(counts) - min(counts) <= 2
-    # Two others, each at most two batches further.
-    assert max(map(int, bound.parallel["staleness"])) <= 4
+    slow = {"cpu:1": 0.2}
+    with options_set(Options(steps=24)):
+        free, _ = train(model(AsynchronousDataParallel(3, delays=slow)))
+        bound, _ = train(model(AsynchronousDataParallel(3, staleness=1, delays=slow)))
+    counts = free.parallel["updates"]
+    assert counts["cpu:1"] < min(counts["cpu:0"], counts["cpu:2"])
+    counts = bound.parallel["updates"]
+    assert max(counts.values()) - min(counts.values()) <= 2
+    # While one is at a batch, each of the others goes from one batch behind to two ahead of it.
+    assert max(map(int, bound.parallel["staleness"])) <= 6
 
 
 def asynchronous(made: pg.Model, devices: int) -> AsynchronousStep:

@@ -248,6 +248,11 @@ class Runnable:
         return only if only is not None and only.device in self.plans else None
 
     @property
+    def variables(self) -> set[str]:
+        """The names of the variables that it reads or writes."""
+        return {node.name for node in self.compiled.order if is_variable(node)}
+
+    @property
     def dispatches(self) -> int:
         """Kernel dispatches in one run, on all GPUs."""
         return sum(len(plan.plan["steps"]) for plan in self.plans.values())

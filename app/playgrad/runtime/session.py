@@ -32,6 +32,9 @@ from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
 
+MOST_RUNNABLES = 32
+"""Compiled programs that a session keeps, each with its buffers: those used last."""
+
 
 @dataclass(frozen=True)
 class RepeatResult:
@@ -252,16 +255,35 @@ class Session:
         for variable, value in values.items():
             node = self._variable(variable)
             checked.append((node, check_value(value, node.outputs[0], f"variable '{node.name}'")))
-        for node, array in checked:
-            self._put(node, array)
+        self._put(checked)
 
-    def _put(self, node: Node, array: Array) -> None:
-        """Give a variable its value, and room for it first if it has none."""
-        key = (node.graph, node.name)
-        home = self._home(node)
-        if key not in self._store and not home.startswith("cpu"):
-            self._store.allocate(node.graph, [node], home)
-        self._store.set(key, array)
+    def _put(self, values: Sequence[tuple[Node, Array]]) -> None:
+        """Give variables their values, and those that have none room first, in common buffers."""
+        homes: dict[tuple[Graph, str], list[Node]] = {}
+        for node, _ in values:
+            home = self._home(node)
+            if (node.graph, node.name) not in self._store and not home.startswith("cpu"):
+                homes.setdefault((node.graph, home), []).append(node)
+        for (graph, home), nodes in homes.items():
+            self._store.allocate(graph, nodes, home)
+        for node, array in values:
+            self._store.set((node.graph, node.name), array)
+
+    @_alone
+    def forget(self, variables: Sequence[Tensor]) -> None:
+        """Free the values of ``variables`` and what was compiled to run with them.
+
+        Used again, they begin with their initial value.
+        """
+        self._check_open()
+        gone = {(variable.graph, variable.node.name) for variable in variables}
+        for key, (runnable, _) in list(self._runnables.items()):
+            if any((runnable.graph, name) in gone for name in runnable.variables):
+                del self._runnables[key]
+                runnable.unload()
+        for variable in gone:
+            if variable in self._store:
+                self._store.drop(variable)
 
     @_alone
     def initialize(self, graph: Graph | None = None) -> None:
@@ -303,12 +325,13 @@ class Session:
         before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
         self.placement = placement
         self._forget_runnables()
+        moved = []
         for (graph, name), home in before.items():
             node = graph.node(name)
             if self._home(node) != home:
-                value = self._store.get((graph, name), node)
+                moved.append((node, self._store.get((graph, name), node)))
                 self._store.drop((graph, name))
-                self._put(node, value)
+        self._put(moved)
 
     def _home(self, node: Node) -> str:
         """The device on which a variable lives."""
@@ -336,7 +359,10 @@ class Session:
             compiled = compile_program(program, shapes, self.policy)
             runnable = self._load(compiled, graph)
             self._runnables[key] = (runnable, FeedChecks(graph, tensors))
-        runnable, checks = self._runnables[key]
+        runnable, checks = self._runnables[key] = self._runnables.pop(key)
+        if len(self._runnables) > MOST_RUNNABLES:
+            oldest, _ = self._runnables.pop(next(iter(self._runnables)))
+            oldest.unload()
         checks.check(arrays)
         return runnable, arrays
 

@@ -45,9 +45,10 @@ class LabHooks(Hooks):
 
 
 @pytest.fixture(autouse=True)
-def one_processor_again() -> Iterator[None]:
+def as_before() -> Iterator[None]:
     yield
     registry.set_logical_devices(cpu=1)
+    reset_default_graph()
 
 
 def train(lab: Lab, watched: bool = True) -> tuple[list[Event], pg.Sequential]:

@@ -19,8 +19,18 @@ Array = np.ndarray[Any, Any]
 Steps = Callable[[float, "Trace | None"], Generator[Pending, None, None]]
 
 
-def host_steps(segment: Segment, works: Sequence[Callable[[], None]]) -> Steps:
-    """A segment of a processor whose nodes are ``works``, run in this process."""
+def host_steps(
+    segment: Segment,
+    works: Sequence[Callable[[], None]],
+    dying: Sequence[Sequence[Tensor]],
+    values: dict[Tensor, Array],
+) -> Steps:
+    """A segment of a processor whose nodes are ``works``, run in this process.
+
+    Args:
+        dying: what is not needed any more after each node.
+        values: the run's results by tensor.
+    """
     moved = {"receive": 0, "send": 0}
     for node in segment.nodes:
         if node.op.name in moved:
@@ -28,8 +38,10 @@ def host_steps(segment: Segment, works: Sequence[Callable[[], None]]) -> Steps:
 
     def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
         start = time.perf_counter()
-        for work in works:
+        for work, dead in zip(works, dying, strict=True):
             work()
+            for tensor in dead:
+                del values[tensor]
         if trace is not None:
             end = time.perf_counter()
             clock = {"receive": (start, start), segment.kind: (start, end), "send": (end, end)}

@@ -15,7 +15,6 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering, Target
 from playgrad.ops.state import is_variable
 
-
 FEED = "feed"
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
-from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
 from playgrad.devices.pending import Result
@@ -355,17 +354,13 @@ class Session:
         self._ready(graph, [graph.node(node.name) for node in variables])
         plans: dict[str, LoadedPlan] = {}
         try:
-            for name, segments in compiled.segments.items():
+            for name in compiled.segments:
                 if name.startswith("cpu"):
                     continue
                 gpu = self._gpu(name)
-                builder = PlanBuilder(
-                    [segment.nodes for segment in segments],
-                    compiled.on_device(name),
-                    gpu.target,
-                    self._store.layout(graph, name),
-                )
-                plans[name] = gpu.load(builder.build(), self._store.external(name))
+                layout = self._store.layout(graph, name)
+                made = compiled.plan(name, gpu.target, layout)
+                plans[name] = gpu.load(made, self._store.external(name))
         except BaseException:
             for plan in plans.values():
                 plan.unload()

@@ -12,10 +12,11 @@ from playgrad.nn.resident import Resident
 from playgrad.nn.steps import HISTORY_ROWS, TrainStep, build_train_step
 from playgrad.parallel import Strategy
 from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.parallel.layout import Rewritten
 from playgrad.parallel.local import average
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
-from playgrad.parallel.rewrite import Rewritten, rewrite
+from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.parallel.unroll import unroll
 from playgrad.runtime.options import get_options

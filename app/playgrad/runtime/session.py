@@ -69,6 +69,14 @@ def close_sessions() -> None:
         session.close()
 
 
+def memory_in_use() -> dict[str, int]:
+    """Bytes that all sessions hold on each device: a GPU's buffers, a processor's variables."""
+    sizes: dict[str, int] = {}
+    for session in list(_open_sessions):
+        session._add_memory(sizes)
+    return sizes
+
+
 class Session:
     """Runs graphs and keeps the values of their variables.
 
@@ -217,6 +225,14 @@ class Session:
         """Kernel dispatches in one run of ``targets`` on GPUs."""
         runnable = self.compiled(targets, feed_dict)
         return runnable.dispatches if runnable else 0
+
+    @_alone
+    def _add_memory(self, sizes: dict[str, int]) -> None:
+        for name, gpu in self._gpus.items():
+            sizes[name] = gpu.host.stats()["bytes"]
+        for (graph, name), array in self._store.arrays.items():
+            home = self._home(graph.node(name))
+            sizes[home] = sizes.get(home, 0) + array.nbytes
 
     @_alone
     def value(self, variable: Tensor | str) -> Array:

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node
 from playgrad.nn.calls import notes_of
 from playgrad.nn.layer_costs import chain_of
@@ -160,8 +161,17 @@ def _rewritten(
 ) -> Rewritten:
     key = ("parallel", step.run, strategy)
     if key not in model.cache:
-        layout = strategy.layout(_kind(model))
-        model.cache[key] = rewrite(take_apart(step.run), batch, layout, strategy.name)
+        parts = take_apart(step.run)
+        if isinstance(strategy, DataParallel):
+            layout = strategy.layout(_kind(model), parts.own_devices)
+        elif len(parts.own_devices) > 1:
+            raise GraphError(
+                f"'{strategy.name}' cannot train layers placed on {', '.join(parts.own_devices)}.",
+                hint="Leave the device scopes out, or use DataParallel.",
+            )
+        else:
+            layout = strategy.layout(_kind(model))
+        model.cache[key] = rewrite(parts, batch, layout, strategy.name)
     rewritten: Rewritten = model.cache[key]
     return rewritten
 
@@ -210,7 +220,7 @@ def settle(model: Model, rewritten: Rewritten | None = None) -> None:
     mirrors = {} if rewritten is None else rewritten.mirrors
     wanted = {mirror for own in mirrors.values() for mirror in own}
     session.set_placement(None if rewritten is None else rewritten.placement)
-    session.forget(notes.mirrors - wanted)
+    session.forget(list(notes.mirrors - wanted))
     notes.mirrors = wanted
     session.assign(
         {

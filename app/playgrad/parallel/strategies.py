@@ -65,13 +65,26 @@ class DataParallel:
         """No stages: every device has all layers."""
         return ()
 
-    def layout(self, kind: str) -> Layout:
-        """The layout over devices of ``kind``, unless they are named."""
+    def layout(self, kind: str, own: tuple[str, ...] = ()) -> Layout:
+        """The layout over devices of ``kind``, unless they are named.
+
+        Args:
+            own: the devices that the model's layers were placed on: each replica has as many.
+
+        Raises:
+            GraphError: the first replica would not be where the layers are.
+        """
         names = named_devices(self.devices, kind)
-        schedule = (Pass(0, 0, False), Pass(0, 0, True))
+        width = max(1, len(own))
+        if len(names) % width or (own and names[:width] != own):
+            raise GraphError(
+                f"the layers are placed on {', '.join(own)}, so each replica needs {width} "
+                f"devices, and the first replica those; not {', '.join(names)}.",
+                hint="Name the devices in that order, as many for every replica.",
+            )
         return Layout(
-            tuple((name,) for name in names),
-            schedule,
+            tuple(names[first : first + width] for first in range(0, len(names), width)),
+            (Pass(0, 0, False), Pass(0, 0, True)),
             collectives.get(self.collective),
             self.bucket_bytes,
         )

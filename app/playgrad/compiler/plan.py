@@ -25,6 +25,7 @@ from typing import Any
 
 from playgrad.compiler.batch import Batch, alone, schedule, set_lifetimes
 from playgrad.compiler.dispatches import Dispatch, Dispatches, StateLayout, Storage
+from playgrad.compiler.in_place import write_in_place
 from playgrad.compiler.memory import plan_memory
 from playgrad.compiler.merge import merge
 from playgrad.errors import PlaygradError
@@ -76,14 +77,10 @@ class PlanBuilder:
 
     def build(self) -> dict[str, Any]:
         """The Plan."""
-        set_lifetimes(self.parts.blocks, self.batches)
-        for tensor in self.fetches:
-            storage = self.parts.storage[tensor]
-            if storage.block >= 0:
-                # The segment that makes a fetch is followed by the read, so to its end is enough.
-                block = self.parts.blocks[storage.block]
-                end = next(last for first, last in self.cuts if block.first < last)
-                block.last = max(block.last, end - 1)
+        self._set_lifetimes()
+        if self.reuse_memory:
+            write_in_place(self.parts, self.batches)
+            self._set_lifetimes()
         arenas = plan_memory(self.parts.blocks, self.limits.max_buffer_size, self.reuse_memory)
         layout = _Buffers()
         for number, size in enumerate(arenas):
@@ -112,6 +109,16 @@ class PlanBuilder:
             "fetches": {tensor.name: self._fetch(tensor, layout) for tensor in self.fetches},
         }
 
+    def _set_lifetimes(self) -> None:
+        set_lifetimes(self.parts.blocks, self.batches)
+        for tensor in self.fetches:
+            storage = self.parts.storage[tensor]
+            if storage.block >= 0:
+                # The read follows the segment that makes a fetch.
+                block = self.parts.blocks[storage.block]
+                end = next(last for first, last in self.cuts if block.first < last)
+                block.last = max(block.last, end)
+
     def _where(self, storage: Storage, layout: _Buffers) -> tuple[int, int]:
         if storage.place is not None:
             return layout.external(storage.place.buffer), storage.place.offset
@@ -123,17 +130,17 @@ class PlanBuilder:
         shape = list(tensor.spec.static_shape)
         return {"buffer": buffer, "offset": offset, "shape": shape, "dtype": tensor.dtype}
 
-    def _steps(
-        self, batch: Batch, layout: _Buffers, kernels: _Kernels
-    ) -> list[dict[str, Any]]:
-        """One dispatch for ``batch``, or where that cannot be, one for each member."""
+    def _steps(self, batch: Batch, layout: _Buffers, kernels: _Kernels) -> list[dict[str, Any]]:
+        """One dispatch for ``batch``, or where that cannot be, several for its parts."""
         places = {
             member: [(*self._where(item, layout), item.size) for item, _ in member.operands]
             for member in batch.members
         }
-        merged = merge(batch, places, self.limits) if len(places) > 1 else None
+        if batch.count == 1:
+            return [self._step(member, place, kernels) for member, place in places.items()]
+        merged = merge(batch, places, self.limits)
         if merged is None:
-            return [self._step(member, places[member], kernels) for member in batch.members]
+            return [step for half in batch.halves() for step in self._steps(half, layout, kernels)]
         access = tuple("read_write" if written else "read" for written in merged.written)
         names = [f"buffer{number}" for number in range(len(merged.bindings))]
         sizes = [size for _, _, size in merged.bindings]

@@ -6,20 +6,23 @@ import time
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node
 from playgrad.nn.layer_costs import chain_of
 from playgrad.nn.resident import Resident
 from playgrad.nn.steps import HISTORY_ROWS, TrainStep, build_train_step
 from playgrad.parallel import Strategy
 from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.parallel.layout import Rewritten
 from playgrad.parallel.local import average
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
-from playgrad.parallel.rewrite import Rewritten, rewrite
+from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.parallel.unroll import unroll
 from playgrad.runtime.options import get_options
 from playgrad.runtime.session import RepeatResult, Session
+from playgrad.runtime.trace import Trace
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
@@ -47,6 +50,14 @@ class LocalStep(TrainStep):
                 break
         return RepeatResult(done, time.perf_counter() - start)
 
+    def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        session.run(self.run, trace=trace)
+        self.since[0] += 1
+        if self.since[0] == self.every:
+            session.run(self.mean, trace=trace)
+            self.since[0] = 0
+        return 1
+
     def settle(self, session: Session) -> None:
         if self.since[0]:
             session.run(self.mean)
@@ -69,6 +80,12 @@ class OverlappedStep(TrainStep):
         done = together * self.count + rest.steps_done
         return RepeatResult(done, first.seconds + rest.seconds)
 
+    def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        if most < self.count:
+            return super().traced(session, trace)
+        session.run(self.many, trace=trace)
+        return self.count
+
 
 @dataclass(frozen=True)
 class AsynchronousStep(TrainStep):
@@ -81,8 +98,13 @@ class AsynchronousStep(TrainStep):
         done = self.server.run(steps, session.stop_check)
         return RepeatResult(done, time.perf_counter() - start)
 
-    def traced(self, session: Session, trace: Any) -> None:
-        self.server.run(1, session.stop_check)  # it has been noting all along
+    def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        """Two updates for each replica, so that each is seen at work."""
+        before, self.server.trace = self.server.trace, trace
+        try:
+            return self.server.run(min(most, 2 * len(self.server.clients)), session.stop_check)
+        finally:
+            self.server.trace = before
 
     def finish(self) -> dict[str, Any]:
         self.server.close()
@@ -138,8 +160,17 @@ def _rewritten(
 ) -> Rewritten:
     key = ("parallel", step.run, strategy)
     if key not in model.cache:
-        layout = strategy.layout(_kind(model))
-        model.cache[key] = rewrite(take_apart(step.run), batch, layout, strategy.name)
+        parts = take_apart(step.run)
+        if isinstance(strategy, DataParallel):
+            layout = strategy.layout(_kind(model), parts.own_devices)
+        elif len(parts.own_devices) > 1:
+            raise GraphError(
+                f"'{strategy.name}' cannot train layers placed on {', '.join(parts.own_devices)}.",
+                hint="Leave the device scopes out, or use DataParallel.",
+            )
+        else:
+            layout = strategy.layout(_kind(model))
+        model.cache[key] = rewrite(parts, batch, layout, strategy.name)
     rewritten: Rewritten = model.cache[key]
     return rewritten
 

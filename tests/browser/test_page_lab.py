@@ -29,6 +29,7 @@ model.compile(
 model.fit(x, (x[:, 0] > 0).astype(np.int32), batch_size=16, epochs=100_000, verbose=0)
 """
 STEPS = 40
+MOST_RUNS = 8
 RUN, DEVICES, MS, ONE, IDEAL, WAITING, MOVED, LOSS = range(8)
 """Columns of the table of runs."""
 
@@ -48,7 +49,7 @@ class LabPage(Playground):
         """Run with what is chosen; the run's cells in the table."""
         before = self.at("lab-run-row").count()
         self.at("lab-run").click()
-        expect(self.at("lab-run-row")).to_have_count(before + 1)
+        expect(self.at("lab-run-row")).to_have_count(min(before + 1, MOST_RUNS))
         self.expect_status(state)
         return self.rows()[-1]
 
@@ -148,7 +149,6 @@ def test_what_says_nothing_cannot_be_chosen(lab: LabPage) -> None:
         "pipeline": {"lab-devices", "lab-micro-batches", "lab-schedule"},
     }
     fields = ("lab-devices", "lab-micro-batches", "lab-schedule", "lab-collective")
-    lab.at("lab-schedule").evaluate("each => each.value")
     for strategy, enabled in open_to.items():
         lab.at("lab-strategy").select_option(strategy)
         assert {name for name in fields if lab.at(name).is_enabled()} == enabled
@@ -215,7 +215,7 @@ def test_many_switches_leave_nothing_behind(lab: LabPage) -> None:
         for strategy in ("sync", "pipeline", "local"):
             lab.choose(strategy, 2, steps=4)
             lab.run_in_lab()
-    assert len(lab.rows()) == 8  # the latest
+    assert len(lab.rows()) == MOST_RUNS  # the latest
     assert lab.workers() == workers
     left = "from playgrad.runtime import session\nprint(len(session._open_sessions))"
     assert lab.finish(left).split() == ["0"]

@@ -160,7 +160,7 @@ def test_what_says_nothing_cannot_be_chosen(lab: LabPage) -> None:
     most = int(lab.at("lab-devices").get_attribute("max") or 0)
     assert most >= 4
     assert lab.at("lab-devices").input_value() == str(most)
-    assert "share" in lab.text("lab-words")
+    assert "in turns" in lab.text("lab-words")
 
 
 def test_keys(lab: LabPage) -> None:

@@ -116,7 +116,7 @@ def test_the_graph_of_a_rewritten_step_shows_its_devices() -> None:
 def test_a_graph_is_drawn_although_some_operations_have_no_kernel() -> None:
     """A strategy wants them on its devices; they are folded away before anything is run."""
     with pg.Graph().as_default():
-        x = pg.placeholder(shape=(2,))
+        x = pg.Variable(np.zeros(2, np.float32))
         with pg.device("gpu:0"):
             ones = pg.ones_like(x)
         policy = Policy("gpu:0", ["cpu:0", "gpu:0"])

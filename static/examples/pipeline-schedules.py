@@ -3,7 +3,7 @@
 Four layers are dealt out to two devices, and eight parts of each batch pass through them. The
 schedule says in which order; the bubble is the share of time in which devices wait. The formula
 assumes equal stages and free transfers, so what is measured is worse, most of all on one machine.
-All give the same loss but PipeDream, which does not wait for updates, so computes with older weights.
+All give the same loss but PipeDream, which does not wait for updates: its weights are older.
 """
 
 import playgrad as pg

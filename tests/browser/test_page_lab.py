@@ -132,10 +132,7 @@ def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None
 
 def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
     lab.choose("async", 2)
-    lab.fill("lab-delay-1", 20)
-    run = lab.run_in_lab()
-    lab.fill("lab-delay-1", 0)
-    assert "20 ms delay" in run[RUN]
+    lab.run_in_lab()
     assert float(lab.text("lab-staleness")) >= 0
     table = lab.at("lab-times").inner_text()
     assert "updates" in table

@@ -6,6 +6,7 @@
  */
 
 import { pyodideURL } from "../vendor/versions.js";
+import { DeviceLinks } from "./device-links.js";
 import { PythonCommand, PythonEvent } from "./messages.js";
 import { createHost } from "./python-host.js";
 import { interruptBuffer } from "./shared-memory.js";
@@ -45,6 +46,9 @@ import platform, numpy, playgrad
 let pyodide;
 /** @type {(() => string) | undefined} Python's `serve`, once it can be called */
 let serve;
+
+/** @type {DeviceLinks | undefined} */
+let links;
 
 /** When each start-up phase ended, in milliseconds since the worker began. @type {Record<string, number>} */
 const timings = {};
@@ -94,9 +98,10 @@ function lineSink(kind) {
 
 /** @param {{memory: import("./shared-memory.js").SharedMemory, ports: MessagePort[]}} ends */
 async function start({ memory, ports }) {
+  links = new DeviceLinks(memory, ports);
   pyodide = await runtime;
   const checkInterrupt = () => pyodide.checkInterrupt();
-  pyodide.registerJsModule("playgrad_host", createHost(memory, ports, checkInterrupt));
+  pyodide.registerJsModule("playgrad_host", createHost(memory, links, checkInterrupt));
   loading("numpy");
   pyodide.runPython("import numpy");
   ended("numpy");
@@ -138,4 +143,5 @@ function crash(message) {
 self.onmessage = ({ data }) => {
   if (data.kind === PythonCommand.START) start(data).catch((error) => crash(String(error)));
   else if (data.kind === PythonCommand.POKE) handlePending();
+  else if (data.kind === PythonCommand.PORTS) links?.add(data.ports);
 };

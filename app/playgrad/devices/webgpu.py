@@ -56,6 +56,8 @@ class WebGpuDevice:
 
     def check(self) -> None:
         """Find out whether the device is still there: it can go away while nobody uses it."""
+        if self.lost:
+            return
         try:
             self.host.stats()
         except DeviceLostError:
@@ -122,7 +124,13 @@ class LoadedPlan:
         program, number = (None, 0) if segment is None else (self.program, segment)
         with self.device.guarded():
             begun = host.begin(program, number, 1, self._writes(feeds), self._reads(fetches))
-        return Then(begun, lambda result: self._arrays(fetches, result))
+
+        def arrays() -> dict[str, Array]:
+            with self.device.guarded():
+                result = begun.result()
+            return self._arrays(fetches, result)
+
+        return Then(begun, arrays)
 
     def _writes(self, feeds: Mapping[str, Array]) -> list[Write]:
         writes: list[Write] = []

@@ -15,6 +15,7 @@ import numpy as np
 
 from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
+from playgrad.devices import registry
 from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.graph.graph import reset_default_graph
@@ -86,6 +87,7 @@ class Controller:
         self.running = True
         state = "done"
         try:
+            _offer(run_options.get("devices"))
             with options_set(options):
                 exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
@@ -176,6 +178,13 @@ class Controller:
     def emit_graph(self) -> None:
         """Send the page the graph of a training step."""
         _emit({"kind": "graph", "graph": self._graph()})
+
+
+def _offer(count: int | None) -> None:
+    """Let the program have ``count`` devices of each kind that there is; None for the usual."""
+    registry.reset_logical_devices()
+    if count is not None:
+        registry.set_logical_devices(cpu=count, gpu=count if registry.gpu_adapters() else None)
 
 
 def _emit(event: Event) -> None:

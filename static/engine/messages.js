@@ -23,7 +23,7 @@ export const PythonCommand = Object.freeze({
 
 /** Python worker → page. */
 export const PythonEvent = Object.freeze({
-  /** {stage}: "python", "numpy" or "library" is being started. */
+  /** {stage}: "python" or "library" is being started. */
   LOADING: "loading",
   READY: "ready",
   STATUS: "status",

@@ -5,15 +5,12 @@
  * mailbox. While Python is busy, no message can be received, and Python looks into the mailbox itself.
  */
 
-import { pyodideURL } from "../vendor/versions.js";
 import { DeviceLinks } from "./device-links.js";
 import { PythonCommand, PythonEvent } from "./messages.js";
+import { bootPython } from "./python-boot.js";
 import { createHost } from "./python-host.js";
 import { interruptBuffer } from "./shared-memory.js";
 
-/** Where the server keeps the runtime, its lock file and the NumPy wheel. */
-const PYODIDE = new URL(pyodideURL, self.location.href).href;
-const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
 /**
  * `serve()` lets Python look into the mailbox, and tells how it went: "" for well, "stopped" for a
  * stop that came a moment too late to interrupt the user's program, else the traceback.
@@ -63,31 +60,18 @@ function loading(stage) {
   self.postMessage({ kind: PythonEvent.LOADING, stage });
 }
 
-/** Everything that can be fetched is fetched at once, before the page has even connected us. */
-const bundle = download(BUNDLE);
+/** Begins before the page has even connected us. */
 const runtime = boot();
-for (const early of [bundle, runtime]) early.catch(() => {}); // `start` will await and report them
-
-/** @param {string} url @returns {Promise<ArrayBuffer>} */
-async function download(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
-  const bytes = await response.arrayBuffer();
-  ended("bundle");
-  return bytes;
-}
+runtime.catch(() => {}); // `start` will await and report it
 
 async function boot() {
   loading("python");
-  const { loadPyodide } = await import(`${PYODIDE}pyodide.mjs`);
-  const started = await loadPyodide({
-    indexURL: PYODIDE,
-    packages: ["numpy"],
+  const booted = await bootPython({
     stdout: lineSink(PythonEvent.STDOUT),
     stderr: lineSink(PythonEvent.STDERR),
   });
   ended("python");
-  return started;
+  return booted;
 }
 
 /** What Python writes before the controller has taken over its streams. @param {string} kind */
@@ -102,12 +86,7 @@ async function start({ memory, ports }) {
   pyodide = await runtime;
   const checkInterrupt = () => pyodide.checkInterrupt();
   pyodide.registerJsModule("playgrad_host", createHost(memory, links, checkInterrupt));
-  loading("numpy");
-  pyodide.runPython("import numpy");
-  ended("numpy");
   loading("library");
-  const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
-  pyodide.unpackArchive(await bundle, "zip", { extractDir: sitePackages });
   serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
   ended("library");
   self.postMessage({ kind: PythonEvent.READY, ...versions(), timings });

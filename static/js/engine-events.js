@@ -20,7 +20,6 @@ const OLD_NEWS = new Set([...FLOODS, PythonEvent.EPOCH_END, PythonEvent.FIT_BEGI
 
 const STAGES = /** @type {Record<string, string>} */ ({
   python: "Starting Python",
-  numpy: "Loading NumPy",
   library: "Loading the library",
 });
 

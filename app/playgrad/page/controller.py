@@ -6,6 +6,7 @@ nothing runs, the worker calls ``handle_pending`` when a request has arrived. Bo
 
 from __future__ import annotations
 
+import functools
 import gc
 import linecache
 import sys
@@ -213,7 +214,8 @@ def main() -> None:
     sys.stdout = Stream("stdout", host.emit)
     sys.stderr = Stream("stderr", host.emit)
     set_hooks(controller.hooks)
-    set_source(lambda name: host.fetch_data(f"/data/{name}"))
+    # Kept from run to run: a data set is the slowest thing that a program waits for.
+    set_source(functools.cache(lambda name: host.fetch_data(f"/data/{name}")))
 
 
 def handle_pending() -> None:

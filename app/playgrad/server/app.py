@@ -15,6 +15,7 @@ from playgrad.server.bundle import BundleCache
 from playgrad.server.examples import list_examples
 from playgrad.server.files import IMMUTABLE, ONE_DAY, REVALIDATE, send
 from playgrad.server.headers import add_security_headers
+from playgrad.server.image import ImageCache
 
 # Address -> file of the original distribution.
 # The bundler names shared chunks after a hash of their content.
@@ -72,6 +73,7 @@ def _add_page_routes(app: Flask) -> None:
 
 def _add_asset_routes(app: Flask) -> None:
     bundles = BundleCache()
+    images = ImageCache(bundles)
 
     @app.get("/bundle/playgrad.zip")
     def bundle() -> Response:
@@ -81,6 +83,13 @@ def _add_asset_routes(app: Flask) -> None:
         response.set_etag(made.etag)
         response.make_conditional(request)
         return response
+
+    @app.get("/image/python.bin")
+    def image() -> Response:
+        path = images.get()
+        if path is None:
+            raise NotFound("the image of Python's memory is not there yet, or cannot be made")
+        return send(path.parent, path.name, REVALIDATE)
 
     @app.get("/pyodide/<name>")
     def current_pyodide_file(name: str) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from playgrad.nn.layer_costs import chain_of
 from playgrad.nn.resident import Resident
 from playgrad.nn.steps import TrainStep, build_train_step
 from playgrad.parallel.partition import take_apart
@@ -30,7 +31,11 @@ def build_parallel_step(
         GraphError: the batch or the model has fewer parts than the strategy needs.
         DeviceError: a device does not exist.
     """
-    stages = strategy.stages_of(model.structure.steps)
+    # Once: measured anew, the times and so the stages might differ from fit to fit.
+    chosen = ("stages", strategy, data.key, batch)
+    if chosen not in model.cache:
+        model.cache[chosen] = strategy.stages_of(chain_of(model, data, batch))
+    stages = model.cache[chosen]
     step = build_train_step(model, data, batch, shuffle, seed, stages)
     key = ("parallel", step.run, strategy)
     if key not in model.cache:

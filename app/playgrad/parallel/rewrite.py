@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import islice, pairwise
 
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
@@ -21,18 +20,7 @@ from playgrad.ops.state import Variable, group, is_variable
 from playgrad.parallel.collectives import Collectives
 from playgrad.parallel.copies import Replica
 from playgrad.parallel.partition import MEAN, SPLIT, Partition
-
-
-class Pass(NamedTuple):
-    """One entry of a schedule: a stage's way over a micro-batch.
-
-    ``replica`` is the one that does it; None for all of them, each with its own.
-    """
-
-    stage: int
-    micro_batch: int
-    backward: bool
-    replica: int | None = None
+from playgrad.parallel.schedules import Pass
 
 
 @dataclass(frozen=True)
@@ -42,7 +30,8 @@ class Layout:
     Attributes:
         devices: for each replica the device of each stage.
         schedule: the passes in an order in which they can be done; each device does its own in
-            this order.
+            this order. Where there are several streams, the replicas take turns in them: all that
+            are in a pass's stream do it, each with its own micro-batch.
         collectives: how replicas add up what they have computed.
         bucket_bytes: gradients are added up in buckets of about this size, each as soon as it is
             full.
@@ -54,12 +43,24 @@ class Layout:
     bucket_bytes: int = 1 << 20
 
     @property
-    def micro_batches(self) -> int:
-        return 1 + max(entry.micro_batch for entry in self.schedule)
+    def micro_batches(self) -> list[int]:
+        """Of each replica."""
+        counts = [0] * self.streams
+        for entry in self.schedule:
+            counts[entry.stream] = max(counts[entry.stream], entry.micro_batch + 1)
+        return [counts[self.stream(replica)] for replica in range(len(self.devices))]
+
+    @property
+    def streams(self) -> int:
+        return 1 + max(entry.stream for entry in self.schedule)
+
+    def stream(self, replica: int) -> int:
+        """The stream that the replica of this number is in."""
+        return replica % self.streams
 
     @property
     def is_pipeline(self) -> bool:
-        return self.micro_batches > 1 or len(self.devices[0]) > 1
+        return len(self.schedule) > 2
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def rewrite(step: Partition, batch: int, layout: Layout, name: str) -> Rewritten
         GraphError: there are fewer samples than parts, or the schedule does a pass before what it
             needs, or leaves one out.
     """
-    parts = len(layout.devices) * layout.micro_batches
+    parts = sum(layout.micro_batches)
     if batch < parts:
         raise GraphError(f"a batch of {batch} cannot be divided into {parts} parts.")
     graph = step.graph
@@ -108,16 +109,17 @@ class _Rewriting:
         self.graph = step.graph
         self.batch = batch
         self.layout = layout
-        micro, count = layout.micro_batches, len(layout.devices)
-        bounds = [batch * part // (count * micro) for part in range(count * micro + 1)]
-        rows = [(first, last - first) for first, last in pairwise(bounds)]
+        counts = layout.micro_batches
+        parts = sum(counts)
+        bounds = [batch * part // parts for part in range(parts + 1)]
+        rows = iter([(first, last - first) for first, last in pairwise(bounds)])
         self.replicas = [
             Replica(
                 number,
-                f"{scope}replica_{number}/" if count > 1 else scope,
+                f"{scope}replica_{number}/" if len(counts) > 1 else scope,
                 devices,
                 step,
-                rows[number * micro : (number + 1) * micro],
+                list(islice(rows, counts[number])),
             )
             for number, devices in enumerate(layout.devices)
         ]
@@ -219,14 +221,14 @@ class _Rewriting:
         name = f"{'backward' if entry.backward else 'forward'} {entry.micro_batch}"
         if len(set(self.layout.devices[0])) < len(self.layout.devices[0]):
             name += f" of stage {entry.stage}"
-        return name if entry.replica is None else f"{name} of stream {entry.replica}"
+        return f"{name} of stream {entry.stream}" if self.layout.streams > 1 else name
 
     # What both are made of.
 
     def _pass(self, entry: Pass, nodes: Sequence[Node], task: str | None) -> None:
         """Copy ``nodes`` for a micro-batch, in step on all replicas: they may meet on the way."""
         micro = entry.micro_batch
-        chosen = [r for r in self.replicas if entry.replica in (None, r.number)]
+        chosen = [r for r in self.replicas if self.layout.stream(r.number) == entry.stream]
         for node in nodes:
             if node.op.name == MEAN:
                 self._meet(node, chosen, micro, task)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from playgrad.compiler.place import canonical
 from playgrad.devices.registry import ensure_devices
-from playgrad.errors import DeviceError
+from playgrad.errors import DeviceError, GraphError
 from playgrad.parallel import collectives
-from playgrad.parallel.rewrite import Layout, Pass
-from playgrad.parallel.schedules import gpipe
+from playgrad.parallel.rewrite import Layout
+from playgrad.parallel.schedules import Orders, Pass, make_schedule, simulate
+from playgrad.parallel.stages import ESTIMATED, Chain, Stages, deal_out
 
 Devices = int | tuple[str, ...]
-Layer = Any
-"""What a model's structure consists of: a layer's call, or an operation without a layer."""
+"""Their names, or their number."""
 
 
 def named_devices(devices: Devices, kind: str) -> tuple[str, ...]:
@@ -53,7 +51,11 @@ class DataParallel:
 
     name = "data_parallel"
 
-    def stages_of(self, layers: Sequence[Layer]) -> tuple[int, ...]:
+    def __post_init__(self) -> None:
+        if not isinstance(self.devices, int):
+            object.__setattr__(self, "devices", tuple(self.devices))
+
+    def stages_of(self, chain: Chain) -> tuple[int, ...]:
         """No stages: every device has all layers."""
         return ()
 
@@ -73,43 +75,76 @@ class DataParallel:
 class Pipeline:
     """The layers dealt out to devices, through which micro-batches pass one after the other.
 
+    A step ends with all passes done (a flush), so its result is that of one device on the batch.
+
     Args:
-        devices: names, or how many of the kind that the model trains on: one for each stage.
-        micro_batches: parts of the batch.
-        schedule: the order of the passes.
+        devices: names, or how many of the kind that the model trains on; so many for each replica
+            as its pipeline has devices.
+        micro_batches: parts of a replica's share of the batch.
+        schedule: the order of the passes: "gpipe", "1f1b", "interleaved" or "bidirectional"; see
+            `playgrad.parallel.schedules`.
+        stages: which layers make up each stage: their names by stage, or their numbers; or
+            "estimated" to divide them by their arithmetic, "balanced" by measured times.
+        chunks: stages of each device; two or more need the schedule "interleaved", whose default
+            is 2.
         replicas: pipelines beside each other, each with its share of the batch.
+        collective, bucket_bytes: as in `DataParallel`.
+
+    Raises:
+        GraphError: the schedule cannot be done with these numbers.
     """
 
     devices: Devices
     micro_batches: int = 4
-    schedule: str = "gpipe"
+    schedule: str = "1f1b"
+    stages: Stages = ESTIMATED
+    chunks: int | None = None
     replicas: int = 1
     collective: str = "auto"
     bucket_bytes: int = 1 << 20
 
     name = "pipeline"
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.devices, int):
+            object.__setattr__(self, "devices", tuple(self.devices))
+        if not isinstance(self.stages, str):
+            by_hand = tuple(e if isinstance(e, int) else tuple(e) for e in self.stages)
+            object.__setattr__(self, "stages", by_hand)
+        if self.chunks is None:
+            object.__setattr__(self, "chunks", 2 if self.schedule == "interleaved" else 1)
+        count = self.devices if isinstance(self.devices, int) else len(self.devices)
+        if self.replicas < 1 or count % self.replicas:
+            raise GraphError(f"{count} devices cannot make up {self.replicas} equal pipelines.")
+        self.orders()
+
     @property
-    def stages(self) -> int:
+    def depth(self) -> int:
+        """Devices of one pipeline."""
         count = self.devices if isinstance(self.devices, int) else len(self.devices)
         return count // self.replicas
 
-    def stages_of(self, layers: Sequence[Layer]) -> tuple[int, ...]:
-        """The stage of each layer."""
-        return tuple(place * self.stages // len(layers) for place in range(len(layers)))
+    def orders(self) -> Orders:
+        """The passes of each device of one pipeline."""
+        assert self.chunks is not None
+        return make_schedule(self.schedule, self.depth, self.micro_batches, self.chunks)
+
+    def stages_of(self, chain: Chain) -> tuple[int, ...]:
+        """The stage of each step of the model ``chain``."""
+        assert self.chunks is not None
+        return deal_out(chain, self.stages, self.depth * self.chunks)
 
     def layout(self, kind: str) -> Layout:
         """The layout over devices of ``kind``, unless they are named."""
+        assert self.chunks is not None
         names = named_devices(self.devices, kind)
-        rows = tuple(
-            names[first : first + self.stages] for first in range(0, len(names), self.stages)
-        )
-        return Layout(
-            rows,
-            tuple(gpipe(self.stages, self.micro_batches)),
-            collectives.get(self.collective),
-            self.bucket_bytes,
-        )
+        schedule = tuple(item.entry for item in simulate(self.orders()))
+        rows = []
+        for first in range(0, len(names), self.depth):
+            own = names[first : first + self.depth]
+            for stream in range(1 + max(entry.stream for entry in schedule)):
+                rows.append((own if stream == 0 else own[::-1]) * self.chunks)
+        return Layout(tuple(rows), schedule, collectives.get(self.collective), self.bucket_bytes)
 
 
 Strategy = DataParallel | Pipeline

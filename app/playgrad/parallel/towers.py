@@ -48,9 +48,7 @@ def mirrored_gradients(
     bounds = [count * i // len(devices) for i in range(len(devices) + 1)]
     losses: list[Tensor] = []
     shares: list[list[Tensor]] = [[] for _ in variables]
-    for number, (device, first, last) in enumerate(
-        zip(devices, bounds, bounds[1:], strict=False)
-    ):
+    for number, (device, first, last) in enumerate(zip(devices, bounds, bounds[1:], strict=False)):
         with graph.name_scope(f"tower_{number}"), graph.device(device):
             weight = (last - first) / count
             loss = loss_of(*(_rows(tensor, first, last) for tensor in batch))

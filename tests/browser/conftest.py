@@ -56,8 +56,12 @@ class Engine:
         found: list[dict[str, Any]] = self.page.evaluate("kind => engine.events(kind)", kind)
         return found
 
+    def workers(self, kind: str) -> list[Worker]:
+        """Those alive of ``kind``, for instance "device-worker"."""
+        return [each for each in self.page.workers if kind in each.url]
+
     def device_worker(self) -> Worker:
-        (worker,) = [each for each in self.page.workers if "device-worker" in each.url]
+        (worker,) = self.workers("device-worker")
         return worker
 
 

@@ -118,7 +118,8 @@ def _link(device: str) -> _Link:
         try:
             _links[device] = _Link(device)
         except JsException as error:
-            raise DeviceError(f"{device} has no worker: {error.message}.", hint="Run again.") from None
+            reason = f"{device} has no worker: {error.message}."
+            raise DeviceError(reason, hint="Run again.") from None
     return _links[device]
 
 

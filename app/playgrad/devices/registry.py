@@ -21,7 +21,7 @@ _open: dict[int, WebGpuDevice] = {}
 _attached: list[Host] = []
 _wanted: dict[str, int] = {"cpu": 1}
 MOST = 1024
-"""Logical devices of a kind; far more than any machine can make use of. A page has its own bound."""
+"""Logical devices of a kind; more than any machine can make use of. Pages have a bound of their own."""
 
 
 def _host() -> ModuleType:

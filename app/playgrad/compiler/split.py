@@ -26,6 +26,16 @@ RECEIVE = register(
 )
 
 
+def channel_name(tensor: Tensor, device: str) -> str:
+    """What the channel for ``tensor`` to ``device`` is called: ``loss:0 gpu:0->cpu:1``."""
+    return f"{tensor.name} {tensor.device}->{device}"
+
+
+def sender_of(channel: str) -> str:
+    """The device that sends on ``channel``."""
+    return channel.rpartition(" ")[2].partition("->")[0]
+
+
 def split(program: Program) -> Program:
     """Send each tensor once to every other device that reads it; constants are copied instead.
 
@@ -60,7 +70,7 @@ def _carry(rewriter: Rewriter, tensor: Tensor, local: Tensor, device: str) -> Te
         return rewriter.add(
             lookup("constant"), [], source.attrs, like=source, name=name, device=device
         ).output
-    channel = f"{tensor.name}->{device}"
+    channel = channel_name(tensor, device)
     send = rewriter.add(
         SEND, [local], {"channel": channel}, like=source, name=f"{name}/send", device=source.device
     )

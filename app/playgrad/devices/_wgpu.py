@@ -11,6 +11,7 @@ import functools
 import os
 import re
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -153,6 +154,7 @@ class WgpuHost:
         self._programs: dict[int, _Program] = {}
         self._pipelines: dict[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {}
         self._destroyed = False
+        self._calls = threading.RLock()
         self._next_id = 1
         self._bytes = self._peak_bytes = 0
         self._fence = self._device.create_buffer(size=4, usage=STORAGE, label="fence")
@@ -396,18 +398,24 @@ class WgpuHost:
         """Whoever waits for it is left waiting."""
 
     def destroy(self) -> None:
-        self._programs.clear()
-        self._pipelines.clear()
-        for buffer in self._buffers.values():
-            buffer.destroy()
-        self._buffers.clear()
-        self._bytes = 0
-        self._device.destroy()
-        self._destroyed = True
+        with self._calls:  # not under a call of another thread: wgpu-native aborts the process
+            self._programs.clear()
+            self._pipelines.clear()
+            for buffer in self._buffers.values():
+                buffer.destroy()
+            self._buffers.clear()
+            self._bytes = 0
+            self._device.destroy()
+            self._destroyed = True
 
     @contextmanager
     def _errors(self, where: str, node: str | None = None) -> Iterator[None]:
         """Turn wgpu's errors into the library's, saying where they arose."""
+        with self._calls, self._translated(where, node):
+            yield
+
+    @contextmanager
+    def _translated(self, where: str, node: str | None) -> Iterator[None]:
         if self._destroyed:
             raise DeviceLostError(
                 f"the device {self.info.name} was lost.", op=node, hint="Open it again."

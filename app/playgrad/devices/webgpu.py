@@ -44,9 +44,15 @@ class WebGpuDevice:
             raise DeviceLostError(f"{self.name} ({self.adapter}) was lost.", hint="Run again.")
         try:
             yield
-        except DeviceLostError:
+        except DeviceLostError as error:
             self.lost = True
+            if self.name not in error.message:
+                error.message = f"{self.name}: {error.message}"
             raise
+
+    def give_up(self) -> None:
+        """Use it no more: it does not answer."""
+        self.lost = True
 
     def destroy(self) -> None:
         """Give the device and all its buffers back; to those who still use it, it is lost."""

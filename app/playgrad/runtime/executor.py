@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 
 from playgrad.devices.pending import Delay, Pending, wait_any
 from playgrad.errors import DeviceTimeoutError
+from playgrad.runtime.blas import shared_among
 from playgrad.runtime.lanes import Lane
 from playgrad.runtime.trace import Event, Trace
 
@@ -44,15 +45,17 @@ class Task:
 
 
 def _nothing() -> None:
-    """A segment's work is its ``steps``."""
+    """A segment's work is its ``steps``; and not every device needs to know that it is given up."""
 
 
 @dataclass
 class SegmentTask(Task):
     """A device's segment: ``steps(queued, trace)`` begins work and yields what is to be waited for
-    before it goes on. It notes its own events."""
+    before it goes on. It notes its own events. ``give_up`` is called when it does not come to an
+    end and nobody waits for it any more."""
 
     work: Callable[[], None] = _nothing
+    give_up: Callable[[], None] = _nothing
     steps: Callable[[float, Trace | None], Generator[Pending, None, None]] = field(kw_only=True)
 
 
@@ -94,12 +97,16 @@ class Executor:
     ) -> None:
         """Run all ``tasks``. The first error ends the run, after what has begun has ended.
 
+        What does not end within ``timeout`` is left to itself.
+
         Raises:
             RuntimeError: tasks wait for each other in a circle.
             KeyboardInterrupt: ``stop`` answered true between two tasks.
             DeviceTimeoutError: a device does not come to an end.
         """
-        _Run(self, tasks, trace, stop).run()
+        devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
+        with shared_among(sum(device.startswith("cpu") for device in devices)):
+            _Run(self, tasks, trace, stop).run()
 
     def lane(self, device: str) -> Lane:
         """The thread that works for ``device``."""
@@ -113,9 +120,15 @@ class Executor:
             self._pool = ThreadPoolExecutor(self.threads - 1, "playgrad-cpu")
         return self._pool
 
-    def forget(self, device: str) -> None:
-        """Leave the lane of a device that hangs to itself."""
-        self._lanes.pop(device).close()
+    def forget(self, task: Task) -> None:
+        """Leave the thread that ``task`` hangs in to itself."""
+        if isinstance(task, SegmentTask):
+            task.give_up()
+            if task.device in self._lanes:
+                self._lanes.pop(task.device).close()
+        elif self._pool is not None:
+            self._pool.shutdown(wait=False)
+            self._pool = None
 
     def close(self) -> None:
         """End the threads."""
@@ -166,14 +179,8 @@ class _Run:
                 else:
                     self._wait()
                 self._collect()
-        except DeviceTimeoutError:
-            self.running.clear()
-            raise
         finally:
-            wait(self.running)
-            for steps, pending in self.parked.values():
-                pending.wait()
-                steps.close()
+            self._settle()
         if self.done != len(self.tasks):
             raise RuntimeError("tasks wait for each other in a circle")
 
@@ -260,20 +267,38 @@ class _Run:
         left = self.last_end + self.executor.timeout - time.perf_counter()
         if left <= 0:
             raise self._timed_out()
-        seconds = min(left, 0.1)
+        self._sleep(min(left, 0.1))
+
+    def _sleep(self, seconds: float) -> None:
+        """Until something may have ended."""
         if self.running:
             wait(self.running, timeout=seconds, return_when=FIRST_COMPLETED)
         elif not any(pending.done() for _, pending in self.parked.values()):
             wait_any([pending for _, pending in self.parked.values()], seconds)
 
     def _timed_out(self) -> DeviceTimeoutError:
-        late = [self.tasks[number] for number in (*self.running.values(), *self.parked)]
-        for task in late:
-            if isinstance(task, SegmentTask) and task.device in self.executor._lanes:
-                self.executor.forget(task.device)
-        self.parked.clear()
-        names = ", ".join(f"{task.device} ('{task.name}')" for task in late)
+        late = ", ".join(f"{task.device} ('{task.name}')" for task in self._forget_all())
         return DeviceTimeoutError(
-            f"no answer for {self.executor.timeout:g} s from {names}.",
+            f"no answer for {self.executor.timeout:g} s from {late}.",
             hint="The device hangs, or needs longer than the session's timeout allows.",
         )
+
+    def _forget_all(self) -> list[Task]:
+        """Wait no more for anything under way."""
+        late = [self.tasks[number] for number in (*self.running.values(), *self.parked)]
+        self.running.clear()
+        self.parked.clear()
+        for task in late:
+            self.executor.forget(task)
+        return late
+
+    def _settle(self) -> None:
+        """After an error: wait until what has begun has ended, but not for what hangs."""
+        end = time.perf_counter() + self.executor.timeout
+        while (self.running or self.parked) and time.perf_counter() < end:
+            self._sleep(min(end - time.perf_counter(), 0.1))
+            for future in [future for future in self.running if future.done()]:
+                del self.running[future]
+            for number in [n for n, (_, pending) in self.parked.items() if pending.done()]:
+                self.parked.pop(number)[0].close()
+        self._forget_all()

@@ -13,6 +13,7 @@ from playgrad.devices.pending import Pending
 from playgrad.devices.webgpu import LoadedPlan
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.runtime.trace import Event, Trace
+from playgrad.runtime.transport import Transport
 
 Array = np.ndarray[Any, Any]
 Steps = Callable[[float, "Trace | None"], Generator[Pending, None, None]]
@@ -43,14 +44,14 @@ def plan_steps(
     plan: LoadedPlan,
     fetches: Sequence[Tensor],
     values: dict[Tensor, Array],
-    channels: dict[str, Array],
+    transport: Transport,
 ) -> Steps:
     """A segment that a Plan on another device carries out.
 
     Args:
         fetches: what the program's caller wants.
         values: the run's feeds and results by tensor.
-        channels: what was sent, by channel.
+        transport: carries what is sent and received.
     """
     feeds: dict[str, Node] = {}
     sends: list[tuple[str, str]] = []
@@ -65,7 +66,7 @@ def plan_steps(
 
     def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
         given = {
-            key: values[node.outputs[0]] if node.op.name == "placeholder" else channels[key]
+            key: values[node.outputs[0]] if node.op.name == "placeholder" else transport.get(key)
             for key, node in feeds.items()
         }
         if trace is None:
@@ -77,7 +78,7 @@ def plan_steps(
         for tensor in fetched:
             values[tensor] = arrays[tensor.name]
         for name, channel in sends:
-            channels[channel] = arrays[name]
+            transport.put(channel, arrays[name])
 
     def _timed(
         trace: Trace, queued: float, given: Mapping[str, Array]

@@ -26,6 +26,7 @@ from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
+from playgrad.runtime.transport import LocalTransport, Transport
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
@@ -81,6 +82,7 @@ class Session:
             or None for ``device``.
         soft_placement: operations that cannot go where they are wanted go elsewhere, instead of
             raising an error.
+        new_transport: makes what carries tensors between devices, for each program that is run.
     """
 
     def __init__(
@@ -90,12 +92,14 @@ class Session:
         threads: int | None = None,
         placement: Placement | None = None,
         soft_placement: bool = False,
+        new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
         self.graph = graph or get_default_graph()
         self.device = _resolve(device, devices.device_names())
         self.placement = placement
         self.soft_placement = soft_placement
         self.executor = Executor(threads)
+        self.new_transport = new_transport
         self.stop_check: Callable[[], bool] = lambda: False
         self._gpus: dict[str, WebGpuDevice] = {}
         self._store = VariableStore(self._gpu)
@@ -327,7 +331,7 @@ class Session:
             for plan in plans.values():
                 plan.unload()
             raise
-        return Runnable(compiled, graph, self._store, plans, self.executor)
+        return Runnable(compiled, graph, self._store, plans, self.executor, self.new_transport)
 
     def _forget_runnables(self) -> None:
         for runnable, _ in self._runnables.values():

@@ -88,7 +88,7 @@ export class DeviceWorkers {
 
   /** @param {string} device @returns {Entry} */
   #start(device) {
-    const worker = new Worker(GPU_WORKER, { type: "module" });
+    const worker = new Worker(GPU_WORKER, { type: "module", name: device });
     const entry = { worker, lock: `playgrad ${device} ${crypto.randomUUID()}` };
     this.#entries.set(device, entry);
     worker.onmessage = ({ data }) => {

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Worker
+
     from tests.browser.conftest import Engine
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
@@ -72,7 +74,7 @@ RUN = """
 results = []
 for _ in range(3):
     results.append(session.run([total, *updates], {x: batch})[0].tolist())
-results += [session.value(f"w{number}").reshape(-1).tolist() for number in range(4)]
+results += [session.value(f"w{number}").reshape(-1)[::37].tolist() for number in range(4)]
 session.close()
 """
 
@@ -105,3 +107,129 @@ session.close()
     assert {device for device, _, _ in spans} == {f"gpu:{index}" for index in range(4)}
     together = max(sum(start <= at < end for _, start, end in spans) for _, at, _ in spans)
     assert together == 4
+
+
+ENDLESS = """
+session.run(updates, {x: batch})
+print("ready", flush=True)
+while True:
+    session.run(updates, {x: batch})
+"""
+
+
+def worker_of(engine: Engine, device: str) -> Worker:
+    (worker,) = [each for each in engine.workers("worker") if each.evaluate("name") == device]
+    return worker
+
+
+def break_while_running(engine: Engine, device: str, source: str, script: str) -> dict[str, Any]:
+    """Run ``source`` without end, and ``script`` in the worker of ``device`` once it is at it."""
+    finish(engine, source + RUN)  # the workers are there
+    worker = worker_of(engine, device)
+    worker.evaluate(f"setTimeout(() => {{ {script} }}, 1500)")
+    return engine.run(source + ENDLESS)
+
+
+def test_a_worker_that_ends_is_named_and_replaced(engine: Engine) -> None:
+    result = break_while_running(engine, "gpu:2", network(), "self.close()")
+    assert result["state"] == "error" and result["stdout"] == "ready\n"
+    assert result["error"]["type"] == "DeviceLostError"
+    assert result["error"]["message"].startswith("gpu:2: its worker has ended")
+    assert len(engine.workers("device-worker")) == 3
+    finish(engine, network() + RUN)
+    assert len(engine.workers("device-worker")) == 4
+
+
+def test_a_lost_gpu_is_named_and_opened_anew(engine: Engine) -> None:
+    result = break_while_running(engine, "gpu:1", network(), "playgradDevice.destroy()")
+    assert result["state"] == "error"
+    assert result["error"]["type"] == "DeviceLostError"
+    assert result["error"]["message"].startswith("gpu:1: the GPU device was lost")
+    finish(engine, network() + RUN)
+
+
+def test_a_worker_that_hangs_is_named_and_replaced(engine: Engine) -> None:
+    source = network() + "session.executor.timeout = 2.0\n"
+    hanging = worker_of(engine, "gpu:3")
+    result = break_while_running(engine, "gpu:3", source, "for (;;);")
+    assert result["error"]["type"] == "DeviceTimeoutError"
+    assert result["error"]["message"].startswith("no answer for 2 s from gpu:3 ('")
+    finish(engine, network() + RUN)
+    while hanging in engine.workers("device-worker"):  # a busy thread ends in its own time
+        engine.page.wait_for_timeout(50)
+    assert len(engine.workers("device-worker")) == 4
+
+
+def test_an_error_of_one_device_is_told_and_the_others_are_of_use(engine: Engine) -> None:
+    source = (
+        network()
+        + """
+runnable = session.compiled([total, *updates], {x: batch})
+runnable.plans["gpu:2"].unload()
+try:
+    session.run([total, *updates], {x: batch})
+except pg.KernelError as error:
+    print(error)
+session.run([parts[0], *updates[:2], *updates[3:]], {x: batch})
+runnable.plans["gpu:2"].unload = lambda: None
+session.close()
+"""
+    )
+    assert "there is no program" in finish(engine, source)
+
+
+STOP = """async (source) => {
+  const ready = engine.next(({ kind }) => kind === "stdout");
+  const ended = engine.run(source, null);
+  await ready;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const asked = performance.now();
+  engine.client.stop(() => {});
+  const { state } = await ended;
+  return { state, ms: performance.now() - asked };
+}"""
+
+
+def test_stop_while_all_work(engine: Engine) -> None:
+    result = engine.page.evaluate(STOP, network("gpu", 256, times=8) + ENDLESS)
+    assert result["state"] == "stopped"
+    assert result["ms"] < 1500
+    finish(engine, network() + RUN)
+
+
+def test_runs_leave_nothing_behind(engine: Engine) -> None:
+    for _ in range(50):
+        finish(engine, network("gpu", 8) + "session.run([total, *updates], {x: batch})")
+    source = """
+import json
+import playgrad as pg
+from playgrad.devices import registry
+pg.set_logical_devices(gpu=4)
+stats = [registry.gpu(index).host.stats() for index in range(4)]
+print(json.dumps([[each[key] for key in ("buffers", "bytes", "programs")] for each in stats]))
+"""
+    assert json.loads(finish(engine, source)) == [[0, 0, 0]] * 4
+    assert len(engine.workers("worker")) == 5
+
+
+INTERRUPTED = """
+import playgrad as pg
+from playgrad.devices import registry
+registry.gpu(0).host.create_buffer(4096)
+raise KeyboardInterrupt
+"""
+
+
+def test_what_an_interrupted_run_could_not_note_is_freed(engine: Engine) -> None:
+    assert engine.run(INTERRUPTED)["state"] == "stopped"
+    left = "from playgrad.devices import registry\nprint(registry.gpu(0).host.stats()['buffers'])"
+    assert finish(engine, left) == "0"
+
+
+def test_the_page_chooses_the_number_of_devices_for_a_run(engine: Engine) -> None:
+    show = "import playgrad as pg\nprint(*(each['device'] for each in pg.devices()))"
+    assert engine.run(show, devices=2)["stdout"] == "cpu:0 cpu:1 gpu:0 gpu:1\n"
+    assert engine.run(show)["stdout"] == "cpu:0 gpu:0\n"
+    result = engine.run(show, devices=10_000)
+    assert result["error"]["type"] == "DeviceError"
+    assert "there can be 1 to" in result["error"]["message"]

@@ -21,7 +21,7 @@ _open: dict[int, WebGpuDevice] = {}
 _attached: list[Host] = []
 _wanted: dict[str, int] = {"cpu": 1}
 MOST = 1024
-"""Logical devices of a kind; more than any machine can make use of. Pages have a bound of their own."""
+"""Logical devices of a kind, more than any machine can make use of; a page has a bound of its own."""
 
 
 def _host() -> ModuleType:
@@ -159,6 +159,15 @@ def _open_host(index: int) -> Host:
     number = index if sys.platform == "emscripten" else index % len(_adapters())
     opened: Host = host.open(number)
     return opened
+
+
+def close_used() -> None:
+    """Destroy those GPUs on which something is left, now that no session is open: an interrupt may
+    have come between its making and its being noted."""
+    for device in _open.values():
+        device.check()
+        if not device.lost and any(device.host.stats()[key] for key in ("buffers", "programs")):
+            device.destroy()
 
 
 def close_gpus() -> None:

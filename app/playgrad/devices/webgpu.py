@@ -53,6 +53,7 @@ class WebGpuDevice:
     def give_up(self) -> None:
         """Use it no more: it does not answer."""
         self.lost = True
+        self.host.give_up()
 
     def destroy(self) -> None:
         """Give the device and all its buffers back; to those who still use it, it is lost."""

@@ -73,6 +73,7 @@ class Controller:
         self.namespace: dict[str, Any] = {}
         self.hooks = PageHooks(self)
         self.running = False
+        self.stopped = False
 
     def run(self, source: str, run_options: dict[str, Any]) -> None:
         """Run a program from the beginning, in a namespace and graph of its own."""
@@ -93,6 +94,7 @@ class Controller:
                 exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
             state = "stopped"
+            self.stopped = True
         except BaseException as error:
             if not (isinstance(error, SystemExit) and not error.code):
                 _emit({"kind": "error", **describe(error)})
@@ -106,6 +108,9 @@ class Controller:
         self.model = None
         self.namespace.clear()
         close_sessions()
+        if self.stopped:
+            registry.close_used()
+            self.stopped = False
         reset_default_graph()
         gc.collect()
 

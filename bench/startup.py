@@ -11,6 +11,8 @@ from typing import Any
 
 from bench.browser import Tab
 from playgrad import paths
+from playgrad.server.bundle import BundleCache
+from playgrad.server.image import ImageCache
 
 # Notes when which part of the library began and ended; the clock is that of the page.
 _PRELUDE = """
@@ -82,6 +84,7 @@ def measure(tab: Tab, repeats: int) -> list[dict[str, float]]:
     """Milliseconds of each phase, a record for each repeat."""
     example = (paths.static() / "examples" / "mnist-mlp.py").read_text(encoding="utf-8")
     source = f"{_PRELUDE}\nEXAMPLE = {example!r}\n{_RUN}"
+    ImageCache(BundleCache()).make()
     records = []
     for _ in range(repeats):
         ran = tab.run_playgrad(source, "gpu", runs=2)

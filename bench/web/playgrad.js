@@ -26,6 +26,7 @@ async ({ source, device, runs, milliseconds }) => {
       if (kind === "ready" || (kind === "status" && state === "done")) run();
     });
     client.start();
+    client.expect(source);
   });
   const error = await ended;
   return { marks, texts, begun, error, origin: performance.timeOrigin };

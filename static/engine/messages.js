@@ -15,6 +15,8 @@ export const PythonCommand = Object.freeze({
   /** {memory: SharedMemory, ports: MessagePort[]}: boot; sent once. The ports are spare ones, for
    * device workers to come. */
   START: "start",
+  /** {files: string[]}: files of the server that the program will read; a hint. */
+  EXPECT: "expect",
   /** {}: there is something in the mailbox; needed only while Python is idle. */
   POKE: "poke",
   /** {ports}: spare ports for device workers, for those that were used up. */

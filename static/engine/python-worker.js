@@ -5,6 +5,7 @@
  * mailbox. While Python is busy, no message can be received, and Python looks into the mailbox itself.
  */
 
+import { DataFiles } from "./data-files.js";
 import { DeviceLinks } from "./device-links.js";
 import { PythonCommand, PythonEvent } from "./messages.js";
 import { bootPython } from "./python-boot.js";
@@ -16,12 +17,14 @@ import { interruptBuffer } from "./shared-memory.js";
  * stop that came a moment too late to interrupt the user's program, else the traceback.
  */
 const SETUP = `
-import time, traceback
+import gc, time, traceback
 from playgrad.devices import _browser
 from playgrad.page import controller
 
 time.sleep = _browser.sleep
 controller.main()
+# What is there now stays: collecting garbage need not look at it again before every run.
+gc.freeze()
 
 def serve():
     try:
@@ -60,6 +63,8 @@ function loading(stage) {
   self.postMessage({ kind: PythonEvent.LOADING, stage });
 }
 
+const files = new DataFiles();
+
 /** Begins before the page has even connected us. */
 const runtime = boot();
 runtime.catch(() => {}); // `start` will await and report it
@@ -85,7 +90,8 @@ async function start({ memory, ports }) {
   links = new DeviceLinks(memory, ports);
   pyodide = await runtime;
   const checkInterrupt = () => pyodide.checkInterrupt();
-  pyodide.registerJsModule("playgrad_host", createHost(memory, links, checkInterrupt));
+  const host = createHost(memory, links, checkInterrupt, files);
+  pyodide.registerJsModule("playgrad_host", host);
   loading("library");
   serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
   ended("library");
@@ -121,6 +127,7 @@ function crash(message) {
 
 self.onmessage = ({ data }) => {
   if (data.kind === PythonCommand.START) start(data).catch((error) => crash(String(error)));
+  else if (data.kind === PythonCommand.EXPECT) files.expect(data.files);
   else if (data.kind === PythonCommand.POKE) handlePending();
   else if (data.kind === PythonCommand.PORTS) links?.add(data.ports);
 };

@@ -20,6 +20,10 @@ export function startEngine() {
     if (store.engine.value === "starting") client.start();
   });
   effect(() => {
+    // Another example, or Python afresh.
+    if (store.exampleId.value && store.engine.value !== "broken") client.expect(store.source.peek());
+  });
+  effect(() => {
     if (store.active.value) return;
     client.atRest();
     if (store.engine.value !== "up") return;

@@ -16,7 +16,7 @@ from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.graph.verify import verify
+from playgrad.graph.verify import Checked, verify
 
 
 @dataclass
@@ -59,9 +59,10 @@ def compile_program(
         ("fuse", fuse),
         ("order", order_writes),
     ]
+    checked: Checked = {}
     for name, run in passes:
         program = run(program)
-        verify(program.graph, after=name)
+        verify(program.graph, name, checked)
     order = _with_effect(program.order())
     return Compiled(program, order, cut_segments(order))
 

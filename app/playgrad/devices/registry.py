@@ -21,7 +21,7 @@ _open: dict[int, WebGpuDevice] = {}
 _attached: list[Host] = []
 _wanted: dict[str, int] = {"cpu": 1}
 MOST = 1024
-"""Logical devices of a kind, more than any machine can make use of; a page has a bound of its own."""
+"""Logical devices of a kind, more than any machine can use. A page has a bound of its own."""
 
 
 def _host() -> ModuleType:

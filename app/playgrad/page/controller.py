@@ -6,7 +6,6 @@ nothing runs, the worker calls ``handle_pending`` when a request has arrived. Bo
 
 from __future__ import annotations
 
-import functools
 import gc
 import linecache
 import sys
@@ -219,8 +218,7 @@ def main() -> None:
     sys.stdout = Stream("stdout", host.emit)
     sys.stderr = Stream("stderr", host.emit)
     set_hooks(controller.hooks)
-    # Kept from run to run: a data set is the slowest thing that a program waits for.
-    set_source(functools.cache(lambda name: host.fetch_data(f"/data/{name}")))
+    set_source(lambda name: host.fetch_data(f"/data/{name}"))
 
 
 def handle_pending() -> None:

@@ -31,14 +31,14 @@ def _json(value: object) -> Response:
     return response
 
 
-def create_app() -> Flask:
+def create_app(images: ImageCache | None = None) -> Flask:
     """The application. Serves GET and HEAD only; holds no state but caches."""
     app = Flask("playgrad.server", static_folder=None)
     app.url_map.merge_slashes = False
     app.after_request(add_security_headers)
     app.register_error_handler(HTTPException, _plain_error)
     _add_page_routes(app)
-    _add_asset_routes(app)
+    _add_asset_routes(app, images or ImageCache(BundleCache()))
     return app
 
 
@@ -71,13 +71,10 @@ def _add_page_routes(app: Flask) -> None:
         return response
 
 
-def _add_asset_routes(app: Flask) -> None:
-    bundles = BundleCache()
-    images = ImageCache(bundles)
-
+def _add_asset_routes(app: Flask, images: ImageCache) -> None:
     @app.get("/bundle/playgrad.zip")
     def bundle() -> Response:
-        made = bundles.get()
+        made = images.bundles.get()
         response = Response(made.content, mimetype="application/zip")
         response.headers["Cache-Control"] = REVALIDATE
         response.set_etag(made.etag)

@@ -35,13 +35,13 @@ class ImageCache:
     """Keeps the image that belongs to the library's files as they are now."""
 
     def __init__(self, bundles: BundleCache) -> None:
-        self._bundles = bundles
+        self.bundles = bundles
         self._lock = threading.Lock()
         self._working: threading.Thread | None = None
 
     def get(self) -> Path | None:
         """The image; or None, and it is being made for those who ask later."""
-        bundle = self._bundles.get()
+        bundle = self.bundles.get()
         path = _path(bundle)
         if path.is_file():
             return path
@@ -57,7 +57,7 @@ class ImageCache:
         Raises:
             ImageError: Node or Pyodide is missing, or the library cannot be imported.
         """
-        bundle = self._bundles.get()
+        bundle = self.bundles.get()
         path = _path(bundle)
         if not path.is_file():
             _write(path, _make(bundle))

@@ -366,4 +366,5 @@ def test_names_of_strategies() -> None:
     """The command line says them again, so as not to import the library for its help."""
     commands = importlib.import_module("playgrad.cli.main")
     assert commands.STRATEGIES == named.NAMES
+    assert commands.DETAILS == named.DETAILS
     assert set(commands.COLLECTIVES) == set(collectives.NAMES)

@@ -16,8 +16,9 @@ from playgrad.io.weights import format_of
 
 FAILED = 1
 # Said again here, so that `playgrad --help` need not import the library; a test holds them equal.
-STRATEGIES = ("sync", "pipeline")
+STRATEGIES = ("sync", "async", "local", "pipeline", "overlap")
 SCHEDULES = ("gpipe", "1f1b", "interleaved", "bidirectional")
+DETAILS = ("micro_batches", "schedule", "collective", "staleness", "every")
 COLLECTIVES = ("auto", "ring", "tree", "central")
 
 
@@ -102,6 +103,12 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
         "--micro-batches", type=_count, metavar="N", help="parts of a batch in a pipeline"
     )
     group.add_argument("--schedule", choices=SCHEDULES, help="of a pipeline's passes")
+    group.add_argument(
+        "--staleness", type=int, metavar="N", help="batches that async replicas may be ahead"
+    )
+    group.add_argument(
+        "--every", type=_count, metavar="N", help="steps between means of local, or that overlap"
+    )
     group.add_argument("--collective", choices=COLLECTIVES, help="how gradients are added up")
 
 
@@ -156,7 +163,7 @@ def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if program is None:
         parser.error(f"there is no example or file {options.program!r}: see `playgrad examples`")
     options.program = str(program)
-    details = ("devices", "micro_batches", "schedule", "collective")
+    details = ("devices", *DETAILS)
     given = [name for name in details if getattr(options, name) is not None]
     if given and options.parallel is None:
         parser.error(f"--{given[0].replace('_', '-')} says nothing without --parallel")

@@ -12,7 +12,8 @@ from playgrad import paths
 from playgrad.cli.bar import ProgressBar
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import reset_default_graph
-from playgrad.parallel.named import strategy_named
+from playgrad.parallel import Strategy
+from playgrad.parallel.named import DETAILS, strategy_named
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import timeline
@@ -77,11 +78,10 @@ def train(program: Path, options: argparse.Namespace) -> int:
     return 0
 
 
-def _strategy(options: argparse.Namespace) -> Any:
+def _strategy(options: argparse.Namespace) -> Strategy | None:
     if options.parallel is None:
         return None
-    details = ("micro_batches", "schedule", "collective")
-    given = {name: getattr(options, name) for name in details}
+    given = {name: getattr(options, name) for name in DETAILS}
     chosen = {name: value for name, value in given.items() if value is not None}
     return strategy_named(options.parallel, options.devices or 2, **chosen)
 
@@ -118,12 +118,15 @@ def _finish(
             trace.save(options.trace)
         result["strategy"] = options.parallel
         result["timeline"] = timeline(trace).as_dict()
+        result.update(hooks.model.history.parallel)
     if options.json:
         print(json.dumps(result), flush=True)
         return
     _print(result, options)
     if trace is not None:
         print(timeline(trace).text())
+        for name, value in hooks.model.history.parallel.items():
+            print(f"  {name.replace('_', ' ')}: {value}")
 
 
 def report(name: str, hooks: TrainHooks) -> dict[str, Any]:

@@ -68,7 +68,9 @@ class PlanBuilder:
                 except PlaygradError as error:
                     raise error.located(node.name, node.source) from None
             own = self.parts.items[first:]
-            batches = schedule(own, self.limits) if merge_dispatches else list(map(alone, own))
+            batches = (
+                schedule(own, target) if merge_dispatches else [alone(item, target) for item in own]
+            )
             self.cuts.append((len(self.batches), len(self.batches) + len(batches)))
             self.batches += batches
 

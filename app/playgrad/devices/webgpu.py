@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -83,7 +84,7 @@ class WebGpuDevice:
             self.host.execute(None, writes=[(buffer, offset, to_device_bytes(array))])
 
     def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
-        size = dtype(name).device_bytes(int(np.prod(shape, dtype=np.int64)))
+        size = dtype(name).device_bytes(math.prod(shape))
         with self.guarded():
             (data,) = self.host.execute(None, reads=[(buffer, offset, size)]).data
         return from_device_bytes(data, name, shape)
@@ -166,4 +167,4 @@ class LoadedPlan:
 
 
 def _bytes(slot: Mapping[str, Any]) -> int:
-    return dtype(slot["dtype"]).device_bytes(int(np.prod(slot["shape"], dtype=np.int64)))
+    return dtype(slot["dtype"]).device_bytes(math.prod(slot["shape"]))

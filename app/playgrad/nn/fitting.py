@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,6 +150,7 @@ class _Training:
             reason = "stopped"
             raise
         finally:
+            self.history.parallel = self.step.finish()
             self.history.seconds = self.progress.seconds
             self.progress.end(reason, self.done, dispatches)
         return self.history
@@ -165,6 +167,7 @@ class _Training:
             end = min((epoch + 1) * self.steps_per_epoch, self.total)
             self.progress.epoch = epoch + 1
             self._steps(end - self.done)
+            self.step.settle(self.session)
             logs = self._epoch_logs()
             self.history.add_epoch(epoch, logs)
             self.progress.epoch_end(self.done, logs)
@@ -215,13 +218,13 @@ class _Training:
         run_steps(
             self.watch,
             self.pace,
-            self.step.run,
+            lambda wanted: self.step.repeat(self.session, wanted),
             steps - last_of_all,
             self._collect,
             training=True,
         )
-        if last_of_all:
-            self.session.run(self.step.run, trace=trace)
+        if trace is not None and last_of_all:
+            self.step.traced(self.session, trace)
             self._collect(1)
         self.history.train_seconds += self.progress.seconds - before
 
@@ -229,7 +232,9 @@ class _Training:
 def run_evaluation(watch: Watch, pace: Pace, step: EvalStep) -> dict[str, float]:
     """Means of loss and metrics over the whole data set of ``step``."""
     step.rewind(watch.session)
-    run_steps(watch, pace, step.run, step.steps, lambda _: None, training=False)
+    session = watch.session
+    repeat = partial(session.repeat, step.run)
+    run_steps(watch, pace, repeat, step.steps, lambda _: None, training=False)
     return step.means(watch.session)
 
 

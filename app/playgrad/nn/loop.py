@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from playgrad.errors import DTypeError
-from playgrad.graph.tensor import Node
 from playgrad.optim import Optimizer, checked_rate
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.options import get_options
-from playgrad.runtime.session import Session
+from playgrad.runtime.session import RepeatResult, Session
 
 CHUNK_SECONDS = 0.08
 """What a chunk of steps is to take at most; requests are looked at between chunks."""
@@ -116,12 +115,12 @@ class Pace:
 def run_steps(
     watch: Watch,
     pace: Pace,
-    run: Node,
+    repeat: Callable[[int], RepeatResult],
     steps: int,
     after: Callable[[int], None],
     training: bool,
 ) -> None:
-    """Run ``run`` ``steps`` times; ``after`` is called with the steps of each chunk.
+    """Have ``repeat`` run ``steps`` steps; ``after`` is called with the steps of each chunk.
 
     Raises:
         KeyboardInterrupt: a stop was asked for.
@@ -133,7 +132,7 @@ def run_steps(
         if training:
             wanted = watch.allowance(wanted)
         started = time.perf_counter()
-        result = watch.session.repeat(run, wanted)
+        result = repeat(wanted)
         after(result.steps_done)
         pace.measured(max(result.steps_done, 1), time.perf_counter() - started)
         done += result.steps_done

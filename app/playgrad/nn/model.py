@@ -19,7 +19,7 @@ from playgrad.nn.layer import Layer
 from playgrad.nn.losses import FromScores
 from playgrad.nn.network import Network
 from playgrad.nn.structure import Structure, find_structure
-from playgrad.parallel.strategies import Strategy
+from playgrad.parallel import Strategy
 
 
 class Model(Network):

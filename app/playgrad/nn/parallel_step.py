@@ -2,18 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import time
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
+from playgrad.graph.tensor import Node
 from playgrad.nn.layer_costs import chain_of
 from playgrad.nn.resident import Resident
-from playgrad.nn.steps import TrainStep, build_train_step
+from playgrad.nn.steps import HISTORY_ROWS, TrainStep, build_train_step
+from playgrad.parallel import Strategy
+from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.parallel.local import average
 from playgrad.parallel.partition import take_apart
+from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
 from playgrad.parallel.rewrite import Rewritten, rewrite
-from playgrad.parallel.strategies import Strategy
+from playgrad.parallel.strategies import DataParallel, Pipeline
+from playgrad.parallel.unroll import unroll
+from playgrad.runtime.options import get_options
+from playgrad.runtime.session import RepeatResult, Session
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
+
+
+@dataclass(frozen=True)
+class LocalStep(TrainStep):
+    """Replicas that train apart; ``mean`` lets them go on from their mean, every so many steps."""
+
+    mean: Node
+    every: int
+    since: list[int] = field(default_factory=lambda: [0])
+
+    def repeat(self, session: Session, steps: int) -> RepeatResult:
+        start = time.perf_counter()
+        done = 0
+        while done < steps:
+            wanted = min(steps - done, self.every - self.since[0])
+            made = session.repeat(self.run, wanted).steps_done
+            done += made
+            self.since[0] += made
+            if self.since[0] == self.every:
+                self.settle(session)
+            if made < wanted:
+                break
+        return RepeatResult(done, time.perf_counter() - start)
+
+    def settle(self, session: Session) -> None:
+        if self.since[0]:
+            session.run(self.mean)
+            self.since[0] = 0
+
+
+@dataclass(frozen=True)
+class OverlappedStep(TrainStep):
+    """Steps of which ``count`` at a time are one run, ``many``."""
+
+    many: Node
+    count: int
+
+    def repeat(self, session: Session, steps: int) -> RepeatResult:
+        together, apart = divmod(steps, self.count)
+        first = session.repeat(self.many, together)
+        if first.steps_done < together:
+            return RepeatResult(first.steps_done * self.count, first.seconds)
+        rest = session.repeat(self.run, apart)
+        done = together * self.count + rest.steps_done
+        return RepeatResult(done, first.seconds + rest.seconds)
+
+
+@dataclass(frozen=True)
+class AsynchronousStep(TrainStep):
+    """Updates by the gradients that replicas hand in."""
+
+    server: ParameterServer
+
+    def repeat(self, session: Session, steps: int) -> RepeatResult:
+        start = time.perf_counter()
+        done = self.server.run(steps, session.stop_check)
+        return RepeatResult(done, time.perf_counter() - start)
+
+    def traced(self, session: Session, trace: Any) -> None:
+        self.server.run(1, session.stop_check)  # it has been noting all along
+
+    def finish(self) -> dict[str, Any]:
+        self.server.close()
+        return self.server.report.as_dict()
 
 
 def build_parallel_step(
@@ -24,27 +97,88 @@ def build_parallel_step(
     seed: int | None,
     strategy: Strategy,
 ) -> TrainStep:
-    """The training step over ``data`` on the devices of ``strategy``, made once for equal
+    """The training step over ``data`` on the devices of ``strategy``, its graph made once for equal
     arguments; variables are moved, and copied, to where it needs them.
 
     Raises:
         GraphError: the batch or the model has fewer parts than the strategy needs.
         DeviceError: a device does not exist.
     """
-    # Once: measured anew, the times and so the stages might differ from fit to fit.
-    chosen = ("stages", strategy, data.key, batch)
-    if chosen not in model.cache:
-        model.cache[chosen] = strategy.stages_of(chain_of(model, data, batch))
-    stages = model.cache[chosen]
-    step = build_train_step(model, data, batch, shuffle, seed, stages)
+    if isinstance(strategy, Pipeline):
+        # Once: measured anew, the times and so the stages might differ from fit to fit.
+        chosen = ("stages", strategy, data.key, batch)
+        if chosen not in model.cache:
+            model.cache[chosen] = strategy.stages_of(chain_of(model, data, batch))
+        step = build_train_step(model, data, batch, shuffle, seed, model.cache[chosen])
+    else:
+        step = build_train_step(model, data, batch, shuffle, seed)
+    common = {item.name: getattr(step, item.name) for item in fields(TrainStep)}
+    if isinstance(strategy, Overlap):
+        model.session.set_placement(None)
+        count = min(strategy.steps, HISTORY_ROWS)
+        return OverlappedStep(**common, many=_unrolled(model, step, count), count=count)
+    if isinstance(strategy, AsynchronousDataParallel):
+        model.session.set_placement(None)
+        return AsynchronousStep(**common, server=_parameter_server(model, data, step, strategy))
+    rewritten = _rewritten(model, step, batch, strategy)
+    _settle(model, rewritten)
+    common["run"] = rewritten.run
+    if isinstance(strategy, LocalSGD):
+        mean = _mean(model, step, rewritten, strategy)
+        return LocalStep(**common, mean=mean, every=strategy.every)
+    return TrainStep(**common)
+
+
+def _kind(model: Model) -> str:
+    return model.session.device.partition(":")[0]
+
+
+def _rewritten(
+    model: Model, step: TrainStep, batch: int, strategy: DataParallel | Pipeline | LocalSGD
+) -> Rewritten:
     key = ("parallel", step.run, strategy)
     if key not in model.cache:
-        kind = model.session.device.partition(":")[0]
-        layout = strategy.layout(kind)
+        layout = strategy.layout(_kind(model))
         model.cache[key] = rewrite(take_apart(step.run), batch, layout, strategy.name)
     rewritten: Rewritten = model.cache[key]
-    _settle(model, rewritten)
-    return replace(step, run=rewritten.run)
+    return rewritten
+
+
+def _mean(model: Model, step: TrainStep, rewritten: Rewritten, strategy: LocalSGD) -> Node:
+    key = ("mean", step.run, strategy)
+    if key not in model.cache:
+        layout = strategy.layout(_kind(model))
+        devices = [row[0] for row in layout.devices]
+        written = take_apart(step.run).written
+        model.cache[key] = average(
+            rewritten.mirrors, written, devices, layout.collectives, layout.bucket_bytes
+        )
+    mean: Node = model.cache[key]
+    return mean
+
+
+def _unrolled(model: Model, step: TrainStep, count: int) -> Node:
+    key = ("unrolled", step.run, count)
+    if key not in model.cache:
+        model.cache[key] = unroll(step.run, count)
+    run: Node = model.cache[key]
+    return run
+
+
+def _parameter_server(
+    model: Model, data: Resident, step: TrainStep, strategy: AsynchronousDataParallel
+) -> ParameterServer:
+    optimizer, _ = model.compiled()
+    return ParameterServer(
+        take_apart(step.run),
+        model.session,
+        strategy.replicas(_kind(model)),
+        optimizer.iterations,
+        (*data.xs, *data.ys),
+        strategy.staleness,
+        strategy.delays,
+        get_options().trace,
+    )
 
 
 def _settle(model: Model, rewritten: Rewritten) -> None:

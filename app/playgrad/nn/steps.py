@@ -25,7 +25,8 @@ from playgrad.parallel.partition import STAGE
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
-    from playgrad.runtime.session import Session
+    from playgrad.runtime.session import RepeatResult, Session
+    from playgrad.runtime.trace import Trace
 
 Array = np.ndarray[Any, Any]
 _COLUMNS = 6
@@ -71,6 +72,21 @@ class TrainStep:
     healthy: Variable
     names: list[str]
     batch: int
+
+    def repeat(self, session: Session, steps: int) -> RepeatResult:
+        """Make so many updates."""
+        return session.repeat(self.run, steps)
+
+    def traced(self, session: Session, trace: Trace) -> None:
+        """Make one update, and note when what was done."""
+        session.run(self.run, trace=trace)
+
+    def settle(self, session: Session) -> None:
+        """To be called before the weights are used: at the end of each epoch."""
+
+    def finish(self) -> dict[str, Any]:
+        """To be called at the end of training; what there is to tell of it."""
+        return {}
 
 
 def build_train_step(

@@ -34,7 +34,7 @@ class KernelCall:
 
     ``family`` and ``params`` say what the code does, so that another backend can do it by other
     means. ``workgroups`` are the three dispatch counts, ``steps`` how often about an invocation
-    goes through its innermost loop.
+    goes through its innermost loop, and ``results`` how many results it keeps at a time.
     """
 
     family: str
@@ -43,6 +43,7 @@ class KernelCall:
     bindings: tuple[Binding, ...]
     workgroups: tuple[int, int, int]
     steps: int = 64
+    results: int = 1
 
 
 @dataclass(frozen=True)

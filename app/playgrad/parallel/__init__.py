@@ -1,12 +1,18 @@
 """Parallelism as graph rewrites: plain nodes on several devices, that can be looked at."""
 
+from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
 from playgrad.parallel.replicate import replicate
 from playgrad.parallel.schedules import bubble_formula
-from playgrad.parallel.strategies import DataParallel, Pipeline, Strategy
+from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.parallel.towers import mirrored_gradients
 
+Strategy = DataParallel | Pipeline | AsynchronousDataParallel | LocalSGD | Overlap
+
 __all__ = [
+    "AsynchronousDataParallel",
     "DataParallel",
+    "LocalSGD",
+    "Overlap",
     "Pipeline",
     "Strategy",
     "bubble_formula",

@@ -35,12 +35,14 @@ class Layout:
         collectives: how replicas add up what they have computed.
         bucket_bytes: gradients are added up in buckets of about this size, each as soon as it is
             full.
+        apart: replicas do not add up anything, but go on by what they have computed themselves.
     """
 
     devices: tuple[tuple[str, ...], ...]
     schedule: tuple[Pass, ...]
     collectives: Collectives
     bucket_bytes: int = 1 << 20
+    apart: bool = False
 
     @property
     def micro_batches(self) -> list[int]:
@@ -286,7 +288,12 @@ class _Rewriting:
             by_stage.setdefault(self.step.stage[meeting], []).append(meeting)
         for stage, own in by_stage.items():
             sums = [[self.sums[replica.number, m] for m in own] for replica in self.replicas]
-            if len(self.replicas) > 1:
+            if self.layout.apart:
+                sums = [
+                    self._own_means(*pair, own, task)
+                    for pair in zip(self.replicas, sums, strict=True)
+                ]
+            elif len(self.replicas) > 1:
                 devices = [replica.devices[stage] for replica in self.replicas]
                 with self.graph.phase("update"), self.graph.task(task):
                     sums = self.layout.collectives.all_reduce_many(
@@ -296,6 +303,17 @@ class _Rewriting:
                 for meeting, total in zip(own, totals, strict=True):
                     replica.whole.nodes[meeting] = total.node
                     replica.whole.tensors[meeting.outputs[0]] = total
+
+    def _own_means(
+        self, replica: Replica, sums: Sequence[Tensor], meetings: Sequence[Node], task: str | None
+    ) -> list[Tensor]:
+        """What a replica has summed, as means over its own share of the batch."""
+        scale = self.batch / sum(rows for _, rows in replica.rows)
+        means = []
+        for meeting, total in zip(meetings, sums, strict=True):
+            with replica.at(meeting, task):
+                means.append(total * scale)
+        return means
 
     def _update(self, task: str | None) -> None:
         for replica in self.replicas:

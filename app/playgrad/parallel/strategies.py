@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from playgrad.compiler.place import canonical
 from playgrad.devices.registry import ensure_devices
@@ -32,6 +33,12 @@ def named_devices(devices: Devices, kind: str) -> tuple[str, ...]:
     return names
 
 
+def as_devices(strategy: Any) -> None:
+    """Let ``devices`` of a frozen ``strategy`` be a number or a tuple: what can be compared."""
+    if not isinstance(strategy.devices, int):
+        object.__setattr__(strategy, "devices", tuple(strategy.devices))
+
+
 @dataclass(frozen=True)
 class DataParallel:
     """Synchronous data parallelism: each device does the step for its share of the batch.
@@ -52,8 +59,7 @@ class DataParallel:
     name = "data_parallel"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.devices, int):
-            object.__setattr__(self, "devices", tuple(self.devices))
+        as_devices(self)
 
     def stages_of(self, chain: Chain) -> tuple[int, ...]:
         """No stages: every device has all layers."""
@@ -106,8 +112,7 @@ class Pipeline:
     name = "pipeline"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.devices, int):
-            object.__setattr__(self, "devices", tuple(self.devices))
+        as_devices(self)
         if not isinstance(self.stages, str):
             by_hand = tuple(e if isinstance(e, int) else tuple(e) for e in self.stages)
             object.__setattr__(self, "stages", by_hand)
@@ -146,5 +151,3 @@ class Pipeline:
                 rows.append((own if stream == 0 else own[::-1]) * self.chunks)
         return Layout(tuple(rows), schedule, collectives.get(self.collective), self.bucket_bytes)
 
-
-Strategy = DataParallel | Pipeline

@@ -104,6 +104,9 @@ class Executor:
             KeyboardInterrupt: ``stop`` answered true between two tasks.
             DeviceTimeoutError: a device does not come to an end.
         """
+        if len(tasks) == 1 and trace is None and not self.delays:
+            _run_only(tasks[0], stop)  # most training steps: there is nothing to keep order of
+            return
         devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
         with shared_among(sum(device.startswith("cpu") for device in devices)):
             _Run(self, tasks, trace, stop).run()
@@ -138,6 +141,16 @@ class Executor:
         for lane in self._lanes.values():
             lane.close()
         self._lanes.clear()
+
+
+def _run_only(task: Task, stop: Callable[[], bool] | None) -> None:
+    if stop is not None and stop():
+        raise KeyboardInterrupt
+    if isinstance(task, SegmentTask):
+        for pending in task.steps(0.0, None):
+            pending.wait()
+    else:
+        task.work()
 
 
 class _Run:

@@ -17,6 +17,7 @@ from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
+from playgrad.devices.pending import Result
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
@@ -30,6 +31,9 @@ from playgrad.runtime.transport import LocalTransport, Transport
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
+
+MOST_RUNNABLES = 32
+"""Compiled programs that a session keeps, each with its buffers: those used last."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ class Session:
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
-        if self.device != HOST:
+        if not self.device.startswith("cpu"):
             self._gpu(self.device)
 
     def __enter__(self) -> Session:
@@ -135,7 +139,7 @@ class Session:
     @property
     def adapter(self) -> str:
         """Name of the processor behind ``device``."""
-        return "NumPy" if self.device == HOST else self._gpu(self.device).adapter
+        return "NumPy" if self.device.startswith("cpu") else self._gpu(self.device).adapter
 
     def _gpu(self, name: str) -> WebGpuDevice:
         if name not in self._gpus:
@@ -171,6 +175,18 @@ class Session:
         arrays = iter(runnable.run(feeds, trace, self.stop_check) if runnable else [])
         results = [next(arrays) if isinstance(item, Tensor) else None for item in flat]
         return _rebuild(structure, results)
+
+    @_alone
+    def begin(
+        self, fetches: Sequence[Tensor], feed_dict: Mapping[Any, Any] | None = None
+    ) -> Result[list[Array]]:
+        """As ``run``, without waiting for the values where one device computes them all.
+
+        What is not done by then is done when the next call uses the device.
+        """
+        runnable, feeds = self._prepare(list(fetches), [], feed_dict)
+        assert runnable is not None
+        return runnable.begin(feeds)
 
     @_alone
     def repeat(
@@ -223,16 +239,35 @@ class Session:
         for variable, value in values.items():
             node = self._variable(variable)
             checked.append((node, check_value(value, node.outputs[0], f"variable '{node.name}'")))
-        for node, array in checked:
-            self._put(node, array)
+        self._put(checked)
 
-    def _put(self, node: Node, array: Array) -> None:
-        """Give a variable its value, and room for it first if it has none."""
-        key = (node.graph, node.name)
-        home = self._home(node)
-        if key not in self._store and not home.startswith("cpu"):
-            self._store.allocate(node.graph, [node], home)
-        self._store.set(key, array)
+    def _put(self, values: Sequence[tuple[Node, Array]]) -> None:
+        """Give variables their values, and those that have none room first, in common buffers."""
+        homes: dict[tuple[Graph, str], list[Node]] = {}
+        for node, _ in values:
+            home = self._home(node)
+            if (node.graph, node.name) not in self._store and not home.startswith("cpu"):
+                homes.setdefault((node.graph, home), []).append(node)
+        for (graph, home), nodes in homes.items():
+            self._store.allocate(graph, nodes, home)
+        for node, array in values:
+            self._store.set((node.graph, node.name), array)
+
+    @_alone
+    def forget(self, variables: Sequence[Tensor]) -> None:
+        """Free the values of ``variables`` and what was compiled to run with them.
+
+        Used again, they begin with their initial value.
+        """
+        self._check_open()
+        gone = {(variable.graph, variable.node.name) for variable in variables}
+        for key, (runnable, _) in list(self._runnables.items()):
+            if any((runnable.graph, name) in gone for name in runnable.variables):
+                del self._runnables[key]
+                runnable.unload()
+        for variable in gone:
+            if variable in self._store:
+                self._store.drop(variable)
 
     @_alone
     def initialize(self, graph: Graph | None = None) -> None:
@@ -274,12 +309,13 @@ class Session:
         before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
         self.placement = placement
         self._forget_runnables()
+        moved = []
         for (graph, name), home in before.items():
             node = graph.node(name)
             if self._home(node) != home:
-                value = self._store.get((graph, name), node)
+                moved.append((node, self._store.get((graph, name), node)))
                 self._store.drop((graph, name))
-                self._put(node, value)
+        self._put(moved)
 
     def _home(self, node: Node) -> str:
         """The device on which a variable lives."""
@@ -307,7 +343,10 @@ class Session:
             compiled = compile_program(program, shapes, self.policy)
             runnable = self._load(compiled, graph)
             self._runnables[key] = (runnable, FeedChecks(graph, tensors))
-        runnable, checks = self._runnables[key]
+        runnable, checks = self._runnables[key] = self._runnables.pop(key)
+        if len(self._runnables) > MOST_RUNNABLES:
+            oldest, _ = self._runnables.pop(next(iter(self._runnables)))
+            oldest.unload()
         checks.check(arrays)
         return runnable, arrays
 

@@ -73,13 +73,15 @@ class Product:
 
 @dataclass(frozen=True)
 class _Tiling:
-    """How a product is cut: `constants` and `kernel` of its family, workgroups, splits."""
+    """How a product is cut: `constants` and `kernel` of its family, workgroups, splits, and how
+    many results an invocation makes."""
 
     kernel: str
     constants: Mapping[str, object]
     group_rows: int
     group_columns: int
     splits: int
+    results: int
 
 
 def lower_product(
@@ -157,8 +159,8 @@ def _product_call(
     )
     workgroups = (across, down, product.batch * tiling.splits)
     # An invocation keeps a tile of results, the depth is what it walks through.
-    steps = -(-product.taps * product.depth // tiling.splits) * REGISTER_TILE**2
-    return KernelCall(family, dict(params), code, bindings, workgroups, steps)
+    steps = -(-product.taps * product.depth // tiling.splits) * tiling.results
+    return KernelCall(family, dict(params), code, bindings, workgroups, steps, tiling.results)
 
 
 def _register_tiling(product: Product) -> _Tiling:
@@ -183,18 +185,23 @@ def _register_tiling(product: Product) -> _Tiling:
         "DEPTH_PER_SPLIT": depth,
         "SPLIT_DEPTH": split_depth,
     }
-    return _Tiling("matmul_register.wgsl", constants, group_rows, group_columns, splits)
+    results = REGISTER_TILE**2
+    return _Tiling("matmul_register.wgsl", constants, group_rows, group_columns, splits, results)
 
 
 def _shared_tiling(product: Product, target: Target) -> _Tiling:
-    """Tiles of 4 x 4 results for as many invocations as limits allow and the result can use."""
+    """Tiles of 4 x 4 results for as many invocations as limits allow and the result can use.
+
+    64 where limits allow that many: they fill the vectors of every GPU, and products of one size
+    of workgroup can share a dispatch.
+    """
     step = 16
     limits = target.limits
     side = 16
-    while side > 4 and (
+    while (
         side * side > limits.max_compute_invocations_per_workgroup
         or 2 * 4 * step * (SHARED_RESULTS * side + 1) > limits.max_compute_workgroup_storage_size
-        or _shared_groups(product, side) < 64
+        or (side > 8 and _shared_groups(product, side) < 64)
     ):
         side //= 2
     tile = SHARED_RESULTS * side
@@ -214,6 +221,7 @@ def _shared_tiling(product: Product, target: Target) -> _Tiling:
         -(-product.rows // tile),
         -(-product.columns // tile),
         -(-steps // depth),
+        SHARED_RESULTS**2,
     )
 
 

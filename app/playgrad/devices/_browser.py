@@ -230,7 +230,7 @@ class BrowserHost:
     ) -> Result[ExecuteResult]:
         argument, data = self._execution(program, segment, steps, writes, reads)
         owed = self._link.begin("execute", self._device, argument, *data)
-        return Then(owed, lambda: _execute_result(owed.result(), reads))
+        return Then(owed, lambda outcome: _execute_result(outcome, reads))
 
     def _execution(
         self,

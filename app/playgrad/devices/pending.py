@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Pending(Protocol):
@@ -46,18 +47,21 @@ class Done(Generic[T]):
         return self._value
 
 
-class Then(Generic[T]):
-    """``begun``, with what ``result`` makes of its outcome."""
+class Then(Generic[T, U]):
+    """``begun`` with its outcome passed through ``convert``."""
 
-    def __init__(self, begun: Pending, result: Callable[[], T]) -> None:
+    def __init__(self, begun: Result[T], convert: Callable[[T], U]) -> None:
         self._begun = begun
-        self.result = result
+        self._convert = convert
 
     def done(self) -> bool:
         return self._begun.done()
 
     def wait(self) -> None:
         self._begun.wait()
+
+    def result(self) -> U:
+        return self._convert(self._begun.result())
 
 
 class Delay:

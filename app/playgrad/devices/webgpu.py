@@ -132,13 +132,7 @@ class LoadedPlan:
         program, number = (None, 0) if segment is None else (self.program, segment)
         with self.device.guarded():
             begun = host.begin(program, number, 1, self._writes(feeds), self._reads(fetches))
-
-        def arrays() -> dict[str, Array]:
-            with self.device.guarded():
-                result = begun.result()
-            return self._arrays(fetches, result)
-
-        return Then(begun, arrays)
+        return Then(_Guarded(self.device, begun), lambda result: self._arrays(fetches, result))
 
     def _writes(self, feeds: Mapping[str, Array]) -> list[Write]:
         writes: list[Write] = []
@@ -164,6 +158,24 @@ class LoadedPlan:
     def unload(self) -> None:
         if not self.device.lost:
             self.device.host.unload(self.program)
+
+
+class _Guarded:
+    """What was begun on ``device``; a loss that only the outcome tells of is noted, too."""
+
+    def __init__(self, device: WebGpuDevice, begun: Result[ExecuteResult]) -> None:
+        self._device = device
+        self._begun = begun
+
+    def done(self) -> bool:
+        return self._begun.done()
+
+    def wait(self) -> None:
+        self._begun.wait()
+
+    def result(self) -> ExecuteResult:
+        with self._device.guarded():
+            return self._begun.result()
 
 
 def _bytes(slot: Mapping[str, Any]) -> int:

@@ -37,6 +37,10 @@ export const PythonEvent = Object.freeze({
   EPOCH_END: "epoch_end",
   FIT_END: "fit_end",
   GRAPH: "graph",
+  /** {strategies, schedules, collectives}: what the Lab has to offer; sent once, at the start. */
+  LAB_CHOICES: "lab_choices",
+  /** {timeline, events, bubble_formula, memory}: a step of a run in the Lab, as it was measured. */
+  TRACE: "trace",
   REPLY: "reply",
   /** {message}: Python itself is broken or could not start; only a new worker helps. */
   CRASH: "crash",
@@ -71,6 +75,8 @@ export const Request = Object.freeze({
   IMPORT: "import",
   PREDICT: "predict",
   GRAPH: "graph",
+  /** {}: trace the next step of a run in the Lab. */
+  TRACE: "trace",
   RESET: "reset",
 });
 

@@ -60,8 +60,8 @@ def test_overlapping_steps_give_the_same_numbers(steps: int) -> None:
 
 
 def test_overlapping_steps_are_one_graph() -> None:
-    """The input of the second step waits for the loss before it, which must be finite for the step to
-    count, but not for the backward pass."""
+    """The input of the second step waits for the loss before it, which must be finite, but not for
+    the backward pass."""
     made = model(Overlap(3))
     with options_set(Options(steps=6)):
         made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)

@@ -19,16 +19,20 @@ class Segment:
     Attributes:
         index: its place among the segments of its device, which run in this order.
         task: the task that the nodes belong to, if they were given one.
+        part: which of the segments of its task it is, where other devices come in between.
     """
 
     device: str
     index: int
     nodes: list[Node] = field(default_factory=list)
     task: str | None = None
+    part: int = 1
 
     @property
     def name(self) -> str:
-        return f"{self.device} {self.task or f'segment {self.index}'}"
+        if self.task is None:
+            return f"{self.device} segment {self.index}"
+        return f"{self.device} {self.task}" + (f", part {self.part}" if self.part > 1 else "")
 
     @property
     def kind(self) -> str:
@@ -60,7 +64,8 @@ def cut_segments(order: Sequence[Node]) -> dict[str, list[Segment]]:
     segments: dict[str, list[Segment]] = {}
     for (device, task), nodes in _groups(work, lanes):
         own = segments.setdefault(device, [])
-        own.append(Segment(device, len(own), nodes, task))
+        part = 1 + sum(earlier.task == task for earlier in own)
+        own.append(Segment(device, len(own), nodes, task, part))
     _add_sources(order, segments)
     return segments
 

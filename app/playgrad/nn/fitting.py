@@ -152,7 +152,7 @@ class _Training:
         finally:
             self.history.parallel = self.step.finish()
             self.history.seconds = self.progress.seconds
-            self.progress.end(reason, self.done, dispatches)
+            self.progress.end(reason, self.done, dispatches, self.history.parallel)
         return self.history
 
     def _epochs(self) -> None:
@@ -222,6 +222,7 @@ class _Training:
             steps - last_of_all,
             self._collect,
             training=True,
+            traced=partial(self.step.traced, self.session),
         )
         if trace is not None and last_of_all:
             self.step.traced(self.session, trace)

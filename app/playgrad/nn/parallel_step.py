@@ -20,6 +20,7 @@ from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.parallel.unroll import unroll
 from playgrad.runtime.options import get_options
 from playgrad.runtime.session import RepeatResult, Session
+from playgrad.runtime.trace import Trace
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
@@ -47,6 +48,14 @@ class LocalStep(TrainStep):
                 break
         return RepeatResult(done, time.perf_counter() - start)
 
+    def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        session.run(self.run, trace=trace)
+        self.since[0] += 1
+        if self.since[0] == self.every:
+            session.run(self.mean, trace=trace)
+            self.since[0] = 0
+        return 1
+
     def settle(self, session: Session) -> None:
         if self.since[0]:
             session.run(self.mean)
@@ -69,6 +78,12 @@ class OverlappedStep(TrainStep):
         done = together * self.count + rest.steps_done
         return RepeatResult(done, first.seconds + rest.seconds)
 
+    def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        if most < self.count:
+            return super().traced(session, trace)
+        session.run(self.many, trace=trace)
+        return self.count
+
 
 @dataclass(frozen=True)
 class AsynchronousStep(TrainStep):
@@ -81,8 +96,13 @@ class AsynchronousStep(TrainStep):
         done = self.server.run(steps, session.stop_check)
         return RepeatResult(done, time.perf_counter() - start)
 
-    def traced(self, session: Session, trace: Any) -> None:
-        self.server.run(1, session.stop_check)  # it has been noting all along
+    def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        """Two updates for each replica, so that each is seen at work."""
+        before, self.server.trace = self.server.trace, trace
+        try:
+            return self.server.run(min(most, 2 * len(self.server.clients)), session.stop_check)
+        finally:
+            self.server.trace = before
 
     def finish(self) -> dict[str, Any]:
         self.server.close()

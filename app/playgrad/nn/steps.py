@@ -77,9 +77,11 @@ class TrainStep:
         """Make so many updates."""
         return session.repeat(self.run, steps)
 
-    def traced(self, session: Session, trace: Trace) -> None:
-        """Make one update, and note when what was done."""
+    def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        """Make an update, or as many up to ``most`` as belong together, and note when what was
+        done; returns how many."""
         session.run(self.run, trace=trace)
+        return 1
 
     def settle(self, session: Session) -> None:
         """To be called before the weights are used: at the end of each epoch."""

@@ -21,10 +21,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
+from playgrad.compiler.segments import Segment
 from playgrad.devices.pending import Delay, Pending, wait_any
 from playgrad.errors import DeviceTimeoutError
 from playgrad.runtime.blas import shared_among
 from playgrad.runtime.lanes import Lane
+from playgrad.runtime.ready import ReadyTable
 from playgrad.runtime.trace import Event, Trace
 
 TIMEOUT_SECONDS = 300.0
@@ -57,6 +59,7 @@ class SegmentTask(Task):
     work: Callable[[], None] = _nothing
     give_up: Callable[[], None] = _nothing
     steps: Callable[[float, Trace | None], Generator[Pending, None, None]] = field(kw_only=True)
+    segment: Segment | None = None
 
 
 def default_threads() -> int:
@@ -167,16 +170,11 @@ class _Run:
         self.tasks = tasks
         self.trace = trace
         self.stop = stop
-        self.waiting = [len(task.after) for task in tasks]
-        self.followers: list[list[int]] = [[] for _ in tasks]
-        for number, task in enumerate(tasks):
-            for before in task.after:
-                self.followers[before].append(number)
-        self.ready = deque(number for number, missing in enumerate(self.waiting) if missing == 0)
+        self.table = ReadyTable([task.after for task in tasks])
+        self.ready = deque(self.table.first())
         self.queued = dict.fromkeys(self.ready, time.perf_counter())
         self.running: dict[Future[None], int] = {}
         self.parked: dict[int, tuple[Generator[Pending, None, None], Pending]] = {}
-        self.done = 0
         self.last_end = time.perf_counter()
         devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
         self.several = len(devices) > 1
@@ -194,7 +192,7 @@ class _Run:
                 self._collect()
         finally:
             self._settle()
-        if self.done != len(self.tasks):
+        if self.table.left:
             raise RuntimeError("tasks wait for each other in a circle")
 
     def _take(self) -> int:
@@ -267,13 +265,10 @@ class _Run:
             self._advance(number, self.parked.pop(number)[0])
 
     def _finished(self, number: int) -> None:
-        self.done += 1
         self.last_end = time.perf_counter()
-        for follower in self.followers[number]:
-            self.waiting[follower] -= 1
-            if self.waiting[follower] == 0:
-                self.queued[follower] = self.last_end
-                self.ready.append(follower)
+        for follower in self.table.finished(number):
+            self.queued[follower] = self.last_end
+            self.ready.append(follower)
 
     def _wait(self) -> None:
         """Until something has ended, or for a moment where a stop must be looked for."""

@@ -105,7 +105,11 @@ class Runnable:
     def _task(self, nodes: list[Node], segment: Segment | None, after: tuple[int, ...]) -> Task:
         if segment is not None:
             task = SegmentTask(
-                segment.name, segment.device, after=after, steps=self._segment_steps(segment)
+                segment.name,
+                segment.device,
+                after=after,
+                steps=self._segment_steps(segment),
+                segment=segment,
             )
             if segment.device in self.plans:
                 task.give_up = self.plans[segment.device].device.give_up

@@ -19,12 +19,18 @@ Array = np.ndarray[Any, Any]
 Steps = Callable[[float, "Trace | None"], Generator[Pending, None, None]]
 
 
-def host_steps(segment: Segment, works: Sequence[Callable[[], None]]) -> Steps:
-    """A segment of a processor whose nodes are ``works``, run in this process."""
+def moved_bytes(segment: Segment) -> dict[str, int]:
+    """How much the segment's device receives for it and sends of it."""
     moved = {"receive": 0, "send": 0}
     for node in segment.nodes:
         if node.op.name in moved:
             moved[node.op.name] += sum(_size(tensor) for tensor in (*node.inputs, *node.outputs))
+    return moved
+
+
+def host_steps(segment: Segment, works: Sequence[Callable[[], None]]) -> Steps:
+    """A segment of a processor whose nodes are ``works``, run in this process."""
+    moved = moved_bytes(segment)
 
     def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
         start = time.perf_counter()

@@ -14,7 +14,6 @@ import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
-from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
 from playgrad.devices.pending import Result
@@ -68,6 +67,14 @@ def close_sessions() -> None:
     """Close every session that is still open."""
     for session in list(_open_sessions):
         session.close()
+
+
+def memory_in_use() -> dict[str, int]:
+    """Bytes that all sessions hold on each device: a GPU's buffers, a processor's variables."""
+    sizes: dict[str, int] = {}
+    for session in list(_open_sessions):
+        session._add_memory(sizes)
+    return sizes
 
 
 class Session:
@@ -220,6 +227,14 @@ class Session:
         return runnable.dispatches if runnable else 0
 
     @_alone
+    def _add_memory(self, sizes: dict[str, int]) -> None:
+        for name, gpu in self._gpus.items():
+            sizes[name] = gpu.host.stats()["bytes"]
+        for (graph, name), array in self._store.arrays.items():
+            home = self._home(graph.node(name))
+            sizes[home] = sizes.get(home, 0) + array.nbytes
+
+    @_alone
     def value(self, variable: Tensor | str) -> Array:
         """The value of a variable now."""
         node = self._variable(variable)
@@ -355,17 +370,13 @@ class Session:
         self._ready(graph, [graph.node(node.name) for node in variables])
         plans: dict[str, LoadedPlan] = {}
         try:
-            for name, segments in compiled.segments.items():
+            for name in compiled.segments:
                 if name.startswith("cpu"):
                     continue
                 gpu = self._gpu(name)
-                builder = PlanBuilder(
-                    [segment.nodes for segment in segments],
-                    compiled.on_device(name),
-                    gpu.target,
-                    self._store.layout(graph, name),
-                )
-                plans[name] = gpu.load(builder.build(), self._store.external(name))
+                layout = self._store.layout(graph, name)
+                made = compiled.plan(name, gpu.target, layout)
+                plans[name] = gpu.load(made, self._store.external(name))
         except BaseException:
             for plan in plans.values():
                 plan.unload()

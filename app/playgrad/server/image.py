@@ -23,7 +23,7 @@ _SITE = "/lib/python3.14/site-packages"
 # Parts of NumPy that only those need who build or test packages.
 _UNUSED_ENDINGS = (".pyi", ".h", ".a", ".c", ".pxd", ".pyx", ".ini")
 _SECONDS = 120
-_KEPT = 3
+_KEPT = 8
 _log = logging.getLogger(__name__)
 
 

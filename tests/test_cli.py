@@ -368,3 +368,20 @@ def test_names_of_strategies() -> None:
     assert commands.STRATEGIES == named.NAMES
     assert commands.DETAILS == named.DETAILS
     assert set(commands.COLLECTIVES) == set(collectives.NAMES)
+
+
+@pytest.mark.parametrize("strategy", ["sync", "pipeline"])
+def test_simulate_devices_that_are_not_here(
+    capsys: pytest.CaptureFixture[str], program: Path, strategy: str
+) -> None:
+    """One device takes what was measured; more are no better than the ideal."""
+    counts = [1, 2] if strategy == "pipeline" else [1, 64]
+    arguments = ["simulate", program, "--device", "cpu", "--parallel", strategy]
+    arguments += ["--devices", *counts]
+    code, out, err = run(capsys, *arguments, "--json")
+    assert code == 0, err
+    rows = json.loads(out.splitlines()[-1])
+    assert [row["devices"] for row in rows] == counts
+    assert rows[0]["efficiency"] == pytest.approx(1) and rows[0]["bytes_moved"] == 0
+    assert 0 < rows[1]["efficiency"] < 1 and rows[1]["bytes_moved"] > 0
+    assert "of the ideal" in run(capsys, *arguments)[1]

@@ -122,12 +122,19 @@ def worker_of(engine: Engine, device: str) -> Worker:
     return worker
 
 
+START = """async (source) => {
+  const ready = engine.next(({ kind }) => kind === "stdout");
+  globalThis.running = engine.run(source, null);
+  await ready;
+}"""
+
+
 def break_while_running(engine: Engine, device: str, source: str, script: str) -> dict[str, Any]:
     """Run ``source`` without end, and ``script`` in the worker of ``device`` once it is at it."""
-    finish(engine, source + RUN)  # the workers are there
-    worker = worker_of(engine, device)
-    worker.evaluate(f"setTimeout(() => {{ {script} }}, 1500)")
-    return engine.run(source + ENDLESS)
+    engine.page.evaluate(START, source + ENDLESS)
+    worker_of(engine, device).evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
+    result: dict[str, Any] = engine.page.evaluate("running")
+    return result
 
 
 def test_a_worker_that_ends_is_named_and_replaced(engine: Engine) -> None:
@@ -150,6 +157,7 @@ def test_a_lost_gpu_is_named_and_opened_anew(engine: Engine) -> None:
 
 def test_a_worker_that_hangs_is_named_and_replaced(engine: Engine) -> None:
     source = network() + "session.executor.timeout = 2.0\n"
+    finish(engine, source + RUN)
     hanging = worker_of(engine, "gpu:3")
     result = break_while_running(engine, "gpu:3", source, "for (;;);")
     assert result["error"]["type"] == "DeviceTimeoutError"
@@ -178,20 +186,18 @@ session.close()
     assert "there is no program" in finish(engine, source)
 
 
-STOP = """async (source) => {
-  const ready = engine.next(({ kind }) => kind === "stdout");
-  const ended = engine.run(source, null);
-  await ready;
-  await new Promise((resolve) => setTimeout(resolve, 300));
+STOP = """async () => {
   const asked = performance.now();
   engine.client.stop(() => {});
-  const { state } = await ended;
+  const { state } = await running;
   return { state, ms: performance.now() - asked };
 }"""
 
 
 def test_stop_while_all_work(engine: Engine) -> None:
-    result = engine.page.evaluate(STOP, network("gpu", 256, times=8) + ENDLESS)
+    engine.page.evaluate(START, network("gpu", 256, times=8) + ENDLESS)
+    engine.page.wait_for_timeout(300)
+    result = engine.page.evaluate(STOP)
     assert result["state"] == "stopped"
     assert result["ms"] < 1500
     finish(engine, network() + RUN)

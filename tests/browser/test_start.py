@@ -90,3 +90,37 @@ def test_python_starts_without_an_image(context: BrowserContext, server: str, tr
         "of another layout": "numbers Python's functions in another way",
     }
     assert len(said) == 1 and words[trouble] in said[0]
+
+
+TRAINING = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.linspace(-1, 1, 64, dtype=np.float32).reshape(32, 2)
+model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(1)])
+model.compile(pg.optim.SGD(RATE), loss=nn.MeanSquaredError())
+history = model.fit(x, x.sum(1, keepdims=True), batch_size=8, epochs=2, verbose=0)
+print(history.losses.tobytes().hex())
+"""
+
+
+def test_running_again_gives_the_same_also_after_an_error(
+    context: BrowserContext, server: str
+) -> None:
+    engine, _ = start(context, server)
+
+    def losses(rate: str) -> str:
+        result = engine.run(TRAINING.replace("RATE", rate))
+        assert result["state"] == "done", result
+        stdout: str = result["stdout"]
+        return stdout
+
+    first = losses("0.1")
+    assert losses("0.1") == first
+    failed = engine.run(TRAINING.replace("RATE", "0.1").replace("nn.Dense(1)", "nn.Dense(0)"))
+    assert failed["state"] == "error"
+    assert losses("0.1") == first
+    assert losses("0.2") != first
+    decay = "pg.optim.ExponentialDecay(0.1, decay_steps=2, decay_rate=0.5)"
+    assert losses(decay) not in (first, losses(decay.replace("0.5", "0.6")))

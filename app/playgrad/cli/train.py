@@ -66,7 +66,7 @@ def train(program: Path, options: argparse.Namespace) -> int:
     before = set_hooks(hooks)
     try:
         with options_set(overrides):
-            _run(program, options.seed or 0)
+            run_program(program, options.seed or 0)
             if hooks.model is None or hooks.model.history is None:
                 raise GraphError(f"{program.name} trained no model.", hint="It must call fit().")
             _finish(program, options, hooks, trace)
@@ -86,7 +86,7 @@ def _strategy(options: argparse.Namespace) -> Strategy | None:
     return strategy_named(options.parallel, options.devices or 2, **chosen)
 
 
-def _run(program: Path, seed: int) -> None:
+def run_program(program: Path, seed: int) -> None:
     """Run ``program`` as Python would: it may import what lies beside it, and end itself.
 
     Raises:

@@ -37,7 +37,9 @@ class Block:
         return self.first <= other.last and other.first <= self.last
 
 
-def plan_memory(blocks: Sequence[Block], max_arena: int, reuse: bool = True) -> list[int]:
+def plan_memory(
+    blocks: Sequence[Block], max_arena: int, reuse: bool = True, wanted: int = 2
+) -> list[int]:
     """Place every block; returns the size of each arena in bytes.
 
     Greedy by size, largest first: each block goes to the lowest free offset of the arena that
@@ -47,6 +49,7 @@ def plan_memory(blocks: Sequence[Block], max_arena: int, reuse: bool = True) -> 
     Args:
         max_arena: bytes that one arena may have.
         reuse: False gives every block a place of its own, for comparison.
+        wanted: arenas that are opened before any is made larger.
     """
     arenas: list[list[Block]] = []
     sizes: list[int] = []
@@ -61,7 +64,7 @@ def plan_memory(blocks: Sequence[Block], max_arena: int, reuse: bool = True) -> 
             growth = max(0, offset + aligned(block.size) - sizes[number])
             if offset + block.size <= max_arena and (best is None or growth < best[0]):
                 best = (growth, number, offset)
-        if best is None or (best[0] >= aligned(block.size) and len(arenas) < 2):
+        if best is None or (best[0] >= aligned(block.size) and len(arenas) < wanted):
             arenas.append([])
             sizes.append(0)
             best = (aligned(block.size), len(arenas) - 1, 0)

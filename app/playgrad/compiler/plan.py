@@ -24,8 +24,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playgrad.compiler.batch import Batch, alone, schedule, set_lifetimes
-from playgrad.compiler.dispatches import Dispatch, Dispatches, StateLayout, Storage
-from playgrad.compiler.memory import plan_memory
+from playgrad.compiler.dispatches import (
+    FEED,
+    Dispatch,
+    Dispatches,
+    Place,
+    StateLayout,
+    Storage,
+    device_bytes,
+)
+from playgrad.compiler.memory import Block, plan_memory
 from playgrad.compiler.merge import merge
 from playgrad.errors import PlaygradError
 from playgrad.graph.serialize import encode
@@ -60,7 +68,9 @@ class PlanBuilder:
         self.parts = Dispatches(target, state)
         self.batches: list[Batch] = []
         self.cuts: list[tuple[int, int]] = []  # the batches of each segment
+        self.feeds: dict[Place, Block] = {}
         for segment in segments:
+            fed = len(self.parts.feeds)
             first = len(self.parts.items)
             for node in segment:
                 try:
@@ -73,6 +83,9 @@ class PlanBuilder:
             )
             self.cuts.append((len(self.batches), len(self.batches) + len(batches)))
             self.batches += batches
+            for tensor, place in list(self.parts.feeds.values())[fed:]:
+                begin, end = self.cuts[-1]
+                self.feeds[place] = Block(device_bytes(tensor.spec), begin, max(begin, end - 1))
 
     def build(self) -> dict[str, Any]:
         """The Plan."""
@@ -90,8 +103,8 @@ class PlanBuilder:
             layout.add(f"arena{number}", "arena", size)
         if self.parts.constants:
             layout.add("constant", "constant", len(self.parts.constants), data=self.parts.constants)
-        if self.parts.feed_bytes:
-            layout.add("feed", "feed", self.parts.feed_bytes)
+        for number, size in enumerate(self._place_feeds()):
+            layout.add(f"{FEED}{number}", "feed", size)
         kernels = _Kernels()
         steps: list[dict[str, Any]] = []
         segments: list[list[int]] = []
@@ -100,25 +113,41 @@ class PlanBuilder:
             for batch in self.batches[first:last]:
                 steps += self._steps(batch, layout, kernels)
             segments.append([begin, len(steps)])
-        for slot in self.parts.feeds.values():
-            slot["buffer"] = layout.number[slot["buffer"]]
         return {
             "version": VERSION,
             "buffers": layout.table,
             "kernels": list(kernels.table.values()),
             "steps": steps,
             "segments": segments,
-            "feeds": self.parts.feeds,
-            "fetches": {tensor.name: self._fetch(tensor, layout) for tensor in self.fetches},
+            "feeds": {key: self._slot(t, layout) for key, (t, _) in self.parts.feeds.items()},
+            "fetches": {tensor.name: self._slot(tensor, layout) for tensor in self.fetches},
         }
 
+    def _place_feeds(self) -> list[int]:
+        """Give what is fed its place; returns the sizes of the buffers.
+
+        All that a segment is fed is written before it begins. A place is free for what a later
+        segment is fed once nothing reads it any more.
+        """
+        for now, batch in enumerate(self.batches):
+            for member in batch.members:
+                for storage, _ in member.operands:
+                    if storage.place in self.feeds:
+                        block = self.feeds[storage.place]
+                        block.last = max(block.last, now)
+        blocks = list(self.feeds.values())
+        return plan_memory(blocks, self.limits.max_buffer_size, self.reuse_memory, wanted=1)
+
     def _where(self, storage: Storage, layout: _Buffers) -> tuple[int, int]:
+        if storage.place in self.feeds:
+            block = self.feeds[storage.place]
+            return layout.number[f"{FEED}{block.arena}"], block.offset
         if storage.place is not None:
             return layout.external(storage.place.buffer), storage.place.offset
         block = self.parts.blocks[storage.block]
         return layout.number[f"arena{block.arena}"], block.offset
 
-    def _fetch(self, tensor: Tensor, layout: _Buffers) -> dict[str, Any]:
+    def _slot(self, tensor: Tensor, layout: _Buffers) -> dict[str, Any]:
         buffer, offset = self._where(self.parts.storage[tensor], layout)
         shape = list(tensor.spec.static_shape)
         return {"buffer": buffer, "offset": offset, "shape": shape, "dtype": tensor.dtype}

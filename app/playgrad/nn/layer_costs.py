@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from playgrad.graph.tensor import Node, Tensor
@@ -11,6 +12,7 @@ from playgrad.nn.resident import Resident, make_resident
 from playgrad.nn.steps import build_train_step
 from playgrad.nn.structure import Step
 from playgrad.parallel import collectives
+from playgrad.parallel.many import StageCost
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import Layout, rewrite
 from playgrad.parallel.schedules import gpipe, simulate
@@ -66,10 +68,55 @@ def _size(tensor: Tensor) -> int:
 
 
 def _measured(model: Model, data: Resident, batch: int) -> list[float]:
-    """Seconds that the passes of each step of ``model`` take, on the device that it trains on.
+    """Seconds that the passes of each step of ``model`` take, on the device that it trains on."""
+    count = len(model.structure.steps)
+    traces = _traced(model, data, batch, tuple(range(count)))
+    times = [_by_stage(trace, count) for trace in traces]
+    return [min(own) for own in zip(*times, strict=True)]
 
-    A copy of the model is trained for a few batches, as a pipeline of one layer a stage that is all
-    on one device; the model itself stays as it is.
+
+def stage_costs(model: Model, data: Resident, batch: int, stages: Sequence[int]) -> list[StageCost]:
+    """What each stage costs for a whole batch, measured on the device that the model trains on.
+
+    Args:
+        stages: the stage of each step of the model's structure.
+    """
+    count = 1 + max(stages)
+    costs = [
+        (_by_stage(t, count, "forward"), _by_stage(t, count, "backward"), _updating(t))
+        for t in _traced(model, data, batch, stages)
+    ]
+    forward, backward, update = min(costs, key=lambda cost: sum(cost[0]) + sum(cost[1]))
+    parameters = [0] * count
+    layers = {
+        step.layer: stage
+        for step, stage in zip(model.structure.steps, stages, strict=True)
+        if isinstance(step, LayerCall)
+    }
+    for layer, stage in layers.items():
+        parameters[stage] += sum(4 * v.spec.size for v in layer.variables.values() if v.trainable)
+    number = dict(zip(model.structure.steps, stages, strict=True))
+    crossing = [0] * count
+    made = {tensor: step for step in model.structure.steps for tensor in _outputs(step)}
+    for tensor, step in made.items():
+        later = [number[user] for user in model.structure.steps if tensor in user.inputs]
+        for stage in range(number[step], max(later, default=0)):
+            crossing[stage] += 4 * batch * _size(tensor)
+    whole = max(sum(parameters), 1)
+    return [
+        StageCost(f, b, update * p / whole, p, a)
+        for f, b, p, a in zip(forward, backward, parameters, crossing, strict=True)
+    ]
+
+
+def _updating(trace: Trace) -> float:
+    return sum(e.end - e.start for e in trace.events if e.name.split(" ", 1)[1][:6] == "update")
+
+
+def _traced(model: Model, data: Resident, batch: int, stages: Sequence[int]) -> list[Trace]:
+    """A few training steps, as a pipeline whose stages are all on the model's one device.
+
+    It is a copy of the model that is trained; the model itself stays as it is.
     """
     twin = model.clone()
     with twin.session as session:
@@ -77,9 +124,9 @@ def _measured(model: Model, data: Resident, batch: int) -> list[float]:
             [model.session.value(variable)[:batch] for variable in variables]
             for variables in (data.xs, data.ys)
         )
-        count = len(twin.structure.steps)
         own = make_resident(twin, "measured", xs, ys)
-        step = build_train_step(twin, own, batch, False, None, tuple(range(count)))
+        step = build_train_step(twin, own, batch, False, None, stages)
+        count = 1 + max(stages)
         schedule = tuple(item.entry for item in simulate(gpipe(count, 1)))
         layout = Layout(((session.device,) * count,), schedule, collectives.get("central"))
         run = rewrite(take_apart(step.run), batch, layout, "measured").run
@@ -87,14 +134,14 @@ def _measured(model: Model, data: Resident, batch: int) -> list[float]:
         traces = [Trace() for _ in range(REPEATS)]
         for trace in traces:
             session.run(run, trace=trace)
-        times = [_by_stage(trace, count) for trace in traces]
-    return [min(own) for own in zip(*times, strict=True)]
+    return traces
 
 
-def _by_stage(trace: Trace, count: int) -> list[float]:
+def _by_stage(trace: Trace, count: int, direction: str = "") -> list[float]:
+    """Seconds of the passes of each stage, of all or only those forward or backward."""
     seconds = [0.0] * count
     for event in trace.events:
-        _, found, stage = event.name.rpartition(" of stage ")
-        if found:
+        task, found, stage = event.name.partition(", part ")[0].rpartition(" of stage ")
+        if found and direction in task:
             seconds[int(stage)] += event.end - event.start
     return seconds

@@ -6,16 +6,18 @@ import time
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node
 from playgrad.nn.layer_costs import chain_of
 from playgrad.nn.resident import Resident
 from playgrad.nn.steps import HISTORY_ROWS, TrainStep, build_train_step
 from playgrad.parallel import Strategy
 from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.parallel.layout import Rewritten
 from playgrad.parallel.local import average
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
-from playgrad.parallel.rewrite import Rewritten, rewrite
+from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.parallel.unroll import unroll
 from playgrad.runtime.options import get_options
@@ -158,8 +160,17 @@ def _rewritten(
 ) -> Rewritten:
     key = ("parallel", step.run, strategy)
     if key not in model.cache:
-        layout = strategy.layout(_kind(model))
-        model.cache[key] = rewrite(take_apart(step.run), batch, layout, strategy.name)
+        parts = take_apart(step.run)
+        if isinstance(strategy, DataParallel):
+            layout = strategy.layout(_kind(model), parts.own_devices)
+        elif len(parts.own_devices) > 1:
+            raise GraphError(
+                f"'{strategy.name}' cannot train layers placed on {', '.join(parts.own_devices)}.",
+                hint="Leave the device scopes out, or use DataParallel.",
+            )
+        else:
+            layout = strategy.layout(_kind(model))
+        model.cache[key] = rewrite(parts, batch, layout, strategy.name)
     rewritten: Rewritten = model.cache[key]
     return rewritten
 

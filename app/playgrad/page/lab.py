@@ -74,6 +74,11 @@ _SCHEDULES: dict[str, tuple[str, str]] = {
         "Bidirectional",
         "Two streams, from both ends, each filling the other's gaps.",
     ),
+    "pipedream": (
+        "PipeDream",
+        "An update after every part, so each device may compute with parameters that lack the last "
+        "few: not the result of one device.",
+    ),
 }
 _COLLECTIVES: dict[str, tuple[str, str]] = {
     "auto": ("Automatic", "The way that should take least time for each size."),

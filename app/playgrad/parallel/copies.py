@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playgrad.errors import GraphError
+from playgrad.graph.opdef import OpDef
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import Variable
 from playgrad.parallel.partition import Partition
@@ -70,8 +71,20 @@ class Replica:
         self.whole.note(node, variable.node)
         self.variables[node.name] = variable.node.name
 
-    def copy(self, node: Node, into: Copies, task: str | None, **attrs: Any) -> None:
+    def copy(
+        self,
+        node: Node,
+        into: Copies,
+        task: str | None,
+        op: OpDef | None = None,
+        stage: int | None = None,
+        **attrs: Any,
+    ) -> Node:
         """Add ``node`` on this replica's device, with attributes changed where given.
+
+        Args:
+            op: does it instead of the node's own.
+            stage: does it instead of the node's own.
 
         Raises:
             GraphError: something that it needs has not been made yet.
@@ -90,17 +103,18 @@ class Replica:
         graph = self.step.graph
         with graph.reenter_scope(self.scope):
             copy = graph.add(
-                node.op,
+                op or node.op,
                 inputs,
                 {**self._renamed(node.attrs), **attrs},
                 name=node.name,
                 control_inputs=controls,
                 phase=node.phase,
-                device=self.device(node),
+                device=self.device(node) if stage is None else self.devices[stage],
                 task=task,
                 source=node.source,
             )
         into.note(node, copy)
+        return copy
 
     def _renamed(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """The attributes with the names of this replica's variables."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from playgrad.compiler.place import canonical
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -35,6 +36,7 @@ class Partition:
             ``part``: they need all replicas in the midst of a pass.
         update: done once a replica after all parts.
         stage: the pipeline stage of every node; all 0 where there are no stages.
+        own_devices: those that the user placed layers on: each is a stage by itself, in this order.
         written: names of variables that the step writes.
     """
 
@@ -44,6 +46,7 @@ class Partition:
     meetings: list[Node]
     update: list[Node]
     stage: dict[Node, int]
+    own_devices: tuple[str, ...]
     written: frozenset[str]
 
     @property
@@ -86,8 +89,9 @@ def take_apart(run: Node) -> Partition:
     update = [n for n in order if n not in elsewhere]
     _check(update, inside)
     names = [name for node in order if node.op.writes for name in node.attrs["variables"]]
-    stage = _stages(order)
-    return Partition(run, common, part, meetings, update, stage, frozenset(names))
+    own = _own_devices(order)
+    stage = _stages(order, own)
+    return Partition(run, common, part, meetings, update, stage, own, frozenset(names))
 
 
 def _downstream(order: list[Node], sources: Iterable[Node]) -> set[Node]:
@@ -122,7 +126,25 @@ def _check(update: list[Node], inside: set[Node]) -> None:
                 )
 
 
-def _stages(order: list[Node]) -> dict[Node, int]:
+def _own_devices(order: list[Node]) -> tuple[str, ...]:
+    """The devices that the user named.
+
+    Raises:
+        GraphError: the step is cut into stages as well.
+    """
+    named = [node for node in order if node.device is not None]
+    own = [node for node in named if not str(node.device).startswith(STAGE)]
+    if own and len(own) < len(named):
+        raise GraphError(
+            f"'{own[0].name}' is placed on {own[0].device}, but a pipeline places layers itself.",
+            op=own[0].name,
+            source=own[0].source,
+            hint="Leave the device scopes out, or use DataParallel.",
+        )
+    return tuple(sorted({canonical(str(node.device)) for node in own}))
+
+
+def _stages(order: list[Node], own_devices: tuple[str, ...]) -> dict[Node, int]:
     """The stage of each node: as its device scope says, else that of its first user; what writes a
     variable is where the variable is."""
     stage: dict[Node, int] = {}
@@ -131,6 +153,8 @@ def _stages(order: list[Node]) -> dict[Node, int]:
     for node in order:
         if node.device is not None and node.device.startswith(STAGE):
             stage[node] = int(node.device.removeprefix(STAGE))
+        elif node.device is not None:
+            stage[node] = own_devices.index(canonical(node.device))
         for before in node.predecessors:
             users.setdefault(before, []).append(node)
         for name in node.attrs["variables"] if node.op.writes else ():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from playgrad.errors import GraphError
 from playgrad.parallel import collectives
-from playgrad.parallel.rewrite import Layout
+from playgrad.parallel.layout import Layout
 from playgrad.parallel.schedules import Pass
 from playgrad.parallel.strategies import Devices, as_devices, named_devices
 

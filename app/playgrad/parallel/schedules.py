@@ -114,11 +114,14 @@ def bidirectional(devices: int, micro_batches: int, chunks: int = 1) -> Orders:
     return [[entry for _, entry in sorted(own, key=lambda item: item[0])] for own in slots]
 
 
+PIPEDREAM = "pipedream"
+"""The order of 1F1B, but each micro-batch is an update: see `playgrad.parallel.stashing`."""
 SCHEDULES: dict[str, Callable[[int, int, int], Orders]] = {
     "gpipe": gpipe,
     "1f1b": one_forward_one_backward,
     "interleaved": interleaved,
     "bidirectional": bidirectional,
+    PIPEDREAM: one_forward_one_backward,
 }
 
 
@@ -192,7 +195,7 @@ def bubble_formula(name: str, devices: int, micro_batches: int, chunks: int = 1)
     A backward pass takes twice as long as a forward pass, all stages the same, and transfers no
     time. With p devices, m micro-batches and v chunks on each device::
 
-        gpipe, 1f1b      (p - 1) / (m + p - 1)
+        gpipe, 1f1b, pipedream   (p - 1) / (m + p - 1)
         interleaved      (p - 1) / (v m + p - 1)        where p divides m
         bidirectional    b / (3 m + b), b = (p - 2) (m / p + 1)     where p is even and divides m
 
@@ -211,6 +214,23 @@ def bubble_formula(name: str, devices: int, micro_batches: int, chunks: int = 1)
     if chunks > 1 and not whole_groups:
         return bubble(orders)
     return (devices - 1) / (chunks * micro_batches + devices - 1)
+
+
+def weight_versions(orders: Orders) -> dict[tuple[int, int], int]:
+    """With which version each stage computes a micro-batch where every backward pass is followed
+    by an update: by (stage, micro-batch), the number of updates made before.
+
+    Micro-batch m would have version m on one device; what is missing is its staleness.
+    """
+    versions: dict[tuple[int, int], int] = {}
+    for order in orders:
+        updates: dict[int, int] = {}
+        for entry in order:
+            if entry.backward:
+                updates[entry.stage] = updates.get(entry.stage, 0) + 1
+            else:
+                versions[entry.stage, entry.micro_batch] = updates.get(entry.stage, 0)
+    return versions
 
 
 def draw(orders: Orders) -> str:

@@ -9,8 +9,8 @@ from playgrad.compiler.place import canonical
 from playgrad.devices.registry import ensure_devices
 from playgrad.errors import DeviceError, GraphError
 from playgrad.parallel import collectives
-from playgrad.parallel.rewrite import Layout
-from playgrad.parallel.schedules import Orders, Pass, make_schedule, simulate
+from playgrad.parallel.layout import Layout
+from playgrad.parallel.schedules import PIPEDREAM, Orders, Pass, make_schedule, simulate
 from playgrad.parallel.stages import ESTIMATED, Chain, Stages, deal_out
 
 Devices = int | tuple[str, ...]
@@ -65,13 +65,26 @@ class DataParallel:
         """No stages: every device has all layers."""
         return ()
 
-    def layout(self, kind: str) -> Layout:
-        """The layout over devices of ``kind``, unless they are named."""
+    def layout(self, kind: str, own: tuple[str, ...] = ()) -> Layout:
+        """The layout over devices of ``kind``, unless they are named.
+
+        Args:
+            own: the devices that the model's layers were placed on: each replica has as many.
+
+        Raises:
+            GraphError: the first replica would not be where the layers are.
+        """
         names = named_devices(self.devices, kind)
-        schedule = (Pass(0, 0, False), Pass(0, 0, True))
+        width = max(1, len(own))
+        if len(names) % width or (own and names[:width] != own):
+            raise GraphError(
+                f"the layers are placed on {', '.join(own)}, so each replica needs {width} "
+                f"devices, and the first replica those; not {', '.join(names)}.",
+                hint="Name the devices in that order, as many for every replica.",
+            )
         return Layout(
-            tuple((name,) for name in names),
-            schedule,
+            tuple(names[first : first + width] for first in range(0, len(names), width)),
+            (Pass(0, 0, False), Pass(0, 0, True)),
             collectives.get(self.collective),
             self.bucket_bytes,
         )
@@ -81,14 +94,16 @@ class DataParallel:
 class Pipeline:
     """The layers dealt out to devices, through which micro-batches pass one after the other.
 
-    A step ends with all passes done (a flush), so its result is that of one device on the batch.
+    A step ends with all passes done (a flush), so its result is that of one device on the batch;
+    but not with the schedule "pipedream", where each micro-batch is an update by itself, so that a
+    step makes as many as there are micro-batches: see `playgrad.parallel.stashing`.
 
     Args:
         devices: names, or how many of the kind that the model trains on; so many for each replica
             as its pipeline has devices.
         micro_batches: parts of a replica's share of the batch.
-        schedule: the order of the passes: "gpipe", "1f1b", "interleaved" or "bidirectional"; see
-            `playgrad.parallel.schedules`.
+        schedule: the order of the passes: "gpipe", "1f1b", "interleaved", "bidirectional" or
+            "pipedream"; see `playgrad.parallel.schedules`.
         stages: which layers make up each stage: their names by stage, or their numbers; or
             "estimated" to divide them by their arithmetic, "balanced" by measured times.
         chunks: stages of each device; two or more need the schedule "interleaved", whose default
@@ -121,6 +136,8 @@ class Pipeline:
         count = self.devices if isinstance(self.devices, int) else len(self.devices)
         if self.replicas < 1 or count % self.replicas:
             raise GraphError(f"{count} devices cannot make up {self.replicas} equal pipelines.")
+        if self.replicas > 1 and self.schedule == PIPEDREAM:
+            raise GraphError("an asynchronous pipeline cannot have replicas.")
         self.orders()
 
     @property
@@ -149,5 +166,10 @@ class Pipeline:
             own = names[first : first + self.depth]
             for stream in range(1 + max(entry.stream for entry in schedule)):
                 rows.append((own if stream == 0 else own[::-1]) * self.chunks)
-        return Layout(tuple(rows), schedule, collectives.get(self.collective), self.bucket_bytes)
-
+        return Layout(
+            tuple(rows),
+            schedule,
+            collectives.get(self.collective),
+            self.bucket_bytes,
+            stashing=self.schedule == PIPEDREAM,
+        )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.compiler.compile import Compiled
+from playgrad.compiler.lifetimes import last_uses
 from playgrad.compiler.segments import Segment
 from playgrad.devices.pending import Done, Result, Then
 from playgrad.devices.webgpu import LoadedPlan
@@ -68,6 +69,9 @@ class Runnable:
         self.transport = self.new_transport()
         self.written: dict[str, Array] = {}
         self.tasks: list[Task] = []
+        self.dying: dict[Node, tuple[Tensor, ...]] = {}
+        for own in self.compiled.segments.values():
+            self.dying.update(last_uses(own, self.compiled.program.fetches))
         self._build()
 
     def _build(self) -> None:
@@ -124,7 +128,12 @@ class Runnable:
         if segment.device in self.plans:
             plan, fetches = self.plans[segment.device], self.compiled.program.fetches
             return plan_steps(segment, plan, fetches, self.values, self.transport)
-        return host_steps(segment, [self._node_work(node) for node in segment.nodes])
+        return host_steps(
+            segment,
+            [self._node_work(node) for node in segment.nodes],
+            [self.dying.get(node, ()) for node in segment.nodes],
+            self.values,
+        )
 
     def _node_work(self, node: Node) -> Callable[[], None]:
         values, transport, written = self.values, self.transport, self.written

@@ -28,14 +28,26 @@ def moved_bytes(segment: Segment) -> dict[str, int]:
     return moved
 
 
-def host_steps(segment: Segment, works: Sequence[Callable[[], None]]) -> Steps:
-    """A segment of a processor whose nodes are ``works``, run in this process."""
+def host_steps(
+    segment: Segment,
+    works: Sequence[Callable[[], None]],
+    dying: Sequence[Sequence[Tensor]],
+    values: dict[Tensor, Array],
+) -> Steps:
+    """A segment of a processor whose nodes are ``works``, run in this process.
+
+    Args:
+        dying: what is not needed any more after each node.
+        values: the run's results by tensor.
+    """
     moved = moved_bytes(segment)
 
     def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
         start = time.perf_counter()
-        for work in works:
+        for work, dead in zip(works, dying, strict=True):
             work()
+            for tensor in dead:
+                values.pop(tensor, None)  # of a run that was given up, nothing is left
         if trace is not None:
             end = time.perf_counter()
             clock = {"receive": (start, start), segment.kind: (start, end), "send": (end, end)}

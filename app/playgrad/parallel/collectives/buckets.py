@@ -11,6 +11,8 @@ from playgrad.ops.concat import concat
 from playgrad.ops.layout import slice_
 from playgrad.ops.shape import reshape
 
+ALONE = 1 << 16
+"""Bytes from which a tensor is better sent by itself than copied into a bucket and out of it."""
 AllReduce = Callable[[Sequence[Tensor], Sequence[str]], list[Tensor]]
 
 
@@ -24,14 +26,14 @@ def tensor_bytes(tensor: Tensor) -> int | None:
 def bucketed(tensors: Sequence[Tensor], bucket_bytes: int) -> list[list[int]]:
     """Positions of ``tensors`` in buckets, each of one type, in the order of their first ones.
 
-    A bucket is closed when it holds ``bucket_bytes``. What has as much by itself, or is of unknown
-    size, is a bucket alone.
+    A bucket is closed when it holds ``bucket_bytes``. What has as much by itself, or ``ALONE``, or
+    is of unknown size, is a bucket alone.
     """
     buckets: list[list[int]] = []
     open_: dict[str, tuple[list[int], int]] = {}
     for position, tensor in enumerate(tensors):
         size = tensor_bytes(tensor)
-        if size is None or size >= bucket_bytes:
+        if size is None or size >= min(bucket_bytes, ALONE):
             buckets.append([position])
             continue
         own, filled = open_.get(tensor.dtype, ([], 0))

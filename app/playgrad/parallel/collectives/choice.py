@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
 
 from playgrad.parallel.collectives.costs import ALL_REDUCE, Cost
@@ -20,17 +22,23 @@ class Link:
     Attributes:
         latency: seconds that each step takes, whatever its size.
         bandwidth: bytes a second that a member sends and receives.
+        at_once: how many members can send or receive at the same time.
     """
 
     latency: float
     bandwidth: float
+    at_once: int
 
     def seconds(self, cost: Cost) -> float:
-        return cost.steps * self.latency + cost.busiest / self.bandwidth
+        """What an operation takes: at least its chain of steps, and the transfers of the busiest
+        member, or of all where they have to take turns."""
+        moved = max(cost.busiest, 2 * cost.bytes_moved / self.at_once)
+        return cost.steps * self.latency + moved / self.bandwidth
 
 
-HOST = Link(150e-6, 2e9)
-"""Devices of one machine, which meet in its memory."""
+HOST = Link(300e-6, 3e9, 1 if sys.platform == "emscripten" else os.cpu_count() or 1)
+"""Devices of one machine, which meet in its memory: a processor for each copy. In a page there is
+one, that Python runs on."""
 WORTH = 0.9
 """Share of a simpler way's time at which another is taken: its additional slices and sums, which
 the estimate leaves out, take time too."""

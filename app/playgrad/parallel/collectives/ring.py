@@ -52,7 +52,7 @@ class Ring(Way):
             for p in range(owned):
                 member = (p + 1 + step) % count
                 with sums[p].graph.device(devices[member]):
-                    sums[p] = add(sums[p], parts[member][p], name=f"step_{step}_part_{p}")
+                    sums[p] = add(sums[p], parts[member][p], name=f"add_{step}_part_{p}")
         return sums
 
     def all_gather(
@@ -63,7 +63,7 @@ class Ring(Way):
     def broadcast(self, tensor: Tensor, devices: Sequence[str]) -> list[Tensor]:
         copies = [tensor]
         for step, device in enumerate(devices[1:], 1):
-            copies.append(send(copies[-1], device, f"step_{step}"))
+            copies.append(send(copies[-1], device, f"copy_{step}"))
         return copies
 
 
@@ -74,7 +74,7 @@ def _gather(parts: Sequence[Tensor], devices: Sequence[str], axis: int) -> list[
     for step in range(1, count):
         for p in range(len(parts)):
             to = (p + step) % count
-            held[to][p] = send(held[to - 1][p], devices[to], f"step_{step}_part_{p}")
+            held[to][p] = send(held[to - 1][p], devices[to], f"copy_{step}_part_{p}")
     wholes = []
     for own, device in zip(held, devices, strict=True):
         with parts[0].graph.device(device):

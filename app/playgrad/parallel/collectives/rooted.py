@@ -100,7 +100,7 @@ class Tree(Rooted):
             for member in range(0, len(devices) - reach, 2 * reach):
                 with sums[member].graph.device(devices[member]):
                     sums[member] = add(
-                        sums[member], sums[member + reach], name=f"step_{step}_add_{member}"
+                        sums[member], sums[member + reach], name=f"add_{step}_member_{member}"
                     )
         return sums[0]
 
@@ -110,6 +110,6 @@ class Tree(Rooted):
             reach = 1 << step
             for member in range(0, len(devices) - reach, 2 * reach):
                 copies[member + reach] = send(
-                    copies[member], devices[member + reach], f"copy_{member + reach}"
+                    copies[member], devices[member + reach], f"copy_to_{member + reach}"
                 )
         return [copies[member] for member in range(len(devices))]

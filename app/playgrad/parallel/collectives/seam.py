@@ -104,7 +104,7 @@ class Collectives:
         """The sums of several tensors of each member.
 
         Small ones travel together: they are laid flat, one after the other, in buckets of about
-        ``bucket_bytes``. A tensor that fills a bucket by itself is not copied.
+        ``bucket_bytes``. Larger ones are not copied.
 
         Args:
             tensors: for each member its list; the lists have equal shapes and types.

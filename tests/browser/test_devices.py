@@ -118,7 +118,8 @@ while True:
 
 
 def worker_of(engine: Engine, device: str) -> Worker:
-    (worker,) = [each for each in engine.workers("worker") if each.evaluate("name") == device]
+    kind = "cpu-worker" if device.startswith("cpu") else "device-worker"
+    (worker,) = [each for each in engine.workers(kind) if each.evaluate("name") == device]
     return worker
 
 

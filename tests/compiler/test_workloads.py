@@ -39,3 +39,15 @@ MOST += [((name, False), count) for name, count in GPU.items()]
 @pytest.mark.parametrize(("trainer", "most"), MOST, indirect=["trainer"])
 def test_a_step_is_few_dispatches(trainer: PlaygradTrainer, most: int) -> None:
     assert trainer.dispatches <= most
+
+
+# W2 has scratch of its convolutions' gradients beside its small images.
+RATIO = {"w1": 1.1, "w1b": 1.1, "w2": 1.35, "w3": 1.2}
+MEMORY = [((name, soft), most) for name, most in RATIO.items() for soft in (True, False)]
+
+
+@pytest.mark.parametrize(("trainer", "most"), MEMORY, indirect=["trainer"])
+def test_training_takes_little_more_memory_than_it_must(
+    trainer: PlaygradTrainer, most: float
+) -> None:
+    assert 1 <= trainer.device_bytes / trainer.least_bytes <= most

@@ -11,9 +11,11 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.compiler.place import Policy
 from playgrad.devices import registry
 from playgrad.errors import GraphError
 from playgrad.graph.graph import reset_default_graph
+from playgrad.page.graph_view import graph_view
 from playgrad.page.lab import SINGLE, Lab, choices
 from playgrad.parallel import bubble_formula, collectives, named
 from playgrad.parallel.schedules import SCHEDULES
@@ -101,6 +103,25 @@ def test_a_report_names_the_devices_their_work_and_their_memory() -> None:
     for device in devices:
         assert report["memory"][device] >= 4 * model.count_params()
     model.close()
+
+
+def test_the_graph_of_a_rewritten_step_shows_its_devices() -> None:
+    _, model = train(Lab.of({"strategy": "sync", "devices": 3, "steps": 1}))
+    view = graph_view(model.training_targets, model.session.policy, "main.py")
+    assert {node["device"] for node in view["nodes"]} == {"cpu:0", "cpu:1", "cpu:2"}
+    assert {"send", "receive"}.isdisjoint(node["op"] for node in view["nodes"])
+    model.close()
+
+
+def test_a_graph_is_drawn_although_some_operations_have_no_kernel() -> None:
+    """A strategy wants them on its devices; they are folded away before anything is run."""
+    with pg.Graph().as_default():
+        x = pg.Variable(np.zeros(2, np.float32))
+        with pg.device("gpu:0"):
+            ones = pg.ones_like(x)
+        policy = Policy("gpu:0", ["cpu:0", "gpu:0"])
+        view = graph_view([ones.node], policy, "main.py")
+    assert {node["op"]: node["device"] for node in view["nodes"]}["ones_like"] == "cpu:0"
 
 
 def test_a_pipeline_has_its_formula() -> None:

@@ -15,8 +15,8 @@ from playgrad.nn.resident import make_resident
 from playgrad.nn.steps import build_train_step
 from playgrad.ops.state import is_variable
 from playgrad.parallel import collectives
-from playgrad.parallel.partition import take_apart
 from playgrad.parallel.layout import Layout
+from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.schedules import make_schedule, simulate
 from playgrad.runtime.memory import device_memory

@@ -138,6 +138,25 @@ class Batch:
         bound = len(self.buffers | _buffers(dispatch)) + arenas
         return bound <= limits.max_storage_buffers_per_shader_stage
 
+    def halves(self) -> tuple[Batch, Batch]:
+        """Two batches that do the same one after the other."""
+        strands = [strand.members for strand in self.strands]
+        if len(strands) == 1:
+            (members,) = strands
+            middle = len(members) // 2
+            return self._of([members[:middle]]), self._of([members[middle:]])
+        middle = len(strands) // 2
+        return self._of(strands[:middle]), self._of(strands[middle:])
+
+    def _of(self, strands: Sequence[Sequence[Dispatch]]) -> Batch:
+        part = Batch(self.target)
+        for members in strands:
+            chain: list[Strand] = []
+            for member in members:
+                part.add(member, chain)
+                chain = part.strands[-1:]
+        return part
+
     @property
     def members(self) -> list[Dispatch]:
         return [member for strand in self.strands for member in strand.members]
@@ -192,7 +211,8 @@ def set_lifetimes(blocks: Sequence[Block], batches: Sequence[Batch]) -> None:
     The members of a batch run at the same time, hence all that they touch lives during all of it.
     """
     for block in blocks:
-        block.first, block.last = len(batches), 0
+        block.first, block.last = len(batches), -1
+        block.apart.clear()
     for now, batch in enumerate(batches):
         for member in batch.members:
             reads, writes = (

@@ -20,7 +20,8 @@ def aligned(size: int) -> int:
 
 @dataclass
 class Block:
-    """A temporary: bytes needed from dispatch ``first`` to dispatch ``last`` (inclusive).
+    """A temporary: bytes needed from dispatch ``first`` to dispatch ``last`` (inclusive), or never,
+    where ``first`` is after ``last``.
 
     ``apart`` are the blocks that must lie in another arena. The result is ``arena`` and
     ``offset``.
@@ -53,7 +54,8 @@ def plan_memory(
     """
     arenas: list[list[Block]] = []
     sizes: list[int] = []
-    for block in sorted(blocks, key=lambda block: (-block.size, block.first)):
+    needed = [block for block in blocks if block.first <= block.last]
+    for block in sorted(needed, key=lambda block: (-block.size, block.first)):
         apart = {blocks[i].arena for i in block.apart}
         best: tuple[int, int, int] | None = None
         for number, placed in enumerate(arenas):

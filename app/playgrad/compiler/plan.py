@@ -33,6 +33,7 @@ from playgrad.compiler.dispatches import (
     Storage,
     device_bytes,
 )
+from playgrad.compiler.in_place import write_in_place
 from playgrad.compiler.memory import Block, plan_memory
 from playgrad.compiler.merge import merge
 from playgrad.errors import PlaygradError
@@ -89,14 +90,10 @@ class PlanBuilder:
 
     def build(self) -> dict[str, Any]:
         """The Plan."""
-        set_lifetimes(self.parts.blocks, self.batches)
-        for tensor in self.fetches:
-            storage = self.parts.storage[tensor]
-            if storage.block >= 0:
-                # The segment that makes a fetch is followed by the read, so to its end is enough.
-                block = self.parts.blocks[storage.block]
-                end = next(last for first, last in self.cuts if block.first < last)
-                block.last = max(block.last, end - 1)
+        self._set_lifetimes()
+        if self.reuse_memory:
+            write_in_place(self.parts, self.batches)
+            self._set_lifetimes()
         arenas = plan_memory(self.parts.blocks, self.limits.max_buffer_size, self.reuse_memory)
         layout = _Buffers()
         for number, size in enumerate(arenas):
@@ -122,6 +119,16 @@ class PlanBuilder:
             "feeds": {key: self._slot(t, layout) for key, (t, _) in self.parts.feeds.items()},
             "fetches": {tensor.name: self._slot(tensor, layout) for tensor in self.fetches},
         }
+
+    def _set_lifetimes(self) -> None:
+        set_lifetimes(self.parts.blocks, self.batches)
+        for tensor in self.fetches:
+            storage = self.parts.storage[tensor]
+            if storage.block >= 0:
+                # The read follows the segment that makes a fetch.
+                block = self.parts.blocks[storage.block]
+                end = next(last for first, last in self.cuts if block.first < last)
+                block.last = max(block.last, end)
 
     def _place_feeds(self) -> list[int]:
         """Give what is fed its place; returns the sizes of the buffers.
@@ -152,17 +159,17 @@ class PlanBuilder:
         shape = list(tensor.spec.static_shape)
         return {"buffer": buffer, "offset": offset, "shape": shape, "dtype": tensor.dtype}
 
-    def _steps(
-        self, batch: Batch, layout: _Buffers, kernels: _Kernels
-    ) -> list[dict[str, Any]]:
-        """One dispatch for ``batch``, or where that cannot be, one for each member."""
+    def _steps(self, batch: Batch, layout: _Buffers, kernels: _Kernels) -> list[dict[str, Any]]:
+        """One dispatch for ``batch``, or where that cannot be, several for its parts."""
         places = {
             member: [(*self._where(item, layout), item.size) for item, _ in member.operands]
             for member in batch.members
         }
-        merged = merge(batch, places, self.limits) if len(places) > 1 else None
+        if batch.count == 1:
+            return [self._step(member, place, kernels) for member, place in places.items()]
+        merged = merge(batch, places, self.limits)
         if merged is None:
-            return [self._step(member, places[member], kernels) for member in batch.members]
+            return [step for half in batch.halves() for step in self._steps(half, layout, kernels)]
         access = tuple("read_write" if written else "read" for written in merged.written)
         names = [f"buffer{number}" for number in range(len(merged.bindings))]
         sizes = [size for _, _, size in merged.bindings]

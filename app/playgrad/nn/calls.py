@@ -51,6 +51,7 @@ class Notes:
     names: dict[str, Layer] = field(default_factory=dict)
     session: Any = None
     updates: dict[Variable, Tensor] | None = None
+    mirrors: set[Variable] = field(default_factory=set)
     parts: dict[Tensor, Spread] = field(default_factory=dict)
     copies: dict[Tensor, Spread] = field(default_factory=dict)
 

@@ -13,7 +13,7 @@ from playgrad.nn.arrays import check_count
 from playgrad.nn.batches import not_finite_error, prepare
 from playgrad.nn.callbacks import Callback, History
 from playgrad.nn.loop import Pace, Watch, run_steps
-from playgrad.nn.parallel_step import build_parallel_step
+from playgrad.nn.parallel_step import build_parallel_step, settle
 from playgrad.nn.progress import Progress
 from playgrad.nn.resident import Resident, make_resident
 from playgrad.nn.steps import HISTORY_ROWS, EvalStep, TrainStep, build_eval_step, build_train_step
@@ -82,7 +82,7 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
     batch = min(settings.batch_size, data.count)
     strategy = get_options().strategy or model.strategy
     if strategy is None:
-        model.session.set_placement(None)
+        settle(model)
         step = build_train_step(model, data, batch, settings.shuffle, settings.seed)
     else:
         step = build_parallel_step(model, data, batch, settings.shuffle, settings.seed, strategy)

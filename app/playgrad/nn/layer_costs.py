@@ -12,9 +12,10 @@ from playgrad.nn.resident import Resident, make_resident
 from playgrad.nn.steps import build_train_step
 from playgrad.nn.structure import Step
 from playgrad.parallel import collectives
+from playgrad.parallel.layout import Layout
 from playgrad.parallel.many import StageCost
 from playgrad.parallel.partition import take_apart
-from playgrad.parallel.rewrite import Layout, rewrite
+from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.schedules import gpipe, simulate
 from playgrad.parallel.stages import Chain
 from playgrad.runtime.trace import Trace

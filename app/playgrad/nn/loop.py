@@ -140,7 +140,7 @@ def run_steps(
         trace = watch.hooks.new_trace() if traced is not None else None
         started = time.perf_counter()
         if traced is not None and trace is not None:
-            made = traced(trace, wanted)
+            made = traced(trace, watch.allowance(steps - done))
         else:
             made = repeat(wanted).steps_done
         after(made)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node
+from playgrad.nn.calls import notes_of
 from playgrad.nn.layer_costs import chain_of
 from playgrad.nn.resident import Resident
 from playgrad.nn.steps import HISTORY_ROWS, TrainStep, build_train_step
@@ -136,14 +137,14 @@ def build_parallel_step(
         step = build_train_step(model, data, batch, shuffle, seed)
     common = {item.name: getattr(step, item.name) for item in fields(TrainStep)}
     if isinstance(strategy, Overlap):
-        model.session.set_placement(None)
+        settle(model)
         count = min(strategy.steps, HISTORY_ROWS)
         return OverlappedStep(**common, many=_unrolled(model, step, count), count=count)
     if isinstance(strategy, AsynchronousDataParallel):
-        model.session.set_placement(None)
+        settle(model)
         return AsynchronousStep(**common, server=_parameter_server(model, data, step, strategy))
     rewritten = _rewritten(model, step, batch, strategy)
-    _settle(model, rewritten)
+    settle(model, rewritten)
     common["run"] = rewritten.run
     if isinstance(strategy, LocalSGD):
         mean = _mean(model, step, rewritten, strategy)
@@ -212,10 +213,20 @@ def _parameter_server(
     )
 
 
-def _settle(model: Model, rewritten: Rewritten) -> None:
-    """Move variables to their homes, and give their mirrors the values that they have now."""
-    session = model.session
-    session.set_placement(lambda node: rewritten.homes.get(node.name))
-    for variable, mirrors in rewritten.mirrors.items():
-        value = session.value(variable)
-        session.assign(dict.fromkeys(mirrors, value))
+def settle(model: Model, rewritten: Rewritten | None = None) -> None:
+    """Move variables to where a step needs them that is laid over devices (None: is not), and give
+    their mirrors the values that they have now; mirrors that others needed are dropped."""
+    session, notes = model.session, notes_of(model.graph)
+    mirrors = {} if rewritten is None else rewritten.mirrors
+    wanted = {mirror for own in mirrors.values() for mirror in own}
+    session.set_placement(None if rewritten is None else rewritten.placement)
+    session.forget(list(notes.mirrors - wanted))
+    notes.mirrors = wanted
+    session.assign(
+        {
+            mirror: value
+            for v, own in mirrors.items()
+            for value in [session.value(v)]
+            for mirror in own
+        }
+    )

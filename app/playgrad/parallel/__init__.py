@@ -4,7 +4,6 @@ from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overla
 from playgrad.parallel.replicate import replicate
 from playgrad.parallel.schedules import bubble_formula
 from playgrad.parallel.strategies import DataParallel, Pipeline
-from playgrad.parallel.towers import mirrored_gradients
 
 Strategy = DataParallel | Pipeline | AsynchronousDataParallel | LocalSGD | Overlap
 
@@ -16,6 +15,5 @@ __all__ = [
     "Pipeline",
     "Strategy",
     "bubble_formula",
-    "mirrored_gradients",
     "replicate",
 ]

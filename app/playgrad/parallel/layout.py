@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
+from playgrad.compiler.place import Placement
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import Variable
 from playgrad.parallel.collectives import Collectives
@@ -67,3 +69,8 @@ class Rewritten:
     run: Node
     mirrors: dict[Variable, list[Variable]]
     homes: dict[str, str]
+
+    @cached_property
+    def placement(self) -> Placement:
+        """Where the step's own variables are; the same function each time."""
+        return lambda node: self.homes.get(node.name)

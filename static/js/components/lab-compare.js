@@ -36,9 +36,9 @@ function Losses({ runs }) {
   const version = store.curvesVersion.value;
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const data = useMemo(() => aligned(runs), [runs, version]);
-  // The later ones are drawn over the earlier, which often are the same curve: let those stand out.
+  // The later are drawn over the earlier, which often are the same curve: let those stand out.
   const lines = runs.map((run, index) => (
-    { label: run.title, colour: colourOf(run), width: 1.5 + 1.5 * (runs.length - 1 - index) }));
+    { label: run.title, colour: colourOf(run), width: Math.min(6, 1.5 + 1.5 * (runs.length - 1 - index)) }));
   const shownAt = hovered === null ? "Loss" : `Loss at step ${data[0][hovered]}`;
   const summary = runs.map((run) => `${run.title} ${format.loss(run.loss)}`).join("; ");
   return html`

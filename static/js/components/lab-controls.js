@@ -105,7 +105,6 @@ function honestly({ devices }) {
       + "together they are no faster than it is alone, and moving tensors between them takes time on top. "
       + "The order, the waiting and the traffic are real.";
   }
-  const cores = navigator.hardwareConcurrency;
-  return `Here each of the ${devices} devices is NumPy in a worker of its own, and they share ${cores} processor `
-    + "cores: small networks get slower, as moving tensors takes longer than computing.";
+  return `Here all ${devices} devices are NumPy in the page's one Python, which works for them in turns: nothing `
+    + "happens at the same time, so nothing gets faster. On a GPU, each has a worker of its own.";
 }

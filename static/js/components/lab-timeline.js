@@ -46,7 +46,7 @@ function Measures({ run, trace }) {
   const measures = [
     ["bubble", several ? "Waiting (bubble)" : "Waiting", format.percent(bubble, 0),
       formula === null ? "" : `formula ${format.percent(formula, 0)}`],
-    ["communication", "Moving tensors", format.percent(communication, 0), "of all devices' time"],
+    ["communication", "Moving tensors", format.percent(communication, 0), "of the time"],
     ["bytes", "Moved a step", format.bytes(bytes_moved), ""],
     ["memory", "Memory", format.bytes(memory), several ? "on all devices" : ""],
     ["speed", "Steps per second", format.rate(perSecond), ""],

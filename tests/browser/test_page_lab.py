@@ -130,15 +130,6 @@ def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None
     expect(legend).to_contain_text("gradient", timeout=PATIENCE_MS)
 
 
-def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
-    lab.choose("async", 2)
-    lab.run_in_lab()
-    assert float(lab.text("lab-staleness")) >= 0
-    table = lab.at("lab-times").inner_text()
-    assert "updates" in table
-    assert "cpu:0 (weights)" in table
-
-
 def test_what_says_nothing_cannot_be_chosen(lab: LabPage) -> None:
     open_to = {
         "single": set(),

@@ -74,32 +74,44 @@ class Tab:
                 return {"error": str(error).splitlines()[0]}
         return outcome
 
-    def run_playgrad(self, source: str, device: str) -> Outcome:
-        """Run a program in playgrad's workers: its ``marks`` and the ``result`` that it printed."""
+    def run_playgrad(self, source: str, device: str, runs: int = 1) -> Outcome:
+        """Run a program in playgrad's workers, one time after the other.
+
+        Returns:
+            The ``marks``, when each run was ``begun`` in milliseconds since ``origin``, and the
+            ``results`` that the runs printed.
+        """
         script = (WEB / "playgrad.js").read_text(encoding="utf-8")
         with self.page() as page:
             try:
                 page.goto(f"{self.playgrad}/healthz")
                 ran = page.evaluate(
-                    script, {"source": source, "device": device, "milliseconds": self.milliseconds}
+                    script,
+                    {
+                        "source": source,
+                        "device": device,
+                        "runs": runs,
+                        "milliseconds": self.milliseconds,
+                    },
                 )
             except Error as error:
                 return {"error": str(error).splitlines()[0]}
-        if ran.pop("error"):
-            return {"error": ran["text"] or "the program failed"}
-        result = json.loads(ran["text"].rpartition("RESULT")[2])
-        return ran | {"result": result}
+        if error := ran.pop("error"):
+            return {"error": error}
+        return ran | {
+            "results": [json.loads(text.rpartition("RESULT")[2]) for text in ran["texts"]]
+        }
 
     def playgrad_on(self, backend: str, workload: str, settings: Outcome) -> Outcome:
         """Measure playgrad on its device ``webgpu`` or ``cpu``."""
         if workload == "matmul":
             ran = self.run_playgrad(product_program(), "gpu")
-            return ran if "error" in ran else {"backend": "webgpu", **ran["result"]}
+            return ran if "error" in ran else {"backend": "webgpu", **ran["results"][0]}
         device = {"webgpu": "gpu", "cpu": "cpu"}[backend]
         ran = self.run_playgrad(train_program(workload, device, settings), device)
         if "error" in ran:
             return ran
-        outcome: Outcome = ran["result"]
+        (outcome,) = ran["results"]
         outcome["first_step_ms"] = 1000 * outcome.pop("first_step") - ran["origin"]
         outcome["backend"] = {"gpu": "webgpu", "cpu": "cpu"}[outcome["backend"]]
         return outcome | {"marks": ran["marks"]}

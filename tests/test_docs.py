@@ -10,6 +10,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.devices import registry
 from playgrad.graph.opdef import Sample, lookup
 from playgrad.ops import expr
 from playgrad.ops.define import elementwise
@@ -58,3 +59,17 @@ def test_guide_to_operations() -> None:
     x = sample.inputs[0]
     (y,) = lookup("mish").reference([x], {})
     np.testing.assert_allclose(y, x * np.tanh(np.log1p(np.exp(x))), rtol=1e-5)
+
+
+@pytest.mark.parametrize("block", blocks("docs/parallel.md"))
+def test_guide_to_several_devices(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_wanted", dict(registry._wanted))
+    with pg.Graph().as_default():
+        names: dict[str, object] = {}
+        exec(block, names)
+    if "sums" in names:
+        return
+    model = names["model"]
+    assert isinstance(model, pg.Sequential)
+    assert model.predict(np.zeros((2, 8), np.float32)).shape == (2, 3)
+    assert {weight.device for weight in model.weights.values()} >= {"cpu:0", "cpu:1"}

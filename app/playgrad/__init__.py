@@ -42,6 +42,7 @@ from playgrad.graph.verify import verify
 from playgrad.nn import Input, Model, Sequential
 from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
 from playgrad.ops import __all__ as _operations
+from playgrad.parallel.replicate import replicate
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
 
@@ -86,6 +87,7 @@ __all__ = [
     "optim",
     "parallel",
     "register",
+    "replicate",
     "reset_default_graph",
     "set_logical_devices",
     "verify",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,6 +114,6 @@ def from_device_bytes(
     """The array that ``to_device_bytes`` wrote (a copy that owns its memory)."""
     kind = dtype(name)
     stored = np.dtype(np.uint32) if name == "bool" else kind.numpy
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     array = np.frombuffer(data, dtype=stored, count=count).reshape(shape)
     return array.astype(kind.numpy)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import combinations
 
 import numpy as np
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.compiler.dispatches import device_bytes
 from playgrad.nn.batches import prepare
 from playgrad.nn.resident import make_resident
 from playgrad.nn.steps import build_train_step
@@ -31,11 +33,38 @@ def layer_of(spec):
     return nn.Dense(spec["units"], activation=spec["activation"])
 
 
+def least_bytes(runnable):
+    """Bytes that no training step could do without: parameters, optimizer state and data, and the
+    two largest activations that must be alive together.
+
+    Activations are what the forward pass makes; each is needed until the last node that reads it.
+    """
+    order = runnable.compiled.order
+    state = sum(device_bytes(node.outputs[0].spec) for node in order if node.op.name == "variable")
+    stored = {}  # what a view of a tensor, a reshape say, is a view of
+    made, read = {}, {}
+    for now, node in enumerate(order):
+        inputs = [stored.get(tensor, tensor) for tensor in node.inputs]
+        read.update(dict.fromkeys(inputs, now))
+        for tensor in node.outputs:
+            if node.op.alias:
+                stored[tensor] = inputs[0]
+            elif node.phase == "forward" and node.op.name not in ("variable", "constant"):
+                made[tensor] = now
+    pairs = (
+        device_bytes(a.spec) + device_bytes(b.spec)
+        for a, b in combinations(made, 2)
+        if made[b] <= read.get(a, -1) and made[a] <= read.get(b, -1)
+    )
+    return state + max(pairs, default=0)
+
+
 class PlaygradTrainer:
     """A workload on a device of playgrad.
 
     Attributes:
         phases: seconds that each phase of getting ready took.
+        least_bytes: what ``device_bytes`` is to be compared with; None without a GPU.
     """
 
     def __init__(self, read, workload, device):
@@ -70,7 +99,9 @@ class PlaygradTrainer:
         started = time.perf_counter()
         self.dispatches = self.session.dispatches(self.run)
         self.phases["compile and pipelines"] = time.perf_counter() - started
-        self.plans = self.session.compiled(self.run).plans
+        runnable = self.session.compiled(self.run)
+        self.plans = runnable.plans
+        self.least_bytes = least_bytes(runnable) if self.plans else None
         self.backend = self.session.device.partition(":")[0]
         self.adapter = self.session.adapter
         self.count = 0
@@ -85,6 +116,12 @@ class PlaygradTrainer:
         self.count += 1
         loss, _ = self.session.run([self.loss, self.run])
         return float(loss)
+
+    @property
+    def device_bytes(self):
+        """The most bytes of buffers there were at a time; None on a device without any."""
+        peaks = [loaded.device.host.stats()["peak_bytes"] for loaded in self.plans.values()]
+        return sum(peaks) if peaks else None
 
     def kernels(self):
         """Family, workgroups and node of each dispatch, in order; None on a device without any."""

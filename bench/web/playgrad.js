@@ -1,27 +1,33 @@
 /**
- * Evaluated in a blank page of playgrad's own server: runs a program in the page's real workers.
- * Gives a function; its outcome has the events of interest with the time since navigation.
+ * Evaluated in a blank page of playgrad's own server: runs a program in the page's real workers,
+ * `runs` times. Gives a function; its outcome has what each run printed, and the events of interest
+ * with the time since navigation.
  */
-async ({ source, device, milliseconds }) => {
+async ({ source, device, runs, milliseconds }) => {
   const { EngineClient } = await import("/static/js/engine-client.js");
   const marks = { client: performance.now() };
-  let text = "";
+  const texts = [];
+  const begun = [];
   const ended = new Promise((resolve, reject) => {
     setTimeout(reject, milliseconds, new Error("playgrad does not come to an end"));
+    const run = () => {
+      if (texts.length === runs) return resolve(null);
+      texts.push("");
+      begun.push(performance.now());
+      client.post("run", { id: 0, source, options: { device, paused: false } });
+    };
     const client = new EngineClient((event) => {
       const { kind, state, stage } = event;
       const mark = [kind, state, stage].filter(Boolean).join(" ");
       marks[mark] ??= performance.now();
-      if (kind === "stdout") text += event.text;
-      if (kind === "ready") {
-        marks.timings = event.timings;
-        client.post("run", { id: 0, source, options: { device, paused: false } });
-      }
-      if (kind === "crash" || kind === "error") resolve((text = JSON.stringify(event)));
-      if (kind === "status" && state === "done") resolve(null);
+      if (kind === "stdout") texts[texts.length - 1] += event.text;
+      if (kind === "ready") marks.timings = event.timings;
+      if (kind === "crash" || kind === "error") resolve(JSON.stringify(event));
+      if (kind === "ready" || (kind === "status" && state === "done")) run();
     });
     client.start();
+    client.expect(source);
   });
   const error = await ended;
-  return { marks, text, error, origin: performance.timeOrigin };
+  return { marks, texts, begun, error, origin: performance.timeOrigin };
 }

@@ -14,13 +14,15 @@
 export const PythonCommand = Object.freeze({
   /** {memory: SharedMemory, ports: MessagePort[]}: boot; sent once. */
   START: "start",
+  /** {files: string[]}: files of the server that the program will read; a hint. */
+  EXPECT: "expect",
   /** {}: there is something in the mailbox; needed only while Python is idle. */
   POKE: "poke",
 });
 
 /** Python worker → page. */
 export const PythonEvent = Object.freeze({
-  /** {stage}: "python", "numpy" or "library" is being started. */
+  /** {stage}: "python" or "library" is being started. */
   LOADING: "loading",
   READY: "ready",
   STATUS: "status",
@@ -32,6 +34,10 @@ export const PythonEvent = Object.freeze({
   EPOCH_END: "epoch_end",
   FIT_END: "fit_end",
   GRAPH: "graph",
+  /** {strategies, schedules, collectives}: what the Lab has to offer; sent once, at the start. */
+  LAB_CHOICES: "lab_choices",
+  /** {timeline, events, bubble_formula, memory}: a step of a run in the Lab, as it was measured. */
+  TRACE: "trace",
   REPLY: "reply",
   /** {message}: Python itself is broken or could not start; only a new worker helps. */
   CRASH: "crash",
@@ -62,6 +68,8 @@ export const Request = Object.freeze({
   IMPORT: "import",
   PREDICT: "predict",
   GRAPH: "graph",
+  /** {}: trace the next step of a run in the Lab. */
+  TRACE: "trace",
   RESET: "reset",
 });
 

@@ -200,31 +200,34 @@ async function findCulprit(device, plan, kernels, buffers) {
 /**
  * @param {GPUDevice} device
  * @param {(Dispatch | Copy)[]} steps
+ * @param {number} [times] how often, one after the other
  * @returns {GPUCommandBuffer}
  */
-export function encode(device, steps) {
+export function encode(device, steps, times = 1) {
   const encoder = device.createCommandEncoder();
   /** @type {GPUComputePassEncoder | undefined} */
   let pass;
   /** @type {GPUComputePipeline | undefined} */
   let current;
-  for (const step of steps) {
-    if (step.copy) {
-      pass?.end();
-      pass = undefined;
-      encoder.copyBufferToBuffer(...step.copy);
-      continue;
+  for (let time = 0; time < times; time++) {
+    for (const step of steps) {
+      if (step.copy) {
+        pass?.end();
+        pass = undefined;
+        encoder.copyBufferToBuffer(...step.copy);
+        continue;
+      }
+      if (!pass) {
+        pass = encoder.beginComputePass();
+        current = undefined;
+      }
+      if (current !== step.pipeline) {
+        current = step.pipeline;
+        pass.setPipeline(current);
+      }
+      pass.setBindGroup(0, step.group);
+      pass.dispatchWorkgroups(step.x, step.y, step.z);
     }
-    if (!pass) {
-      pass = encoder.beginComputePass();
-      current = undefined;
-    }
-    if (current !== step.pipeline) {
-      current = step.pipeline;
-      pass.setPipeline(current);
-    }
-    pass.setBindGroup(0, step.group);
-    pass.dispatchWorkgroups(step.x, step.y, step.z);
   }
   pass?.end();
   return encoder.finish();

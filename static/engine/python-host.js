@@ -18,8 +18,9 @@ import { RingReader, sleep, stopFlag } from "./shared-memory.js";
  * @param {MessagePort[]} ports to the device workers
  * @param {() => void} checkInterrupt raises KeyboardInterrupt in Python if one is asked for. Python
  *   itself looks only every so many instructions; after a long sleep it is to look at once.
+ * @param {import("./data-files.js").DataFiles} files
  */
-export function createHost(memory, ports, checkInterrupt) {
+export function createHost(memory, ports, checkInterrupt, files) {
   const mailbox = new RingReader(memory.mailbox);
   const answers = memory.replies.map((ring) => new RingReader(ring));
   const stopRequested = stopFlag(memory.control);
@@ -80,19 +81,8 @@ export function createHost(memory, ports, checkInterrupt) {
 
     stop_requested: stopRequested,
 
-    /**
-     * A file of this server, waited for.
-     * @param {string} path for instance "/data/mnist/train-labels"
-     * @returns {Uint8Array}
-     */
-    fetch_data(path) {
-      const request = new XMLHttpRequest();
-      request.open("GET", path, false);
-      request.responseType = "arraybuffer";
-      request.send();
-      if (request.status !== 200) throw new Error(`${path}: ${request.status} ${request.statusText}`);
-      return new Uint8Array(request.response);
-    },
+    /** A file of this server. @param {string} path @returns {Uint8Array} */
+    fetch_data: (path) => files.read(path),
   };
 }
 

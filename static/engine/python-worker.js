@@ -5,25 +5,25 @@
  * mailbox. While Python is busy, no message can be received, and Python looks into the mailbox itself.
  */
 
-import { pyodideURL } from "../vendor/versions.js";
+import { DataFiles } from "./data-files.js";
 import { PythonCommand, PythonEvent } from "./messages.js";
+import { bootPython } from "./python-boot.js";
 import { createHost } from "./python-host.js";
 import { interruptBuffer } from "./shared-memory.js";
 
-/** Where the server keeps the runtime, its lock file and the NumPy wheel. */
-const PYODIDE = new URL(pyodideURL, self.location.href).href;
-const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
 /**
  * `serve()` lets Python look into the mailbox, and tells how it went: "" for well, "stopped" for a
  * stop that came a moment too late to interrupt the user's program, else the traceback.
  */
 const SETUP = `
-import time, traceback
+import gc, time, traceback
 from playgrad.devices import _browser
 from playgrad.page import controller
 
 time.sleep = _browser.sleep
 controller.main()
+# What is there now stays: collecting garbage need not look at it again before every run.
+gc.freeze()
 
 def serve():
     try:
@@ -59,31 +59,20 @@ function loading(stage) {
   self.postMessage({ kind: PythonEvent.LOADING, stage });
 }
 
-/** Everything that can be fetched is fetched at once, before the page has even connected us. */
-const bundle = download(BUNDLE);
-const runtime = boot();
-for (const early of [bundle, runtime]) early.catch(() => {}); // `start` will await and report them
+const files = new DataFiles();
 
-/** @param {string} url @returns {Promise<ArrayBuffer>} */
-async function download(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
-  const bytes = await response.arrayBuffer();
-  ended("bundle");
-  return bytes;
-}
+/** Begins before the page has even connected us. */
+const runtime = boot();
+runtime.catch(() => {}); // `start` will await and report it
 
 async function boot() {
   loading("python");
-  const { loadPyodide } = await import(`${PYODIDE}pyodide.mjs`);
-  const started = await loadPyodide({
-    indexURL: PYODIDE,
-    packages: ["numpy"],
+  const booted = await bootPython({
     stdout: lineSink(PythonEvent.STDOUT),
     stderr: lineSink(PythonEvent.STDERR),
   });
   ended("python");
-  return started;
+  return booted;
 }
 
 /** What Python writes before the controller has taken over its streams. @param {string} kind */
@@ -96,13 +85,8 @@ function lineSink(kind) {
 async function start({ memory, ports }) {
   pyodide = await runtime;
   const checkInterrupt = () => pyodide.checkInterrupt();
-  pyodide.registerJsModule("playgrad_host", createHost(memory, ports, checkInterrupt));
-  loading("numpy");
-  pyodide.runPython("import numpy");
-  ended("numpy");
+  pyodide.registerJsModule("playgrad_host", createHost(memory, ports, checkInterrupt, files));
   loading("library");
-  const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
-  pyodide.unpackArchive(await bundle, "zip", { extractDir: sitePackages });
   serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
   ended("library");
   self.postMessage({ kind: PythonEvent.READY, ...versions(), timings });
@@ -137,5 +121,6 @@ function crash(message) {
 
 self.onmessage = ({ data }) => {
   if (data.kind === PythonCommand.START) start(data).catch((error) => crash(String(error)));
+  else if (data.kind === PythonCommand.EXPECT) files.expect(data.files);
   else if (data.kind === PythonCommand.POKE) handlePending();
 };

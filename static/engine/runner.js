@@ -7,6 +7,7 @@
 import { BufferPool } from "./buffers.js";
 import { EngineError, fromGpuError, guarded } from "./errors.js";
 import { Pace, submitSteps } from "./pacing.js";
+import { SHORT_MS, polled } from "./polling.js";
 import { PipelineCache, Program, encode, prepare } from "./program.js";
 
 /**
@@ -134,13 +135,39 @@ export class Runner {
     const started = performance.now();
     for (const [key, offset, bytes] of writes) this.#pool.write(this.#buffer(key), offset, bytes);
     const spans = reads.map(([key, offset, size]) => ({ buffer: this.#buffer(key), offset, size }));
-    const done = program === null ? 0 : await this.#replay(program, segment, steps);
-    // A mapping tells that the steps before it are done, too.
-    const settle = this.#settle.bind(this);
-    const data = spans.length > 0 ? await this.#pool.read(spans, settle) : undefined;
-    if (!data && done > 0) await settle(this.#device.queue.onSubmittedWorkDone());
+    let submitted = 0;
+    /** @type {Uint8Array | undefined} */
+    let data;
+    if (program === null) {
+      data = await this.#read(spans, 0);
+    } else {
+      const pace = this.#pace(program, segment);
+      const begun = await this.#replay(program, segment, steps, pace);
+      const { rest } = begun;
+      submitted = begun.submitted;
+      data = await this.#read(spans, rest.steps * pace.perStep, rest.steps > 0);
+      if (rest.steps > 0) pace.finished(rest.steps, performance.now() - rest.since);
+    }
     this.#check();
-    return { steps_done: done, seconds: (performance.now() - started) / 1000, data };
+    return { steps_done: submitted, seconds: (performance.now() - started) / 1000, data };
+  }
+
+  /**
+   * Read, or where nothing is to be read wait for what was submitted.
+   * @param {import("./buffers.js").Span[]} spans
+   * @param {number} expected milliseconds that the device still needs
+   * @param {boolean} [wait] whether to wait even without spans
+   */
+  async #read(spans, expected, wait = false) {
+    /** @type {<T>(work: Promise<T>) => Promise<T>} */
+    const settle = (work) => {
+      const settled = this.#settle(work);
+      return expected > SHORT_MS ? settled : polled(this.#device, settled);
+    };
+    // A mapping tells that the steps before it are done, too.
+    if (spans.length > 0) return this.#pool.read(spans, settle);
+    if (wait) await settle(this.#device.queue.onSubmittedWorkDone());
+    return undefined;
   }
 
   /** @throws {EngineError} DeviceLostError: the cheapest way to ask whether the device is alive */
@@ -155,16 +182,21 @@ export class Runner {
     this.#device.destroy();
   }
 
-  /** @param {number} id @param {number} segment @param {number} steps */
-  #replay(id, segment, steps) {
-    const prepared = this.#program(id).segments[segment];
-    if (!prepared) throw new EngineError("KernelError", `program ${id} has no segment ${segment}`);
+  /** @param {number} id @param {number} segment */
+  #pace(id, segment) {
     const key = `${id}/${segment}`;
     const pace = this.#paces.get(key) ?? new Pace(this.#latency);
     this.#paces.set(key, pace);
+    return pace;
+  }
+
+  /** @param {number} id @param {number} segment @param {number} steps @param {Pace} pace */
+  #replay(id, segment, steps, pace) {
+    const prepared = this.#program(id).segments[segment];
+    if (!prepared) throw new EngineError("KernelError", `program ${id} has no segment ${segment}`);
     const { queue } = this.#device;
     return submitSteps(steps, pace, {
-      submit: () => queue.submit([encode(this.#device, prepared)]),
+      submit: (times) => queue.submit([encode(this.#device, prepared, times)]),
       done: () => this.#settle(queue.onSubmittedWorkDone()),
       stop: this.#stop,
     });

@@ -3,6 +3,7 @@
 import { batch, effect, signal, untracked } from "../vendor/preact.js";
 import { EngineClient, EngineFailure, Request } from "./engine-client.js";
 import { receive } from "./engine-events.js";
+import { beginLabRun } from "./lab-runs.js";
 import * as store from "./store.js";
 
 const client = new EngineClient(receive);
@@ -20,12 +21,16 @@ export function startEngine() {
     if (store.engine.value === "starting") client.start();
   });
   effect(() => {
+    // Another example, or Python afresh.
+    if (store.exampleId.value && store.engine.value !== "broken") client.expect(store.source.peek());
+  });
+  effect(() => {
     if (store.active.value) return;
     client.atRest();
     if (store.engine.value !== "up") return;
     if (resetWanted.value) forget();
     const queued = store.queuedRun.value;
-    if (queued) untracked(() => batch(() => launch(queued.paused)));
+    if (queued) untracked(() => batch(() => launch(queued)));
   });
 }
 
@@ -46,8 +51,8 @@ function forget() {
   store.intent.value = null;
 }
 
-/** @param {boolean} paused */
-function launch(paused) {
+/** @param {{paused: boolean, inLab?: boolean}} how */
+function launch({ paused, inLab }) {
   store.queuedRun.value = null;
   store.clearRun();
   store.notice.value = "";
@@ -57,21 +62,33 @@ function launch(paused) {
   store.hasModel.value = false;
   store.runState.value = "running";
   store.intent.value = paused ? "step" : "run";
-  const options = { device: store.deviceChoice.value, paused };
+  const device = store.deviceChoice.value;
+  const options = { device, paused, ...(inLab ? beginLabRun() : {}) };
   client.post(Request.RUN, { source: store.source.value, options });
   if (paused) client.post(Request.STEP);
 }
 
 /** Run the code; what runs is stopped first, and a starting engine is waited for. */
 export function run() {
-  begin(false);
+  begin({ paused: false });
 }
 
-/** @param {boolean} paused hold before the first step */
-function begin(paused) {
+/** Run the code as the Lab's settings have it. */
+export function runInLab() {
+  begin({ paused: false, inLab: true });
+}
+
+/** Measure the next step of the run in the Lab; a run that holds makes one. */
+export function traceStep() {
+  client.post(Request.TRACE);
+  if (store.runState.value === "paused") step();
+}
+
+/** @param {{paused: boolean, inLab?: boolean}} how `paused`: hold before the first step */
+function begin(how) {
   batch(() => {
     store.error.value = null;
-    store.queuedRun.value = { paused };
+    store.queuedRun.value = how;
     if (store.active.value) interrupt("stop");
     if (store.engine.value === "broken" && globalThis.crossOriginIsolated) {
       store.runState.value = "idle";
@@ -92,7 +109,7 @@ export function resume() {
 
 /** Train one batch: of the paused run, else of a new one. */
 export function step() {
-  if (store.runState.value !== "paused") return begin(true);
+  if (store.runState.value !== "paused") return begin({ paused: true });
   store.intent.value = "step";
   client.post(Request.STEP);
 }

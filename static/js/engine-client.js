@@ -4,7 +4,8 @@
  */
 
 import { connectWorkers } from "../engine/connect.js";
-import { DeviceEvent, PythonEvent, Request } from "../engine/messages.js";
+import { filesWanted } from "../engine/data-files.js";
+import { DeviceEvent, PythonCommand, PythonEvent, Request } from "../engine/messages.js";
 import { clearStop, requestStop } from "../engine/shared-memory.js";
 
 /** @typedef {{kind: string, [field: string]: any}} EngineEvent */
@@ -96,6 +97,12 @@ export class EngineClient {
     const failure = new EngineFailure({ type: "EngineError", message: why, line: null, op: null });
     for (const { reject } of this.#pending.values()) reject(failure);
     this.#pending.clear();
+  }
+
+  /** Let what this program will want be fetched while Python starts. @param {string} source */
+  expect(source) {
+    const files = filesWanted(source);
+    if (files.length > 0) this.#python?.postMessage({ kind: PythonCommand.EXPECT, files });
   }
 
   /**

@@ -5,6 +5,7 @@
 
 import { batch } from "../vendor/preact.js";
 import { DeviceEvent, PythonEvent } from "./engine-client.js";
+import { labFitBegan, labFitEnded, labProgress, labRunEnded, labTraced } from "./lab-runs.js";
 import * as store from "./store.js";
 
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
@@ -16,11 +17,12 @@ const FLOODS = new Set([PythonEvent.PROGRESS, ...OUTPUT]);
 /** Browsers draw no frames for a page in the background; its events still must not pile up. */
 const BACKGROUND_MS = 250;
 /** What a user who asked for this wants to hear no more of. */
-const OLD_NEWS = new Set([...FLOODS, PythonEvent.EPOCH_END, PythonEvent.FIT_BEGIN, PythonEvent.GRAPH]);
+const OLD_NEWS = new Set([
+  ...FLOODS, PythonEvent.EPOCH_END, PythonEvent.FIT_BEGIN, PythonEvent.GRAPH, PythonEvent.TRACE,
+]);
 
 const STAGES = /** @type {Record<string, string>} */ ({
   python: "Starting Python",
-  numpy: "Loading NumPy",
   library: "Loading the library",
 });
 
@@ -73,6 +75,7 @@ const handlers = {
     const { intent } = store;
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
     else if (state !== "running" && state !== "paused") intent.value = null;
+    if (!store.active.value) labRunEnded(state);
   },
 
   [PythonEvent.STDOUT]({ text }) {
@@ -91,6 +94,7 @@ const handlers = {
     store.clearRun();
     store.hasModel.value = true;
     store.fit.value = /** @type {import("./types.js").Fit} */ (/** @type {unknown} */ (event));
+    labFitBegan(event.device);
   },
 
   [PythonEvent.PROGRESS](event) {
@@ -108,6 +112,7 @@ const handlers = {
       eta: event.eta_seconds,
     };
     if (store.intent.value === "step") store.intent.value = null;
+    labProgress(event.step, event.seconds);
   },
 
   [PythonEvent.EPOCH_END]({ epoch, step, loss, accuracy, test_loss, test_accuracy }) {
@@ -122,9 +127,18 @@ const handlers = {
     store.progress.value = { ...store.progress.value, epoch, step, testLoss, testAccuracy };
   },
 
-  [PythonEvent.FIT_END]({ test_accuracy }) {
+  [PythonEvent.FIT_END]({ test_accuracy, parallel }) {
     const testAccuracy = test_accuracy ?? store.progress.value.testAccuracy;
     store.progress.value = { ...store.progress.value, testAccuracy, eta: null };
+    labFitEnded(parallel);
+  },
+
+  [PythonEvent.LAB_CHOICES]({ strategies, schedules, collectives }) {
+    store.labChoices.value = { strategies, schedules, collectives };
+  },
+
+  [PythonEvent.TRACE]({ timeline, events, bubble_formula, memory }) {
+    labTraced({ timeline, events, bubble_formula, memory });
   },
 
   [PythonEvent.GRAPH]({ graph }) {
@@ -140,6 +154,7 @@ const handlers = {
     store.hasModel.value = false;
     store.runState.value = "error";
     store.error.value = crashReport(message);
+    labRunEnded("error");
   },
 
   [DeviceEvent.DEVICE]({ available, info, error }) {

@@ -42,3 +42,18 @@ export function shape(shape) {
   if (!shape) return "unknown";
   return shape.length === 0 ? "scalar" : shape.map((size) => size ?? "?").join(" × ");
 }
+
+/** @param {number} value */
+export function milliseconds(value) {
+  return value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : value.toFixed(2);
+}
+
+const UNITS = ["B", "KiB", "MiB", "GiB"];
+
+/** @param {number | null | undefined} value */
+export function bytes(value) {
+  if (typeof value !== "number") return NONE;
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(value, 1)) / 10));
+  const size = value / 1024 ** power;
+  return `${power > 0 && size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[power]}`;
+}

@@ -25,7 +25,9 @@ export const runState = signal(/** @type {RunState} */ ("idle"));
 /** What the user asked for and the engine has not confirmed yet. */
 export const intent = signal(/** @type {Intent | null} */ (null));
 /** A run asked for while the engine was starting. */
-export const queuedRun = signal(/** @type {{paused: boolean} | null} */ (null));
+export const queuedRun = signal(
+  /** @type {{paused: boolean, inLab?: boolean} | null} */ (null),
+);
 /** A sentence about something unusual, such as a restart of the engine. */
 export const notice = signal("");
 export const error = signal(/** @type {T.ErrorInfo | null} */ (null));
@@ -66,6 +68,23 @@ export const hasModel = signal(false);
 export const graph = signal(/** @type {T.Graph | null} */ (null));
 /** Name of the node that is looked at. */
 export const selectedNode = signal(/** @type {string | null} */ (null));
+
+/** What the colours of the graph tell apart. */
+export const graphColours = signal(/** @type {"phase"|"device"} */ ("phase"));
+
+// The Lab
+
+/** Which of the two views is open. */
+export const view = signal(/** @type {"training"|"lab"} */ ("training"));
+export const labChoices = signal(/** @type {T.LabChoices | null} */ (null));
+export const labSettings = signal(/** @type {T.LabSettings} */ ({
+  strategy: "single", devices: 2, micro_batches: 4, schedule: "1f1b", collective: "auto",
+  delays: [], steps: 200,
+}));
+/** The oldest first. */
+export const labRuns = signal(/** @type {T.LabRun[]} */ ([]));
+/** Id of the run whose timeline is looked at; null for the latest. */
+export const labShown = signal(/** @type {number | null} */ (null));
 
 // The editor
 

@@ -29,6 +29,29 @@
  * @typedef {{from: string, to: string, output: number, control: boolean}} GraphEdge
  * @typedef {{name: string, nodes: GraphNode[], edges: GraphEdge[]}} Graph
  *
+ * @typedef {"devices"|"micro_batches"|"schedule"|"collective"|"delays"} LabDetail
+ * @typedef {{name: string, title: string, about: string, uses?: LabDetail[]}} LabChoice
+ *   `uses`: the details that say something with it
+ * @typedef {{strategies: LabChoice[], schedules: LabChoice[], collectives: LabChoice[]}} LabChoices
+ * @typedef {{strategy: string, devices: number, micro_batches: number, schedule: string,
+ *            collective: string, delays: number[], steps: number}} LabSettings
+ *   `delays`: milliseconds, by device; `steps`: 0 for as many as the program says
+ * @typedef {{name: string, device: string, start: number, end: number, kind: string,
+ *            bytes: number}} TraceEvent milliseconds from the beginning of the step
+ * @typedef {{device: string, kinds: Record<string, number>, idle: number, sent: number,
+ *            received: number}} DeviceTime seconds and bytes
+ * @typedef {{seconds: number, bubble: number, communication: number, bytes_moved: number,
+ *            devices: DeviceTime[]}} Timeline
+ * @typedef {{timeline: Timeline, events: TraceEvent[], bubble_formula: number | null,
+ *            memory: Record<string, number>}} Trace
+ * @typedef {{updates?: Record<string, number>, mean_staleness?: number,
+ *            lost?: Record<string, string>}} ParallelReport what a strategy has to tell of a run
+ * @typedef {{id: number, title: string, isSingle: boolean, devices: number, state: string,
+ *            program: string, device: string | null, msPerStep: number | null,
+ *            loss: number | null, steps: number[], losses: (number | null)[],
+ *            trace: Trace | null, report: ParallelReport}} LabRun
+ *   `device`: "cpu" or "gpu"; `steps` and `losses`: its curve, once it has ended
+ *
  * @typedef {{id: number, text: string, stream: "stdout" | "stderr" | "note"}} ConsoleLine
  */
 export {};

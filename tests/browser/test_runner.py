@@ -212,11 +212,16 @@ def test_groups_grow_to_the_device_and_shrink_again(bench: Page) -> None:
               const ms = pace.group * perStep;
               pace.finished(pace.group, latency > 1 ? Math.ceil(ms / latency) * latency : ms);
             }
-            return pace.group;
+            return [pace.group, pace.submit];
           };
-          return { fast: settle(0.1, 0.05), slow: settle(0.1, 200), coarse: settle(100, 1) };
+          return {
+            fresh: new Pace(0.1).submit, fast: settle(0.1, 0.05), medium: settle(0.1, 2),
+            slow: settle(0.1, 200), coarse: settle(100, 1),
+          };
         }"""
     )
-    assert groups["fast"] == 500  # 25 ms
-    assert groups["slow"] == 1
-    assert groups["coarse"] >= 50  # not one by one, at a timer tick each
+    assert groups["fresh"] == 1  # of unknown length
+    assert groups["fast"] == [500, 8]  # 25 ms
+    assert groups["medium"][1] == 2  # 5 ms at most in one submit
+    assert groups["slow"] == [1, 1]
+    assert groups["coarse"][0] >= 50  # not one by one, at a timer tick each

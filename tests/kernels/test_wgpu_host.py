@@ -89,8 +89,8 @@ def test_a_stop_ends_the_replays_and_still_reads(host: WgpuHost) -> None:
         )
     finally:
         host.stop_requested = None
-    assert result.steps_done == 7
-    assert np.frombuffer(result.data[0], np.float32)[0] == 7
+    assert 7 <= result.steps_done <= 7 * 8  # it is asked before each submit, of eight at most
+    assert np.frombuffer(result.data[0], np.float32)[0] == result.steps_done
     host.unload(program)
 
 

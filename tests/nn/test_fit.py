@@ -11,6 +11,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.devices import registry
 from playgrad.nn.steps import SHUFFLE_SEED
 from playgrad.ops.counter_random import batch_indices
 from playgrad.runtime.options import Options, options_set
@@ -53,6 +54,25 @@ def test_learns(device: str) -> None:
     assert history.history["loss"][3] == pytest.approx(history.losses[15:20].mean(), rel=1e-5)
     assert model.history is history
     model.close()
+
+
+@pytest.mark.gpu
+def test_data_of_another_shape_takes_the_place_of_the_old() -> None:
+    host = registry.gpu(0).host
+    before = host.stats()["bytes"]
+    model = classifier("gpu")
+    taken = []
+    for count in (40_000, 2_000, 40_000):
+        x = np.resize(X, (count, 4))
+        model.fit(x, np.resize(LABELS, count), batch_size=2000, verbose=0)
+        model.evaluate(x, np.resize(LABELS, count))
+        taken.append(host.stats()["bytes"] - before)
+        model.compile(pg.optim.Adam(0.01), nn.SparseCategoricalCrossentropy(from_logits=True))
+    data = 2 * 38_000 * (4 * 4 + 4)  # of fit and of evaluate, in bytes
+    assert taken[0] - taken[1] > 0.9 * data
+    assert taken[2] - taken[0] < 0.1 * data
+    model.close()
+    assert host.stats()["bytes"] == before
 
 
 def test_the_stream_of_samples_wraps_over_epochs() -> None:
@@ -221,7 +241,6 @@ def test_whole_numbers_take_the_dtype_of_the_model() -> None:
     for values in (large, -small):
         with pytest.raises(pg.DTypeError, match="x takes uint8 values, but some do not fit"):
             model.predict(values)
-
 
 
 def test_what_keras_takes_for_granted() -> None:

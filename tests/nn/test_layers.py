@@ -38,6 +38,16 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
         lambda w, x: np.maximum(x @ w["kernel"], 0),
     ),
     "dense on images": (nn.Dense(2), [IMAGE], lambda w, x: x @ w["kernel"] + w["bias"]),
+    "column_parallel_dense": (
+        nn.ColumnParallelDense(5, ["cpu:0"] * 2, "tanh", use_bias=False),
+        [X],
+        lambda w, x: np.tanh(x @ np.hstack([w["kernel_0"], w["kernel_1"]])),
+    ),
+    "row_parallel_dense on images": (
+        nn.RowParallelDense(2, ["cpu:0", "cpu:0"], bias_initializer="ones"),
+        [IMAGE],
+        lambda w, x: x @ np.vstack([w["kernel_0"], w["kernel_1"]]) + w["bias"],
+    ),
     "conv2d 1x1": (
         nn.Conv2D(5, 1, bias_initializer="ones"),
         [IMAGE],

@@ -85,23 +85,28 @@ NETWORKS: dict[str, tuple[Callable[[], pg.Model], Any, Any, Any]] = {
     "losses": (several_outputs, [LABELS, *[ONE_HOT] * 4], LOSSES, [[], [], [], ["mae"], ["mse"]]),
 }
 FAMILIES = {"registers": True, "shared": False}
+CASES = [
+    pytest.param(device, network, marks=[] if device == "cpu" else pytest.mark.gpu)
+    for network, devices in {
+        "mlp": ["cpu", *FAMILIES],
+        "cnn": ["cpu", *FAMILIES],
+        "losses": ["cpu", "registers"],  # losses have no kernels by family
+    }.items()
+    for device in devices
+]
 
 
 @pytest.fixture
 def open_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
-    """Says whether training steps are built on indices of an unknown number."""
-    fixed = steps.batch_indices
+    """Says whether training steps are built on indices of an unknown number, as they are meant."""
 
     def choose(unknown: bool) -> None:
-        def opened(*args: Any, **options: Any) -> pg.Tensor:
-            return pg.split_batch(fixed(*args, **options))
-
-        monkeypatch.setattr(steps, "batch_indices", opened if unknown else fixed)
+        monkeypatch.setattr(steps, "split_batch", pg.split_batch if unknown else lambda x: x)
 
     return choose
 
 
-@pytest.fixture(params=["cpu", *(pytest.param(f, marks=pytest.mark.gpu) for f in FAMILIES)])
+@pytest.fixture
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
     """The cpu, and a GPU with either family of kernels."""
     if request.param == "cpu":
@@ -131,7 +136,7 @@ def train(network: str, device: str) -> tuple[Array, int, set[int | None]]:
     return history.steps, count, gathered
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize(("device", "network"), CASES, indirect=["device"])
 def test_same_numbers_and_dispatches(
     network: str, device: str, open_batches: Callable[[bool], None]
 ) -> None:

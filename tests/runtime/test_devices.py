@@ -196,7 +196,7 @@ class TestBooks:
 
 
 @pytest.mark.gpu
-def test_one_submit_a_step(monkeypatch):
+def test_at_most_one_submit_a_step(monkeypatch):
     net = network()
     with Session(net.graph, device="gpu") as session:
         session.run([net.loss, net.train], net.feeds())
@@ -214,7 +214,8 @@ def test_one_submit_a_step(monkeypatch):
         monkeypatch.setattr(queue, "submit", lambda w: submitted.append(len(w)) or submit(w))
         monkeypatch.setattr(queue, "read_buffer", waiting)
         session.repeat(net.train, 20, net.feeds())
-        assert submitted == [1] * 20
+        assert submitted == [1] * len(submitted)
+        assert 3 <= len(submitted) <= 20  # tiny steps share one, but at most eight
 
 
 class TestLoss:

@@ -13,7 +13,8 @@ from playgrad import ops
 from playgrad.devices import registry
 from playgrad.devices.null import NullHost
 from playgrad.errors import FeedError, OutOfMemoryError, PlaygradError
-from playgrad.runtime.session import Session
+from playgrad.graph.graph import Graph
+from playgrad.runtime.session import MOST_RUNNABLES, Session
 from tests.compiler.programs import network
 
 
@@ -59,6 +60,40 @@ def test_two_hundred_runs_take_no_more_than_one(gpu):
             if i % 20 == 0:
                 session.assign({"dense_1/bias": session.value("dense_1/bias")})
         assert host.stats() == stats
+
+
+def test_only_the_programs_used_last_are_kept(gpu):
+    name, host = gpu
+    net = network()
+    with Session(net.graph, device=name) as session:
+        session.run(net.loss, net.feeds(1))
+        before = alive(host)["programs"]
+        for batch in range(2, MOST_RUNNABLES + 5):
+            session.run(net.loss, net.feeds(batch))
+            session.run(net.loss, net.feeds(1))  # used again and again, it stays
+        assert alive(host)["programs"] == before + MOST_RUNNABLES - 1
+        loaded = alive(host)
+        session.run(net.loss, net.feeds(1))
+        session.run(net.loss, net.feeds(MOST_RUNNABLES + 4))
+        assert alive(host) == loaded
+        session.run(net.loss, net.feeds(2))  # gone, so compiled anew
+        assert alive(host)["programs"] == loaded["programs"]
+
+
+def test_what_is_forgotten_is_free(gpu):
+    name, host = gpu
+    with Graph().as_default() as graph, Session(graph, device=name) as session:
+        kept = ops.Variable(np.ones(10), name="kept")
+        session.run(kept + 1.0)
+        before = alive(host)
+        big = ops.Variable(np.zeros(1000), name="big")
+        session.assign({big: np.ones(1000)})
+        session.run(ops.reduce_sum(big))
+        assert session.value(big).sum() == 1000
+        session.forget([big])
+        assert alive(host) == before
+        assert session.value(big).sum() == 0  # as it began
+        assert session.value(kept).sum() == 10
 
 
 def test_initial_values_leave_only_the_variables(gpu):
@@ -129,4 +164,4 @@ def test_values_of_a_run_are_let_go(graph):
     with Session(graph, device="cpu") as session:
         session.run(y, {x: np.ones(10)})
         runnable = session.compiled(y, {x: np.ones(10)})
-        assert not (runnable.values or runnable.channels or runnable.written)
+        assert not (runnable.values or runnable.written or runnable.transport._arrays)

@@ -249,7 +249,8 @@ class TestRepeat:
         asked = []
         session.stop_check = lambda: len(asked) >= 3 or bool(asked.append(1))
         result = session.repeat(w.assign_add(1.0), 1000)
-        assert 1 <= result.steps_done < 10 and result.seconds >= 0
+        # A GPU's host asks before each submit, which is of eight steps at most.
+        assert 1 <= result.steps_done <= 3 * 8 and result.seconds >= 0
         assert session.value(w) == result.steps_done
 
     def test_of_nothing(self, session):

@@ -15,6 +15,11 @@ from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.io.weights import format_of
 
 FAILED = 1
+# Said again here, so that `playgrad --help` need not import the library; a test holds them equal.
+STRATEGIES = ("sync", "async", "local", "pipeline", "overlap")
+SCHEDULES = ("gpipe", "1f1b", "interleaved", "bidirectional")
+DETAILS = ("micro_batches", "schedule", "collective", "staleness", "every")
+COLLECTIVES = ("auto", "ring", "tree", "central")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"playgrad {playgrad.__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_train, _add_devices, _add_examples, _add_export, _add_serve):
+    for add in (_add_train, _add_simulate, _add_devices, _add_examples, _add_export, _add_serve):
         add(commands)
     return parser
 
@@ -72,6 +77,7 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     length.add_argument("--steps", type=_count, metavar="N", help="batches, instead of epochs")
     parser.add_argument("--batch-size", type=_count, metavar="N", help="samples a batch")
     parser.add_argument("--seed", type=int, metavar="N", help="of weights, order and dropout")
+    _add_parallel(parser)
     parser.add_argument(
         "--export",
         type=_weights_file,
@@ -85,6 +91,50 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--json", action="store_true", help="print the result as one JSON object, last"
     )
     parser.set_defaults(command=_train)
+
+
+def _add_parallel(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("several devices")
+    group.add_argument(
+        "--parallel", choices=STRATEGIES, metavar="STRATEGY", help=", ".join(STRATEGIES)
+    )
+    group.add_argument("--devices", type=_count, metavar="N", help="how many (default: 2)")
+    group.add_argument(
+        "--micro-batches", type=_count, metavar="N", help="parts of a batch in a pipeline"
+    )
+    group.add_argument("--schedule", choices=SCHEDULES, help="of a pipeline's passes")
+    group.add_argument(
+        "--staleness", type=int, metavar="N", help="batches that async replicas may be ahead"
+    )
+    group.add_argument(
+        "--every", type=_count, metavar="N", help="steps between means of local, or that overlap"
+    )
+    group.add_argument("--collective", choices=COLLECTIVES, help="how gradients are added up")
+
+
+def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "simulate", help="what a training step would take on devices that are not here"
+    )
+    parser.add_argument("program", metavar="EXAMPLE|FILE", help="an example's name, or a .py file")
+    parser.add_argument(
+        "--device", type=_device, default="auto", help="what one of them is like (default: auto)"
+    )
+    parser.add_argument("--parallel", choices=("sync", "pipeline"), default="sync")
+    parser.add_argument(
+        "--devices", type=_count, nargs="+", default=[1, 2, 4, 8, 16, 32, 64, 128, 256], metavar="N"
+    )
+    parser.add_argument("--micro-batches", type=_count, metavar="N")
+    parser.add_argument("--schedule", choices=("gpipe", "1f1b"))
+    parser.add_argument("--collective", choices=("ring", "tree", "central"))
+    parser.add_argument(
+        "--latency", type=_positive, default=20.0, help="microseconds a message (default: 20)"
+    )
+    parser.add_argument(
+        "--bandwidth", type=_positive, default=10.0, help="GB/s of each device (default: 10)"
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON list")
+    parser.set_defaults(command=_simulate)
 
 
 def _add_devices(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -132,13 +182,30 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    from playgrad.cli.train import find_program, train
+    from playgrad.cli.train import train
+
+    program = _program(options, parser)
+    details = ("devices", *DETAILS)
+    given = [name for name in details if getattr(options, name) is not None]
+    if given and options.parallel is None:
+        parser.error(f"--{given[0].replace('_', '-')} says nothing without --parallel")
+    return train(program, options)
+
+
+def _simulate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.simulate import simulate
+
+    return simulate(_program(options, parser), options)
+
+
+def _program(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Path:
+    from playgrad.cli.train import find_program
 
     program = find_program(options.program)
     if program is None:
         parser.error(f"there is no example or file {options.program!r}: see `playgrad examples`")
     options.program = str(program)
-    return train(program, options)
+    return program
 
 
 def _devices(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
@@ -173,6 +240,16 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
     return int(text)
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return value
 
 
 def _host(text: str) -> str:

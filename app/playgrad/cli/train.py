@@ -12,8 +12,11 @@ from playgrad import paths
 from playgrad.cli.bar import ProgressBar
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import reset_default_graph
+from playgrad.parallel import Strategy
+from playgrad.parallel.named import DETAILS, strategy_named
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
+from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 
 _LAST_STEPS = 100
@@ -48,7 +51,7 @@ def find_program(name: str) -> Path | None:
 
 def train(program: Path, options: argparse.Namespace) -> int:
     """Run ``program`` with the command line's choices in place of its own."""
-    trace = Trace() if options.trace else None
+    trace = Trace() if options.trace or options.parallel else None
     overrides = Options(
         device=None if options.device == "auto" else options.device,
         epochs=options.epochs,
@@ -57,12 +60,13 @@ def train(program: Path, options: argparse.Namespace) -> int:
         seed=options.seed,
         verbose=0,
         trace=trace,
+        strategy=_strategy(options),
     )
     hooks = TrainHooks(ProgressBar(sys.stderr))
     before = set_hooks(hooks)
     try:
         with options_set(overrides):
-            _run(program, options.seed or 0)
+            run_program(program, options.seed or 0)
             if hooks.model is None or hooks.model.history is None:
                 raise GraphError(f"{program.name} trained no model.", hint="It must call fit().")
             _finish(program, options, hooks, trace)
@@ -74,7 +78,15 @@ def train(program: Path, options: argparse.Namespace) -> int:
     return 0
 
 
-def _run(program: Path, seed: int) -> None:
+def _strategy(options: argparse.Namespace) -> Strategy | None:
+    if options.parallel is None:
+        return None
+    given = {name: getattr(options, name) for name in DETAILS}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return strategy_named(options.parallel, options.devices or 2, **chosen)
+
+
+def run_program(program: Path, seed: int) -> None:
     """Run ``program`` as Python would: it may import what lies beside it, and end itself.
 
     Raises:
@@ -100,13 +112,21 @@ def _finish(
     hooks.bar.close()
     if options.export is not None:
         hooks.model.save_weights(options.export)
-    if trace is not None:
-        trace.save(options.trace)
     result = report(program.stem, hooks)
+    if trace is not None:
+        if options.trace:
+            trace.save(options.trace)
+        result["strategy"] = options.parallel
+        result["timeline"] = timeline(trace).as_dict()
+        result.update(hooks.model.history.parallel)
     if options.json:
         print(json.dumps(result), flush=True)
-    else:
-        _print(result, options)
+        return
+    _print(result, options)
+    if trace is not None:
+        print(timeline(trace).text())
+        for name, value in hooks.model.history.parallel.items():
+            print(f"  {name.replace('_', ' ')}: {value}")
 
 
 def report(name: str, hooks: TrainHooks) -> dict[str, Any]:

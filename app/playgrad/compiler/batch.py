@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from playgrad.compiler.dispatches import Dispatch, Place
 from playgrad.compiler.kernel_text import is_plain, kernel_text
 from playgrad.compiler.memory import Block
-from playgrad.devices.base import Limits
+from playgrad.devices.base import Target
 
 LANES = 64
 """Invocations of a workgroup that does only chains."""
@@ -23,6 +23,15 @@ CHAIN_ROUNDS = 16
 CHAIN_STEPS = 1 << 13
 """How many elements, and rounds of the innermost loop for all of them, an invocation may do for a
 member of a chain: more take longer in one workgroup than a dispatch of their own costs."""
+HEAVY = 1 << 26
+HEAVY_IN_SOFTWARE = 1 << 20
+"""Rounds of the innermost loop, of all invocations together, above which a dispatch stays alone: it
+takes many times what a dispatch costs, and merging may only slow it down. By itself a kernel has
+registers, a workgroup size and workgroup memory of its own, and bindings that are only read."""
+MOST_GROUPS_BY_TILES = 4
+"""Workgroups of a batch on a software adapter that has a kernel with a tile of results in it. There
+a branch is no jump: every workgroup goes through the code of all strands, lanes switched off, and
+that of a tile is long."""
 MAX_MEMBERS = 64
 """So that no kernel's text, and no cascade of its branches, gets too long for a compiler."""
 HORIZON = 32
@@ -54,19 +63,23 @@ class Batch:
     """What is to be one dispatch: its strands, and what they bind and share.
 
     Attributes:
+        target: where it will run.
         count: of the members.
-        is_closed: the one member has a kernel that cannot be merged.
+        is_closed: the one member is heavy, or has a kernel that cannot be merged.
+        has_tiles: a member keeps a tile of results.
         most_lanes: invocations of the largest workgroup that a member wants.
         cooperating: invocations of a workgroup of members in which they wait for each other.
         shared: arrays in workgroup memory, by element type and length: no two members need theirs
             at the same time.
     """
 
+    target: Target
     strands: list[Strand] = field(default_factory=list)
     count: int = 0
     is_closed: bool = False
     buffers: set[str] = field(default_factory=set)
     blocks: set[int] = field(default_factory=set)
+    has_tiles: bool = False
     most_lanes: int = 0
     cooperating: int = 0
     shared: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -77,9 +90,10 @@ class Batch:
         self.strands = [strand for strand in self.strands if strand not in joined]
         self.strands.append(Strand([*members, dispatch], bool(joined) or _is_little(dispatch)))
         self.count += 1
-        if not _is_plain(dispatch):
+        if not self._may_join(dispatch):
             self.is_closed = True
             return
+        self.has_tiles |= dispatch.call.results > 1
         self.most_lanes = max(self.most_lanes, lanes_of(dispatch))
         if kernel_text(dispatch.call.code).cooperates:
             self.cooperating = lanes_of(dispatch)
@@ -87,10 +101,26 @@ class Batch:
         self.buffers |= _buffers(dispatch)
         self.blocks |= _blocks(dispatch)
 
-    def fits(self, dispatch: Dispatch, limits: Limits) -> bool:
-        """Whether one dispatch may bind and share what the batch and ``dispatch`` do."""
-        if self.is_closed or self.count == MAX_MEMBERS or not _is_plain(dispatch):
+    def _may_join(self, dispatch: Dispatch) -> bool:
+        """Whether ``dispatch`` may be one of several."""
+        heavy = HEAVY_IN_SOFTWARE if self.target.is_software else HEAVY
+        return _is_plain(dispatch) and invocations(dispatch) * dispatch.call.steps <= heavy
+
+    def fits(self, dispatch: Dispatch, joined: Sequence[Strand] = ()) -> bool:
+        """Whether one dispatch may bind and share what the batch and ``dispatch`` do.
+
+        Args:
+            joined: the chains at whose end it would be.
+        """
+        if self.is_closed or self.count == MAX_MEMBERS or not self._may_join(dispatch):
             return False
+        if self.target.is_software and (self.has_tiles or dispatch.call.results > 1):
+            strands = [strand for strand in self.strands if strand not in joined]
+            groups = sum(map(_workgroups_of_strand, strands))
+            groups += 1 if joined else workgroups_of(dispatch)
+            if groups > MOST_GROUPS_BY_TILES:
+                return False
+        limits = self.target.limits
         # Where invocations wait for each other a workgroup must have as many as they count on;
         # others should not have to do with fewer.
         lanes = max(self.most_lanes, lanes_of(dispatch))
@@ -108,6 +138,25 @@ class Batch:
         bound = len(self.buffers | _buffers(dispatch)) + arenas
         return bound <= limits.max_storage_buffers_per_shader_stage
 
+    def halves(self) -> tuple[Batch, Batch]:
+        """Two batches that do the same one after the other."""
+        strands = [strand.members for strand in self.strands]
+        if len(strands) == 1:
+            (members,) = strands
+            middle = len(members) // 2
+            return self._of([members[:middle]]), self._of([members[middle:]])
+        middle = len(strands) // 2
+        return self._of(strands[:middle]), self._of(strands[middle:])
+
+    def _of(self, strands: Sequence[Sequence[Dispatch]]) -> Batch:
+        part = Batch(self.target)
+        for members in strands:
+            chain: list[Strand] = []
+            for member in members:
+                part.add(member, chain)
+                chain = part.strands[-1:]
+        return part
+
     @property
     def members(self) -> list[Dispatch]:
         return [member for strand in self.strands for member in strand.members]
@@ -121,7 +170,7 @@ class Batch:
         return lanes_of(max(wide, key=invocations)) if wide else LANES
 
 
-def schedule(dispatches: Sequence[Dispatch], limits: Limits) -> list[Batch]:
+def schedule(dispatches: Sequence[Dispatch], target: Target) -> list[Batch]:
     """``dispatches`` in batches, each after those whose results it needs.
 
     Greedy, in the given order: a dispatch joins a chain that it needs, else the first batch after
@@ -135,23 +184,23 @@ def schedule(dispatches: Sequence[Dispatch], limits: Limits) -> list[Batch]:
         last = max((place[other] for other in needed), default=-1)
         close = [dispatches[other] for other in needed if place[other] == last]
         chains = _chains(batches[last], dispatch, close) if close else []
-        if chains and batches[last].fits(dispatch, limits):
+        if chains and batches[last].fits(dispatch, chains):
             place[number] = last
         else:
             chains = []
             later = range(max(last + 1, len(batches) - HORIZON), len(batches))
-            fitting = (i for i in later if batches[i].fits(dispatch, limits))
+            fitting = (i for i in later if batches[i].fits(dispatch))
             place[number] = next(fitting, len(batches))
             if place[number] == len(batches):
-                batches.append(Batch())
+                batches.append(Batch(target))
         batches[place[number]].add(dispatch, chains)
         uses.add(number, dispatch)
     return batches
 
 
-def alone(dispatch: Dispatch) -> Batch:
+def alone(dispatch: Dispatch, target: Target) -> Batch:
     """A batch of one."""
-    batch = Batch()
+    batch = Batch(target)
     batch.add(dispatch)
     return batch
 
@@ -162,7 +211,8 @@ def set_lifetimes(blocks: Sequence[Block], batches: Sequence[Batch]) -> None:
     The members of a batch run at the same time, hence all that they touch lives during all of it.
     """
     for block in blocks:
-        block.first, block.last = len(batches), 0
+        block.first, block.last = len(batches), -1
+        block.apart.clear()
     for now, batch in enumerate(batches):
         for member in batch.members:
             reads, writes = (
@@ -210,6 +260,10 @@ def lanes_of(dispatch: Dispatch) -> int:
 def workgroups_of(dispatch: Dispatch) -> int:
     x, y, z = dispatch.call.workgroups
     return x * y * z
+
+
+def _workgroups_of_strand(strand: Strand) -> int:
+    return 1 if strand.is_chain else workgroups_of(strand.members[0])
 
 
 def invocations(dispatch: Dispatch) -> int:

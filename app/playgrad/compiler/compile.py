@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
 
+from playgrad.compiler.cache import CompileCache
+from playgrad.compiler.dispatches import StateLayout
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
+from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
@@ -16,7 +21,10 @@ from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.graph.verify import verify
+from playgrad.graph.verify import Checked, verify
+from playgrad.ops.kernel import Target
+
+_cache = CompileCache()
 
 
 @dataclass
@@ -26,6 +34,15 @@ class Compiled:
     program: Program
     order: list[Node]
     segments: dict[str, list[Segment]]
+    _plans: dict[Hashable, dict[str, Any]] = field(default_factory=dict, repr=False)
+
+    def plan(self, device: str, target: Target, state: StateLayout) -> dict[str, Any]:
+        """The Plan of what runs on ``device``, a GPU; made once for each target and layout."""
+        key = (device, target, tuple(sorted(state.items(), key=itemgetter(0))))
+        if key not in self._plans:
+            segments = [segment.nodes for segment in self.segments[device]]
+            self._plans[key] = PlanBuilder(segments, self.on_device(device), target, state).build()
+        return self._plans[key]
 
     def on_device(self, device: str) -> list[Tensor]:
         """Tensors on ``device`` that leave it: fetched, or sent to another device."""
@@ -43,12 +60,23 @@ def compile_program(
     shapes: Mapping[str, tuple[int, ...]],
     policy: Policy,
 ) -> Compiled:
-    """All passes, each verified.
+    """All passes, each verified; or what they gave for an equal program before.
 
     Args:
         shapes: shape of each value that will be fed, by feed name.
         policy: where operations go.
     """
+    key = _cache.key(program, shapes, policy)
+    compiled = _cache.get(key)
+    if compiled is None:
+        compiled = _run_passes(program, shapes, policy)
+        _cache.put(key, program, compiled)
+    return compiled
+
+
+def _run_passes(
+    program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy
+) -> Compiled:
     passes = [
         ("prune", prune),
         ("specialise", lambda p: specialise(p, shapes)),
@@ -59,8 +87,20 @@ def compile_program(
         ("fuse", fuse),
         ("order", order_writes),
     ]
+    checked: Checked = {}
     for name, run in passes:
         program = run(program)
-        verify(program.graph, after=name)
-    order = program.order()
-    return Compiled(program, order, cut_segments(program, order))
+        verify(program.graph, name, checked)
+    order = _with_effect(program.order())
+    return Compiled(program, order, cut_segments(order))
+
+
+def _with_effect(order: list[Node]) -> list[Node]:
+    """``order`` without groups that nothing waits for: what they stand for runs anyhow."""
+    awaited: set[Node] = set()
+    kept = []
+    for node in reversed(order):
+        if node.op.name != "no_op" or node in awaited:
+            kept.append(node)
+            awaited.update(node.predecessors)
+    return kept[::-1]

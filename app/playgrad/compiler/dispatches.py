@@ -15,6 +15,8 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering, Target
 from playgrad.ops.state import is_variable
 
+FEED = "feed"
+
 
 @dataclass(frozen=True)
 class Place:
@@ -62,7 +64,8 @@ class Dispatches:
         storage: of every tensor added.
         blocks: the temporaries; when each is needed is known once dispatches are in batches.
         constants: the contents of the buffer of constants.
-        feeds: place, shape and dtype of what is fed, by channel or placeholder name.
+        feeds: what is fed, by channel or placeholder name, each at a place of its own in a buffer
+            "feed"; that they need not all have room at the same time is found out later.
     """
 
     def __init__(self, target: Target, state: StateLayout) -> None:
@@ -72,8 +75,8 @@ class Dispatches:
         self.storage: dict[Tensor, Storage] = {}
         self.blocks: list[Block] = []
         self.constants = bytearray()
-        self.feeds: dict[str, dict[str, Any]] = {}
-        self.feed_bytes = 0
+        self.feeds: dict[str, tuple[Tensor, Place]] = {}
+        self._feed_bytes = 0
 
     def add(self, node: Node) -> None:
         """Lower one node, of which everything it reads has been added."""
@@ -98,15 +101,10 @@ class Dispatches:
 
     def _feed(self, node: Node) -> None:
         tensor = node.outputs[0]
-        key = node.attrs.get("channel", node.name)
-        self.feeds[key] = {
-            "buffer": "feed",
-            "offset": self.feed_bytes,
-            "shape": list(tensor.spec.static_shape),
-            "dtype": tensor.dtype,
-        }
-        self._keep(tensor, Place("feed", self.feed_bytes))
-        self.feed_bytes += aligned(device_bytes(tensor.spec))
+        place = Place(FEED, self._feed_bytes)
+        self.feeds[node.attrs.get("channel", node.name)] = tensor, place
+        self._keep(tensor, place)
+        self._feed_bytes += aligned(device_bytes(tensor.spec))
 
     def _block(self, size: int, node: Node) -> Storage:
         limit = self.target.limits.max_storage_buffer_binding_size

@@ -20,7 +20,8 @@ def aligned(size: int) -> int:
 
 @dataclass
 class Block:
-    """A temporary: bytes needed from dispatch ``first`` to dispatch ``last`` (inclusive).
+    """A temporary: bytes needed from dispatch ``first`` to dispatch ``last`` (inclusive), or never,
+    where ``first`` is after ``last``.
 
     ``apart`` are the blocks that must lie in another arena. The result is ``arena`` and
     ``offset``.
@@ -37,7 +38,9 @@ class Block:
         return self.first <= other.last and other.first <= self.last
 
 
-def plan_memory(blocks: Sequence[Block], max_arena: int, reuse: bool = True) -> list[int]:
+def plan_memory(
+    blocks: Sequence[Block], max_arena: int, reuse: bool = True, wanted: int = 2
+) -> list[int]:
     """Place every block; returns the size of each arena in bytes.
 
     Greedy by size, largest first: each block goes to the lowest free offset of the arena that
@@ -47,10 +50,12 @@ def plan_memory(blocks: Sequence[Block], max_arena: int, reuse: bool = True) -> 
     Args:
         max_arena: bytes that one arena may have.
         reuse: False gives every block a place of its own, for comparison.
+        wanted: arenas that are opened before any is made larger.
     """
     arenas: list[list[Block]] = []
     sizes: list[int] = []
-    for block in sorted(blocks, key=lambda block: (-block.size, block.first)):
+    needed = [block for block in blocks if block.first <= block.last]
+    for block in sorted(needed, key=lambda block: (-block.size, block.first)):
         apart = {blocks[i].arena for i in block.apart}
         best: tuple[int, int, int] | None = None
         for number, placed in enumerate(arenas):
@@ -61,7 +66,7 @@ def plan_memory(blocks: Sequence[Block], max_arena: int, reuse: bool = True) -> 
             growth = max(0, offset + aligned(block.size) - sizes[number])
             if offset + block.size <= max_arena and (best is None or growth < best[0]):
                 best = (growth, number, offset)
-        if best is None or (best[0] >= aligned(block.size) and len(arenas) < 2):
+        if best is None or (best[0] >= aligned(block.size) and len(arenas) < wanted):
             arenas.append([])
             sizes.append(0)
             best = (aligned(block.size), len(arenas) - 1, 0)

@@ -24,8 +24,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playgrad.compiler.batch import Batch, alone, schedule, set_lifetimes
-from playgrad.compiler.dispatches import Dispatch, Dispatches, StateLayout, Storage
-from playgrad.compiler.memory import plan_memory
+from playgrad.compiler.dispatches import (
+    FEED,
+    Dispatch,
+    Dispatches,
+    Place,
+    StateLayout,
+    Storage,
+    device_bytes,
+)
+from playgrad.compiler.in_place import write_in_place
+from playgrad.compiler.memory import Block, plan_memory
 from playgrad.compiler.merge import merge
 from playgrad.errors import PlaygradError
 from playgrad.graph.serialize import encode
@@ -60,7 +69,9 @@ class PlanBuilder:
         self.parts = Dispatches(target, state)
         self.batches: list[Batch] = []
         self.cuts: list[tuple[int, int]] = []  # the batches of each segment
+        self.feeds: dict[Place, Block] = {}
         for segment in segments:
+            fed = len(self.parts.feeds)
             first = len(self.parts.items)
             for node in segment:
                 try:
@@ -68,28 +79,29 @@ class PlanBuilder:
                 except PlaygradError as error:
                     raise error.located(node.name, node.source) from None
             own = self.parts.items[first:]
-            batches = schedule(own, self.limits) if merge_dispatches else list(map(alone, own))
+            batches = (
+                schedule(own, target) if merge_dispatches else [alone(item, target) for item in own]
+            )
             self.cuts.append((len(self.batches), len(self.batches) + len(batches)))
             self.batches += batches
+            for tensor, place in list(self.parts.feeds.values())[fed:]:
+                begin, end = self.cuts[-1]
+                self.feeds[place] = Block(device_bytes(tensor.spec), begin, max(begin, end - 1))
 
     def build(self) -> dict[str, Any]:
         """The Plan."""
-        set_lifetimes(self.parts.blocks, self.batches)
-        for tensor in self.fetches:
-            storage = self.parts.storage[tensor]
-            if storage.block >= 0:
-                # The segment that makes a fetch is followed by the read, so to its end is enough.
-                block = self.parts.blocks[storage.block]
-                end = next(last for first, last in self.cuts if block.first < last)
-                block.last = max(block.last, end - 1)
+        self._set_lifetimes()
+        if self.reuse_memory:
+            write_in_place(self.parts, self.batches)
+            self._set_lifetimes()
         arenas = plan_memory(self.parts.blocks, self.limits.max_buffer_size, self.reuse_memory)
         layout = _Buffers()
         for number, size in enumerate(arenas):
             layout.add(f"arena{number}", "arena", size)
         if self.parts.constants:
             layout.add("constant", "constant", len(self.parts.constants), data=self.parts.constants)
-        if self.parts.feed_bytes:
-            layout.add("feed", "feed", self.parts.feed_bytes)
+        for number, size in enumerate(self._place_feeds()):
+            layout.add(f"{FEED}{number}", "feed", size)
         kernels = _Kernels()
         steps: list[dict[str, Any]] = []
         segments: list[list[int]] = []
@@ -98,40 +110,66 @@ class PlanBuilder:
             for batch in self.batches[first:last]:
                 steps += self._steps(batch, layout, kernels)
             segments.append([begin, len(steps)])
-        for slot in self.parts.feeds.values():
-            slot["buffer"] = layout.number[slot["buffer"]]
         return {
             "version": VERSION,
             "buffers": layout.table,
             "kernels": list(kernels.table.values()),
             "steps": steps,
             "segments": segments,
-            "feeds": self.parts.feeds,
-            "fetches": {tensor.name: self._fetch(tensor, layout) for tensor in self.fetches},
+            "feeds": {key: self._slot(t, layout) for key, (t, _) in self.parts.feeds.items()},
+            "fetches": {tensor.name: self._slot(tensor, layout) for tensor in self.fetches},
         }
 
+    def _set_lifetimes(self) -> None:
+        set_lifetimes(self.parts.blocks, self.batches)
+        for tensor in self.fetches:
+            storage = self.parts.storage[tensor]
+            if storage.block >= 0:
+                # The read follows the segment that makes a fetch.
+                block = self.parts.blocks[storage.block]
+                end = next(last for first, last in self.cuts if block.first < last)
+                block.last = max(block.last, end)
+
+    def _place_feeds(self) -> list[int]:
+        """Give what is fed its place; returns the sizes of the buffers.
+
+        All that a segment is fed is written before it begins. A place is free for what a later
+        segment is fed once nothing reads it any more.
+        """
+        for now, batch in enumerate(self.batches):
+            for member in batch.members:
+                for storage, _ in member.operands:
+                    if storage.place in self.feeds:
+                        block = self.feeds[storage.place]
+                        block.last = max(block.last, now)
+        blocks = list(self.feeds.values())
+        return plan_memory(blocks, self.limits.max_buffer_size, self.reuse_memory, wanted=1)
+
     def _where(self, storage: Storage, layout: _Buffers) -> tuple[int, int]:
+        if storage.place in self.feeds:
+            block = self.feeds[storage.place]
+            return layout.number[f"{FEED}{block.arena}"], block.offset
         if storage.place is not None:
             return layout.external(storage.place.buffer), storage.place.offset
         block = self.parts.blocks[storage.block]
         return layout.number[f"arena{block.arena}"], block.offset
 
-    def _fetch(self, tensor: Tensor, layout: _Buffers) -> dict[str, Any]:
+    def _slot(self, tensor: Tensor, layout: _Buffers) -> dict[str, Any]:
         buffer, offset = self._where(self.parts.storage[tensor], layout)
         shape = list(tensor.spec.static_shape)
         return {"buffer": buffer, "offset": offset, "shape": shape, "dtype": tensor.dtype}
 
-    def _steps(
-        self, batch: Batch, layout: _Buffers, kernels: _Kernels
-    ) -> list[dict[str, Any]]:
-        """One dispatch for ``batch``, or where that cannot be, one for each member."""
+    def _steps(self, batch: Batch, layout: _Buffers, kernels: _Kernels) -> list[dict[str, Any]]:
+        """One dispatch for ``batch``, or where that cannot be, several for its parts."""
         places = {
             member: [(*self._where(item, layout), item.size) for item, _ in member.operands]
             for member in batch.members
         }
-        merged = merge(batch, places, self.limits) if len(places) > 1 else None
+        if batch.count == 1:
+            return [self._step(member, place, kernels) for member, place in places.items()]
+        merged = merge(batch, places, self.limits)
         if merged is None:
-            return [self._step(member, places[member], kernels) for member in batch.members]
+            return [step for half in batch.halves() for step in self._steps(half, layout, kernels)]
         access = tuple("read_write" if written else "read" for written in merged.written)
         names = [f"buffer{number}" for number in range(len(merged.bindings))]
         sizes = [size for _, _, size in merged.bindings]

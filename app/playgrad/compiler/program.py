@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef
+from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.graph.traversal import ancestors, topological
+from playgrad.graph.traversal import ancestors
 
 
 @dataclass
@@ -33,7 +35,8 @@ class Program:
 
     def order(self) -> list[Node]:
         """The nodes that the results need, each after those that it needs."""
-        return topological(ancestors(self.roots))
+        # A node only refers to nodes made before it.
+        return sorted(ancestors(self.roots), key=attrgetter("id"))
 
     def consumers(self) -> dict[Tensor, list[Node]]:
         """For each tensor the nodes that read it, once for each time they do."""
@@ -71,14 +74,20 @@ class Rewriter:
         controls: Iterable[Node] = (),
     ) -> Node:
         """Add ``node`` to the new graph under its own name, with the parts given changed."""
+        if inputs is None:
+            inputs = [self.tensors[tensor] for tensor in node.inputs]
+        specs = None
+        if op is None and attrs is None and _same_specs(inputs, node.inputs):
+            specs = [tensor.spec for tensor in node.outputs]
         new = self.add(
             op or node.op,
-            [self.tensors[t] for t in node.inputs] if inputs is None else inputs,
+            inputs,
             node.attrs if attrs is None else attrs,
             like=node,
             name=node.name,
             device=device or node.device,
             controls=[*self.controls(node), *controls],
+            specs=specs,
         )
         self.replace(node, new.outputs, new)
         return new
@@ -93,6 +102,7 @@ class Rewriter:
         name: str,
         device: str | None = None,
         controls: Iterable[Node] = (),
+        specs: Sequence[TensorSpec] | None = None,
     ) -> Node:
         """Add a node that stands for (part of) ``like``."""
         return self.graph.add(
@@ -105,6 +115,7 @@ class Rewriter:
             device=device or like.device,
             task=like.task,
             source=like.source or ("<library>", 0),
+            specs=specs,
         )
 
     def replace(self, node: Node, outputs: Sequence[Tensor], by: Node | None) -> None:
@@ -136,3 +147,7 @@ class Rewriter:
                 if tensor in self.tensors
             },
         )
+
+
+def _same_specs(inputs: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
+    return [tensor.spec for tensor in inputs] == [tensor.spec for tensor in others]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.errors import FeedError
 from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.graph.traversal import topological
 from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP
 
 
@@ -33,7 +33,7 @@ def prune(program: Program) -> Program:
     rewriter = Rewriter(program)
     placeholders = {tensor: _placeholder(rewriter, tensor) for tensor in program.feeds.values()}
     rewriter.tensors.update(placeholders)
-    for node in topological(nodes, lambda node: _before(node, fed)):
+    for node in sorted(nodes, key=attrgetter("id")):  # a node only refers to nodes made before it
         if node.op.name == "placeholder":
             raise FeedError(
                 f"the placeholder '{node.name}' is needed, but no value was fed for it.",
@@ -77,10 +77,6 @@ def _random_advance(program: Program, nodes: set[Node]) -> list[Node]:
     if RANDOM_STEP in program.graph and program.graph.node(RANDOM_STEP) in nodes:
         return [program.graph.node(RANDOM_ADVANCE)]
     return []
-
-
-def _before(node: Node, fed: set[Tensor]) -> list[Node]:
-    return [t.node for t in node.inputs if t not in fed] + list(node.control_inputs)
 
 
 def _needed(program: Program, fed: set[Tensor]) -> tuple[set[Node], set[Tensor]]:

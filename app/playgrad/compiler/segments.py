@@ -6,7 +6,6 @@ import heapq
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from playgrad.compiler.program import Program
 from playgrad.graph.tensor import Node
 
 _Lane = tuple[str, str | None]
@@ -20,16 +19,20 @@ class Segment:
     Attributes:
         index: its place among the segments of its device, which run in this order.
         task: the task that the nodes belong to, if they were given one.
+        part: which of the segments of its task it is, where other devices come in between.
     """
 
     device: str
     index: int
     nodes: list[Node] = field(default_factory=list)
     task: str | None = None
+    part: int = 1
 
     @property
     def name(self) -> str:
-        return f"{self.device} {self.task or f'segment {self.index}'}"
+        if self.task is None:
+            return f"{self.device} segment {self.index}"
+        return f"{self.device} {self.task}" + (f", part {self.part}" if self.part > 1 else "")
 
     @property
     def kind(self) -> str:
@@ -39,12 +42,12 @@ class Segment:
 
 
 INPUTS = "inputs"
-"""The task of a device that sends its variables and feeds to others before it does anything else."""
+"""The task of a device that sends its variables and feeds to others, before all else."""
 _SOURCES = {"constant", "placeholder", "variable"}
 _WEIGHTLESS = _SOURCES | {"send", "receive", "no_op"}
 
 
-def cut_segments(program: Program, order: Sequence[Node]) -> dict[str, list[Segment]]:
+def cut_segments(order: Sequence[Node]) -> dict[str, list[Segment]]:
     """The segments of each device that works segment by segment, in an order that all can keep.
 
     GPUs do, and so do processors where there are several, or where nodes were given tasks. A lone
@@ -61,7 +64,8 @@ def cut_segments(program: Program, order: Sequence[Node]) -> dict[str, list[Segm
     segments: dict[str, list[Segment]] = {}
     for (device, task), nodes in _groups(work, lanes):
         own = segments.setdefault(device, [])
-        own.append(Segment(device, len(own), nodes, task))
+        part = 1 + sum(earlier.task == task for earlier in own)
+        own.append(Segment(device, len(own), nodes, task, part))
     _add_sources(order, segments)
     return segments
 
@@ -96,12 +100,19 @@ def _groups(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> list[tuple[_La
     }
     ready = [(place[group], group) for group, count in missing.items() if not count]
     heapq.heapify(ready)
-    result = []
+    result: list[tuple[_Lane, list[Node]]] = []
+    last: dict[str, tuple[_Lane, list[Node]]] = {}
     while ready:
         _, group = heapq.heappop(ready)
         nodes = members[group]
         if nodes[0] in lanes:
-            result.append((lanes[nodes[0]], nodes))
+            lane = device, task = lanes[nodes[0]]
+            before_it = last.get(device)
+            if before_it is not None and before_it[0] == lane and _joins(before_it[1], nodes, task):
+                before_it[1].extend(nodes)
+            else:
+                last[device] = (lane, nodes)
+                result.append((lane, nodes))
         for follower in followers.get(group, ()):
             missing[follower] -= 1
             if not missing[follower]:
@@ -131,6 +142,14 @@ def _levels(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> dict[Node, int
         if later and _is_scalar(node) and all(lanes.get(user) == lanes.get(node) for user in later):
             level[node] = min(level[user] for user in later)
     return level
+
+
+def _joins(earlier: Sequence[Node], later: Sequence[Node], task: str | None) -> bool:
+    """Whether two pieces of one task that follow each other on a device are to be one segment: if
+    the later one waits for no other device, or no other device waits for the earlier one."""
+    if all(before.device == node.device for node in later for before in node.predecessors):
+        return True
+    return task is not None and all(node.op.name != "send" for node in earlier)
 
 
 def _sends_source(node: Node) -> bool:

@@ -26,6 +26,16 @@ RECEIVE = register(
 )
 
 
+def channel_name(tensor: Tensor, device: str) -> str:
+    """What the channel for ``tensor`` to ``device`` is called: ``loss:0 gpu:0->cpu:1``."""
+    return f"{tensor.name} {tensor.device}->{device}"
+
+
+def sender_of(channel: str) -> str:
+    """The device that sends on ``channel``."""
+    return channel.rpartition(" ")[2].partition("->")[0]
+
+
 def split(program: Program) -> Program:
     """Send each tensor once to every other device that reads it; constants are copied instead.
 
@@ -35,32 +45,35 @@ def split(program: Program) -> Program:
     arrived: dict[tuple[Tensor, str], Tensor] = {}
     for node in program.order():
         assert node.device is not None
-        inputs = [_bring(rewriter, tensor, node.device, arrived) for tensor in node.inputs]
+        inputs = [_bring(rewriter, tensor, node, arrived) for tensor in node.inputs]
         rewriter.copy(node, inputs=inputs)
     return rewriter.finish()
 
 
 def _bring(
-    rewriter: Rewriter, tensor: Tensor, device: str, arrived: dict[tuple[Tensor, str], Tensor]
+    rewriter: Rewriter, tensor: Tensor, reader: Node, arrived: dict[tuple[Tensor, str], Tensor]
 ) -> Tensor:
-    """``tensor`` of the old graph as a tensor of the new one that is on ``device``."""
-    source: Node = tensor.node
+    """``tensor`` of the old graph as a tensor of the new one that is where ``reader`` is."""
+    source, device = tensor.node, reader.device
+    assert device is not None
     local = rewriter.tensors[tensor]
     if source.device == device:
         return local
     if (tensor, device) not in arrived:
-        arrived[tensor, device] = _carry(rewriter, tensor, local, device)
+        arrived[tensor, device] = _carry(rewriter, tensor, local, reader)
     return arrived[tensor, device]
 
 
-def _carry(rewriter: Rewriter, tensor: Tensor, local: Tensor, device: str) -> Tensor:
-    source = tensor.node
+def _carry(rewriter: Rewriter, tensor: Tensor, local: Tensor, reader: Node) -> Tensor:
+    """A copy on the device of ``reader``, the first there; it is received in the reader's task."""
+    source, device = tensor.node, reader.device
+    assert device is not None
     name = f"{source.name}/to_{device.replace(':', '_')}"
     if source.op.name == "constant":
         return rewriter.add(
             lookup("constant"), [], source.attrs, like=source, name=name, device=device
         ).output
-    channel = f"{tensor.name}->{device}"
+    channel = channel_name(tensor, device)
     send = rewriter.add(
         SEND, [local], {"channel": channel}, like=source, name=f"{name}/send", device=source.device
     )
@@ -69,7 +82,7 @@ def _carry(rewriter: Rewriter, tensor: Tensor, local: Tensor, device: str) -> Te
         RECEIVE,
         [],
         {"channel": channel, "shape": list(spec.static_shape), "dtype": spec.dtype},
-        like=source,
+        like=reader,
         name=f"{name}/receive",
         device=device,
         controls=[send],

@@ -19,7 +19,7 @@ _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: "
 _GZIP = b"\x1f\x8b"
 
 
-def parse_idx(content: bytes, what: str = "the data") -> np.ndarray[Any, Any]:
+def parse_idx(content: bytes | memoryview, what: str = "the data") -> np.ndarray[Any, Any]:
     """The array in an IDX file, plain or gzip-compressed; ``what`` names it in errors.
 
     Raises:
@@ -46,4 +46,5 @@ def parse_idx(content: bytes, what: str = "the data") -> np.ndarray[Any, Any]:
             f"{what} is {state}: {len(content):,} bytes where shape {shape} needs {expected:,}."
         )
     values = np.frombuffer(content, kind, offset=start).reshape(shape)
-    return values.astype(kind.newbyteorder("="))
+    # A buffer that is the caller's own needs no copy.
+    return values.astype(kind.newbyteorder("="), copy=not values.flags.writeable)

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from playgrad import paths
 from playgrad.errors import DataError
 
-Source = Callable[[str], bytes]
+Source = Callable[[str], bytes | memoryview]
 """From the name of a file (``mnist/train-images``) to its bytes, plain or gzip-compressed."""
 
 # The names that addresses use, and those of the original distribution.
@@ -45,6 +45,6 @@ def set_source(source: Source) -> Source:
     return before
 
 
-def read(name: str) -> bytes:
+def read(name: str) -> bytes | memoryview:
     """The bytes of the data set file ``name``."""
     return _source(name)

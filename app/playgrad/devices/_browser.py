@@ -208,13 +208,13 @@ def sleep(seconds: float) -> None:
     playgrad_host.sleep(seconds * 1000)
 
 
-def fetch_data(path: str) -> bytes:
+def fetch_data(path: str) -> memoryview:
     """A file of the server that served the page, for instance ``/data/mnist/train-labels``.
 
     Raises:
         OSError: the server did not give it.
     """
     try:
-        return bytes(playgrad_host.fetch_data(path).to_bytes())
+        return memoryview(playgrad_host.fetch_data(path).to_memoryview())
     except JsException as error:
         raise OSError(f"the page's server did not give {path}: {error.message}") from None

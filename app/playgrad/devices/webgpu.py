@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -44,9 +45,15 @@ class WebGpuDevice:
             raise DeviceLostError(f"{self.name} ({self.adapter}) was lost.", hint="Run again.")
         try:
             yield
-        except DeviceLostError:
+        except DeviceLostError as error:
             self.lost = True
+            if self.name not in error.message:
+                error.message = f"{self.name}: {error.message}"
             raise
+
+    def give_up(self) -> None:
+        """Use it no more: it does not answer."""
+        self.lost = True
 
     def destroy(self) -> None:
         """Give the device and all its buffers back; to those who still use it, it is lost."""
@@ -74,7 +81,7 @@ class WebGpuDevice:
             self.host.execute(None, writes=[(buffer, offset, to_device_bytes(array))])
 
     def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
-        size = dtype(name).device_bytes(int(np.prod(shape, dtype=np.int64)))
+        size = dtype(name).device_bytes(math.prod(shape))
         with self.guarded():
             (data,) = self.host.execute(None, reads=[(buffer, offset, size)]).data
         return from_device_bytes(data, name, shape)
@@ -151,4 +158,4 @@ class LoadedPlan:
 
 
 def _bytes(slot: Mapping[str, Any]) -> int:
-    return dtype(slot["dtype"]).device_bytes(int(np.prod(slot["shape"], dtype=np.int64)))
+    return dtype(slot["dtype"]).device_bytes(math.prod(slot["shape"]))

@@ -12,6 +12,7 @@ from typing import Any
 from playgrad.errors import DTypeError, GraphError, PlaygradError
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.source import user_source
+from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 
 _NAME = re.compile(r"[^\s:/]+(/[^\s:/]+)*")
@@ -53,8 +54,12 @@ class Graph:
         device: str | None = None,
         task: str | None = None,
         source: tuple[str, int] | None = None,
+        specs: Sequence[TensorSpec] | None = None,
     ) -> Node:
         """Add a node and return it.
+
+        Args:
+            specs: what the op's rule gives for these inputs and attributes, where that is known.
 
         Raises:
             ShapeError, DTypeError: the op's rule does not accept the inputs.
@@ -72,10 +77,11 @@ class Graph:
                     source=source,
                     hint="Build both in the same `with graph.as_default():` block.",
                 )
-        try:
-            specs = op.infer([tensor.spec for tensor in inputs], attrs)
-        except PlaygradError as error:
-            raise error.located(full_name, source) from None
+        if specs is None:
+            try:
+                specs = op.infer([tensor.spec for tensor in inputs], attrs)
+            except PlaygradError as error:
+                raise error.located(full_name, source) from None
         controls = dict.fromkeys([*scopes.controls, *control_inputs])
         node = Node(
             graph=self,
@@ -285,4 +291,3 @@ def reset_default_graph(seed: int = 0) -> Graph:
         raise GraphError("reset_default_graph() cannot be used inside `with graph.as_default():`.")
     _root = Graph(seed)
     return _root
-

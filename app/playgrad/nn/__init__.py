@@ -36,6 +36,7 @@ from playgrad.nn.merge import Add, Concatenate, Multiply
 from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
 from playgrad.nn.model import Model
 from playgrad.nn.normalization import BatchNormalization
+from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
 from playgrad.nn.pooling import AveragePool2D, MaxPool2D
 from playgrad.nn.sequential import Sequential
 
@@ -48,6 +49,7 @@ __all__ = [
     "BinaryCrossentropy",
     "Callback",
     "CategoricalCrossentropy",
+    "ColumnParallelDense",
     "Concatenate",
     "Constant",
     "Conv2D",
@@ -77,8 +79,10 @@ __all__ = [
     "RandomUniform",
     "Rescaling",
     "Reshape",
+    "RowParallelDense",
     "Sequential",
     "SparseCategoricalCrossentropy",
     "TopKAccuracy",
     "Zeros",
+    "parallel_mlp",
 ]

@@ -142,6 +142,8 @@ class History:
         names: ``loss``, then the metrics.
         seconds: how long training took, evaluation included, pauses not.
         train_seconds: that without the evaluation.
+        parallel: what a strategy has to tell: of asynchronous replicas their updates, staleness
+            and losses of devices.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -150,6 +152,7 @@ class History:
         self.epoch: list[int] = []
         self.seconds = 0.0
         self.train_seconds = 0.0
+        self.parallel: dict[str, Any] = {}
         self._rows: list[np.ndarray[Any, Any]] = []
 
     @property

@@ -27,6 +27,14 @@ class LayerCall:
     device: str | None
 
 
+@dataclass(frozen=True)
+class Spread:
+    """Several tensors that lie on ``devices``."""
+
+    tensors: tuple[Tensor, ...]
+    devices: tuple[str, ...]
+
+
 @dataclass
 class Notes:
     """The layer calls of one graph by their outputs, and how many layers of a kind it has.
@@ -34,6 +42,8 @@ class Notes:
     Attributes:
         updates: the new values that layers give to variables of theirs, while a training step
             collects them; else None.
+        parts: tensors of which the parts along the last axis are on several devices, too.
+        copies: tensors of which there are copies on several devices.
     """
 
     by_output: dict[Tensor, LayerCall] = field(default_factory=dict)
@@ -41,6 +51,9 @@ class Notes:
     names: dict[str, Layer] = field(default_factory=dict)
     session: Any = None
     updates: dict[Variable, Tensor] | None = None
+    mirrors: set[Variable] = field(default_factory=set)
+    parts: dict[Tensor, Spread] = field(default_factory=dict)
+    copies: dict[Tensor, Spread] = field(default_factory=dict)
 
     def next_name(self, kind: str) -> str:
         """``dense_1``, ``dense_2``, ...: layers of a kind are numbered from 1."""

@@ -50,15 +50,19 @@ class Dense(Layer):
             self.add_weight("bias", (self.units,), self.bias_initializer)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        x, kernel = inputs[0], self.variables["kernel"]
-        width = kernel.spec.static_shape[0]
-        self.expect_width(x.shape, width)
+        kernel = self.variables["kernel"]
+        self.expect_width(inputs[0].shape, kernel.spec.static_shape[0])
+        return self._activate(self.product(inputs[0], kernel, self.variables.get("bias")))
+
+    def product(self, x: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
+        """``x @ kernel + bias``, for ``x`` of two dimensions or more."""
+        width, units = kernel.spec.static_shape
         leading = x.shape[1:-1]
         y = matmul(reshape(x, (-1, width)) if leading else x, kernel)
-        if self.use_bias:
-            y = y + self.variables["bias"]
+        if bias is not None:
+            y = y + bias
         if leading:
             y = reshape(
-                y, (-1, *(self.known(x.shape, i) for i in range(1, len(x.shape) - 1)), self.units)
+                y, (-1, *(self.known(x.shape, i) for i in range(1, len(x.shape) - 1)), units)
             )
-        return self._activate(y)
+        return y

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from playgrad.nn.arrays import check_count
 from playgrad.nn.batches import not_finite_error, prepare
 from playgrad.nn.callbacks import Callback, History
 from playgrad.nn.loop import Pace, Watch, run_steps
+from playgrad.nn.parallel_step import build_parallel_step, settle
 from playgrad.nn.progress import Progress
 from playgrad.nn.resident import Resident, make_resident
 from playgrad.nn.steps import HISTORY_ROWS, EvalStep, TrainStep, build_eval_step, build_train_step
@@ -78,7 +80,12 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
     data = make_resident(model, "train", xs, ys)
     model.input_maximum = max(float(array.max()) for array in xs)
     batch = min(settings.batch_size, data.count)
-    step = build_train_step(model, data, batch, settings.shuffle, settings.seed)
+    strategy = get_options().strategy or model.strategy
+    if strategy is None:
+        settle(model)
+        step = build_train_step(model, data, batch, settings.shuffle, settings.seed)
+    else:
+        step = build_parallel_step(model, data, batch, settings.shuffle, settings.seed, strategy)
     test = None
     if validation is not None:
         held_out = make_resident(model, "test", *validation)
@@ -143,8 +150,9 @@ class _Training:
             reason = "stopped"
             raise
         finally:
+            self.history.parallel = self.step.finish()
             self.history.seconds = self.progress.seconds
-            self.progress.end(reason, self.done, dispatches)
+            self.progress.end(reason, self.done, dispatches, self.history.parallel)
         return self.history
 
     def _epochs(self) -> None:
@@ -159,6 +167,7 @@ class _Training:
             end = min((epoch + 1) * self.steps_per_epoch, self.total)
             self.progress.epoch = epoch + 1
             self._steps(end - self.done)
+            self.step.settle(self.session)
             logs = self._epoch_logs()
             self.history.add_epoch(epoch, logs)
             self.progress.epoch_end(self.done, logs)
@@ -209,13 +218,14 @@ class _Training:
         run_steps(
             self.watch,
             self.pace,
-            self.step.run,
+            lambda wanted: self.step.repeat(self.session, wanted),
             steps - last_of_all,
             self._collect,
             training=True,
+            traced=partial(self.step.traced, self.session),
         )
-        if last_of_all:
-            self.session.run(self.step.run, trace=trace)
+        if trace is not None and last_of_all:
+            self.step.traced(self.session, trace)
             self._collect(1)
         self.history.train_seconds += self.progress.seconds - before
 
@@ -223,7 +233,9 @@ class _Training:
 def run_evaluation(watch: Watch, pace: Pace, step: EvalStep) -> dict[str, float]:
     """Means of loss and metrics over the whole data set of ``step``."""
     step.rewind(watch.session)
-    run_steps(watch, pace, step.run, step.steps, lambda _: None, training=False)
+    session = watch.session
+    repeat = partial(session.repeat, step.run)
+    run_steps(watch, pace, repeat, step.steps, lambda _: None, training=False)
     return step.means(watch.session)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 from playgrad.dtypes import dtype
 from playgrad.errors import DTypeError, GraphError, PlaygradError, ShapeError, shape_text
-from playgrad.graph.graph import Graph
+from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.graph.opdef import Array
 from playgrad.graph.source import user_source
-from playgrad.graph.spec import Shape
+from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.calls import LayerCall, notes_of
@@ -36,6 +37,7 @@ class Layer:
         takes_floats: integer inputs are cast to float32 before ``call``.
         name: unique in the graph; ``<kind>_<n>`` unless given. None until the first call.
         variables: the layer's variables by their own names (``kernel``, ``bias``).
+        device: the device scope that the layer was made in; that of a call goes before it.
         source: (file, line) where the user made the layer.
     """
 
@@ -56,6 +58,7 @@ class Layer:
         self.built = False
         self.variables: dict[str, Variable] = {}
         self.output_shape: Shape | None = None
+        self.device = get_default_graph().current_device
         self.source = user_source()
 
     def __repr__(self) -> str:
@@ -85,8 +88,13 @@ class Layer:
         graph = tensors[0].graph
         self._settle(graph)
         first_new_node = len(graph.nodes)
+        device = graph.current_device or self.device
         try:
-            with graph.as_default(), graph.reenter_scope(f"{self.name}/"):
+            with (
+                graph.as_default(),
+                graph.reenter_scope(f"{self.name}/"),
+                graph.device(device),
+            ):
                 ready = [self._as_floats(tensor) for tensor in tensors]
                 if not self.built:
                     self.build(*(tensor.shape for tensor in ready))
@@ -101,7 +109,7 @@ class Layer:
         for node in graph.nodes[first_new_node:]:
             node.source = self.source or node.source
         self.output_shape = output.shape
-        call = LayerCall(self, tuple(tensors), output, graph.current_device)
+        call = LayerCall(self, tuple(tensors), output, device)
         notes_of(graph).by_output[output] = call
         return output
 
@@ -126,14 +134,35 @@ class Layer:
         layers of a network are built.
         """
         assert self.graph is not None
-        graph, full_name = self.graph, f"{self.name}/{name}"
-        with graph.control_dependencies(None), graph.phase("variable"):
-            with graph.reenter_scope(f"{full_name}/"):
-                seed = zlib.crc32(full_name.encode())
-                initial = initializers.get(initializer)(tuple(shape), seed)
+        with self.graph.control_dependencies(None), self.graph.phase("variable"):
+            initial = self.initial_value(name, shape, initializer)
             variable = Variable(initial, name=name, trainable=trainable)
         self.variables[name] = variable
         return variable
+
+    def initial_value(
+        self, name: str, shape: Sequence[int], initializer: str | Initializer
+    ) -> Tensor:
+        """What the variable ``<layer>/<name>`` holds at first."""
+        assert self.graph is not None
+        full_name = f"{self.name}/{name}"
+        with self.graph.reenter_scope(f"{full_name}/"):
+            seed = zlib.crc32(full_name.encode())
+            return initializers.get(initializer)(tuple(shape), seed)
+
+    # How weights are written down: by default one for each variable.
+
+    def weight_specs(self) -> dict[str, TensorSpec]:
+        """Shapes and types of the weights by name."""
+        return {name: variable.spec for name, variable in self.variables.items()}
+
+    def joined(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The weights, from the values of the variables."""
+        return dict(values)
+
+    def divided(self, weights: Mapping[str, Array]) -> dict[str, Array]:
+        """The values of the variables, from the weights."""
+        return dict(weights)
 
     def add_update(self, variable: Variable, update: Callable[[Tensor], Tensor]) -> None:
         """Have each training step set ``variable`` to ``update(variable)``. For use in ``call``.
@@ -153,16 +182,25 @@ class Layer:
         Raises:
             GraphError: an argument is a function without a name to find it by.
         """
-        parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
-        config = {name: _plain(getattr(self, name), self) for name in parameters}
-        if "name" in config and not self.named_by_user:
-            config["name"] = None
-        return config
+        return {name: _plain(value, self) for name, value in self._arguments().items()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """A new layer with those constructor arguments."""
         return cls(**config)
+
+    def clone(self) -> Self:
+        """A new layer with the same constructor arguments, not called yet."""
+        layer = type(self)(**self._arguments())
+        layer.device, layer.source = self.device, self.source
+        return layer
+
+    def _arguments(self) -> dict[str, Any]:
+        parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
+        arguments = {name: getattr(self, name) for name in parameters}
+        if "name" in arguments and not self.named_by_user:
+            arguments["name"] = None
+        return arguments
 
     # Helpers for ``build`` and ``call``.
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from playgrad.errors import DTypeError
-from playgrad.graph.tensor import Node
 from playgrad.optim import Optimizer, checked_rate
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.options import get_options
-from playgrad.runtime.session import Session
+from playgrad.runtime.session import RepeatResult, Session
+from playgrad.runtime.trace import Trace
 
 CHUNK_SECONDS = 0.08
 """What a chunk of steps is to take at most; requests are looked at between chunks."""
@@ -116,12 +116,17 @@ class Pace:
 def run_steps(
     watch: Watch,
     pace: Pace,
-    run: Node,
+    repeat: Callable[[int], RepeatResult],
     steps: int,
     after: Callable[[int], None],
     training: bool,
+    traced: Callable[[Trace, int], int] | None = None,
 ) -> None:
-    """Run ``run`` ``steps`` times; ``after`` is called with the steps of each chunk.
+    """Have ``repeat`` run ``steps`` steps; ``after`` is called with the steps of each chunk.
+
+    Args:
+        traced: runs a few steps for a trace that the hooks want, up to a number of them, and
+            returns how many.
 
     Raises:
         KeyboardInterrupt: a stop was asked for.
@@ -132,10 +137,17 @@ def run_steps(
         wanted = min(pace.size, steps - done)
         if training:
             wanted = watch.allowance(wanted)
+        trace = watch.hooks.new_trace() if traced is not None else None
         started = time.perf_counter()
-        result = watch.session.repeat(run, wanted)
-        after(result.steps_done)
-        pace.measured(max(result.steps_done, 1), time.perf_counter() - started)
-        done += result.steps_done
+        if traced is not None and trace is not None:
+            made = traced(trace, watch.allowance(steps - done))
+        else:
+            made = repeat(wanted).steps_done
+        after(made)
+        if trace is not None:
+            watch.hooks.traced(trace)
+        else:
+            pace.measured(max(made, 1), time.perf_counter() - started)
+        done += made
         if training:
-            watch.used(result.steps_done)
+            watch.used(made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playgrad import optim
@@ -12,10 +12,14 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn import batches, fitting
 from playgrad.nn.arrays import several
 from playgrad.nn.callbacks import Callback, History
+from playgrad.nn.calls import notes_of
+from playgrad.nn.cloning import copy_structure
 from playgrad.nn.heads import Heads
+from playgrad.nn.layer import Layer
 from playgrad.nn.losses import FromScores
 from playgrad.nn.network import Network
 from playgrad.nn.structure import Structure, find_structure
+from playgrad.parallel import Strategy
 
 
 class Model(Network):
@@ -52,11 +56,57 @@ class Model(Network):
         super().__init__(graph, structure, name)
         self.optimizer: optim.Optimizer | None = None
         self.heads: Heads | None = None
+        self.strategy: Strategy | None = None
         self.history: History | None = None
         self.training_step: Node | None = None
         self.input_maximum = 1.0
         self.stop_training = False
         self.cache: dict[Any, Any] = {}
+
+    def clone(self, deep: bool = True) -> Model:
+        """Another model with the same structure, names and settings: a Sequential of a Sequential,
+        else a Model.
+
+        Where this one is compiled it is, too, with an optimizer of its own that has no state yet
+        and begins with the initial learning rate.
+
+        Args:
+            deep: whether it gets layers and variables of its own, in a graph of its own, that hold
+                the same values; otherwise it shares the layers of this model, and training one
+                trains both.
+
+        Raises:
+            GraphError: there is nothing to share, as this model is not built.
+        """
+        if not deep:
+            return self._twin(self.graph, self.structure, {})
+        if self._structure is None:
+            copied = {layer: layer.clone() for layer in self.layers}
+            return self._twin(Graph(self.graph.seed), None, copied)
+        copies = copy_structure(self._structure)
+        twin = self._twin(copies.structure.graph, copies.structure, copies.layers)
+        session = notes_of(self.graph).session
+        if session is not None:  # until there is one, all variables are as they begin
+            values = {new: session.value(old) for old, new in copies.variables.items()}
+            twin.session.assign(values)
+        return twin
+
+    def _twin(
+        self, graph: Graph, structure: Structure | None, layers: Mapping[Layer, Layer]
+    ) -> Model:
+        """A model with ``structure``; ``layers`` are those in the place of this model's."""
+        twin = self._empty([layers.get(layer, layer) for layer in self.layers])
+        twin._set_up(graph, structure, self.name)
+        twin.source = self.source
+        twin._device = self._device
+        twin.input_maximum = self.input_maximum
+        if self.optimizer is not None:
+            twin.optimizer, twin.heads = self.optimizer.clone(), self.heads
+        return twin
+
+    def _empty(self, layers: list[Layer]) -> Model:
+        """A model of this sort, of ``layers``, that is still to be set up."""
+        return Model.__new__(Model)
 
     def compile(
         self,
@@ -65,6 +115,7 @@ class Model(Network):
         metrics: Any = None,
         loss_weights: Sequence[float] | None = None,
         device: str = "auto",
+        strategy: Strategy | None = None,
     ) -> None:
         """Say how the model is to be trained.
 
@@ -75,10 +126,12 @@ class Model(Network):
                 several outputs.
             loss_weights: what each output's loss counts in the sum.
             device: "auto", "cpu" or "gpu"; an option of the host, where set, goes before it.
+            strategy: how several devices train it together, one of those in ``pg.parallel``.
         """
         self.optimizer = optim.get(optimizer)
         self.heads = Heads(loss, several(metrics), loss_weights)
         self._device = device
+        self.strategy = strategy
         self.cache.clear()
 
     def fit(

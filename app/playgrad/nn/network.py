@@ -107,10 +107,13 @@ class Network:
 
     __call__ = call
 
-    def apply(self, inputs: Sequence[Tensor], training: bool) -> list[Tensor]:
-        """All outputs for ``inputs``, which are cast to what the model takes."""
+    def apply(
+        self, inputs: Sequence[Tensor], training: bool, devices: Sequence[str | None] = ()
+    ) -> list[Tensor]:
+        """All outputs for ``inputs``, which are cast to what the model takes; each layer in the
+        device scope of ``devices``, where given, instead of its own."""
         ready = [cast(x, own.dtype) for x, own in zip(inputs, self.inputs, strict=True)]
-        return self.structure.replay(ready, training)
+        return self.structure.replay(ready, training, devices)
 
     @property
     def output_names(self) -> list[str]:
@@ -147,7 +150,7 @@ class Network:
 
     @property
     def weights(self) -> dict[str, Variable]:
-        """All variables of the layers by their names in files: ``dense_1/kernel``."""
+        """All variables of the layers by name: ``dense_1/kernel``."""
         return {
             f"{layer_name}/{name}": variable
             for layer_name, layer in self.named_layers()
@@ -164,8 +167,14 @@ class Network:
         return sum(math.prod(weight.spec.static_shape) for weight in self.weights.values())
 
     def get_weights(self) -> dict[str, Array]:
-        """The values of all weights by name."""
-        return {name: self.session.value(weight) for name, weight in self.weights.items()}
+        """All weights by their names in files. Those of a layer spread over devices are whole."""
+        return {
+            f"{layer_name}/{name}": array
+            for layer_name, layer in self.named_layers()
+            for name, array in layer.joined(
+                {name: self.session.value(v) for name, v in layer.variables.items()}
+            ).items()
+        }
 
     def set_weights(self, values: Mapping[str, Array]) -> None:
         """Replace all weights, or on any error none.
@@ -178,9 +187,21 @@ class Network:
                 f"weights are set by name, {{'dense_1/kernel': array}}, not from "
                 f"{type(values).__name__}."
             )
-        weights = self.weights
-        checked = io.check_match(values, {name: weight.spec for name, weight in weights.items()})
-        self.session.assign({weights[name]: array for name, array in checked.items()})
+        layers = self.named_layers()
+        checked = io.check_match(
+            values,
+            {
+                f"{own}/{name}": spec
+                for own, layer in layers
+                for name, spec in layer.weight_specs().items()
+            },
+        )
+        assigned: dict[Variable, Array] = {}
+        for own, layer in layers:
+            weights = {name: checked[f"{own}/{name}"] for name in layer.weight_specs()}
+            parts = layer.divided(weights)
+            assigned.update((layer.variables[name], array) for name, array in parts.items())
+        self.session.assign(assigned)
 
     def save_weights(self, file: str | Path | BinaryIO, format: str | None = None) -> None:
         """Write all weights to a path (``.safetensors`` or ``.npz``) or an open binary file."""

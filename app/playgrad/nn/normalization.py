@@ -93,8 +93,9 @@ class BatchNormalization(Layer):
         return centred, variance
 
     def _follow(self, average: str, value: Tensor) -> None:
-        # Replicas keep averages of their own, which must stay equal.
-        agreed = value if self.synchronized else cross_replica_mean(value)
+        # Replicas keep averages of their own, which must stay equal. Also where the moments are
+        # synchronized: a replica's micro-batches still have one each.
+        agreed = cross_replica_mean(value)
         self.add_update(
             self.variables[average],
             lambda moving: moving * self.momentum + agreed * (1.0 - self.momentum),

@@ -100,7 +100,7 @@ class Progress:
             numbers = ", ".join(f"{key} {value:.4f}" for key, value in logs.items())
             print(f"epoch {self.epoch}/{self.epochs}: {numbers} ({self.seconds:.1f} s)", flush=True)
 
-    def end(self, reason: str, done: int, dispatches: int) -> None:
+    def end(self, reason: str, done: int, dispatches: int, parallel: Mapping[str, Any]) -> None:
         self.watch.hooks.emit(
             {
                 "kind": "fit_end",
@@ -109,5 +109,6 @@ class Progress:
                 "seconds": self.seconds,
                 "test_accuracy": self._test_accuracy,
                 "dispatches_per_step": dispatches,
+                "parallel": dict(parallel),
             }
         )

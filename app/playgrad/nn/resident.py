@@ -14,7 +14,7 @@ from playgrad.errors import OutOfMemoryError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.scopes import at_top
 from playgrad.ops.fill import fill
-from playgrad.ops.state import Variable
+from playgrad.ops.state import Variable, global_variables
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
@@ -32,15 +32,20 @@ class Resident:
     count: int
 
     @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (*self.xs, *self.ys)
+
+    @property
     def key(self) -> tuple[Any, ...]:
         """What steps built on this data depend on."""
-        return tuple(variable.variable_name for variable in (*self.xs, *self.ys))
+        return tuple(variable.variable_name for variable in self.variables)
 
 
 def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> Resident:
     """``xs`` and ``ys`` on the device, as ``data/<role>/x`` and ``y``.
 
-    Variables of the same role, shapes and types are used again.
+    Variables of the same role, shapes and types are used again; what the role had before in other
+    shapes is freed.
 
     Raises:
         OutOfMemoryError: an array is larger than the device can bind at once.
@@ -55,7 +60,14 @@ def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Arr
             len(xs[0]),
         )
     resident: Resident = model.cache[signature]
-    variables = (*resident.xs, *resident.ys)
+    variables = resident.variables
+    model.session.forget(
+        [
+            variable
+            for variable in global_variables(model.graph)
+            if variable.node.name.startswith(f"{_SCOPE}{role}/") and variable not in variables
+        ]
+    )
     model.session.assign(dict(zip(variables, (*xs, *ys), strict=True)))
     return resident
 

@@ -105,6 +105,11 @@ class Sequential(Model):
         layers = [layer_type(item["kind"]).from_config(item["config"]) for item in config["layers"]]
         return cls(layers, config["name"])
 
+    def _empty(self, layers: list[Layer]) -> Model:
+        chain = Sequential.__new__(Sequential)
+        chain._chain = layers
+        return chain
+
     def _summary_rows(self) -> list[tuple[str, Layer]]:
         if self.built:
             return self.named_layers()

@@ -19,11 +19,14 @@ from playgrad.ops.index import gather
 from playgrad.ops.random import batch_indices
 from playgrad.ops.record import record
 from playgrad.ops.reduce import reduce_mean, reduce_sum
+from playgrad.ops.replica import cross_replica_mean, split_batch
 from playgrad.ops.state import Variable, group
+from playgrad.parallel.partition import STAGE
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
-    from playgrad.runtime.session import Session
+    from playgrad.runtime.session import RepeatResult, Session
+    from playgrad.runtime.trace import Trace
 
 Array = np.ndarray[Any, Any]
 _COLUMNS = 6
@@ -61,27 +64,64 @@ class TrainStep:
             is not finite: then nothing changes but ``healthy``, nor in any step after it.
         recorder: loss and metrics of each step, by iteration.
         healthy: bool variable, false once a loss was not finite.
+        batch: samples of a step.
     """
 
     run: Node
     recorder: Recorder
     healthy: Variable
     names: list[str]
+    batch: int
+
+    def repeat(self, session: Session, steps: int) -> RepeatResult:
+        """Make so many updates."""
+        return session.repeat(self.run, steps)
+
+    def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        """Make an update, or as many up to ``most`` as belong together, and note when what was
+        done; returns how many."""
+        session.run(self.run, trace=trace)
+        return 1
+
+    def settle(self, session: Session) -> None:
+        """To be called before the weights are used: at the end of each epoch."""
+
+    def finish(self) -> dict[str, Any]:
+        """To be called at the end of training; what there is to tell of it."""
+        return {}
 
 
 def build_train_step(
-    model: Model, data: Resident, batch: int, shuffle: bool, seed: int | None
+    model: Model,
+    data: Resident,
+    batch: int,
+    shuffle: bool,
+    seed: int | None,
+    stages: Sequence[int] = (),
 ) -> TrainStep:
-    """The training step over ``data``, made once for equal arguments."""
-    key = ("train", data.key, batch, shuffle, seed)
+    """The training step over ``data``, made once for equal arguments.
+
+    It is marked for a rewrite to several devices: where its batch may be divided, and what is
+    averaged over the parts.
+
+    Args:
+        stages: the stage of each layer of the model in a pipeline; the step can then not be run as
+            it is, but only rewritten.
+    """
+    key = ("train", data.key, batch, shuffle, seed, tuple(stages))
     if key not in model.cache:
-        model.cache[key] = _train_step(model, data, batch, shuffle, seed)
+        model.cache[key] = _train_step(model, data, batch, shuffle, seed, stages)
     step: TrainStep = model.cache[key]
     return step
 
 
 def _train_step(
-    model: Model, data: Resident, batch: int, shuffle: bool, seed: int | None
+    model: Model,
+    data: Resident,
+    batch: int,
+    shuffle: bool,
+    seed: int | None,
+    stages: Sequence[int],
 ) -> TrainStep:
     optimizer, heads = model.compiled()
     graph = model.graph
@@ -89,21 +129,32 @@ def _train_step(
     with at_top(graph), graph.name_scope("train") as scope:
         with graph.phase("input"):
             number = SHUFFLE_SEED if seed is None else seed
-            index = batch_indices(optimizer.iterations, data.count, batch, shuffle, seed=number)
-            xs = [gather(x, index, name="x") for x in data.xs]
-            ys = [gather(y, index, name="y") for y in data.ys]
+            order = batch_indices(optimizer.iterations, data.count, batch, shuffle, seed=number)
+            index = split_batch(order)
+            with graph.device(_stage(stages, 0)):
+                xs = [gather(x, index, name="x") for x in data.xs]
+            with graph.device(_stage(stages, -1)):
+                ys = [gather(y, index, name="y") for y in data.ys]
+        devices = [_stage(stages, place) for place in range(len(stages))]
         with collected_updates(graph) as updates:
-            predictions = model.apply(xs, training=True)
-        columns = [reduce_mean(values) for values in heads.per_sample(ys, predictions)]
+            predictions = model.apply(xs, training=True, devices=devices)
+        with graph.device(_stage(stages, -1)):
+            means = [reduce_mean(values) for values in heads.per_sample(ys, predictions)]
     with at_top(graph), graph.reenter_scope(scope):
+        columns = [cross_replica_mean(mean) for mean in means]
         healthy = Variable(True, "healthy", trainable=False)
         gate = logical_and(healthy, is_finite(columns[0]))
-        update = optimizer.minimize(columns[0], model.trainable_variables, gate)
+        update = optimizer.minimize(means[0], model.trainable_variables, gate)
         with graph.phase("update"):
             recorder = Recorder(columns, HISTORY_ROWS, optimizer.iterations)
             written = assign_updates(updates, gate)
             run = group(update, *written, healthy.assign(gate), *recorder.nodes, name="step")
-    return TrainStep(run, recorder, healthy, heads.names(model.output_names))
+    return TrainStep(run, recorder, healthy, heads.names(model.output_names), batch)
+
+
+def _stage(stages: Sequence[int], place: int) -> str | None:
+    """The device scope that stands for the stage of the layer at ``place``."""
+    return f"{STAGE}{stages[place]}" if stages else None
 
 
 @dataclass(frozen=True)

@@ -33,21 +33,30 @@ class Structure:
         calls = (step for step in self.steps if isinstance(step, LayerCall))
         return list(dict.fromkeys(call.layer for call in calls))
 
-    def replay(self, inputs: Sequence[Tensor], training: bool) -> list[Tensor]:
-        """The outputs for other ``inputs``, computed by new nodes with the same variables, each on
-        the device that the user chose for it."""
+    def replay(
+        self, inputs: Sequence[Tensor], training: bool, devices: Sequence[str | None] = ()
+    ) -> list[Tensor]:
+        """The outputs for other ``inputs``, computed by new nodes with the same variables.
+
+        Args:
+            devices: where each of ``steps`` is done; empty for where the user wanted it.
+        """
         new = dict(zip(self.inputs, inputs, strict=True))
-        for step in self.steps:
+        for step, device in zip(self.steps, devices or map(_device, self.steps), strict=True):
             if isinstance(step, LayerCall):
                 arguments = [new.get(tensor, tensor) for tensor in step.inputs]
-                with self.graph.device(step.device):
+                with self.graph.device(device):
                     new[step.output] = step.layer(*arguments, training=training)
             else:
-                new.update(zip(step.outputs, _copy(step, new).outputs, strict=True))
+                new.update(zip(step.outputs, _copy(step, new, device).outputs, strict=True))
         return [new.get(tensor, tensor) for tensor in self.outputs]
 
 
-def _copy(node: Node, new: dict[Tensor, Tensor]) -> Node:
+def _device(step: Step) -> str | None:
+    return step.device
+
+
+def _copy(node: Node, new: dict[Tensor, Tensor], device: str | None) -> Node:
     return node.graph.add(
         node.op,
         [new.get(tensor, tensor) for tensor in node.inputs],
@@ -55,7 +64,7 @@ def _copy(node: Node, new: dict[Tensor, Tensor]) -> Node:
         name=node.name,
         control_inputs=node.control_inputs,
         phase=node.phase,
-        device=node.device,
+        device=device,
         task=node.task,
         source=node.source,
     )

@@ -196,6 +196,7 @@ _SUM_TO = register(
         reference=lambda inputs, attrs: [_sum_to(inputs[0], tuple(attrs["shape"]))],
         gradient=_repeat_back,
         lower=lower_sum_to,
+        epilogue=True,
         samples=(
             Sample((floats(3, 4),), {"shape": [4]}),
             Sample((floats(2, 5, 3),), {"shape": [1, 3]}),

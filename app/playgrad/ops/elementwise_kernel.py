@@ -35,7 +35,7 @@ def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering
     for i, spec in enumerate(request.inputs):
         buffer = f"out{request.aliases[i]}" if i in request.aliases else f"in{i}"
         if i not in request.aliases:
-            bindings.append(input_binding(buffer, i, spec))
+            bindings.append(input_binding(buffer, i, spec, spec.static_shape == shape))
         index = wgsl.broadcast_index("i", spec.static_shape, shape)
         loads.append(f"  let x{i} = {wgsl.load(buffer, spec, index)};")
     values, stores = [], []

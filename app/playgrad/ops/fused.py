@@ -167,7 +167,7 @@ UPDATE_WITH_EPILOGUE = register(
                 (floats(2, 5, 6, 3), floats(2, 5, 5, 4)),
                 *(3, 2, 3, 4),
             ),
-            _gradient_step("reduce_sum", {"axes": [0], "keepdims": False}, (floats(300, 5),), 5),
+            _gradient_step("sum_to", {"shape": [5]}, (floats(300, 5),), 5),
         ),
     )
 )

@@ -20,12 +20,17 @@ from playgrad.ops.expr import Expr, infer_dtype
 
 @dataclass(frozen=True)
 class Binding:
-    """A buffer that a kernel sees as ``name``: input, output or scratch number ``index``."""
+    """A buffer that a kernel sees as ``name``: input, output or scratch number ``index``.
+
+    ``is_elementwise`` says of an input that an invocation reads of it only the element that it is
+    about to write, so that the output may lie in its place.
+    """
 
     name: str
     kind: Literal["input", "output", "scratch"]
     index: int
     element: str
+    is_elementwise: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class KernelCall:
 
     ``family`` and ``params`` say what the code does, so that another backend can do it by other
     means. ``workgroups`` are the three dispatch counts, ``steps`` how often about an invocation
-    goes through its innermost loop.
+    goes through its innermost loop, and ``results`` how many results it keeps at a time.
     """
 
     family: str
@@ -43,6 +48,7 @@ class KernelCall:
     bindings: tuple[Binding, ...]
     workgroups: tuple[int, int, int]
     steps: int = 64
+    results: int = 1
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ class KernelRequest:
             return ()
         first = self.epilogue.first
         inputs = [
-            input_binding(f"extra{i}", first + i, spec)
+            input_binding(f"extra{i}", first + i, spec, spec.shape == self.outputs[0].shape)
             for i, spec in enumerate(self.inputs[first:])
             if first + i not in self.aliases
         ]
@@ -151,8 +157,10 @@ def element_type(spec: TensorSpec) -> str:
     return storage
 
 
-def input_binding(name: str, index: int, spec: TensorSpec) -> Binding:
-    return Binding(name, "input", index, element_type(spec))
+def input_binding(
+    name: str, index: int, spec: TensorSpec, is_elementwise: bool = False
+) -> Binding:
+    return Binding(name, "input", index, element_type(spec), is_elementwise)
 
 
 def output_binding(name: str, index: int, spec: TensorSpec) -> Binding:

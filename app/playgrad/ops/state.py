@@ -13,7 +13,7 @@ from typing import Any
 from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, GraphError, ShapeError, shape_text
 from playgrad.graph.graph import Graph, get_default_graph
-from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, lookup, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops import expr as e
@@ -78,11 +78,42 @@ _BAD_ASSIGNMENTS = (
 )
 
 
+def register_value_of(op: OpDef) -> None:
+    """Register what computes the values that ``op`` would write, and writes nothing."""
+
+    def without_names(attrs: Attrs) -> Attrs:
+        return {key: value for key, value in attrs.items() if key != "variables"}
+
+    samples = tuple(replace(s, attrs=without_names(s.attrs)) for s in op.samples)
+    invalid = tuple(replace(s, attrs=without_names(s.attrs)) for s in op.invalid)
+    name = f"{op.name}{_VALUE}"
+    register(replace(op, name=name, writes=False, samples=samples, invalid=invalid))
+
+
+_VALUE = "_value"
+
+
+def value_of(op: OpDef) -> OpDef:
+    """The op that computes the values that ``op`` writes, and writes nothing.
+
+    Raises:
+        GraphError: there is none.
+    """
+    try:
+        return lookup(f"{op.name}{_VALUE}")
+    except GraphError:
+        raise GraphError(
+            f"the values that {op.name!r} writes cannot be had without writing them."
+        ) from None
+
+
 def _assignment(name: str, formula: e.Expr) -> OpDef:
     op = elementwise_op(
         name, lambda attrs: (formula,), None, _ASSIGN_SAMPLES, _BAD_ASSIGNMENTS, writes=True
     )
-    return register(checked_update(op))
+    op = register(checked_update(op))
+    register_value_of(op)
+    return op
 
 
 _ASSIGN = _assignment("assign", e.Leaf(1))

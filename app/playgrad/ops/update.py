@@ -19,7 +19,7 @@ from playgrad.ops import expr as e
 from playgrad.ops.build import as_tensor
 from playgrad.ops.define import elementwise_op
 from playgrad.ops.samples import floats
-from playgrad.ops.state import checked_update
+from playgrad.ops.state import checked_update, register_value_of
 
 Formula = Callable[..., tuple[e.Expr, ...]]
 
@@ -126,7 +126,9 @@ def _update(
             "element types differ",
         ),
     )
-    return register(replace(op, samples=tuple(samples), invalid=invalid))
+    op = register(replace(op, samples=tuple(samples), invalid=invalid))
+    register_value_of(op)
+    return op
 
 
 def _samples(states: int, factors: int = 1, **attrs: Any) -> tuple[Sample, ...]:

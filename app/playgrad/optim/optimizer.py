@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from playgrad.errors import GraphError
 from playgrad.graph.autodiff import gradients
@@ -14,6 +15,7 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.elementwise import cast
 from playgrad.ops.fill import fill
+from playgrad.ops.replica import cross_replica_mean
 from playgrad.ops.state import Variable, group, trainable_variables
 from playgrad.optim.schedules import Schedule
 
@@ -71,6 +73,8 @@ class Optimizer:
     ) -> Node:
         """A node that lowers ``loss`` (a scalar) by one update of the variables.
 
+        Where the step is replicated, the gradients are averaged over the replicas.
+
         Args:
             var_list: the variables; None for all trainable ones of the graph.
             gate: bool scalar; where false, no variable changes.
@@ -87,7 +91,9 @@ class Optimizer:
                     op=loss.node.name,
                     source=loss.node.source,
                 )
-            return self.apply_gradients(zip(grads, variables, strict=True), gate)
+            with loss.graph.phase("gradient"):
+                averaged = [None if grad is None else cross_replica_mean(grad) for grad in grads]
+            return self.apply_gradients(zip(averaged, variables, strict=True), gate)
 
     def apply_gradients(
         self, grads_and_vars: Iterable[tuple[Tensor | None, Tensor]], gate: Tensor | None = None
@@ -134,6 +140,14 @@ class Optimizer:
             self.learning_rate = Variable(
                 self.initial_learning_rate, "learning_rate", trainable=False, dtype="float32"
             )
+
+    def clone(self) -> Self:
+        """A new optimizer with the same settings and no state, to train another model."""
+        new = copy.copy(self)
+        for name in ("iterations", "learning_rate"):
+            vars(new).pop(name, None)
+        new._graph, new._scope, new._slots = None, "", {}
+        return new
 
     def slot(self, variable: Variable, name: str) -> Variable:
         """The state ``<optimizer>/<variable>/<name>``: zeros of the variable's shape at first.

@@ -21,10 +21,12 @@ from playgrad.graph.graph import reset_default_graph
 from playgrad.io import decode, encode
 from playgrad.page.faults import FILE, describe
 from playgrad.page.graph_view import graph_view
+from playgrad.page.lab import Lab, choices
 from playgrad.page.output import Stream
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.session import close_sessions
+from playgrad.runtime.trace import Trace
 
 _TRAINING = {"pause", "resume", "step", "set_learning_rate"}
 
@@ -41,7 +43,18 @@ class PageHooks(Hooks):
 
     def fitting(self, model: Any) -> None:
         self.controller.model = model
+        if self.controller.lab is not None:
+            self.controller.lab.fitting(model)
         self.controller.emit_graph()
+
+    def new_trace(self) -> Trace | None:
+        lab = self.controller.lab
+        return None if lab is None else lab.new_trace()
+
+    def traced(self, trace: Trace) -> None:
+        lab = self.controller.lab
+        if lab is not None:
+            _emit(lab.report(trace))
 
     def poll(self) -> list[Request]:
         sys.stdout.flush()
@@ -71,22 +84,18 @@ class Controller:
         self.namespace: dict[str, Any] = {}
         self.hooks = PageHooks(self)
         self.running = False
+        self.lab: Lab | None = None
 
     def run(self, source: str, run_options: dict[str, Any]) -> None:
         """Run a program from the beginning, in a namespace and graph of its own."""
         self.reset()
         _emit({"kind": "status", "state": "running"})
-        device = run_options.get("device")
-        options = Options(
-            device=None if device == "auto" else device,
-            start_paused=bool(run_options.get("paused")),
-        )
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
         self.namespace = {"__name__": "__main__", "__file__": FILE}
         self.running = True
         state = "done"
         try:
-            with options_set(options):
+            with options_set(self._options(run_options)):
                 exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
             state = "stopped"
@@ -98,9 +107,26 @@ class Controller:
             self.running = False
         _emit({"kind": "status", "state": state})
 
+    def _options(self, run_options: dict[str, Any]) -> Options:
+        """What the page decides in the program's place.
+
+        Raises:
+            GraphError: the Lab's choices do not fit together.
+        """
+        chosen = run_options.get("lab")
+        lab = self.lab = None if chosen is None else Lab.of(chosen)
+        device = run_options.get("device")
+        return Options(
+            device=None if device == "auto" else device,
+            start_paused=bool(run_options.get("paused")),
+            strategy=None if lab is None else lab.strategy,
+            steps=None if lab is None else lab.steps,
+        )
+
     def reset(self) -> None:
         """Forget the program, its model, and what they hold on the device."""
         self.model = None
+        self.lab = None
         self.namespace.clear()
         close_sessions()
         reset_default_graph()
@@ -117,6 +143,9 @@ class Controller:
             if not self.running:
                 self.reset()
                 _emit({"kind": "status", "state": "idle"})
+        elif kind == "trace":
+            if self.lab is not None:
+                self.lab.wanted = True
         elif kind not in _TRAINING:
             self._answer(request)
 
@@ -204,6 +233,7 @@ def main() -> None:
     sys.stdout = Stream("stdout", host.emit)
     sys.stderr = Stream("stderr", host.emit)
     set_hooks(controller.hooks)
+    host.emit(choices())
     set_source(lambda name: host.fetch_data(f"/data/{name}"))
 
 

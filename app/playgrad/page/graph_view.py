@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from playgrad.compiler.place import Policy, place
@@ -21,7 +22,8 @@ def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> dict[str, 
         file: name of the user's program; lines are given for nodes made in it.
     """
     program = prune(Program(targets[0].graph, targets=list(targets)))
-    program = place(program, policy)
+    # Softly: what no device has a kernel for is folded away before it is run.
+    program = place(program, replace(policy, soft=True))
     order = program.order()
     return {
         "name": "training step",

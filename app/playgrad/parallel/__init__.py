@@ -1,5 +1,19 @@
 """Parallelism as graph rewrites: plain nodes on several devices, that can be looked at."""
 
-from playgrad.parallel.towers import mirrored_gradients
+from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
+from playgrad.parallel.replicate import replicate
+from playgrad.parallel.schedules import bubble_formula
+from playgrad.parallel.strategies import DataParallel, Pipeline
 
-__all__ = ["mirrored_gradients"]
+Strategy = DataParallel | Pipeline | AsynchronousDataParallel | LocalSGD | Overlap
+
+__all__ = [
+    "AsynchronousDataParallel",
+    "DataParallel",
+    "LocalSGD",
+    "Overlap",
+    "Pipeline",
+    "Strategy",
+    "bubble_formula",
+    "replicate",
+]

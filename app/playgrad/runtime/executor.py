@@ -21,9 +21,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
+from playgrad.compiler.segments import Segment
 from playgrad.devices.pending import Delay, Pending, wait_any
 from playgrad.errors import DeviceTimeoutError
+from playgrad.runtime.blas import shared_among
 from playgrad.runtime.lanes import Lane
+from playgrad.runtime.ready import ReadyTable
 from playgrad.runtime.trace import Event, Trace
 
 TIMEOUT_SECONDS = 300.0
@@ -44,16 +47,19 @@ class Task:
 
 
 def _nothing() -> None:
-    """A segment's work is its ``steps``."""
+    """A segment's work is its ``steps``; and not every device needs to know that it is given up."""
 
 
 @dataclass
 class SegmentTask(Task):
     """A device's segment: ``steps(queued, trace)`` begins work and yields what is to be waited for
-    before it goes on. It notes its own events."""
+    before it goes on. It notes its own events. ``give_up`` is called when it does not come to an
+    end and nobody waits for it any more."""
 
     work: Callable[[], None] = _nothing
+    give_up: Callable[[], None] = _nothing
     steps: Callable[[float, Trace | None], Generator[Pending, None, None]] = field(kw_only=True)
+    segment: Segment | None = None
 
 
 def default_threads() -> int:
@@ -94,12 +100,19 @@ class Executor:
     ) -> None:
         """Run all ``tasks``. The first error ends the run, after what has begun has ended.
 
+        What does not end within ``timeout`` is left to itself.
+
         Raises:
             RuntimeError: tasks wait for each other in a circle.
             KeyboardInterrupt: ``stop`` answered true between two tasks.
             DeviceTimeoutError: a device does not come to an end.
         """
-        _Run(self, tasks, trace, stop).run()
+        if len(tasks) == 1 and trace is None and not self.delays:
+            _run_only(tasks[0], stop)  # most training steps: there is nothing to keep order of
+            return
+        devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
+        with shared_among(sum(device.startswith("cpu") for device in devices)):
+            _Run(self, tasks, trace, stop).run()
 
     def lane(self, device: str) -> Lane:
         """The thread that works for ``device``."""
@@ -113,9 +126,15 @@ class Executor:
             self._pool = ThreadPoolExecutor(self.threads - 1, "playgrad-cpu")
         return self._pool
 
-    def forget(self, device: str) -> None:
-        """Leave the lane of a device that hangs to itself."""
-        self._lanes.pop(device).close()
+    def forget(self, task: Task) -> None:
+        """Leave the thread that ``task`` hangs in to itself."""
+        if isinstance(task, SegmentTask):
+            task.give_up()
+            if task.device in self._lanes:
+                self._lanes.pop(task.device).close()
+        elif self._pool is not None:
+            self._pool.shutdown(wait=False)
+            self._pool = None
 
     def close(self) -> None:
         """End the threads."""
@@ -125,6 +144,16 @@ class Executor:
         for lane in self._lanes.values():
             lane.close()
         self._lanes.clear()
+
+
+def _run_only(task: Task, stop: Callable[[], bool] | None) -> None:
+    if stop is not None and stop():
+        raise KeyboardInterrupt
+    if isinstance(task, SegmentTask):
+        for pending in task.steps(0.0, None):
+            pending.wait()
+    else:
+        task.work()
 
 
 class _Run:
@@ -141,16 +170,11 @@ class _Run:
         self.tasks = tasks
         self.trace = trace
         self.stop = stop
-        self.waiting = [len(task.after) for task in tasks]
-        self.followers: list[list[int]] = [[] for _ in tasks]
-        for number, task in enumerate(tasks):
-            for before in task.after:
-                self.followers[before].append(number)
-        self.ready = deque(number for number, missing in enumerate(self.waiting) if missing == 0)
+        self.table = ReadyTable([task.after for task in tasks])
+        self.ready = deque(self.table.first())
         self.queued = dict.fromkeys(self.ready, time.perf_counter())
         self.running: dict[Future[None], int] = {}
         self.parked: dict[int, tuple[Generator[Pending, None, None], Pending]] = {}
-        self.done = 0
         self.last_end = time.perf_counter()
         devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
         self.several = len(devices) > 1
@@ -166,15 +190,9 @@ class _Run:
                 else:
                     self._wait()
                 self._collect()
-        except DeviceTimeoutError:
-            self.running.clear()
-            raise
         finally:
-            wait(self.running)
-            for steps, pending in self.parked.values():
-                pending.wait()
-                steps.close()
-        if self.done != len(self.tasks):
+            self._settle()
+        if self.table.left:
             raise RuntimeError("tasks wait for each other in a circle")
 
     def _take(self) -> int:
@@ -247,33 +265,48 @@ class _Run:
             self._advance(number, self.parked.pop(number)[0])
 
     def _finished(self, number: int) -> None:
-        self.done += 1
         self.last_end = time.perf_counter()
-        for follower in self.followers[number]:
-            self.waiting[follower] -= 1
-            if self.waiting[follower] == 0:
-                self.queued[follower] = self.last_end
-                self.ready.append(follower)
+        for follower in self.table.finished(number):
+            self.queued[follower] = self.last_end
+            self.ready.append(follower)
 
     def _wait(self) -> None:
         """Until something has ended, or for a moment where a stop must be looked for."""
         left = self.last_end + self.executor.timeout - time.perf_counter()
         if left <= 0:
             raise self._timed_out()
-        seconds = min(left, 0.1)
+        self._sleep(min(left, 0.1))
+
+    def _sleep(self, seconds: float) -> None:
+        """Until something may have ended."""
         if self.running:
             wait(self.running, timeout=seconds, return_when=FIRST_COMPLETED)
         elif not any(pending.done() for _, pending in self.parked.values()):
             wait_any([pending for _, pending in self.parked.values()], seconds)
 
     def _timed_out(self) -> DeviceTimeoutError:
-        late = [self.tasks[number] for number in (*self.running.values(), *self.parked)]
-        for task in late:
-            if isinstance(task, SegmentTask) and task.device in self.executor._lanes:
-                self.executor.forget(task.device)
-        self.parked.clear()
-        names = ", ".join(f"{task.device} ('{task.name}')" for task in late)
+        late = ", ".join(f"{task.device} ('{task.name}')" for task in self._forget_all())
         return DeviceTimeoutError(
-            f"no answer for {self.executor.timeout:g} s from {names}.",
+            f"no answer for {self.executor.timeout:g} s from {late}.",
             hint="The device hangs, or needs longer than the session's timeout allows.",
         )
+
+    def _forget_all(self) -> list[Task]:
+        """Wait no more for anything under way."""
+        late = [self.tasks[number] for number in (*self.running.values(), *self.parked)]
+        self.running.clear()
+        self.parked.clear()
+        for task in late:
+            self.executor.forget(task)
+        return late
+
+    def _settle(self) -> None:
+        """After an error: wait until what has begun has ended, but not for what hangs."""
+        end = time.perf_counter() + self.executor.timeout
+        while (self.running or self.parked) and time.perf_counter() < end:
+            self._sleep(min(end - time.perf_counter(), 0.1))
+            for future in [future for future in self.running if future.done()]:
+                del self.running[future]
+            for number in [n for n, (_, pending) in self.parked.items() if pending.done()]:
+                self.parked.pop(number)[0].close()
+        self._forget_all()

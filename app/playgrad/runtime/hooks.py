@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from playgrad.runtime.trace import Trace
+
 Event = dict[str, Any]
 Request = dict[str, Any]
 
@@ -29,6 +31,14 @@ class Hooks:
     def stopped(self) -> bool:
         """Whether training should end; also asked between steps on the device."""
         return False
+
+    def new_trace(self) -> Trace | None:
+        """Asked before each chunk of training steps: a trace to collect the next step in, or None
+        for no more than running it."""
+        return None
+
+    def traced(self, trace: Trace) -> None:
+        """The step for which ``new_trace`` gave ``trace`` has ended."""
 
     def serve(self, request: Request) -> None:
         """Answer a request that is not about training, such as a prediction."""

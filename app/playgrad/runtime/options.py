@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from playgrad.runtime.trace import Trace
 
@@ -25,6 +26,7 @@ class Options:
         seed: of the graphs of models.
         verbose: for every ``fit``.
         start_paused: whether ``fit`` waits for a resume before its first step.
+        strategy: of ``playgrad.parallel``, for all models.
         trace: collects when the tasks of one training step ran, at the end of ``fit``.
     """
 
@@ -35,6 +37,7 @@ class Options:
     seed: int | None = None
     verbose: int | None = None
     start_paused: bool = False
+    strategy: Any = None
     trace: Trace | None = None
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from playgrad.compiler.compile import Compiled
+from playgrad.compiler.lifetimes import last_uses
 from playgrad.compiler.segments import Segment
+from playgrad.devices.pending import Done, Result, Then
 from playgrad.devices.webgpu import LoadedPlan
 from playgrad.errors import OutOfMemoryError, PlaygradError
 from playgrad.graph.graph import Graph
@@ -19,6 +21,7 @@ from playgrad.ops.state import is_variable
 from playgrad.runtime.executor import Executor, SegmentTask, Task
 from playgrad.runtime.segments import Steps, host_steps, plan_steps
 from playgrad.runtime.trace import Trace
+from playgrad.runtime.transport import LocalTransport, Transport
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
@@ -48,18 +51,27 @@ class Runnable:
         store: VariableStore,
         plans: Mapping[str, LoadedPlan],
         executor: Executor,
+        new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
         self.compiled = compiled
         self.graph = graph
         self.store = store
         self.plans = plans
         self.executor = executor
+        self.new_transport = new_transport
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """Make the tasks, and room of their own for what they compute."""
         self.constants: dict[Tensor, Array] = {}
         self.read_at_start: list[Node] = []
         self.values: dict[Tensor, Array] = {}
-        self.channels: dict[str, Array] = {}
+        self.transport = self.new_transport()
         self.written: dict[str, Array] = {}
         self.tasks: list[Task] = []
+        self.dying: dict[Node, tuple[Tensor, ...]] = {}
+        for own in self.compiled.segments.values():
+            self.dying.update(last_uses(own, self.compiled.program.fetches))
         self._build()
 
     def _build(self) -> None:
@@ -96,9 +108,16 @@ class Runnable:
 
     def _task(self, nodes: list[Node], segment: Segment | None, after: tuple[int, ...]) -> Task:
         if segment is not None:
-            return SegmentTask(
-                segment.name, segment.device, after=after, steps=self._segment_steps(segment)
+            task = SegmentTask(
+                segment.name,
+                segment.device,
+                after=after,
+                steps=self._segment_steps(segment),
+                segment=segment,
             )
+            if segment.device in self.plans:
+                task.give_up = self.plans[segment.device].device.give_up
+            return task
         node = nodes[0]
         touched = sum(t.spec.size for t in (*node.inputs, *node.outputs))
         heavy = touched * 4 > HEAVY_BYTES
@@ -108,20 +127,25 @@ class Runnable:
     def _segment_steps(self, segment: Segment) -> Steps:
         if segment.device in self.plans:
             plan, fetches = self.plans[segment.device], self.compiled.program.fetches
-            return plan_steps(segment, plan, fetches, self.values, self.channels)
-        return host_steps(segment, [self._node_work(node) for node in segment.nodes])
+            return plan_steps(segment, plan, fetches, self.values, self.transport)
+        return host_steps(
+            segment,
+            [self._node_work(node) for node in segment.nodes],
+            [self.dying.get(node, ()) for node in segment.nodes],
+            self.values,
+        )
 
     def _node_work(self, node: Node) -> Callable[[], None]:
-        values, channels, written = self.values, self.channels, self.written
+        values, transport, written = self.values, self.transport, self.written
         name = node.op.name
         if name == "no_op":
             return lambda: None
         if name == "send":
             source, channel = node.inputs[0], node.attrs["channel"]
-            return lambda: channels.__setitem__(channel, values[source])
+            return lambda: transport.put(channel, values[source])
         if name == "receive":
             target, channel = node.outputs[0], node.attrs["channel"]
-            return lambda: values.__setitem__(target, channels[channel])
+            return lambda: values.__setitem__(target, transport.get(channel))
         if name == "read_variable":
             target, variable = node.outputs[0], node.attrs["variable"]
             key = (self.graph, variable)
@@ -143,9 +167,13 @@ class Runnable:
                 with np.errstate(all="ignore"):
                     results = reference([values[tensor] for tensor in inputs], attrs)
             except PlaygradError as error:
+                error.add_note(_computing(node))
                 raise error.located(node.name, node.source) from None
             except MemoryError:
                 raise _no_room(node) from None
+            except Exception as error:
+                error.add_note(_computing(node))
+                raise
             for tensor, result in zip(outputs, results, strict=True):
                 values[tensor] = result
             for variable, result in zip(variables, results, strict=False):
@@ -170,11 +198,28 @@ class Runnable:
             for name, array in self.written.items():
                 self.store.arrays[self.graph, name] = _own(array, feeds)
             # Copies: what is fetched may be the value of a variable, and the caller may change it.
-            return [self.values[tensor].copy() for tensor in self.compiled.program.fetches]
-        finally:
-            self.values.clear()
-            self.channels.clear()
-            self.written.clear()
+            arrays = [self.values[tensor].copy() for tensor in self.compiled.program.fetches]
+        except BaseException:
+            self._forget_values()
+            self._start_over()  # a device that hangs may write to the old ones when it wakes up
+            raise
+        self._forget_values()
+        return arrays
+
+    def _forget_values(self) -> None:
+        self.values.clear()
+        self.transport.clear()
+        self.written.clear()
+
+    def begin(self, feeds: Mapping[str, Array]) -> Result[list[Array]]:
+        """As ``run``, without waiting where all of it is one segment of another device."""
+        only = self._only_segment()
+        if only is None:
+            return Done(self.run(feeds))
+        given = {t.node.name: feeds[name] for name, t in self.compiled.program.feeds.items()}
+        names = [tensor.name for tensor in self.compiled.program.fetches]
+        begun = self.plans[only.device].begin(only.index, given, list(dict.fromkeys(names)))
+        return Then(begun, lambda arrays: [arrays[name] for name in names])
 
     def _begin(self, feeds: Mapping[str, Array]) -> None:
         self.values.update(self.constants)
@@ -216,6 +261,11 @@ class Runnable:
         return only if only is not None and only.device in self.plans else None
 
     @property
+    def variables(self) -> set[str]:
+        """The names of the variables that it reads or writes."""
+        return {node.name for node in self.compiled.order if is_variable(node)}
+
+    @property
     def dispatches(self) -> int:
         """Kernel dispatches in one run, on all GPUs."""
         return sum(len(plan.plan["steps"]) for plan in self.plans.values())
@@ -233,6 +283,10 @@ def _own(array: Array, feeds: Mapping[str, Array]) -> Array:
 
 def _bytes(node: Node) -> int:
     return sum(t.spec.size * np.dtype(t.dtype).itemsize for t in node.outputs)
+
+
+def _computing(node: Node) -> str:
+    return f"{node.device} was computing '{node.name}'."
 
 
 def _no_room(node: Node) -> OutOfMemoryError:

@@ -13,22 +13,41 @@ from playgrad.devices.pending import Pending
 from playgrad.devices.webgpu import LoadedPlan
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.runtime.trace import Event, Trace
+from playgrad.runtime.transport import Transport
 
 Array = np.ndarray[Any, Any]
 Steps = Callable[[float, "Trace | None"], Generator[Pending, None, None]]
 
 
-def host_steps(segment: Segment, works: Sequence[Callable[[], None]]) -> Steps:
-    """A segment of a processor whose nodes are ``works``, run in this process."""
+def moved_bytes(segment: Segment) -> dict[str, int]:
+    """How much the segment's device receives for it and sends of it."""
     moved = {"receive": 0, "send": 0}
     for node in segment.nodes:
         if node.op.name in moved:
             moved[node.op.name] += sum(_size(tensor) for tensor in (*node.inputs, *node.outputs))
+    return moved
+
+
+def host_steps(
+    segment: Segment,
+    works: Sequence[Callable[[], None]],
+    dying: Sequence[Sequence[Tensor]],
+    values: dict[Tensor, Array],
+) -> Steps:
+    """A segment of a processor whose nodes are ``works``, run in this process.
+
+    Args:
+        dying: what is not needed any more after each node.
+        values: the run's results by tensor.
+    """
+    moved = moved_bytes(segment)
 
     def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
         start = time.perf_counter()
-        for work in works:
+        for work, dead in zip(works, dying, strict=True):
             work()
+            for tensor in dead:
+                values.pop(tensor, None)  # of a run that was given up, nothing is left
         if trace is not None:
             end = time.perf_counter()
             clock = {"receive": (start, start), segment.kind: (start, end), "send": (end, end)}
@@ -43,14 +62,14 @@ def plan_steps(
     plan: LoadedPlan,
     fetches: Sequence[Tensor],
     values: dict[Tensor, Array],
-    channels: dict[str, Array],
+    transport: Transport,
 ) -> Steps:
     """A segment that a Plan on another device carries out.
 
     Args:
         fetches: what the program's caller wants.
         values: the run's feeds and results by tensor.
-        channels: what was sent, by channel.
+        transport: carries what is sent and received.
     """
     feeds: dict[str, Node] = {}
     sends: list[tuple[str, str]] = []
@@ -65,7 +84,7 @@ def plan_steps(
 
     def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
         given = {
-            key: values[node.outputs[0]] if node.op.name == "placeholder" else channels[key]
+            key: values[node.outputs[0]] if node.op.name == "placeholder" else transport.get(key)
             for key, node in feeds.items()
         }
         if trace is None:
@@ -77,7 +96,7 @@ def plan_steps(
         for tensor in fetched:
             values[tensor] = arrays[tensor.name]
         for name, channel in sends:
-            channels[channel] = arrays[name]
+            transport.put(channel, arrays[name])
 
     def _timed(
         trace: Trace, queued: float, given: Mapping[str, Array]

@@ -14,9 +14,9 @@ import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
-from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
+from playgrad.devices.pending import Result
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
@@ -26,9 +26,13 @@ from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
+from playgrad.runtime.transport import LocalTransport, Transport
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
+
+MOST_RUNNABLES = 32
+"""Compiled programs that a session keeps, each with its buffers: those used last."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,14 @@ def close_sessions() -> None:
         session.close()
 
 
+def memory_in_use() -> dict[str, int]:
+    """Bytes that all sessions hold on each device: a GPU's buffers, a processor's variables."""
+    sizes: dict[str, int] = {}
+    for session in list(_open_sessions):
+        session._add_memory(sizes)
+    return sizes
+
+
 class Session:
     """Runs graphs and keeps the values of their variables.
 
@@ -81,6 +93,7 @@ class Session:
             or None for ``device``.
         soft_placement: operations that cannot go where they are wanted go elsewhere, instead of
             raising an error.
+        new_transport: makes what carries tensors between devices, for each program that is run.
     """
 
     def __init__(
@@ -88,14 +101,16 @@ class Session:
         graph: Graph | None = None,
         device: str = "auto",
         threads: int | None = None,
-        placement: Placement = lambda node: None,
+        placement: Placement | None = None,
         soft_placement: bool = False,
+        new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
         self.graph = graph or get_default_graph()
         self.device = _resolve(device, devices.device_names())
         self.placement = placement
         self.soft_placement = soft_placement
         self.executor = Executor(threads)
+        self.new_transport = new_transport
         self.stop_check: Callable[[], bool] = lambda: False
         self._gpus: dict[str, WebGpuDevice] = {}
         self._store = VariableStore(self._gpu)
@@ -103,7 +118,7 @@ class Session:
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
-        if self.device != HOST:
+        if not self.device.startswith("cpu"):
             self._gpu(self.device)
 
     def __enter__(self) -> Session:
@@ -131,7 +146,7 @@ class Session:
     @property
     def adapter(self) -> str:
         """Name of the processor behind ``device``."""
-        return "NumPy" if self.device == HOST else self._gpu(self.device).adapter
+        return "NumPy" if self.device.startswith("cpu") else self._gpu(self.device).adapter
 
     def _gpu(self, name: str) -> WebGpuDevice:
         if name not in self._gpus:
@@ -169,6 +184,18 @@ class Session:
         return _rebuild(structure, results)
 
     @_alone
+    def begin(
+        self, fetches: Sequence[Tensor], feed_dict: Mapping[Any, Any] | None = None
+    ) -> Result[list[Array]]:
+        """As ``run``, without waiting for the values where one device computes them all.
+
+        What is not done by then is done when the next call uses the device.
+        """
+        runnable, feeds = self._prepare(list(fetches), [], feed_dict)
+        assert runnable is not None
+        return runnable.begin(feeds)
+
+    @_alone
     def repeat(
         self, targets: Any, steps: int, feed_dict: Mapping[Any, Any] | None = None
     ) -> RepeatResult:
@@ -200,6 +227,14 @@ class Session:
         return runnable.dispatches if runnable else 0
 
     @_alone
+    def _add_memory(self, sizes: dict[str, int]) -> None:
+        for name, gpu in self._gpus.items():
+            sizes[name] = gpu.host.stats()["bytes"]
+        for (graph, name), array in self._store.arrays.items():
+            home = self._home(graph.node(name))
+            sizes[home] = sizes.get(home, 0) + array.nbytes
+
+    @_alone
     def value(self, variable: Tensor | str) -> Array:
         """The value of a variable now."""
         node = self._variable(variable)
@@ -219,16 +254,35 @@ class Session:
         for variable, value in values.items():
             node = self._variable(variable)
             checked.append((node, check_value(value, node.outputs[0], f"variable '{node.name}'")))
-        for node, array in checked:
-            self._put(node, array)
+        self._put(checked)
 
-    def _put(self, node: Node, array: Array) -> None:
-        """Give a variable its value, and room for it first if it has none."""
-        key = (node.graph, node.name)
-        home = self._home(node)
-        if key not in self._store and not home.startswith("cpu"):
-            self._store.allocate(node.graph, [node], home)
-        self._store.set(key, array)
+    def _put(self, values: Sequence[tuple[Node, Array]]) -> None:
+        """Give variables their values, and those that have none room first, in common buffers."""
+        homes: dict[tuple[Graph, str], list[Node]] = {}
+        for node, _ in values:
+            home = self._home(node)
+            if (node.graph, node.name) not in self._store and not home.startswith("cpu"):
+                homes.setdefault((node.graph, home), []).append(node)
+        for (graph, home), nodes in homes.items():
+            self._store.allocate(graph, nodes, home)
+        for node, array in values:
+            self._store.set((node.graph, node.name), array)
+
+    @_alone
+    def forget(self, variables: Sequence[Tensor]) -> None:
+        """Free the values of ``variables`` and what was compiled to run with them.
+
+        Used again, they begin with their initial value.
+        """
+        self._check_open()
+        gone = {(variable.graph, variable.node.name) for variable in variables}
+        for key, (runnable, _) in list(self._runnables.items()):
+            if any((runnable.graph, name) in gone for name in runnable.variables):
+                del self._runnables[key]
+                runnable.unload()
+        for variable in gone:
+            if variable in self._store:
+                self._store.drop(variable)
 
     @_alone
     def initialize(self, graph: Graph | None = None) -> None:
@@ -257,21 +311,26 @@ class Session:
     def policy(self) -> Policy:
         """How operations are placed."""
         available = devices.device_names()
-        return Policy(self.device, available, self.placement, self.soft_placement)
+        chosen = self.placement or (lambda node: None)
+        return Policy(self.device, available, chosen, self.soft_placement)
 
     @_alone
-    def set_placement(self, placement: Placement) -> None:
-        """Place operations anew; variables that are to live elsewhere are moved, value and all."""
+    def set_placement(self, placement: Placement | None) -> None:
+        """Place operations anew, None for nowhere in particular; variables that are to live
+        elsewhere are moved, value and all."""
         self._check_open()
+        if placement is self.placement:
+            return
         before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
         self.placement = placement
         self._forget_runnables()
+        moved = []
         for (graph, name), home in before.items():
             node = graph.node(name)
             if self._home(node) != home:
-                value = self._store.get((graph, name), node)
+                moved.append((node, self._store.get((graph, name), node)))
                 self._store.drop((graph, name))
-                self._put(node, value)
+        self._put(moved)
 
     def _home(self, node: Node) -> str:
         """The device on which a variable lives."""
@@ -299,7 +358,10 @@ class Session:
             compiled = compile_program(program, shapes, self.policy)
             runnable = self._load(compiled, graph)
             self._runnables[key] = (runnable, FeedChecks(graph, tensors))
-        runnable, checks = self._runnables[key]
+        runnable, checks = self._runnables[key] = self._runnables.pop(key)
+        if len(self._runnables) > MOST_RUNNABLES:
+            oldest, _ = self._runnables.pop(next(iter(self._runnables)))
+            oldest.unload()
         checks.check(arrays)
         return runnable, arrays
 
@@ -308,22 +370,18 @@ class Session:
         self._ready(graph, [graph.node(node.name) for node in variables])
         plans: dict[str, LoadedPlan] = {}
         try:
-            for name, segments in compiled.segments.items():
+            for name in compiled.segments:
                 if name.startswith("cpu"):
                     continue
                 gpu = self._gpu(name)
-                builder = PlanBuilder(
-                    [segment.nodes for segment in segments],
-                    compiled.on_device(name),
-                    gpu.target,
-                    self._store.layout(graph, name),
-                )
-                plans[name] = gpu.load(builder.build(), self._store.external(name))
+                layout = self._store.layout(graph, name)
+                made = compiled.plan(name, gpu.target, layout)
+                plans[name] = gpu.load(made, self._store.external(name))
         except BaseException:
             for plan in plans.values():
                 plan.unload()
             raise
-        return Runnable(compiled, graph, self._store, plans, self.executor)
+        return Runnable(compiled, graph, self._store, plans, self.executor, self.new_transport)
 
     def _forget_runnables(self) -> None:
         for runnable, _ in self._runnables.values():

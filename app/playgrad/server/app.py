@@ -15,6 +15,7 @@ from playgrad.server.bundle import BundleCache
 from playgrad.server.examples import list_examples
 from playgrad.server.files import IMMUTABLE, ONE_DAY, REVALIDATE, send
 from playgrad.server.headers import add_security_headers
+from playgrad.server.image import ImageCache
 
 # Address -> file of the original distribution.
 # The bundler names shared chunks after a hash of their content.
@@ -30,14 +31,14 @@ def _json(value: object) -> Response:
     return response
 
 
-def create_app() -> Flask:
+def create_app(images: ImageCache | None = None) -> Flask:
     """The application. Serves GET and HEAD only; holds no state but caches."""
     app = Flask("playgrad.server", static_folder=None)
     app.url_map.merge_slashes = False
     app.after_request(add_security_headers)
     app.register_error_handler(HTTPException, _plain_error)
     _add_page_routes(app)
-    _add_asset_routes(app)
+    _add_asset_routes(app, images or ImageCache(BundleCache()))
     return app
 
 
@@ -70,17 +71,22 @@ def _add_page_routes(app: Flask) -> None:
         return response
 
 
-def _add_asset_routes(app: Flask) -> None:
-    bundles = BundleCache()
-
+def _add_asset_routes(app: Flask, images: ImageCache) -> None:
     @app.get("/bundle/playgrad.zip")
     def bundle() -> Response:
-        made = bundles.get()
+        made = images.bundles.get()
         response = Response(made.content, mimetype="application/zip")
         response.headers["Cache-Control"] = REVALIDATE
         response.set_etag(made.etag)
         response.make_conditional(request)
         return response
+
+    @app.get("/image/python.bin")
+    def image() -> Response:
+        path = images.get()
+        if path is None:
+            raise NotFound("the image of Python's memory is not there yet, or cannot be made")
+        return send(path.parent, path.name, REVALIDATE)
 
     @app.get("/pyodide/<name>")
     def current_pyodide_file(name: str) -> Response:

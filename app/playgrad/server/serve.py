@@ -8,6 +8,8 @@ import socket
 from waitress import create_server
 
 from playgrad.server.app import create_app
+from playgrad.server.bundle import BundleCache
+from playgrad.server.image import ImageCache
 
 # A browser keeps six connections; a page loads while another downloads a data set.
 _THREADS = 12
@@ -39,7 +41,9 @@ def serve(host: str = "127.0.0.1", port: int = 8000) -> None:
     """Serves until interrupted. Port 0 takes any free one; the address is printed either way."""
     listening = _listen(host, port)
     # No `Server` header: it would only say what to attack.
-    server = create_server(create_app(), sockets=[listening], threads=_THREADS, ident=None)
+    images = ImageCache(BundleCache())
+    images.get()  # made meanwhile, if the library is another than the last time
+    server = create_server(create_app(images), sockets=[listening], threads=_THREADS, ident=None)
     address = _address(host, listening.getsockname()[1])
     try:
         print(f"playgrad is at {address} (Ctrl+C stops it)", flush=True)

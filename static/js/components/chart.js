@@ -13,7 +13,7 @@ const FONT = "11px system-ui, sans-serif";
 
 /**
  * A live line chart. The values under the pointer are given to `onHover` (an index, or null).
- * @param {{data: import("../../vendor/uplot.js").default.AlignedData, lines: Line[], version: number,
+ * @param {{data: import("../../vendor/uplot.js").default.AlignedData, lines: Line[], version: unknown,
  *          height: number, log?: boolean, format: (value: number) => string,
  *          range?: [number, number], label: string,
  *          onHover: (index: number | null) => void}} props
@@ -50,7 +50,7 @@ export function Chart(props) {
  * Redraw after a change, but not too often, and not while out of sight.
  * @param {{current: HTMLElement | null}} place
  * @param {() => void} redraw
- * @param {number} version
+ * @param {unknown} version anything that changes with the data
  */
 function useRedraw(place, redraw, version) {
   const state = useRef({ visible: true, stale: false, timer: 0, last: 0 });

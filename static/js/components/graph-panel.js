@@ -10,6 +10,7 @@ import { NodeDetails } from "./node-details.js";
 /** @typedef {import("./graph-view.js").Drawing} Drawing */
 
 const PHASES = ["input", "variable", "forward", "gradient", "update"];
+const DEVICE_COLOURS = 8;
 /** @type {ReadonlySet<string>} */
 const NONE_OPEN = new Set();
 
@@ -17,7 +18,7 @@ const NONE_OPEN = new Set();
 export function GraphPanel() {
   const graph = store.graph.value;
   const [open, setOpen] = useState({ scopes: NONE_OPEN, toggled: /** @type {string | null} */ (null) });
-  const [byDevice, setByDevice] = useState(false);
+  const byDevice = store.graphColours.value === "device";
   const [isLarge, setLarge] = useState(false);
   const stage = useRef(/** @type {HTMLElement | null} */ (null));
   const view = useRef(/** @type {import("../viewport.js").Viewport | null} */ (null));
@@ -35,7 +36,7 @@ export function GraphPanel() {
   const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);
   const colourOf = useCallback(
     (/** @type {GraphNode} */ node) =>
-      byDevice ? `device-${devices.indexOf(deviceOf(node)) % 5}` : node.phase,
+      byDevice ? `device-${devices.indexOf(deviceOf(node)) % DEVICE_COLOURS}` : node.phase,
     [byDevice, devices],
   );
 
@@ -55,7 +56,7 @@ export function GraphPanel() {
         <h2 id="graph-title">Graph</h2>
         ${graph && html`
           <span class="hint">${graph.nodes.length} operations</span>
-          <${ColourChoice} byDevice=${byDevice} onChange=${setByDevice} />
+          <${ColourChoice} />
           <div class="tools" role="group" aria-label="View">
             <${Tool} icon="minus" label="Smaller" onClick=${() => view.current?.zoom(0.8)} />
             <${Tool} icon="plus" label="Larger" onClick=${() => view.current?.zoom(1.25)} />
@@ -122,12 +123,11 @@ function useDrawing(graph, open, stage, isLarge) {
 /** @param {GraphNode} node */
 const deviceOf = (node) => node.device ?? "not placed";
 
-/** @param {{byDevice: boolean, onChange: (byDevice: boolean) => void}} props */
-function ColourChoice({ byDevice, onChange }) {
+function ColourChoice() {
   return html`
     <label class="toggle">Colours show
-      <select value=${byDevice ? "device" : "phase"} data-testid="graph-colours"
-        onChange=${(/** @type {any} */ event) => onChange(event.target.value === "device")}>
+      <select value=${store.graphColours.value} data-testid="graph-colours"
+        onChange=${(/** @type {any} */ event) => (store.graphColours.value = event.target.value)}>
         <option value="phase">part</option>
         <option value="device">device</option>
       </select>
@@ -146,7 +146,7 @@ function Legend({ names, byDevice }) {
   return html`
     <ul class="graph-legend" aria-label="Colours">
       ${names.map((name, index) => html`
-        <li key=${name}><span class="graph-swatch" data-colour=${byDevice ? `device-${index % 5}` : name}></span>${name}</li>
+        <li key=${name}><span class="graph-swatch" data-colour=${byDevice ? `device-${index % DEVICE_COLOURS}` : name}></span>${name}</li>
       `)}
       <li><svg class="graph-swatch-line" viewBox="0 0 20 8" aria-hidden="true"><path d="M0 4h20" /></svg>control</li>
     </ul>

@@ -85,6 +85,7 @@ def _lower(
         request.outputs[0].size,
         bindings,
         {"image": list(image), **params},
+        steps=pool_height * pool_width,
         HEIGHT=height,
         WIDTH=width,
         CHANNELS=channels,

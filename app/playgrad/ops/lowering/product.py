@@ -158,7 +158,7 @@ def _product_call(
     workgroups = (across, down, product.batch * tiling.splits)
     # An invocation keeps a tile of results, the depth is what it walks through.
     steps = -(-product.taps * product.depth // tiling.splits) * tiling.results
-    return KernelCall(family, dict(params), code, bindings, workgroups, steps)
+    return KernelCall(family, dict(params), code, bindings, workgroups, steps, tiling.results)
 
 
 def _register_tiling(product: Product) -> _Tiling:
@@ -187,14 +187,18 @@ def _register_tiling(product: Product) -> _Tiling:
 
 
 def _shared_tiling(product: Product, target: Target) -> _Tiling:
-    """Tiles of 4 x 4 results for as many invocations as limits allow and the result can use."""
+    """Tiles of 4 x 4 results for as many invocations as limits allow and the result can use.
+
+    64 where limits allow that many: they fill the vectors of every GPU, and products of one size
+    of workgroup can share a dispatch.
+    """
     step = 16
     limits = target.limits
     side = 16
-    while side > 4 and (
+    while (
         side * side > limits.max_compute_invocations_per_workgroup
         or 2 * 4 * step * (SHARED_RESULTS * side + 1) > limits.max_compute_workgroup_storage_size
-        or _shared_groups(product, side) < 64
+        or (side > 8 and _shared_groups(product, side) < 64)
     ):
         side //= 2
     tile = SHARED_RESULTS * side

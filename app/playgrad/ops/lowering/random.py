@@ -18,6 +18,9 @@ from playgrad.ops.kernel import (
 )
 from playgrad.ops.lowering.invocations import item_kernel
 
+_ROUNDS = 20
+"""Of the generator, for one call."""
+
 
 def lower_random_uniform(request: KernelRequest) -> Lowering:
     """Input step; output: uniform float32 in [0, 1)."""
@@ -57,6 +60,7 @@ def lower_batch_indices(request: KernelRequest) -> Lowering:
         batch,
         (_step(request, 0), output_binding("result", 0, request.outputs[0])),
         {key: request.attrs[key] for key in ("count", "batch", "seed", "shuffle")},
+        steps=3 * _ROUNDS,
         COUNT=count,
         BATCH=batch,
         SHUFFLE=bool(request.attrs["shuffle"]),
@@ -94,6 +98,7 @@ def _pairs(
         (first + elements + 1) // 2 - first // 2,
         (*inputs, *request.epilogue_bindings(), output_binding("result", 0, request.outputs[0])),
         {"elements": elements, "first": first, "seed": list(request.attrs["seed"])},
+        steps=_ROUNDS,
         ELEMENTS=elements,
         store=request.store("result"),
         **_seed(request),

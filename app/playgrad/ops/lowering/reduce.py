@@ -170,11 +170,12 @@ def _call(
         "reduced_offset": stage.reduced_offset,
     }
     if not stage.tree:
-        call = item_kernel(request, "reduce.wgsl", items, bindings, params, **constants)
-        return replace(call, steps=stage.chunk)
+        steps = stage.chunk
+        return item_kernel(request, "reduce.wgsl", items, bindings, params, steps, **constants)
     groups = grid(items, 1, request.target.limits)
     code = render("reduce_shared.wgsl", LANES=LANES, ITEMS=items, GRID_X=groups[0], **constants)
-    return KernelCall("reduce_shared", params, code, bindings, groups)
+    steps = -(-stage.chunk // LANES)
+    return KernelCall("reduce_shared", params, code, bindings, groups, steps)
 
 
 def _combine(stage: _Stage) -> str:
@@ -204,6 +205,7 @@ def lower_argmax(request: KernelRequest) -> Lowering:
             output_binding("result", 0, request.outputs[0]),
         ),
         {"length": shape[axis], "inner": inner},
+        steps=shape[axis],
         NUMBER=number,
         LENGTH=shape[axis],
         INNER=inner,

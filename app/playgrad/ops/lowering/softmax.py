@@ -17,6 +17,8 @@ from playgrad.ops.templates import render
 
 LANES = 128
 """Invocations that share a row on a GPU; a power of two."""
+_PASSES = 3
+"""Over a row: for its maximum, the sum, and the results."""
 
 
 def lower_softmax(request: KernelRequest) -> Lowering:
@@ -40,6 +42,7 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
         output_binding("result", 0, request.outputs[0]),
     )
     params = {"classes": classes, "inner": inner, "rows": rows, "logarithm": logarithm}
+    steps = _PASSES * classes
     constants: dict[str, object] = {
         "CLASSES": classes,
         "INNER": inner,
@@ -48,11 +51,12 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
     }
     if request.target.is_software or classes < LANES:
         return Lowering(
-            (item_kernel(request, "softmax.wgsl", rows, bindings, params, **constants),)
+            (item_kernel(request, "softmax.wgsl", rows, bindings, params, steps, **constants),)
         )
     groups = grid(rows, 1, request.target.limits)
     code = render("softmax_shared.wgsl", LANES=LANES, ITEMS=rows, GRID_X=groups[0], **constants)
-    return Lowering((KernelCall("softmax_shared", params, code, bindings, groups),))
+    steps = -(-steps // LANES)
+    return Lowering((KernelCall("softmax_shared", params, code, bindings, groups, steps),))
 
 
 def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:
@@ -74,6 +78,7 @@ def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:
             output_binding("gradient", 1, request.outputs[1]),
         ),
         {"classes": classes},
+        steps=_PASSES * classes,
         CLASSES=classes,
     )
     return Lowering((call,))

@@ -1,0 +1,143 @@
+"""Compiled programs, kept for the next run of the same code.
+
+A page runs a program again and again, each time with a new graph and a new session. What was
+compiled is found again by everything that it was made from: nodes with their attributes, edges,
+scopes and source lines, what is fetched and fed, and where operations go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from playgrad.compiler.place import Policy
+from playgrad.compiler.program import Program
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import OpDef
+from playgrad.graph.tensor import Node
+from playgrad.graph.traversal import ancestors
+from playgrad.ops.state import RANDOM_ADVANCE
+
+if TYPE_CHECKING:
+    from playgrad.compiler.compile import Compiled
+
+CAPACITY = 16
+_PLAIN = (str, bool, int, float, type(None))
+
+
+class _NotPlainError(Exception):
+    """A node has an attribute whose value cannot be told from others."""
+
+
+class _Fingerprint:
+    """A hash of the nodes of a graph, carried on as nodes are added.
+
+    Operations count by identity: a user's may have the same name and another kernel in the next
+    run. ``ops`` keeps them alive, so that no other gets their identity.
+    """
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+        self._count = 0
+        self.ops: dict[int, OpDef] = {}
+
+    def of(self, graph: Graph) -> bytes:
+        for node in graph.nodes[self._count :]:
+            self._hash.update(_description(node).encode())
+            self.ops[id(node.op)] = node.op
+        self._count = len(graph.nodes)
+        return self._hash.digest()
+
+
+def _description(node: Node) -> str:
+    return repr(
+        (
+            node.name,
+            id(node.op),
+            [tensor.name for tensor in node.inputs],
+            [before.name for before in node.control_inputs],
+            node.device,
+            node.phase,
+            node.task,
+            node.source,
+            _plain(node.attrs),
+        )
+    )
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as something whose text says all of it."""
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        content = hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=16)
+        return ("array", value.dtype.str, value.shape, content.digest())
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return [(key, _plain(item)) for key, item in value.items()]
+    raise _NotPlainError
+
+
+def _placed(program: Program) -> list[Node]:
+    """The nodes that ``place`` will ask for, in a fixed order."""
+    extra = [program.graph.node(RANDOM_ADVANCE)] if RANDOM_ADVANCE in program.graph else []
+    nodes = sorted(ancestors([*program.roots, *extra]), key=attrgetter("id"))
+    return [node for node in nodes if node.device is None]
+
+
+class CompileCache:
+    """The programs compiled last; threads may share it."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._capacity = capacity
+        self._lock = threading.Lock()
+        self._prints: WeakKeyDictionary[Graph, _Fingerprint] = WeakKeyDictionary()
+        self._found: OrderedDict[Hashable, tuple[Compiled, list[OpDef]]] = OrderedDict()
+
+    def key(
+        self, program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy
+    ) -> Hashable | None:
+        """What tells the program from all others; None if nothing can."""
+        graph = program.graph
+        with self._lock:
+            fingerprint = self._prints.setdefault(graph, _Fingerprint())
+            try:
+                nodes = fingerprint.of(graph)
+            except _NotPlainError:
+                return None
+        return (
+            nodes,
+            graph.seed,
+            tuple(tensor.name for tensor in program.fetches),
+            tuple(node.name for node in program.targets),
+            tuple((name, tensor.name) for name, tensor in program.feeds.items()),
+            tuple(shapes.items()),
+            policy.default,
+            tuple(policy.available),
+            policy.soft,
+            tuple(policy.chosen(node) for node in _placed(program)),
+        )
+
+    def get(self, key: Hashable | None) -> Compiled | None:
+        with self._lock:
+            entry = self._found.get(key) if key is not None else None
+            if entry is None:
+                return None
+            self._found.move_to_end(key)
+            return entry[0]
+
+    def put(self, key: Hashable | None, program: Program, compiled: Compiled) -> None:
+        if key is None:
+            return
+        with self._lock:
+            self._found[key] = (compiled, list(self._prints[program.graph].ops.values()))
+            while len(self._found) > self._capacity:
+                self._found.popitem(last=False)

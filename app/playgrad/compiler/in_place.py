@@ -1,0 +1,86 @@
+"""Lets a dispatch write its result over an input that nothing needs afterwards.
+
+Only where each invocation reads of that input the very element that it then writes
+(``Binding.is_elementwise``). The input is then read through the binding of the output, as one
+dispatch cannot bind a range both ways.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from playgrad.compiler.batch import Batch
+from playgrad.compiler.dispatches import Dispatch, Dispatches, Storage
+from playgrad.compiler.memory import Block
+
+
+def write_in_place(parts: Dispatches, batches: Sequence[Batch]) -> None:
+    """Change dispatches and storages of ``parts``, whose blocks have their lifetimes already.
+
+    Blocks whose place another takes are used by nothing any more.
+    """
+    moved: dict[int, Storage] = {}
+    for now, batch in enumerate(batches):
+        members = batch.members
+        touched = Counter(storage.block for member in members for storage, _ in member.operands)
+        for member in members:
+            for source, target in _pairs(member, parts.blocks, now, touched):
+                operands = dict(zip(_names(member), member.operands, strict=True))
+                moved[operands[target][0].block] = operands[source][0]
+                _read_through(member, source, target)
+    if not moved:
+        return
+
+    def place(storage: Storage) -> Storage:
+        while storage.block in moved:
+            storage = moved[storage.block]
+        return storage
+
+    for dispatch in parts.items:
+        dispatch.operands = [(place(storage), written) for storage, written in dispatch.operands]
+    parts.storage = {tensor: place(storage) for tensor, storage in parts.storage.items()}
+
+
+def _names(member: Dispatch) -> list[str]:
+    return [binding.name for binding in member.call.bindings]
+
+
+def _pairs(
+    member: Dispatch, blocks: Sequence[Block], now: int, touched: Counter[int]
+) -> list[tuple[str, str]]:
+    """Inputs and the outputs that may take their places, by the names of their bindings."""
+    operands = list(zip(member.call.bindings, member.operands, strict=True))
+    free = [
+        (binding, storage)
+        for binding, (storage, written) in operands
+        if written and storage.block >= 0 and blocks[storage.block].first == now
+    ]
+    pairs = []
+    for binding, (storage, _) in operands:
+        if not binding.is_elementwise or storage.block < 0:
+            continue
+        # Others in the batch that read it may do so after this one has written.
+        if blocks[storage.block].last != now or touched[storage.block] > 1:
+            continue
+        for target in free:
+            if (target[0].element, target[1].size) == (binding.element, storage.size):
+                free.remove(target)
+                pairs.append((binding.name, target[0].name))
+                break
+    return pairs
+
+
+def _read_through(member: Dispatch, name: str, through: str) -> None:
+    """Let ``member`` read the input bound as ``name`` by the binding ``through`` of an output."""
+    call = member.call
+    kept = [i for i, binding in enumerate(call.bindings) if binding.name != name]
+    member.call = replace(
+        call,
+        code=re.sub(rf"\b{name}\b", through, call.code),
+        params={**call.params, "in_place": {**call.params.get("in_place", {}), name: through}},
+        bindings=tuple(call.bindings[i] for i in kept),
+    )
+    member.operands = [member.operands[i] for i in kept]

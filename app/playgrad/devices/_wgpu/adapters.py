@@ -1,0 +1,68 @@
+"""The adapters of this machine, and what they can do."""
+
+from __future__ import annotations
+
+import functools
+import os
+import tempfile
+from typing import Any
+
+import wgpu
+
+from playgrad.devices.base import AdapterInfo, Limits, is_software_name
+
+LARGEST_BUFFER = 1 << 30
+
+
+@functools.cache
+def adapters() -> tuple[Any, ...]:
+    """Adapters able to run playgrad, real GPUs first.
+
+    A device that several backends offer is listed once, by OpenGL only where nothing else has it.
+    """
+    # Mesa's drivers complain on standard error, once an adapter, where it is not set.
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
+    usable = [
+        adapter
+        for adapter in wgpu.gpu.enumerate_adapters_sync()
+        if adapter.limits["max-compute-invocations-per-workgroup"] >= 256
+        and adapter.limits["max-storage-buffers-per-shader-stage"] >= 8
+    ]
+    usable.sort(key=lambda a: (_is_software(a), a.info["backend_type"] == "OpenGL"))
+    by_name: dict[str, Any] = {}
+    for adapter in usable:
+        by_name.setdefault(adapter.info["device"], adapter)
+    return tuple(by_name.values())
+
+
+def _is_software(adapter: Any) -> bool:
+    info = adapter.info
+    return info["adapter_type"] == "CPU" or is_software_name(f"{info['device']} {info['vendor']}")
+
+
+def _limits(adapter: Any) -> Limits:
+    """WebGPU's default limits, except that buffers may be as large as the adapter can, to 1 GiB."""
+    return Limits(
+        max_buffer_size=min(adapter.limits["max-buffer-size"], LARGEST_BUFFER),
+        max_storage_buffer_binding_size=min(
+            adapter.limits["max-storage-buffer-binding-size"], LARGEST_BUFFER
+        ),
+    )
+
+
+def describe(adapter: Any) -> AdapterInfo:
+    info = adapter.info
+    return AdapterInfo(
+        name=info["device"],
+        vendor=info["vendor"],
+        architecture=info["architecture"],
+        backend=info["backend_type"],
+        is_software=_is_software(adapter),
+        limits=_limits(adapter),
+        features=tuple(sorted(adapter.features)),
+    )
+
+
+def list_adapters() -> list[AdapterInfo]:
+    """What `open` can open, best first; empty where no driver is installed."""
+    return [describe(adapter) for adapter in adapters()]

@@ -1,0 +1,106 @@
+"""The storage buffers of one device: made, counted, written and read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import wgpu
+
+from playgrad.devices.base import round_up
+
+STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+STAGING = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
+KEPT_STAGING = 16 << 20
+
+Span = tuple[Any, int, int]
+"""(buffer, byte offset, number of bytes)"""
+
+
+def padded(size: int) -> int:
+    """Whole words, which is what copies and queue writes move."""
+    return max(round_up(size, 4), 4)
+
+
+class BufferPool:
+    """Buffers by id; ids are never used twice.
+
+    Attributes:
+        bytes, peak_bytes: of all buffers, now and at most. What reading needs is not counted.
+    """
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+        self._buffers: dict[int, Any] = {}
+        self._next_id = 1
+        self._staging: Any = None
+        self.bytes = self.peak_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._buffers)
+
+    def __getitem__(self, key: int) -> Any:
+        return self._buffers[key]
+
+    def create(self, size: int) -> int:
+        """A zeroed buffer of ``size`` bytes; returns its id."""
+        buffer = self._device.create_buffer(size=padded(size), usage=STORAGE)
+        key = self._next_id
+        self._next_id += 1
+        self._buffers[key] = buffer
+        self.bytes += buffer.size
+        self.peak_bytes = max(self.peak_bytes, self.bytes)
+        return key
+
+    def destroy(self, key: int) -> None:
+        gone = self._buffers.pop(key)
+        self.bytes -= gone.size
+        gone.destroy()
+
+    def clear(self) -> None:
+        """Destroy all."""
+        for key in list(self._buffers):
+            self.destroy(key)
+        self._drop_staging()
+
+    def write(self, buffer: Any, offset: int, data: Any) -> None:
+        view = memoryview(data)
+        if view.nbytes % 4:
+            view = memoryview(view.tobytes() + bytes(-view.nbytes % 4))
+        if view.nbytes:
+            self._device.queue.write_buffer(buffer, offset, view)
+
+    def read(self, spans: Sequence[Span]) -> list[bytes]:
+        """Read everything, at least one byte, through one staging buffer and one wait."""
+        total = sum(round_up(size, 4) for _, _, size in spans)
+        staging = self._staging_of(total)
+        encoder = self._device.create_command_encoder()
+        position = 0
+        for buffer, offset, size in spans:
+            if size:
+                encoder.copy_buffer_to_buffer(buffer, offset, staging, position, round_up(size, 4))
+            position += round_up(size, 4)
+        self._device.queue.submit([encoder.finish()])
+        staging.map_sync(wgpu.MapMode.READ, 0, total)
+        everything = staging.read_mapped(0, total)
+        staging.unmap()
+        if staging.size > KEPT_STAGING:
+            self._drop_staging()
+        parts = []
+        position = 0
+        for _, _, size in spans:
+            parts.append(bytes(everything[position : position + size]))
+            position += round_up(size, 4)
+        return parts
+
+    def _staging_of(self, size: int) -> Any:
+        """A buffer to read through, kept from read to read."""
+        if self._staging is None or self._staging.size < size:
+            self._drop_staging()
+            self._staging = self._device.create_buffer(size=size, usage=STAGING)
+        return self._staging
+
+    def _drop_staging(self) -> None:
+        if self._staging is not None:
+            self._staging.destroy()
+            self._staging = None

@@ -1,0 +1,207 @@
+"""Simulates steps on devices that are not there: hundreds of them, joined by any link.
+
+The rules are those of the executor: a task begins once all that it needs has ended, and a device
+does one task after the other. Only time is not real: what a task takes is said beforehand, as
+measured, and what a transfer takes follows from its size and the link (Hockney 1994).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from playgrad.errors import GraphError
+from playgrad.runtime.executor import SegmentTask
+from playgrad.runtime.ready import ReadyTable
+from playgrad.runtime.runnable import Runnable
+from playgrad.runtime.segments import moved_bytes
+from playgrad.runtime.trace import Event, Trace
+
+
+@dataclass(frozen=True)
+class Job:
+    """A task of the simulation.
+
+    Attributes:
+        seconds: of computing.
+        kind: forward, gradient, update, ...: as in a trace.
+        after: positions of the jobs that must end before.
+        received, sent: bytes that its device takes in before and gives out after.
+    """
+
+    name: str
+    device: str
+    seconds: float
+    kind: str
+    after: tuple[int, ...] = ()
+    received: int = 0
+    sent: int = 0
+
+
+@dataclass(frozen=True)
+class Network:
+    """What joins the devices.
+
+    Attributes:
+        latency: seconds of each message, whatever its size.
+        bandwidth: bytes a second of each device.
+    """
+
+    latency: float = 0.0
+    bandwidth: float = math.inf
+
+
+def simulate_jobs(
+    jobs: Sequence[Job], link: Network = Network(), processors: int | None = None
+) -> Trace:
+    """When each job would run, as a trace that begins at 0.
+
+    Args:
+        link: what joins the devices; transfers take no time unless it says so.
+        processors: how many devices can compute at the same time, where several share a machine:
+            more than that slow each other down. None for as many as there are.
+    """
+    return _Simulation(jobs, link, processors).run()
+
+
+class _Simulation:
+    def __init__(self, jobs: Sequence[Job], link: Network, processors: int | None) -> None:
+        self.jobs = jobs
+        self.link = link
+        self.processors = processors
+        self.table = ReadyTable([job.after for job in jobs])
+        self.trace = Trace()
+        self.now = 0.0
+        self.queues: dict[str, deque[int]] = {job.device: deque() for job in jobs}
+        self.busy: set[str] = set()
+        self.queued: dict[int, float] = {}
+        self.timers: list[tuple[float, int, str]] = []  # when, job, what happens then
+        self.computing: dict[int, tuple[float, float]] = {}  # job: seconds left, since when
+        self.started: dict[int, float] = {}
+
+    def run(self) -> Trace:
+        for number in self.table.first():
+            self._arrived(number)
+        while self.timers or self.computing:
+            self._next()
+        if self.table.left:
+            raise RuntimeError("jobs wait for each other in a circle")
+        return self.trace
+
+    def _rate(self) -> float:
+        if self.processors is None or not self.computing:
+            return 1.0
+        return min(1.0, self.processors / len(self.computing))
+
+    def _next(self) -> None:
+        """Go on to the next moment at which something happens."""
+        rate = self._rate()
+        ends = [(left / rate, number) for number, (left, _) in self.computing.items()]
+        first = min(ends, default=(math.inf, -1))
+        if self.timers and self.timers[0][0] <= self.now + first[0]:
+            when, number, what = heapq.heappop(self.timers)
+            self._pass(when - self.now, rate)
+            {"arrived": self._arrived, "received": self._received, "sent": self._sent}[what](number)
+        else:
+            self._pass(first[0], rate)
+            self._computed(first[1])
+
+    def _pass(self, seconds: float, rate: float) -> None:
+        self.now += seconds
+        for number, (left, since) in self.computing.items():
+            self.computing[number] = (left - seconds * rate, since)
+
+    def _at(self, seconds: float, number: int, what: str) -> None:
+        heapq.heappush(self.timers, (self.now + seconds, number, what))
+
+    def _arrived(self, number: int) -> None:
+        """All that the job needs is there."""
+        device = self.jobs[number].device
+        self.queued[number] = self.now
+        self.queues[device].append(number)
+        self._start(device)
+
+    def _start(self, device: str) -> None:
+        if device in self.busy or not self.queues[device]:
+            return
+        number = self.queues[device].popleft()
+        self.busy.add(device)
+        self.started[number] = self.now
+        self._at(self.jobs[number].received / self.link.bandwidth, number, "received")
+
+    def _received(self, number: int) -> None:
+        self._note(number, "receive", self.started[number], self.jobs[number].received)
+        self.computing[number] = (self.jobs[number].seconds, self.now)
+
+    def _computed(self, number: int) -> None:
+        _, since = self.computing.pop(number)
+        self._note(number, self.jobs[number].kind, since)
+        self.started[number] = self.now
+        self._at(self.jobs[number].sent / self.link.bandwidth, number, "sent")
+
+    def _sent(self, number: int) -> None:
+        job = self.jobs[number]
+        self._note(number, "send", self.started[number], job.sent)
+        for follower in self.table.finished(number):
+            self._at(self._latency(follower), follower, "arrived")
+        self.busy.discard(job.device)
+        self._start(job.device)
+
+    def _latency(self, number: int) -> float:
+        """What the last message takes to a job that waits for other devices."""
+        job = self.jobs[number]
+        far = any(self.jobs[before].device != job.device for before in job.after)
+        return self.link.latency if far else 0.0
+
+    def _note(self, number: int, kind: str, start: float, size: int = 0) -> None:
+        job = self.jobs[number]
+        if kind in ("receive", "send") and not size:
+            return
+        self.trace.events.append(
+            Event(job.name, job.device, self.queued[number], start, self.now, kind, size)
+        )
+
+
+def jobs_of(runnable: Runnable, seconds: Mapping[str, float]) -> list[Job]:
+    """The segments of a program that several devices run, as jobs.
+
+    Args:
+        seconds: what each segment takes, by its name; see `measured`.
+
+    Raises:
+        GraphError: some of it runs node by node, on a lone processor.
+    """
+    jobs = []
+    for task in runnable.tasks:
+        if not isinstance(task, SegmentTask) or task.segment is None:
+            raise GraphError(f"'{task.name}' is not the work of a device of its own.")
+        segment = task.segment
+        moved = moved_bytes(segment)
+        jobs.append(
+            Job(
+                segment.name,
+                segment.device,
+                seconds[segment.name],
+                segment.kind,
+                task.after,
+                moved["receive"],
+                moved["send"],
+            )
+        )
+    return jobs
+
+
+def measured(traces: Sequence[Trace]) -> dict[str, float]:
+    """The least time of computing of each segment, by name, in several traces of one program."""
+    least: dict[str, float] = {}
+    for trace in traces:
+        own: dict[str, float] = {}
+        for event in trace.events:
+            if event.kind not in ("receive", "send"):
+                own[event.name] = own.get(event.name, 0.0) + event.end - event.start
+        for name, time in own.items():
+            least[name] = min(time, least.get(name, math.inf))
+    return least

@@ -1,0 +1,206 @@
+"""Pipelines without a flush: each micro-batch is an update of its own (PipeDream, Narayanan et al.
+2019).
+
+Each stage updates its weights after each backward pass, so that a micro-batch's forward pass may
+use older weights than one device would have. Its backward pass uses those of its forward pass,
+which are kept until then: *weight stashing*. The passes go in the order of 1F1B. So, of p stages,
+stage s computes with weights that miss its last ``min(m, p - 1 - s)`` updates for micro-batch m.
+
+A step of training is a window of micro-batches, after which the pipeline runs empty. Within it
+updated weights are ordinary tensors: versions that live as long as something needs them. The last
+ones are written to the variables at the end, or none of them, if the window's loss is not finite.
+Optimizers count micro-batches, not windows, to correct for bias and to follow schedules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from playgrad.dtypes import dtype
+from playgrad.errors import GraphError
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.traversal import ancestors
+from playgrad.ops.build import as_tensor, constant
+from playgrad.ops.elementwise import where
+from playgrad.ops.state import Variable, group, is_variable, value_of
+from playgrad.parallel.copies import Copies
+from playgrad.parallel.layout import Layout
+from playgrad.parallel.partition import Partition
+from playgrad.parallel.rewriting import Rewriting
+from playgrad.parallel.schedules import Pass
+
+
+@dataclass(frozen=True)
+class _Updates:
+    """The update of a step, taken apart.
+
+    Attributes:
+        writes: what is done for each micro-batch: writes that depend on means which are more than
+            recorded, so on gradients or on statistics of the batch.
+        own: these and what depends on such means on the way to them.
+        factors: what they need besides that depends on no batch: learning rates.
+        gate: the flag, made of recorded means, that all of them ask; if there is one.
+        trained: tensors of the variables that are written.
+        counters: tensors of the integer variables that count steps.
+    """
+
+    writes: tuple[Node, ...]
+    own: frozenset[Node]
+    factors: tuple[Node, ...]
+    gate: Tensor | None
+    trained: tuple[Tensor, ...]
+    counters: tuple[Tensor, ...]
+
+    @staticmethod
+    def of(step: Partition) -> _Updates:
+        """Those of ``step``.
+
+        Raises:
+            GraphError: they need more of the loss than whether it is finite.
+        """
+        recorded = {t.node for n in step.update if n.op.name == "record" for t in n.inputs}
+        columns = recorded & set(step.meetings)
+        own = _downstream(step.update, set(step.meetings) - columns)
+        judged = _downstream(step.update, columns) - own
+        writes = tuple(node for node in step.update if node in own and node.op.writes)
+        cone = ancestors(writes) & set(step.update)
+        asked = {t for n in cone & own for t in n.inputs if t.node in judged | columns}
+        gate = asked.pop() if len(asked) == 1 else None
+        if asked or (gate is not None and (gate.dtype, gate.spec.size) != ("bool", 1)):
+            raise GraphError(
+                "updates of an asynchronous pipeline may ask of the loss only whether it is finite."
+            )
+        variables = {node.name: node.outputs[0] for node in step.common if is_variable(node)}
+        trained = {name for node in writes for name in node.attrs["variables"]}
+        used = {t for node in cone for t in node.inputs}
+        return _Updates(
+            writes,
+            frozenset(own & cone),
+            tuple(n for n in step.update if n in cone and n not in own and n not in judged),
+            gate,
+            tuple(variables[name] for name in sorted(trained)),
+            tuple(
+                tensor
+                for name, tensor in variables.items()
+                if name in step.written - trained and tensor in used and _counts(tensor)
+            ),
+        )
+
+
+class Stashing(Rewriting):
+    """A rewrite in which each micro-batch is an update of its own."""
+
+    def __init__(self, step: Partition, batch: int, layout: Layout, scope: str) -> None:
+        super().__init__(step, batch, layout, scope)
+        (self.replica,) = self.replicas
+        self.updates = _Updates.of(step)
+        columns = {t.node for n in step.update if n.op.name == "record" for t in n.inputs}
+        self.meetings = [meeting for meeting in step.meetings if meeting in columns]
+        trained = {tensor.node for tensor in self.updates.trained}
+        versions = _downstream([n for n in step.common if not is_variable(n)], trained)
+        self.versioned = [node for node in step.common if node in versions]
+        self.newest: dict[Tensor, Tensor] = {}
+
+    def _pass(self, entry: Pass, nodes: Sequence[Node], task: str | None) -> None:
+        if not entry.backward:
+            self._stash(entry, task)
+        super()._pass(entry, nodes, task)
+        if entry.backward:
+            self._update_stage(entry)
+
+    def _version(self, variable: Tensor) -> Tensor:
+        """The newest value of the step's ``variable``."""
+        whole = self.replica.whole.tensor(variable)
+        assert whole is not None
+        return self.newest.get(variable, whole)
+
+    def _stash(self, entry: Pass, task: str | None) -> None:
+        """What a stage's forward pass over a micro-batch sees, its backward pass will see."""
+        part = self.replica.parts[entry.micro_batch]
+        for variable in self.updates.trained:
+            if self.step.stage[variable.node] == entry.stage:
+                part.tensors[variable] = self._version(variable)
+        for node in self.versioned:
+            if self.step.stage[node] == entry.stage:
+                self.replica.copy(node, part, task)
+
+    def _update_stage(self, entry: Pass) -> None:
+        """The next version of a stage's variables."""
+        writes = [n for n in self.updates.writes if self.step.stage[n] == entry.stage]
+        if not writes:
+            return
+        part = self.replica.parts[entry.micro_batch]
+        task = f"update {entry.micro_batch}"
+        into = Copies(self.replica.whole)
+        needed = ancestors(writes)
+        for meeting in self.step.meetings:
+            value = part.tensor(meeting.inputs[0])
+            if meeting in needed and value is not None:
+                into.tensors[meeting.outputs[0]] = value
+        for variable in self.updates.trained:
+            into.tensors[variable] = self._version(variable)
+        with self.replica.at(writes[0], task):
+            if self.updates.gate is not None:
+                into.tensors[self.updates.gate] = constant(True)
+            for counter in self.updates.counters:
+                into.tensors[counter] = self._count(counter, entry.micro_batch)
+        for node in (*self.updates.factors, *self.step.update):
+            if node in needed and (node in self.updates.own or node in self.updates.factors):
+                self._copy_update(node, into, task, entry.stage)
+
+    def _copy_update(self, node: Node, into: Copies, task: str, stage: int) -> None:
+        if node not in self.updates.writes:
+            self.replica.copy(node, into, task, stage=stage)
+            return
+        values = self.replica.copy(node, into, task, op=value_of(node.op))
+        for name, value in zip(node.attrs["variables"], values.outputs, strict=True):
+            self.newest[self.step.graph.node(name).outputs[0]] = value
+
+    def _count(self, counter: Tensor, micro_batch: int) -> Tensor:
+        """How many updates there were before that of ``micro_batch``."""
+        windows = self.replica.whole.tensor(counter)
+        assert windows is not None
+        size = len(self.replica.parts)
+        return windows * as_tensor(size, self.graph, counter.dtype) + as_tensor(
+            micro_batch, self.graph, counter.dtype
+        )
+
+    def _update(self, task: str | None) -> None:
+        """Once for the window: the last versions, and what only counts and records."""
+        whole = self.replica.whole
+        skipped = {*self.updates.own, *self.updates.factors} - set(self.updates.writes)
+        for node in self.step.update:
+            if node in self.updates.writes:
+                self._write(node, task)
+            elif node not in skipped:
+                self.replica.copy(node, whole, task)
+
+    def _write(self, node: Node, task: str | None) -> None:
+        whole = self.replica.whole
+        gate = None if self.updates.gate is None else whole.tensor(self.updates.gate)
+        written = []
+        for name in node.attrs["variables"]:
+            variable = self.graph.node(name).outputs[0]
+            assert isinstance(variable, Variable)
+            with self.replica.at(node, task):
+                value = self._version(variable)
+                written.append(
+                    variable.assign(value if gate is None else where(gate, value, variable))
+                )
+        with self.replica.at(node, task):
+            whole.nodes[node] = group(*written)
+        whole.tensors.update(zip(node.outputs, written, strict=True))
+
+
+def _downstream(order: Sequence[Node], sources: Collection[Node]) -> set[Node]:
+    """The nodes of ``order`` that depend on ``sources``."""
+    found: set[Node] = set()
+    for node in order:
+        if any(tensor.node in found or tensor.node in sources for tensor in node.inputs):
+            found.add(node)
+    return found
+
+
+def _counts(tensor: Tensor) -> bool:
+    return tensor.spec.size == 1 and dtype(tensor.dtype).name in ("int32", "uint32")

@@ -1,0 +1,134 @@
+"""Images of Python's memory with NumPy and the library imported: pages restore one to start fast.
+
+``static/engine/make-image.mjs`` makes them in Node; they are kept under ``var/images``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import logging
+import struct
+import subprocess
+import threading
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+from playgrad import paths
+from playgrad.server.bundle import Bundle, BundleCache
+
+_SITE = "/lib/python3.14/site-packages"
+# Parts of NumPy that only those need who build or test packages.
+_UNUSED_ENDINGS = (".pyi", ".h", ".a", ".c", ".pxd", ".pyx", ".ini")
+_SECONDS = 120
+_KEPT = 8
+_log = logging.getLogger(__name__)
+
+
+class ImageError(Exception):
+    """No image can be made; the text says why."""
+
+
+class ImageCache:
+    """Keeps the image that belongs to the library's files as they are now."""
+
+    def __init__(self, bundles: BundleCache) -> None:
+        self.bundles = bundles
+        self._lock = threading.Lock()
+        self._working: threading.Thread | None = None
+
+    def get(self) -> Path | None:
+        """The image; or None, and it is being made for those who ask later."""
+        bundle = self.bundles.get()
+        path = _path(bundle)
+        if path.is_file():
+            return path
+        with self._lock:
+            if self._working is None or not self._working.is_alive():
+                self._working = threading.Thread(target=self._try, daemon=True)
+                self._working.start()
+        return None
+
+    def make(self) -> Path:
+        """The image, made now if need be.
+
+        Raises:
+            ImageError: Node or Pyodide is missing, or the library cannot be imported.
+        """
+        bundle = self.bundles.get()
+        path = _path(bundle)
+        if not path.is_file():
+            _write(path, _make(bundle))
+        return path
+
+    def _try(self) -> None:
+        try:
+            self.make()
+        except ImageError as error:
+            # Pages start without one, only more slowly.
+            _log.warning("no image of Python's memory: %s", error)
+
+
+def _path(bundle: Bundle) -> Path:
+    digest = hashlib.sha256(bundle.etag.encode())
+    for path in (_script(), _script().with_name("image.js"), _wheel()):
+        digest.update(path.read_bytes() if path.suffix != ".whl" else path.name.encode())
+    return paths.var() / "images" / f"{digest.hexdigest()[:32]}.bin"
+
+
+def _script() -> Path:
+    return paths.static() / "engine" / "make-image.mjs"
+
+
+def _wheel() -> Path:
+    return next((paths.var() / "pyodide").glob("numpy-*.whl"), Path("numpy.whl"))
+
+
+def _members(bundle: Bundle) -> list[tuple[str, bytes]]:
+    """Path and content of every file that the image is to have, in a fixed order."""
+    found = []
+    for archive in (zipfile.ZipFile(_wheel()), zipfile.ZipFile(BytesIO(bundle.content))):
+        with archive:
+            found += [
+                (f"{_SITE}/{name}", archive.read(name))
+                for name in sorted(archive.namelist())
+                if not (name.endswith(("/", *_UNUSED_ENDINGS)) or "/tests/" in name)
+            ]
+    return found
+
+
+def _make(bundle: Bundle) -> bytes:
+    try:
+        members = _members(bundle)
+    except FileNotFoundError:
+        raise ImageError("Pyodide is not installed here: run `make setup`") from None
+    table = json.dumps([(path, len(content)) for path, content in members]).encode()
+    files = struct.pack("<I", len(table)) + table + b"".join(content for _, content in members)
+    try:
+        made = subprocess.run(
+            ["node", _script(), paths.var() / "pyodide"],
+            input=files, capture_output=True, check=True, timeout=_SECONDS,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise ImageError("node is not on PATH") from None
+    except subprocess.CalledProcessError as error:
+        raise ImageError(error.stderr.decode(errors="replace").strip()) from None
+    except subprocess.TimeoutExpired:
+        raise ImageError(f"node was not done after {_SECONDS} s") from None
+    return made.stdout
+
+
+def _write(path: Path, image: bytes) -> None:
+    """Write it and its gzipped form, whole or not at all, and drop the oldest ones."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    compressed = path.with_name(f"{path.name}.gz")
+    for target, content in ((compressed, gzip.compress(image, 6, mtime=0)), (path, image)):
+        partial = target.with_name(f".{target.name}.{threading.get_ident()}")
+        partial.write_bytes(content)
+        partial.replace(target)
+    by_age = sorted(path.parent.glob("*.bin"), key=lambda each: each.stat().st_mtime)
+    for old in by_age[:-_KEPT]:
+        old.unlink(missing_ok=True)
+        old.with_name(f"{old.name}.gz").unlink(missing_ok=True)

@@ -1,0 +1,35 @@
+"""A network with two branches, each on a device of its own.
+
+Both branches see the same points of a spiral; one is deep, the other wide. They depend on each
+other only where they are joined, so two devices can work on them at the same time. Colour the
+graph by device to see where it was cut, and what is sent.
+"""
+
+import playgrad as pg
+from playgrad import nn
+
+x, y = pg.data.spiral(600)
+
+pg.set_logical_devices(cpu=2)    # gpu=2 works as well, and "gpu:0" below
+
+points = pg.Input((2,))
+with pg.device("cpu:0"):
+    deep = nn.Dense(32, activation="tanh")(points)
+    deep = nn.Dense(32, activation="tanh")(deep)
+with pg.device("cpu:1"):
+    wide = nn.Dense(128, activation="relu")(points)
+with pg.device("cpu:0"):
+    scores = nn.Dense(2)(nn.Concatenate()([deep, wide]))
+
+model = pg.Model(points, scores)
+model.compile(
+    optimizer=pg.optim.Adam(0.01),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+    metrics=["accuracy"],
+    device="cpu",
+)
+model.fit(x, y, batch_size=100, epochs=40, verbose=0)
+
+second = [node.name for node in model.graph.nodes if node.device == "cpu:1"]
+print(f"{len(second)} operations are on the second device, the first of them {second[0]}")
+print(f"accuracy {model.evaluate(x, y)[1]:.1%}")

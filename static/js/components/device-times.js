@@ -1,0 +1,40 @@
+import { html } from "../../vendor/preact.js";
+import * as format from "../format.js";
+
+const COLUMNS = ["input", "forward", "gradient", "update", "receive", "send"];
+
+/**
+ * The same step as numbers.
+ * @param {{trace: import("../types.js").Trace, updates?: Record<string, number>}} props
+ *   `updates`: how many each device has made in the whole run, where they differ
+ */
+export function DeviceTimes({ trace, updates }) {
+  const { devices } = trace.timeline;
+  const columns = COLUMNS.filter((kind) => devices.some(({ kinds }) => kinds[kind]));
+  return html`
+    <div class="tables lab-table" tabindex="0" role="region" aria-label="Times of each device">
+      <table data-testid="lab-times">
+        <caption>Milliseconds of each device, and what it moved and holds</caption>
+        <thead><tr>
+          <th scope="col">Device</th>
+          ${columns.map((kind) => html`<th scope="col" key=${kind}>${kind}</th>`)}
+          <th scope="col">waiting</th><th scope="col">sent</th><th scope="col">received</th>
+          <th scope="col">memory</th>
+          ${updates && html`<th scope="col">updates</th>`}
+        </tr></thead>
+        <tbody>
+          ${devices.map(({ device, kinds, idle, sent, received }) => html`
+            <tr key=${device}>
+              <th scope="row">${device}</th>
+              ${columns.map((kind) => html`<td key=${kind}>${kinds[kind] ? format.milliseconds(1000 * kinds[kind]) : format.NONE}</td>`)}
+              <td>${format.milliseconds(1000 * idle)}</td>
+              <td>${format.bytes(sent)}</td><td>${format.bytes(received)}</td>
+              <td>${format.bytes(trace.memory[device])}</td>
+              ${updates && html`<td>${updates[device] ?? format.NONE}</td>`}
+            </tr>
+          `)}
+        </tbody>
+      </table>
+    </div>
+  `;
+}

@@ -1,0 +1,125 @@
+import { uPlot } from "../../vendor/uplot.js";
+import { html, useMemo, useState } from "../../vendor/preact.js";
+import * as format from "../format.js";
+import { comparison } from "../lab.js";
+import { forgetLabRun } from "../lab-runs.js";
+import * as store from "../store.js";
+import { Chart } from "./chart.js";
+import { Icon } from "./icons.js";
+
+/** @typedef {import("../types.js").LabRun} LabRun */
+
+const HEIGHT = 190;
+const COLOURS = 8;
+
+/** @param {LabRun} run */
+const colourOf = ({ id }) => `--series-${(id - 1) % COLOURS}`;
+
+/** All runs of the Lab beside each other. @param {{runs: LabRun[], shown: LabRun | null}} props */
+export function LabCompare({ runs, shown }) {
+  return html`
+    <section class="panel lab-compare" aria-labelledby="lab-compare-title">
+      <div class="panel-head">
+        <h2 id="lab-compare-title">Compared</h2>
+        ${runs.length > 0 && html`<button type="button" class="button quiet small" data-testid="lab-clear"
+          disabled=${store.active.value} onClick=${() => (store.labRuns.value = [])}>Clear</button>`}
+      </div>
+      ${runs.length === 0
+        ? html`<p class="lab-wait">Each run in the Lab is kept here: its speed, its waiting, its loss.</p>`
+        : html`<${Losses} runs=${runs} /><${Table} runs=${runs} shown=${shown} />`}
+    </section>
+  `;
+}
+
+/** @param {{runs: LabRun[]}} props */
+function Losses({ runs }) {
+  const version = store.curvesVersion.value;
+  const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
+  const data = useMemo(() => aligned(runs), [runs, version]);
+  // The later are drawn over the earlier, which often are the same curve: let those stand out.
+  const lines = runs.map((run, index) => (
+    { label: run.title, colour: colourOf(run), width: Math.min(6, 1.5 + 1.5 * (runs.length - 1 - index)) }));
+  const shownAt = hovered === null ? "Loss" : `Loss at step ${data[0][hovered]}`;
+  const summary = runs.map((run) => `${run.title} ${format.loss(run.loss)}`).join("; ");
+  return html`
+    <figure class="figure lab-losses">
+      <figcaption>
+        <strong>${shownAt}</strong>
+        ${runs.map((run, index) => html`
+          <span class="legend-entry" key=${run.id}>
+            <span class="legend-line" style=${{ background: `var(${colourOf(run)})` }}></span>
+            ${run.id}${hovered !== null && html`${" "}<b>${format.loss(data[index + 1][hovered])}</b>`}
+          </span>
+        `)}
+      </figcaption>
+      <div class="figure-body">
+        <${Chart} key=${runs.map(({ id }) => id).join()} data=${data} lines=${lines} version=${data}
+          height=${HEIGHT} format=${tick} onHover=${setHovered} label=${`Loss by step: ${summary}`} />
+      </div>
+    </figure>
+  `;
+}
+
+/**
+ * The curves of all runs over one list of steps; the run under way has the page's own curve.
+ * @param {LabRun[]} runs
+ * @returns {[number[], ...(number | null | undefined)[][]]}
+ */
+function aligned(runs) {
+  const { curves } = store;
+  const tables = runs.map((run) => {
+    const isLive = run.state === "running" && run.steps.length === 0;
+    return isLive ? [curves.steps, curves.series.trendLoss] : [run.steps, run.losses];
+  });
+  const filled = tables.some(([steps]) => steps.length > 0);
+  if (!filled) return [[], ...runs.map(() => [])];
+  return /** @type {any} */ (uPlot.join(/** @type {any} */ (tables)));
+}
+
+/** @param {{runs: LabRun[], shown: LabRun | null}} props */
+function Table({ runs, shown }) {
+  return html`
+    <div class="tables lab-table" tabindex="0" role="region" aria-label="Runs compared">
+      <table data-testid="lab-runs">
+        <thead><tr>
+          <th scope="col">Run</th><th scope="col">Devices</th><th scope="col">ms a step</th>
+          <th scope="col"><abbr title="How many times as fast as the last run of this program on one device">against one</abbr></th>
+          <th scope="col"><abbr title="That, as a share of what so many devices could do at best">against ideal</abbr></th>
+          <th scope="col">waiting</th><th scope="col">moved</th><th scope="col">loss</th>
+          <th scope="col"><span class="visually-hidden">Remove</span></th>
+        </tr></thead>
+        <tbody>${runs.map((run) => html`
+          <${Row} key=${run.id} run=${run} runs=${runs} isShown=${run === shown} />`)}</tbody>
+      </table>
+    </div>
+  `;
+}
+
+/** @param {{run: LabRun, runs: LabRun[], isShown: boolean}} props */
+function Row({ run, runs, isShown }) {
+  const { againstOne, againstIdeal } = comparison(run, runs);
+  const times = againstOne === null ? format.NONE : `${againstOne.toFixed(2)} ×`;
+  return html`
+    <tr data-shown=${isShown ? "" : undefined} data-testid="lab-run-row">
+      <th scope="row">
+        <button type="button" class="lab-run-name" aria-pressed=${isShown} title="Show its step above"
+          onClick=${() => (store.labShown.value = run.id)}>
+          <span class="legend-line" style=${{ background: `var(${colourOf(run)})` }}></span>
+          <span>${run.id} ${run.title}${run.state === "done" ? "" : ` (${run.state})`}</span>
+        </button>
+      </th>
+      <td>${run.devices} ${run.device ?? ""}</td>
+      <td>${run.msPerStep === null ? format.NONE : format.milliseconds(run.msPerStep)}</td>
+      <td>${times}</td>
+      <td>${format.percent(againstIdeal, 0)}</td>
+      <td>${format.percent(run.trace?.timeline.bubble, 0)}</td>
+      <td>${run.trace ? format.bytes(run.trace.timeline.bytes_moved) : format.NONE}</td>
+      <td>${format.loss(run.loss)}</td>
+      <td><button type="button" class="button quiet icon-only" aria-label=${`Remove run ${run.id}`}
+        disabled=${run.state === "running"} onClick=${() => forgetLabRun(run.id)}><${Icon} name="close" /></button></td>
+    </tr>
+  `;
+}
+
+/** @param {number} value */
+const tick = (value) => String(Number(value.toPrecision(3)));

@@ -1,0 +1,17 @@
+import { html } from "../../vendor/preact.js";
+import * as store from "../store.js";
+import { LabCompare } from "./lab-compare.js";
+import { LabControls } from "./lab-controls.js";
+import { LabTimeline } from "./lab-timeline.js";
+
+/** Several devices: how they share the work, what each did when, and what came of it. */
+export function LabPanel() {
+  const runs = store.labRuns.value;
+  const shown = runs.find(({ id }) => id === store.labShown.value)
+    ?? runs.findLast(({ trace }) => trace !== null) ?? null;
+  return html`
+    <${LabControls} />
+    <${LabTimeline} run=${shown} />
+    <${LabCompare} runs=${runs} shown=${shown} />
+  `;
+}

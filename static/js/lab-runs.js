@@ -1,0 +1,90 @@
+/** The runs of the Lab: what is kept of each while it goes on, and when it has ended. */
+
+import { SINGLE, devicesOf, runOptions, titleOf } from "./lab.js";
+import * as store from "./store.js";
+
+/** @import { LabRun, Trace } from "./types.js" */
+
+const MOST_RUNS = 8;
+/** The share of a run's steps that are its start: they compile and warm up, and do not count. */
+const START = 0.1;
+
+let nextId = 1;
+/** Whether what runs now was begun in the Lab. */
+let isUnderWay = false;
+/** When the start was over. @type {{step: number, seconds: number} | null} */
+let since = null;
+
+/** Note a new run with the present settings. @returns {Record<string, unknown>} its run options */
+export function beginLabRun() {
+  const choices = store.labChoices.value;
+  if (!choices) return {};
+  const settings = store.labSettings.value;
+  isUnderWay = true;
+  /** @type {LabRun} */
+  const run = {
+    id: nextId++, title: titleOf(settings, choices), state: "running",
+    isSingle: settings.strategy === SINGLE, devices: devicesOf(settings, choices),
+    program: store.source.value, device: null, msPerStep: null, loss: null, steps: [], losses: [],
+    trace: null, report: {},
+  };
+  store.labRuns.value = [...store.labRuns.value, run].slice(-MOST_RUNS);
+  store.labShown.value = null;
+  store.graphColours.value = settings.strategy === SINGLE ? "phase" : "device";
+  return runOptions(settings, choices);
+}
+
+/** @param {string} device */
+export function labFitBegan(device) {
+  since = null;
+  change({ device: device.split(":")[0], msPerStep: null });
+}
+
+/** @param {number} step @param {number} seconds */
+export function labProgress(step, seconds) {
+  if (!isUnderWay) return;
+  const whole = store.fit.value?.total_steps ?? 0;
+  if (!since) {
+    if (step >= START * whole) since = { step, seconds };
+  } else if (step > since.step) {
+    change({ msPerStep: (1000 * (seconds - since.seconds)) / (step - since.step) });
+  }
+}
+
+/** @param {Trace} trace */
+export function labTraced(trace) {
+  change({ trace });
+}
+
+/**
+ * Keep the curve: the next run begins it anew.
+ * @param {import("./types.js").ParallelReport} report
+ */
+export function labFitEnded(report) {
+  const { steps, series } = store.curves;
+  change({
+    steps: [...steps],
+    losses: [...series.trendLoss],
+    loss: series.trendLoss.findLast((value) => value !== null) ?? null,
+    report,
+  });
+}
+
+/** @param {string} state */
+export function labRunEnded(state) {
+  change({ state });
+  isUnderWay = false;
+}
+
+/** @param {number} id */
+export function forgetLabRun(id) {
+  store.labRuns.value = store.labRuns.value.filter((run) => run.id !== id);
+}
+
+/** Note something of the run under way. @param {Partial<LabRun>} news */
+function change(news) {
+  if (!isUnderWay) return;
+  const runs = store.labRuns.value;
+  const last = runs.at(-1);
+  if (last) store.labRuns.value = [...runs.slice(0, -1), { ...last, ...news }];
+}

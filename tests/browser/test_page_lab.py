@@ -1,0 +1,210 @@
+"""The Lab by its own buttons: strategies run, measured, drawn and compared; stopped; gone wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.playground import PATIENCE_MS, Playground
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+PROGRAM = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
+model = pg.Sequential([nn.Dense(8, activation="tanh") for _ in range(3)] + [nn.Dense(2)])
+model.compile(
+    optimizer=pg.optim.SGD(learning_rate=0.1),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+)
+model.fit(x, (x[:, 0] > 0).astype(np.int32), batch_size=16, epochs=100_000, verbose=0)
+"""
+STEPS = 40
+MOST_RUNS = 8
+RUN, DEVICES, MS, ONE, IDEAL, WAITING, MOVED, LOSS = range(8)
+"""Columns of the table of runs."""
+
+
+class LabPage(Playground):
+    def choose(self, strategy: str, devices: int | None = None, steps: int = STEPS) -> None:
+        self.at("lab-strategy").select_option(strategy)
+        self.fill("lab-steps", steps)
+        if devices is not None:
+            self.fill("lab-devices", devices)
+
+    def fill(self, field: str, value: int) -> None:
+        self.at(field).fill(str(value))
+        self.at(field).press("Tab")
+
+    def run_in_lab(self, state: str = "done") -> list[str]:
+        """Run with what is chosen; the run's cells in the table."""
+        before = self.at("lab-run-row").count()
+        self.at("lab-run").click()
+        expect(self.at("lab-run-row")).to_have_count(min(before + 1, MOST_RUNS))
+        self.expect_status(state)
+        return self.rows()[-1]
+
+    def rows(self) -> list[list[str]]:
+        rows = self.at("lab-run-row").all()
+        return [row.locator("th, td").all_inner_texts() for row in rows]
+
+    def lanes(self) -> list[str]:
+        lanes = self.at("lab-lane").all()
+        return [lane.get_attribute("data-device") or "" for lane in lanes]
+
+    def percent(self, test_id: str) -> int:
+        return int(self.text(test_id).rstrip("%"))
+
+
+@pytest.fixture(scope="module")
+def opened(chromium: Browser, server: str) -> Iterator[LabPage]:
+    page = LabPage(chromium, server)
+    page.expect_status("ready")
+    page.choose_device("cpu")
+    page.write(PROGRAM)
+    page.at("tab-lab").click()
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def lab(opened: LabPage) -> LabPage:
+    """The Lab without runs."""
+    if opened.at("lab-clear").count():
+        opened.at("lab-clear").click()
+    return opened
+
+
+def test_strategies_are_run_measured_and_compared(lab: LabPage) -> None:
+    lab.choose("single")
+    single = lab.run_in_lab()
+    assert lab.lanes() == ["cpu:0"]
+    assert single[ONE:WAITING] == ["1.00 ×", "100%"]
+    assert single[MOVED] == "0 B"
+
+    lab.choose("sync", 3)
+    sync = lab.run_in_lab()
+    assert lab.lanes() == ["cpu:0", "cpu:1", "cpu:2"]
+    assert sync[DEVICES] == "3 cpu"
+    assert sync[MOVED] != "0 B"
+    assert float(sync[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
+    assert sync[ONE].endswith("×")
+    assert lab.at("lab-bubble-remark").count() == 0
+
+    lab.choose("pipeline", 2)
+    lab.at("lab-schedule").select_option("gpipe")
+    pipeline = lab.run_in_lab()
+    assert lab.lanes() == ["cpu:0", "cpu:1"]
+    assert float(pipeline[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
+    assert lab.text("lab-bubble-remark") == "formula 20%"  # 1 / (4 + 1)
+    assert 0 < lab.percent("lab-bubble") < 100
+    assert 0 <= lab.percent("lab-communication") < 100
+    assert lab.at("lab-times").locator("tbody tr").count() == 2
+    for row in lab.rows():
+        assert float(row[MS]) > 0
+
+    # The step of an earlier run is looked at again.
+    lab.at("lab-run-row").nth(1).get_by_role("button", name="Data parallel").click()
+    assert len(lab.lanes()) == 3
+    assert "Data parallel" in lab.text("lab-timeline-run")
+
+
+def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None:
+    lab.choose("sync", 2)
+    lab.run_in_lab()
+    assert lab.at("graph-colours").input_value() == "device"
+    legend = lab.page.locator(".graph-legend")
+    expect(legend).to_contain_text("cpu:1", timeout=PATIENCE_MS)
+    lab.choose("single")
+    lab.run_in_lab()
+    assert lab.at("graph-colours").input_value() == "phase"
+    expect(legend).to_contain_text("gradient", timeout=PATIENCE_MS)
+
+
+def test_what_says_nothing_cannot_be_chosen(lab: LabPage) -> None:
+    open_to = {
+        "single": set(),
+        "sync": {"lab-devices", "lab-collective"},
+        "pipeline": {"lab-devices", "lab-micro-batches", "lab-schedule"},
+    }
+    fields = ("lab-devices", "lab-micro-batches", "lab-schedule", "lab-collective")
+    for strategy, enabled in open_to.items():
+        lab.at("lab-strategy").select_option(strategy)
+        assert {name for name in fields if lab.at(name).is_enabled()} == enabled
+    lab.at("lab-schedule").select_option("bidirectional")
+    assert lab.at("lab-collective").is_enabled()
+    lab.at("lab-schedule").select_option("1f1b")
+    # Numbers are put right when a field is left.
+    lab.fill("lab-devices", 9999)
+    most = int(lab.at("lab-devices").get_attribute("max") or 0)
+    assert most >= 4
+    assert lab.at("lab-devices").input_value() == str(most)
+    assert "in turns" in lab.text("lab-words")
+
+
+def test_keys(lab: LabPage) -> None:
+    lab.choose("sync", 2)
+    lab.run_in_lab()
+    lane = lab.at("lab-lane").nth(1)
+    lane.focus()
+    lane.press("ArrowRight")
+    first = lab.text("lab-looked")
+    assert first.startswith("cpu:1: ")
+    assert " ms" in first
+    lane.press("ArrowRight")
+    assert lab.text("lab-looked") != first
+    lab.at("tab-lab").focus()
+    lab.at("tab-lab").press("ArrowLeft")
+    expect(lab.at("tab-training")).to_be_focused()
+    expect(lab.at("digit-canvas")).to_be_visible()
+    lab.at("tab-training").press("End")
+    expect(lab.at("lab-run")).to_be_visible()
+
+
+def test_errors_are_shown_and_the_next_run_works(lab: LabPage) -> None:
+    lab.choose("pipeline", 4)
+    lab.at("lab-schedule").select_option("interleaved")  # eight stages of four layers
+    lab.run_in_lab("error")
+    assert lab.text("lab-failure") == lab.text("lab-failure").strip() != ""
+    assert "(error)" in lab.rows()[-1][RUN]
+    lab.at("lab-schedule").select_option("1f1b")
+    lab.choose("pipeline", 2)
+    lab.run_in_lab()
+    expect(lab.at("lab-failure")).to_have_count(0)
+
+
+def test_a_step_is_measured_on_demand_and_stop_stops(lab: LabPage) -> None:
+    lab.choose("sync", 4, steps=0)
+    lab.at("lab-run").click()
+    lab.wait(lambda: len(lab.lanes()) == 4 and lab.steps > 60)
+    lab.page.evaluate("document.querySelector('[data-testid=lab-lanes]').dataset.old = 'yes'")
+    traced = lab.text("lab-times")
+    lab.at("lab-trace").click()
+    lab.wait(lambda: lab.text("lab-times") != traced)
+    assert lab.timed("lab-stop", "stopped") < 5000
+    assert "(stopped)" in lab.rows()[-1][RUN]
+    assert lab.at("lab-trace").is_disabled()
+
+
+def test_many_switches_leave_nothing_behind(lab: LabPage) -> None:
+    lab.choose("single", steps=4)
+    lab.run_in_lab()
+    workers = lab.workers()
+    for _ in range(3):
+        for strategy in ("sync", "pipeline", "local"):
+            lab.choose(strategy, 2, steps=4)
+            lab.run_in_lab()
+    assert len(lab.rows()) == MOST_RUNS  # the latest
+    assert lab.workers() == workers
+    left = "from playgrad.runtime import session\nprint(len(session._open_sessions))"
+    assert lab.finish(left).split() == ["0"]
+    lab.write(PROGRAM)

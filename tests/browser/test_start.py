@@ -1,0 +1,126 @@
+"""Python starts from the server's image of its memory, and where that cannot be, without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Route
+
+from playgrad.server.bundle import BundleCache
+from playgrad.server.image import ImageCache
+from tests.browser.conftest import Engine
+
+PROGRAM = """
+import numpy as np
+import playgrad as pg
+from numpy import fft, linalg, polynomial
+import colorsys, random  # one that no image holds, one that every image does
+
+product = pg.matmul(pg.constant(np.eye(3, dtype="f4") * 2), pg.constant(np.ones((3, 3), "f4")))
+with pg.Session() as session:
+    print(session.run(product).sum(), linalg.det(np.eye(3)), fft.fft([1.0, 1.0])[0].real)
+print(np.random.random(), random.random())
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def image() -> None:
+    ImageCache(BundleCache()).make()
+
+
+@pytest.fixture
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    context = chromium.new_context()
+    yield context
+    context.close()
+
+
+def start(context: BrowserContext, server: str) -> tuple[Engine, list[str]]:
+    """A started engine, and where it says that it had to do without the image."""
+    page = context.new_page()
+    said: list[str] = []
+    context.on(
+        "console", lambda message: said.append(message.text) if "image" in message.text else None
+    )
+    page.goto(f"{server}/healthz")
+    engine = Engine(page)
+    assert engine.ready["kind"] == "ready", engine.ready
+    return engine, said
+
+
+def values(engine: Engine) -> tuple[str, str]:
+    result = engine.run(PROGRAM)
+    assert result["state"] == "done", result
+    computed, drawn = result["stdout"].splitlines()
+    return computed, drawn
+
+
+def test_python_of_the_image_computes_and_draws_anew(context: BrowserContext, server: str) -> None:
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    (first, said), (second, _) = (start(context, server) for _ in range(2))
+    (computed, drawn), (again, redrawn) = values(first), values(second)
+    assert computed == again == "18.0 1.0 2.0"
+    assert not set(drawn.split()) & set(redrawn.split())
+    assert said == []
+    assert not [url for url in asked if url.endswith((".whl", "playgrad.zip"))]
+
+
+@pytest.mark.parametrize("trouble", ["absent", "cut short", "of another layout"])
+def test_python_starts_without_an_image(context: BrowserContext, server: str, trouble: str) -> None:
+    def answer(route: Route) -> None:
+        if trouble == "absent":
+            route.fulfill(status=404, body="there is none")
+            return
+        content = ImageCache(BundleCache()).make().read_bytes()
+        if trouble == "cut short":
+            content = content[: len(content) // 2]
+        else:
+            content = re.sub(rb'"functions":.', b'"functions":9', content, count=1)
+        route.fulfill(body=content)
+
+    context.route("**/image/python.bin", answer)
+    engine, said = start(context, server)
+    assert values(engine)[0] == "18.0 1.0 2.0"
+    words = {
+        "absent": "there is none",
+        "cut short": "ends too early",
+        "of another layout": "numbers Python's functions in another way",
+    }
+    assert len(said) == 1 and words[trouble] in said[0]
+
+
+TRAINING = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.linspace(-1, 1, 64, dtype=np.float32).reshape(32, 2)
+model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(1)])
+model.compile(pg.optim.SGD(RATE), loss=nn.MeanSquaredError())
+history = model.fit(x, x.sum(1, keepdims=True), batch_size=8, epochs=2, verbose=0)
+print(history.losses.tobytes().hex())
+"""
+
+
+def test_running_again_gives_the_same_also_after_an_error(
+    context: BrowserContext, server: str
+) -> None:
+    engine, _ = start(context, server)
+
+    def losses(rate: str) -> str:
+        result = engine.run(TRAINING.replace("RATE", rate))
+        assert result["state"] == "done", result
+        stdout: str = result["stdout"]
+        return stdout
+
+    first = losses("0.1")
+    assert losses("0.1") == first
+    failed = engine.run(TRAINING.replace("RATE", "0.1").replace("nn.Dense(1)", "nn.Dense(0)"))
+    assert failed["state"] == "error"
+    assert losses("0.1") == first
+    assert losses("0.2") != first
+    decay = "pg.optim.ExponentialDecay(0.1, decay_steps=2, decay_rate=0.5)"
+    assert losses(decay) not in (first, losses(decay.replace("0.5", "0.6")))

@@ -1,0 +1,87 @@
+"""Results written over inputs that nothing needs any more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from playgrad import ops
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Tensor
+from tests.compiler.random_programs import Sampled, sampled_programs
+from tests.compiler.test_plan import arena_bytes, execute, plan_of
+
+SHAPE = (1 << 11, 16)
+BYTES = 4 << 15
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with Graph().as_default() as graph:
+        yield graph
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return ops.placeholder("float32", list(SHAPE), name="x")
+
+
+def shifted(y: Tensor) -> Tensor:
+    """Something elementwise that ``fuse`` cannot join with what makes ``y``."""
+    return y - ops.reduce_max(y, 1, keepdims=True)
+
+
+def arenas(fetches: list[Tensor], x: Tensor) -> int:
+    """Blocks of the size of ``x`` in the arenas."""
+    return arena_bytes(plan_of(fetches, feeds={x: SHAPE}, merge=True)) // BYTES
+
+
+def test_the_last_reader_writes_over_what_it_reads(x):
+    assert arenas([shifted(shifted(ops.exp(x)))], x) == 1
+
+
+def test_not_over_what_is_needed_later(x):
+    y = ops.exp(x)
+    assert arenas([ops.matmul(shifted(y), y, transpose_b=True)], x) >= 2
+
+
+def test_not_over_what_is_fetched(x):
+    y = ops.exp(x)
+    assert arenas([y, shifted(y)], x) == 2
+
+
+def test_not_over_what_other_elements_are_read_of(x):
+    y = ops.exp(x)
+    assert arenas([ops.transpose(y) * 2.0], x) == 2
+
+
+def test_not_over_elements_of_another_type(x):
+    assert arenas([ops.cast(ops.cast(shifted(ops.exp(x)), "int32") * 3, "float32")], x) <= 2
+
+
+@pytest.mark.gpu
+def test_gives_the_same_bytes(x):
+    feeds = {x: np.random.default_rng(0).normal(size=SHAPE).astype(np.float32)}
+    y = shifted(ops.exp(x))
+    fetches = [shifted(y + 1.0), ops.reduce_sum(y, 0)]
+    plans = [plan_of(fetches, feeds={x: SHAPE}, reuse=reuse, merge=True) for reuse in (True, False)]
+    assert arena_bytes(plans[0]) < arena_bytes(plans[1])
+    assert execute(plans[0], feeds) == execute(plans[1], feeds)
+
+
+@pytest.mark.gpu
+@given(sampled_programs())
+@settings(max_examples=60, deadline=None)
+def test_random_programs_give_the_same_bytes(sampled: Sampled):
+    program = sampled.program
+    shapes = {tensor: sampled.shapes[name] for name, tensor in program.feeds.items()}
+    results = [
+        execute(
+            plan_of(program.fetches, program.targets, shapes, reuse=reuse, merge=True),
+            sampled.feed_dict(),
+            state_too=True,
+        )
+        for reuse in (True, False)
+    ]
+    assert results[0] == results[1]

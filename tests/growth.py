@@ -1,0 +1,52 @@
+"""Trains for many steps and tells what is there afterwards that was not there before.
+
+The file stands by itself: it is also pasted into a program that runs in the page.
+"""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+
+import numpy as np
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.devices import registry
+
+
+def growth(device: str, steps: int) -> dict[str, int]:
+    """Bytes of Python's memory (``python``), and of the device ``buffers``, ``bytes`` and
+    ``programs``, that ``steps`` steps of training leave behind; a tenth of them read a value."""
+    x = np.random.default_rng(0).normal(size=(256, 2)).astype(np.float32)
+    model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(1)])
+    model.compile(optimizer=pg.optim.Adam(0.01), loss=nn.MeanSquaredError(), device=device)
+    model.fit(x, x[:, :1] * x[:, 1:], batch_size=32, epochs=1, verbose=0)
+    session, step = model.session, model.training_step
+    healthy = session.graph.tensor("train/healthy:0")
+
+    def train(count: int) -> None:
+        for _ in range(10):
+            session.repeat(step, count * 9 // 100)
+            for _ in range(count // 100):
+                session.run([healthy, step])
+
+    def held() -> dict[str, int]:
+        gc.collect()
+        counts = {"python": tracemalloc.get_traced_memory()[0]}
+        if device == "gpu":
+            stats = registry.gpu(0).host.stats()
+            counts |= {name: stats[name] for name in ("buffers", "bytes", "programs")}
+        return counts
+
+    train(200)  # fills caches
+    tracemalloc.start()
+    try:
+        train(200)
+        before = held()
+        train(steps)
+        after = held()
+    finally:
+        tracemalloc.stop()
+    session.close()
+    return {name: after[name] - before[name] for name in after}

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { comparison, detailsUsed, devicesOf, runOptions, ticks, titleOf } from "../../static/js/lab.js";
+
+const CHOICES = {
+  strategies: [
+    { name: "single", title: "One device", about: "", uses: [] },
+    { name: "sync", title: "Data parallel", about: "", uses: ["devices", "collective", "delays"] },
+    { name: "pipeline", title: "Pipeline", about: "", uses: ["devices", "micro_batches", "schedule", "delays"] },
+  ],
+  schedules: [
+    { name: "1f1b", title: "1F1B", about: "", uses: [] },
+    { name: "bidirectional", title: "Bidirectional", about: "", uses: ["collective"] },
+  ],
+  collectives: [{ name: "auto", title: "Automatic", about: "" }],
+};
+const SETTINGS = {
+  strategy: "sync", devices: 3, micro_batches: 4, schedule: "1f1b", collective: "auto",
+  delays: [0, 25], steps: 200,
+};
+
+test("the options of a run leave out what its strategy does not use", () => {
+  assert.deepEqual(runOptions(SETTINGS, CHOICES), {
+    devices: 3, lab: { strategy: "sync", devices: 3, collective: "auto", delays: [0, 25, 0], steps: 200 },
+  });
+  assert.deepEqual(runOptions({ ...SETTINGS, strategy: "single", steps: 0 }, CHOICES), {
+    lab: { strategy: "single" },
+  });
+});
+
+test("a schedule with two streams has a collective", () => {
+  const pipeline = { ...SETTINGS, strategy: "pipeline" };
+  assert.ok(!detailsUsed(pipeline, CHOICES).has("collective"));
+  assert.ok(detailsUsed({ ...pipeline, schedule: "bidirectional" }, CHOICES).has("collective"));
+  assert.ok(!detailsUsed({ ...SETTINGS, schedule: "bidirectional", strategy: "single" }, CHOICES).has("collective"));
+});
+
+test("runs are named after what sets them apart", () => {
+  assert.equal(titleOf(SETTINGS, CHOICES), "Data parallel, 25 ms delay");
+  assert.equal(titleOf({ ...SETTINGS, strategy: "single" }, CHOICES), "One device");
+  assert.equal(titleOf({ ...SETTINGS, strategy: "pipeline", delays: [] }, CHOICES), "Pipeline, 1F1B, 4 micro-batches");
+  assert.equal(devicesOf({ ...SETTINGS, strategy: "single" }, CHOICES), 1);
+});
+
+test("runs are compared with the last one of the same program on one device of the same kind", () => {
+  const run = (id, more) => ({ id, program: "a", device: "cpu", devices: 1, isSingle: false, msPerStep: 10, ...more });
+  const runs = [
+    run(1, { isSingle: true, msPerStep: 40 }),
+    run(2, { isSingle: true, msPerStep: 20 }),
+    run(3, { isSingle: true, program: "b" }),
+    run(4, { isSingle: true, device: "gpu" }),
+    run(5, { devices: 4 }),
+    run(6, { program: "c" }),
+  ];
+  assert.deepEqual(comparison(runs[4], runs), { againstOne: 2, againstIdeal: 0.5 });
+  assert.deepEqual(comparison(runs[5], runs), { againstOne: null, againstIdeal: null });
+});
+
+test("an axis has round times within its length", () => {
+  assert.deepEqual(ticks(40, 4), [0, 10, 20, 30, 40]);
+  assert.deepEqual(ticks(0.9, 6), [0, 0.2, 0.4, 0.6000000000000001, 0.8]);
+  assert.deepEqual(ticks(0, 6), [0]);
+});

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import playgrad as pg
+from playgrad.devices import registry
+
+
+@pytest.fixture
+def graph() -> Iterator[pg.Graph]:
+    """A new graph, the default one within the test."""
+    graph = pg.Graph()
+    with graph.as_default():
+        yield graph
+
+
+@pytest.fixture(autouse=True)
+def same_devices_afterwards() -> Iterator[None]:
+    """Tests may ask for any number of logical devices."""
+    before = dict(registry._wanted)
+    yield
+    registry._wanted.clear()
+    registry._wanted.update(before)

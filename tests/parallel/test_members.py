@@ -1,0 +1,268 @@
+"""Members that hang, fail or die: an error that names them, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad.compiler.split import sender_of
+from playgrad.devices import registry
+from playgrad.errors import DeviceLostError, DeviceTimeoutError
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.build import add_node
+from playgrad.parallel import collectives
+from playgrad.runtime.transport import LocalTransport
+
+DEVICES = ["cpu:0", "cpu:1", "cpu:2", "cpu:3"]
+PATIENCE = 20.0  # seconds after which a test that waits has failed
+
+
+class Culprit:
+    """What the operation ``misbehave`` does: pass its input on, hang or raise."""
+
+    def __init__(self) -> None:
+        self.mode = "fine"
+        self.woken = threading.Event()
+
+    def __call__(self, inputs: list, attrs: dict) -> list:
+        if self.mode == "hang":
+            assert self.woken.wait(PATIENCE)
+        elif self.mode == "raise":
+            raise ZeroDivisionError("the culprit divides by zero")
+        return [inputs[0]]
+
+
+CULPRIT = Culprit()
+MISBEHAVE = pg.OpDef("misbehave", lambda inputs, attrs: [inputs[0]], lambda *a: CULPRIT(*a))
+
+
+@pytest.fixture
+def culprit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Culprit]:
+    culprit = Culprit()
+    monkeypatch.setitem(globals(), "CULPRIT", culprit)
+    yield culprit
+    culprit.woken.set()
+
+
+@pytest.fixture
+def session(graph: pg.Graph) -> Iterator[pg.Session]:
+    """A session on four processors that loses patience soon; it leaves no threads behind."""
+    pg.set_logical_devices(cpu=4)
+    before = set(threading.enumerate())
+    with pg.Session(graph, device="cpu") as session:
+        session.executor.timeout = 1.0
+        yield session
+    CULPRIT.woken.set()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(PATIENCE)
+        assert not thread.is_alive(), thread
+
+
+def ring_of_four() -> list[Tensor]:
+    """Sums of 1, 2, 3 and 4; the third member may misbehave."""
+    tensors = []
+    for number, device in enumerate(DEVICES, 1):
+        with pg.device(device):
+            x = pg.Variable(np.full(8, number, np.float32), name=f"x{number}") * 1.0
+            tensors.append(add_node(MISBEHAVE, [x], name="misbehave").output if number == 3 else x)
+    return collectives.get("ring").all_reduce(tensors, DEVICES)
+
+
+def check_sums(session: pg.Session, sums: list[Tensor]) -> None:
+    for value in session.run(sums):
+        np.testing.assert_array_equal(value, np.full(8, 10.0))
+
+
+class TestOnProcessors:
+    def test_that_hangs(self, session: pg.Session, culprit: Culprit) -> None:
+        sums = ring_of_four()
+        check_sums(session, sums)
+        culprit.mode = "hang"
+        start = time.perf_counter()
+        with pytest.raises(DeviceTimeoutError) as caught:
+            session.run(sums)
+        assert time.perf_counter() - start < PATIENCE / 2
+        text = str(caught.value)
+        assert "no answer for 1 s from cpu:2 ('cpu:2 segment" in text
+        assert "cpu:0" not in text and "cpu:1" not in text and "cpu:3" not in text
+        culprit.mode = "fine"
+        check_sums(session, sums)  # while the old thread still hangs
+        culprit.woken.set()
+        check_sums(session, sums)
+
+    def test_that_wakes_up_late_spoils_nothing(self, graph: pg.Graph, culprit: Culprit) -> None:
+        """What it sends then belongs to a run that is over."""
+        pg.set_logical_devices(cpu=2)
+        x = pg.placeholder("float32", [2], name="x")
+        with pg.device("cpu:0"):
+            there = x + 1.0
+        with pg.device("cpu:1"):
+            seen = add_node(MISBEHAVE, [there]).output
+            total = pg.reduce_sum(seen * 2.0)
+        with pg.device("cpu:0"):
+            back = total + 1.0
+        with pg.Session(graph, device="cpu") as session:
+            session.executor.timeout = 0.2
+            culprit.mode = "hang"
+            with pytest.raises(DeviceTimeoutError):
+                session.run(back, {x: [100.0, 100.0]})
+            culprit.mode = "fine"
+            waker = threading.Timer(0.05, culprit.woken.set)
+            waker.start()
+            session.executor.delays = {"cpu:0": 0.05}
+            for _ in range(5):
+                assert session.run(back, {x: [1.0, 2.0]}) == 11.0
+            waker.join()
+
+    def test_that_raises(self, session: pg.Session, culprit: Culprit) -> None:
+        sums = ring_of_four()
+        culprit.mode = "raise"
+        with pytest.raises(ZeroDivisionError, match="the culprit divides by zero") as caught:
+            session.run(sums)
+        assert caught.value.__notes__ == ["cpu:2 was computing 'misbehave'."]
+        culprit.mode = "fine"
+        check_sums(session, sums)
+
+    def test_an_error_while_another_hangs(self, session: pg.Session, culprit: Culprit) -> None:
+        """The error is what the caller gets; the one that hangs is not waited for longer."""
+        culprit.mode = "hang"
+        with pg.device("cpu:1"):
+            hung = add_node(MISBEHAVE, [pg.Variable(np.zeros(1, np.float32)) * 1.0]).output
+        raising = pg.OpDef("raising", lambda inputs, attrs: [inputs[0]], fail)
+        with pg.device("cpu:2"):
+            failed = add_node(raising, [pg.Variable(np.zeros(1, np.float32)) * 1.0]).output
+        with pytest.raises(ArithmeticError, match="no such number"):
+            session.run([hung, failed])
+        culprit.woken.set()
+        assert session.run(hung) == 0.0
+
+    def test_stop_while_another_hangs(self, session: pg.Session, culprit: Culprit) -> None:
+        sums = ring_of_four()
+        culprit.mode = "hang"
+        end = time.perf_counter() + 0.3
+        session.stop_check = lambda: time.perf_counter() > end
+        with pytest.raises(KeyboardInterrupt):
+            session.run(sums)
+        session.stop_check = lambda: False
+        culprit.mode = "fine"
+        check_sums(session, sums)
+
+
+def fail(inputs: list, attrs: dict) -> list:
+    raise ArithmeticError("no such number")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("way", ["ring", "tree", "central"])
+def test_a_gpu_lost_in_the_middle_of_an_all_reduce(graph: pg.Graph, way: str) -> None:
+    """The error names it; what the others hold can still be used in the same session."""
+    registry.close_gpus()
+    pg.set_logical_devices(gpu=3)
+    devices = ["gpu:0", "gpu:1", "gpu:2"]
+    tensors = []
+    for number, device in enumerate(devices, 1):
+        with pg.device(device):
+            tensors.append(pg.Variable(np.full(4096, number, np.float32), name=f"x{number}") * 1.0)
+    sums = collectives.get(way).all_reduce(tensors, devices)
+    with pg.device("gpu:0"):
+        step = pg.group(*(pg.reduce_sum(total) for total in sums))
+        survivor = pg.reduce_mean(tensors[0]) + 1.0
+    with pg.Session(graph, device="gpu") as session:
+        session.run(step)
+        session.executor.delays = dict.fromkeys(devices, 0.005)
+        host = session._gpu("gpu:1").host
+        killer = threading.Timer(0.1, host.destroy)
+        killer.start()
+        with pytest.raises(DeviceLostError) as caught:
+            end = time.perf_counter() + PATIENCE
+            while time.perf_counter() < end:
+                session.run(step)
+        killer.join()
+        assert "gpu:1" in str(caught.value)
+        assert session.run(survivor) == 2.0
+        with pytest.raises(DeviceLostError, match="gpu:1"):
+            session.run(step)
+    registry.close_gpus()
+    with pg.Session(graph, device="gpu") as session:
+        for value in session.run(sums):
+            np.testing.assert_array_equal(value, np.full(4096, 6.0))
+    registry.close_gpus()
+
+
+class SocketTransport:
+    """Every byte goes through a socket, as it would between machines; one connection a channel."""
+
+    limit = 2.0
+
+    def __init__(self) -> None:
+        self.ends: dict[str, tuple[socket.socket, socket.socket]] = {}
+        self.lock = threading.Lock()
+        self.dead: set[str] = set()
+        self.bytes = 0
+
+    def _end(self, channel: str, number: int) -> socket.socket:
+        with self.lock:
+            if channel not in self.ends:
+                self.ends[channel] = socket.socketpair()
+                self.ends[channel][1].settimeout(self.limit)
+            return self.ends[channel][number]
+
+    def put(self, channel: str, array: np.ndarray) -> None:
+        data = pickle.dumps(array)
+        end = self._end(channel, 0)
+        if sender_of(channel) in self.dead:
+            end.close()
+            return
+        self.bytes += array.nbytes
+        end.sendall(len(data).to_bytes(8, "little") + data)
+
+    def get(self, channel: str) -> np.ndarray:
+        file = self._end(channel, 1).makefile("rb")
+        with file:
+            size = int.from_bytes(file.read(8), "little")
+            if not size:
+                raise DeviceLostError(f"{sender_of(channel)} is gone: '{channel}' was closed.")
+            return pickle.loads(file.read(size))
+
+    def clear(self) -> None:
+        for pair in self.ends.values():
+            for end in pair:
+                end.close()
+        self.ends.clear()
+
+
+class TestTransport:
+    """Another way to carry tensors behind the same seam."""
+
+    def test_by_sockets(self, graph: pg.Graph, culprit: Culprit) -> None:
+        pg.set_logical_devices(cpu=4)
+        made: list[SocketTransport] = []
+
+        def new_transport() -> SocketTransport:
+            made.append(SocketTransport())
+            return made[-1]
+
+        sums = ring_of_four()
+        with pg.Session(graph, device="cpu", new_transport=new_transport) as session:
+            check_sums(session, sums)
+            check_sums(session, sums)
+            used = max(made, key=lambda transport: transport.bytes)
+            assert used.bytes == 2 * collectives.get("ring").bytes_moved(32, 4)
+            used.dead.add("cpu:1")
+            with pytest.raises(DeviceLostError, match=r"cpu:1 is gone: '\S+ cpu:1->cpu:\d' was"):
+                session.run(sums)
+            check_sums(session, sums)  # by a new one
+
+    def test_nothing_was_sent(self) -> None:
+        transport = LocalTransport()
+        transport.put("x:0 cpu:0->gpu:1", np.zeros(1))
+        transport.clear()
+        with pytest.raises(DeviceLostError, match="cpu:0 has sent nothing on the channel 'x:0 "):
+            transport.get("x:0 cpu:0->gpu:1")

@@ -1,0 +1,124 @@
+"""What devices of a pipeline keep: fewer activations where backward passes begin earlier."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import playgrad as pg
+from playgrad.compiler.compile import compile_program
+from playgrad.compiler.dispatches import Place
+from playgrad.compiler.place import Policy
+from playgrad.compiler.plan import PlanBuilder
+from playgrad.compiler.program import Program
+from playgrad.devices.base import Limits, Target
+from playgrad.nn.resident import make_resident
+from playgrad.nn.steps import build_train_step
+from playgrad.ops.state import is_variable
+from playgrad.parallel import collectives
+from playgrad.parallel.layout import Layout
+from playgrad.parallel.partition import take_apart
+from playgrad.parallel.rewrite import rewrite
+from playgrad.parallel.schedules import make_schedule, simulate
+from playgrad.runtime.memory import device_memory
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(64, 32)).astype(np.float32)
+Y = rng.integers(0, 5, 64).astype(np.int32)
+DEVICES, MICRO_BATCHES, STAGES = 3, 8, (0, 0, 1, 1, 2, 2)
+
+
+def compiled_model(strategy: pg.parallel.Pipeline | None) -> pg.Model:
+    with pg.Graph(seed=1).as_default():
+        layers = [pg.nn.Dense(32, activation="tanh") for _ in range(5)]
+        model = pg.Sequential([*layers, pg.nn.Dense(5)])
+    loss = pg.nn.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss, device="cpu", strategy=strategy)
+    return model
+
+
+def trained(schedule: str) -> pg.Model:
+    model = compiled_model(pg.parallel.Pipeline(DEVICES, MICRO_BATCHES, schedule, stages=(2, 2, 2)))
+    model.fit(X, Y, batch_size=64, verbose=0)
+    return model
+
+
+def bytes_on_cpus(schedule: str) -> list[int]:
+    model = trained(schedule)
+    runnable = model.session.compiled(model.training_targets)
+    assert runnable is not None
+    memory = device_memory(runnable)
+    model.session.close()
+    assert list(memory) == [f"cpu:{i}" for i in range(DEVICES)]
+    assert all(own.variables >= 2 * 4 * 32 * 33 for own in list(memory.values())[:2])
+    return [own.values for own in memory.values()]
+
+
+def bytes_on_gpus(schedule: str) -> list[int]:
+    """By the Plans, without GPUs that they run on."""
+    model = compiled_model(None)
+    model.build((32,))
+    model.compiled()[0].prepare(model.graph)
+    data = make_resident(model, "train", [X], [Y])
+    step = build_train_step(model, data, 64, True, None, STAGES)
+    names = tuple(f"gpu:{i}" for i in range(DEVICES))
+    passes = tuple(item.entry for item in simulate(make_schedule(schedule, DEVICES, MICRO_BATCHES)))
+    layout = Layout((names,), passes, collectives.get("central"))
+    rewritten = rewrite(take_apart(step.run), 64, layout, "pipeline")
+    policy = Policy("gpu:0", names, lambda node: rewritten.homes.get(node.name))
+    compiled = compile_program(Program(model.graph, targets=[rewritten.run]), {}, policy)
+    places = {
+        node.name: Place("state", 256 * number)
+        for number, node in enumerate(filter(is_variable, compiled.order))
+    }
+    plans = [
+        PlanBuilder(
+            [segment.nodes for segment in compiled.segments[name]],
+            compiled.on_device(name),
+            Target(True, Limits()),
+            places,
+        ).build()
+        for name in names
+    ]
+    model.session.close()
+    return [sum(buffer["size"] for buffer in plan["buffers"]) for plan in plans]
+
+
+def test_1f1b_needs_less_memory_than_gpipe() -> None:
+    pg.set_logical_devices(cpu=DEVICES)
+    for measure in (bytes_on_cpus, bytes_on_gpus):
+        late, early = measure("gpipe"), measure("1f1b")
+        assert all(b < 0.75 * a for a, b in zip(late, early, strict=True)), (late, early)
+        # A later stage has fewer micro-batches in flight.
+        assert early[0] > early[1] > early[2]
+
+
+def test_devices_follow_the_schedule() -> None:
+    pg.set_logical_devices(cpu=DEVICES)
+    model = trained("1f1b")
+    runnable = model.session.compiled(model.training_targets)
+    assert runnable is not None
+    for number, order in enumerate(make_schedule("1f1b", DEVICES, MICRO_BATCHES)):
+        segments = runnable.compiled.segments[f"cpu:{number}"]
+        tasks = [segment.task for segment in segments if segment.task not in ("inputs", None)]
+        wanted = [f"{'backward' if e.backward else 'forward'} {e.micro_batch}" for e in order]
+        assert tasks == [*wanted, "update"]
+    model.session.close()
+
+
+def test_a_run_leaves_no_values_behind() -> None:
+    """What is freed on the way is freed once, and what is fetched is not freed."""
+    pg.set_logical_devices(cpu=2)
+    with pg.Graph().as_default() as graph:
+        with pg.device("cpu:1"):
+            x = pg.placeholder("float32", [2]) * 3.0
+            y = x + 1.0
+        with pg.device("cpu:0"):
+            z = y * x
+    feeds = {graph.tensor("placeholder:0"): np.float32([1, 2])}
+    with pg.Session(graph, "cpu") as session:
+        for _ in range(2):
+            values = session.run([x, y, z], feeds)
+            np.testing.assert_array_equal(np.stack(values), [[3, 6], [4, 7], [12, 42]])
+        runnable = session.compiled([x, y, z], feeds)
+        assert runnable is not None and not runnable.values
+        assert sum(map(len, runnable.dying.values())) > 0

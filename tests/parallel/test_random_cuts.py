@@ -1,0 +1,90 @@
+"""Graphs cut at random over devices, some of them slow, in any order: the same values."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import playgrad as pg
+from playgrad.parallel import collectives
+from tests.compiler.interpreter import interpret
+from tests.compiler.random_programs import Sampled, sampled_programs
+
+DELAYS = st.sampled_from([0.0, 0.001, 0.004])
+
+
+def check_cut(sampled: Sampled, devices: list[str], data: st.DataObject, default: str) -> None:
+    """Two runs with nodes and variables scattered, as against what the program means."""
+    program, state = sampled.program, dict(sampled.state)
+    places = st.sampled_from([None, *devices])
+    for node in program.graph.nodes:
+        if node.op.name != "read_variable" and not node.op.writes:
+            node.device = data.draw(places)
+    fetches = {"tensors": program.fetches, "targets": program.targets}
+    with pg.Session(device=default) as session:
+        session.executor.timeout = 60.0
+        session.executor.choose = random.Random(data.draw(st.integers(0, 999))).choice
+        session.executor.delays = {device: data.draw(DELAYS) for device in devices}
+        for _ in range(2):
+            expected, state = interpret(program, sampled.feeds, state)
+            actual = session.run(fetches, sampled.feed_dict())
+            for want, have in zip(expected, actual["tensors"], strict=True):
+                np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5)
+            for name, want in state.items():
+                value = session.value(program.graph.tensor(name))
+                np.testing.assert_allclose(value, want, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sampled_programs(), st.integers(2, 4), st.data())
+def test_over_processors(sampled: Sampled, count: int, data: st.DataObject) -> None:
+    pg.set_logical_devices(cpu=4)
+    check_cut(sampled, [f"cpu:{i}" for i in range(count)], data, "cpu")
+
+
+@pytest.mark.gpu
+@settings(max_examples=40, deadline=None)
+@given(sampled_programs(), st.integers(2, 4), st.data())
+def test_over_processors_and_gpus(sampled: Sampled, count: int, data: st.DataObject) -> None:
+    pg.set_logical_devices(cpu=2, gpu=2)
+    mixed = ["gpu:0", "cpu:1", "gpu:1", "cpu:0"]
+    check_cut(sampled, mixed[:count], data, data.draw(st.sampled_from(["cpu", "gpu"])))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.sampled_from(["ring", "tree", "central"]), min_size=1, max_size=3),
+    st.integers(2, 4),
+    st.data(),
+)
+def test_collectives_under_delays(ways: list[str], count: int, data: st.DataObject) -> None:
+    """Several on their way at once, with tasks or without: the same bits, no deadlock."""
+    pg.set_logical_devices(cpu=4)
+    devices = [f"cpu:{i}" for i in range(count)]
+    rng = np.random.default_rng(0)
+    graph = pg.Graph()
+    with graph.as_default():
+        tensors = []
+        for device in devices:
+            with pg.device(device):
+                tensors.append(pg.Variable(rng.normal(size=9).astype(np.float32)) * 1.0)
+        sums = []
+        for number, way in enumerate(ways):
+            task = data.draw(st.sampled_from([None, f"reduce {number}"]))
+            with graph.task(task):
+                sums += collectives.get(way).all_reduce(tensors, devices)
+    with pg.Session(graph, device="cpu") as session:
+        before = session.run(sums)
+    with pg.Session(graph, device="cpu") as session:
+        session.executor.timeout = 60.0
+        session.executor.choose = random.Random(data.draw(st.integers(0, 999))).choice
+        session.executor.delays = {device: data.draw(DELAYS) for device in devices}
+        after = session.run(sums)
+    for first, second in zip(before, after, strict=True):
+        assert first.tobytes() == second.tobytes()
+    for start in range(0, len(after), count):
+        assert len({value.tobytes() for value in after[start : start + count]}) == 1

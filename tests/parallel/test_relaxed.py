@@ -1,0 +1,184 @@
+"""Strategies whose devices do not meet at every step, and steps that overlap on one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.errors import GraphError
+from playgrad.nn.batches import prepare
+from playgrad.nn.parallel_step import AsynchronousStep, build_parallel_step
+from playgrad.nn.resident import make_resident
+from playgrad.parallel import AsynchronousDataParallel, LocalSGD, Overlap, Strategy
+from playgrad.runtime.options import Options, options_set
+from playgrad.runtime.trace import Trace
+
+IMAGES = np.random.default_rng(0).integers(0, 256, (120, 6, 6)).astype(np.uint8)
+LABELS = (IMAGES.reshape(120, -1)[:, :12].mean(1) // 26).astype(int) % 10
+BATCH = 12
+EPOCHS = 5
+
+
+def model(strategy: Strategy | None, optimizer: pg.optim.Optimizer | None = None) -> pg.Model:
+    pg.reset_default_graph(3)
+    made = pg.Sequential(
+        [
+            nn.Rescaling(1 / 255),
+            nn.Flatten(),
+            nn.Dense(16, activation="relu"),
+            nn.Dropout(0.2),
+            nn.Dense(10),
+        ]
+    )
+    made.compile(
+        optimizer or pg.optim.Adam(0.01),
+        nn.SparseCategoricalCrossentropy(from_logits=True),
+        device="cpu",
+        strategy=strategy,
+    )
+    return made
+
+
+def train(made: pg.Model) -> tuple[nn.History, dict[str, Any]]:
+    history = made.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
+    weights = made.get_weights()
+    made.close()
+    return history, weights
+
+
+@pytest.mark.parametrize("steps", [1, 3, 50])
+def test_overlapping_steps_give_the_same_numbers(steps: int) -> None:
+    alone, weights = train(model(None))
+    together, same = train(model(Overlap(steps)))
+    np.testing.assert_array_equal(together.losses, alone.losses)
+    for name, value in weights.items():
+        np.testing.assert_array_equal(same[name], value)
+
+
+def test_overlapping_steps_are_one_graph() -> None:
+    """The input of the second step waits for the loss before it, which must be finite, but not for
+    the backward pass."""
+    made = model(Overlap(3))
+    with options_set(Options(steps=6)):
+        made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
+    inside = [node for node in made.graph.nodes if node.name.startswith("unrolled/step_1/")]
+    gathers = [node for node in inside if node.op.name == "gather"]
+    assert len(gathers) == 2
+    for node in gathers:
+        before = {node}
+        for earlier in reversed(made.graph.nodes):
+            if earlier in before:
+                before.update(earlier.predecessors)
+        assert not any(other.phase == "gradient" for other in before)
+    made.close()
+
+
+@pytest.mark.parametrize("devices", [2, 3])
+def test_local_sgd_with_a_mean_at_every_step_is_data_parallel(devices: int) -> None:
+    _, weights = train(model(None, pg.optim.SGD(0.1)))
+    _, same = train(model(LocalSGD(devices, every=1), pg.optim.SGD(0.1)))
+    for name, value in weights.items():
+        np.testing.assert_allclose(same[name], value, atol=1e-5)
+
+
+def test_local_sgd_means_now_and_then() -> None:
+    """Between two means the replicas differ; after each epoch they do not."""
+    made = model(LocalSGD(2, every=4))
+    history = made.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
+    assert history.losses[-5:].mean() < history.losses[:5].mean()
+    (kernel,) = [v for n, v in made.weights.items() if n == "dense_1/kernel"]
+    mirror = made.graph.node(f"{kernel.variable_name}/replica_1").outputs[0]
+    np.testing.assert_array_equal(made.session.value(mirror), made.session.value(kernel))
+    made.session.run(made.training_targets[0])
+    assert not np.array_equal(made.session.value(mirror), made.session.value(kernel))
+    made.close()
+
+
+def test_one_asynchronous_replica_is_no_different() -> None:
+    alone, weights = train(model(None))
+    history, same = train(model(AsynchronousDataParallel(1)))
+    np.testing.assert_allclose(history.losses, alone.losses, rtol=1e-5)
+    np.testing.assert_allclose(
+        same["dense_1/kernel"], weights["dense_1/kernel"], rtol=1e-4, atol=1e-6
+    )
+    assert history.parallel["staleness"] == {"0": len(history.losses)}
+
+
+def test_asynchronous_replicas_learn() -> None:
+    history, _ = train(model(AsynchronousDataParallel(3)))
+    told = history.parallel
+    assert len(history.losses) == 50
+    assert sum(told["updates"].values()) == 50
+    assert set(told["updates"]) == {"cpu:0", "cpu:1", "cpu:2"}
+    assert told["mean_staleness"] > 0
+    assert history.losses[-10:].mean() < history.losses[:10].mean()
+
+
+def test_a_slow_replica_holds_up_nobody_unless_asked_to() -> None:
+    slow = {"cpu:1": 0.2}
+    with options_set(Options(steps=24)):
+        free, _ = train(model(AsynchronousDataParallel(3, delays=slow)))
+        bound, _ = train(model(AsynchronousDataParallel(3, staleness=1, delays=slow)))
+    counts = free.parallel["updates"]
+    assert counts["cpu:1"] < min(counts["cpu:0"], counts["cpu:2"])
+    counts = bound.parallel["updates"]
+    assert max(counts.values()) - min(counts.values()) <= 2
+    # While one is at a batch, each of the others goes from one batch behind to two ahead of it.
+    assert max(map(int, bound.parallel["staleness"])) <= 6
+
+
+def asynchronous(made: pg.Model, devices: int) -> AsynchronousStep:
+    xs, ys = prepare(made, IMAGES, LABELS, "")
+    optimizer, _ = made.compiled()
+    optimizer.prepare(made.graph)
+    data = make_resident(made, "train", xs, ys)
+    step = build_parallel_step(made, data, BATCH, True, None, AsynchronousDataParallel(devices))
+    assert isinstance(step, AsynchronousStep)
+    return step
+
+
+def test_a_replica_that_dies_is_named_and_the_others_go_on() -> None:
+    made = model(None)
+    step = asynchronous(made, 3)
+    assert step.repeat(made.session, 6).steps_done == 6
+    step.server.clients[1].session.close()
+    assert step.repeat(made.session, 12).steps_done == 12
+    told = step.server.report
+    assert list(told.lost) == ["cpu:1"] and "closed" in told.lost["cpu:1"]
+    assert sum(told.updates.values()) == 18
+    for client in step.server.clients:
+        client.session.close()
+    with pytest.raises(GraphError, match="closed"):
+        step.repeat(made.session, 12)
+    step.finish()
+    made.close()
+
+
+def test_a_trace_of_asynchronous_training() -> None:
+    """Batches of several replicas at the same time, and the updates of the weights."""
+    trace = Trace()
+    made = model(AsynchronousDataParallel(2, delays={"cpu:0": 0.01, "cpu:1": 0.01}))
+    with options_set(Options(trace=trace, steps=8)):
+        made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
+    made.close()
+    assert {event.device for event in trace.events} == {"cpu:0", "cpu:1", "cpu:0 (weights)"}
+    assert sum(event.kind == "update" for event in trace.events) == 8
+    first, second = ([e for e in trace.events if e.device == f"cpu:{i}"] for i in range(2))
+    assert any(a.start < b.end and b.start < a.end for a in first for b in second)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Overlap(0), "0 steps cannot overlap"),
+        (lambda: LocalSGD(2, every=0), "every 0 steps"),
+        (lambda: AsynchronousDataParallel(2, staleness=-1), "a staleness of -1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(make: Any, words: str) -> None:
+    with pytest.raises(GraphError, match=words):
+        make()

@@ -1,0 +1,71 @@
+"""Images of Python's memory: made by Node from the library as it is, told honestly where not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from playgrad import paths
+from playgrad.server import image
+from playgrad.server.bundle import Bundle, BundleCache
+from playgrad.server.image import ImageCache, ImageError
+
+
+def test_image_holds_the_library_and_is_made_once(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = ImageCache(BundleCache()).make()
+    content = made.read_bytes()
+    (length,) = struct.unpack_from("<I", content)
+    header = json.loads(content[4 : 4 + length])
+    names = {path.removeprefix("/lib/python3.14/site-packages/") for path, _ in header["files"]}
+    assert {"playgrad/__init__.py", "playgrad/kernels/matmul_register.wgsl"} <= names
+    assert not any(name.startswith("playgrad/server") for name in names)
+    pages = sum(count for _, count in header["pages"])
+    files = sum(size for _, size in header["files"])
+    assert len(content) == 4 + length + header["state"] + files + 4096 * pages
+    assert gzip.decompress(made.with_name(f"{made.name}.gz").read_bytes()) == content
+
+    monkeypatch.setenv("PATH", "")  # no Node: what is there is enough
+    assert ImageCache(BundleCache()).make() == made
+    response = client.get("/image/python.bin", headers={"Accept-Encoding": "identity"})
+    assert response.data == content
+    again = client.get("/image/python.bin", headers={"If-None-Match": response.headers["ETag"]})
+    assert again.status_code == 304
+
+
+def test_each_library_has_an_image_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Edited(BundleCache):
+        def get(self) -> Bundle:
+            return Bundle(b"", "another")
+
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(image, "_members", lambda bundle: [])
+    with pytest.raises(ImageError, match="node is not on PATH"):
+        ImageCache(Edited()).make()
+
+
+def test_library_that_cannot_be_imported_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(BundleCache):
+        def get(self) -> Bundle:
+            return Bundle(b"", "broken")
+
+    monkeypatch.setattr(image, "_members", lambda bundle: [])
+    with pytest.raises(ImageError, match="No module named 'numpy'"):
+        ImageCache(Broken()).make()
+
+
+def test_page_is_told_where_there_is_none(
+    client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "var", lambda: tmp_path)
+    response = client.get("/image/python.bin")
+    assert response.status_code == 404
+    assert "not there yet, or cannot be made" in response.text
+    with pytest.raises(ImageError, match="run `make setup`"):
+        ImageCache(BundleCache()).make()

@@ -1,0 +1,57 @@
+"""The examples of several devices run to their end and say what they promise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from playgrad.cli import main
+from playgrad.devices import registry
+from playgrad.graph.graph import reset_default_graph
+from playgrad.parallel.schedules import SCHEDULES
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    yield
+    registry.set_logical_devices(cpu=1)
+    reset_default_graph()
+
+
+def output(capsys: pytest.CaptureFixture[str], example: str) -> str:
+    assert main(["train", example]) == 0
+    return capsys.readouterr().out
+
+
+def test_branching_two_devices(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "branching-two-devices")
+    operations = re.search(r"(\d+) operations are on the second device", out)
+    accuracy = re.search(r"accuracy ([\d.]+)%", out)
+    assert operations and int(operations[1]) > 10
+    assert accuracy and float(accuracy[1]) > 65
+
+
+def test_pipeline_schedules(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "pipeline-schedules")
+    losses = dict(re.findall(r"^(\S+): loss ([\d.]+)$", out, re.MULTILINE))
+    assert list(losses) == list(SCHEDULES)
+    # A schedule changes the order, not the result; but one makes updates without waiting.
+    stale = losses.pop("pipedream")
+    assert len(set(losses.values())) == 1
+    assert stale not in losses.values()
+    assert "bubble 11% by the formula" in out
+
+
+def test_sync_against_async(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "sync-against-async")
+    assert re.search(r"^synchronous: 32 steps", out, re.MULTILINE)
+    free, bound = (
+        [int(n) for n in re.findall(r"'cpu:\d': (\d+)", line)]
+        for line in out.splitlines()
+        if line.startswith("  updates")
+    )
+    assert sum(free) == sum(bound) == 32
+    assert free[0] > free[1]
+    assert abs(bound[0] - bound[1]) <= 2

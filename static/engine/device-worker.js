@@ -2,11 +2,12 @@
  * The device worker: serves the Python worker's calls on its GPU devices, one after the other.
  *
  * Calls come on a message port; each answer is one frame in the reply ring, because the caller is
- * asleep until then. The page connects the two, and connects again after it restarted Python.
+ * asleep until then. The page connects the two.
  */
 
 import { describe, findAdapter, openDevice } from "./adapter.js";
 import { EngineError } from "./errors.js";
+import { holdForLife } from "./life.js";
 import { DeviceCall, DeviceCommand, DeviceEvent } from "./messages.js";
 import { Runner } from "./runner.js";
 import { RingWriter, stopFlag } from "./shared-memory.js";
@@ -18,7 +19,7 @@ import { RingWriter, stopFlag } from "./shared-memory.js";
  */
 
 class Connection {
-  #port;
+  #device;
   #answers;
   #stop;
   /** @type {Map<number, Runner>} */
@@ -26,19 +27,16 @@ class Connection {
   #nextDevice = 1;
   #last = Promise.resolve();
 
-  /** @param {{port: MessagePort, control: SharedArrayBuffer, reply: SharedArrayBuffer}} ends */
-  constructor({ port, control, reply }) {
-    this.#port = port;
-    this.#answers = new RingWriter(reply);
+  /**
+   * @param {{device: string, port: MessagePort, control: SharedArrayBuffer,
+   *          reply: SharedArrayBuffer}} ends
+   */
+  constructor({ device, port, control, reply }) {
+    this.#device = device;
+    this.#answers = new RingWriter(reply, control);
     this.#stop = stopFlag(control);
-    // Python waits for each answer, but `close` is sent without waiting: keep the order.
+    // Python may not have waited for the answer to a call when it makes the next: keep the order.
     port.onmessage = ({ data }) => (this.#last = this.#last.then(() => this.#serve(data)));
-  }
-
-  close() {
-    this.#port.close();
-    for (const runner of this.#runners.values()) runner.destroy();
-    this.#runners.clear();
   }
 
   /** @param {Call} call */
@@ -89,7 +87,7 @@ class Connection {
     this.#runners.set(id, runner);
     runner.lost.then((message) => {
       // Only a loss that nobody asked for is news.
-      if (this.#runners.get(id) === runner) self.postMessage({ kind: DeviceEvent.LOST, message });
+      if (this.#runners.get(id) === runner) report(this.#device, "lost", message);
     });
     // Within reach of the developer tools, where a learner may look at the device that trains.
     Object.assign(globalThis, { playgradDevice: device });
@@ -139,12 +137,14 @@ async function announce() {
   }
 }
 
-/** @type {Connection | undefined} */
-let connection;
+/** @param {string} device @param {"ready" | "lost"} state @param {string} [message] */
+function report(device, state, message) {
+  self.postMessage({ kind: DeviceEvent.WORKER, device, state, message });
+}
 
 self.onmessage = ({ data }) => {
+  if (data.kind === DeviceCommand.LOOK) announce();
   if (data.kind !== DeviceCommand.CONNECT) return;
-  connection?.close();
-  connection = new Connection(data);
-  announce();
+  new Connection(data);
+  holdForLife(data.lock, () => report(data.device, "ready"));
 };

@@ -6,18 +6,21 @@
  *     `DeviceCommand`, `DeviceEvent`);
  *   - the mailbox in shared memory, page → Python, which is read even while Python is busy
  *     (`Request`);
- *   - the message port from Python to a device worker (`DeviceCall`), answered through shared
+ *   - a message port from Python to each device worker (`DeviceCall`), answered through shared
  *     memory, because the Python worker sleeps until the answer is there.
  */
 
 /** Page → Python worker. */
 export const PythonCommand = Object.freeze({
-  /** {memory: SharedMemory, ports: MessagePort[]}: boot; sent once. */
+  /** {memory: SharedMemory, ports: MessagePort[]}: boot; sent once. The ports are spare ones, for
+   * device workers to come. */
   START: "start",
   /** {files: string[]}: files of the server that the program will read; a hint. */
   EXPECT: "expect",
   /** {}: there is something in the mailbox; needed only while Python is idle. */
   POKE: "poke",
+  /** {ports}: spare ports for device workers, for those that were used up. */
+  PORTS: "ports",
 });
 
 /** Python worker → page. */
@@ -45,16 +48,20 @@ export const PythonEvent = Object.freeze({
 
 /** Page → device worker. */
 export const DeviceCommand = Object.freeze({
-  /** {control, reply, port}: serve this Python worker; what an earlier one owned is destroyed. */
+  /** {}: look whether there is a GPU, and answer with `DeviceEvent.DEVICE`. */
+  LOOK: "look",
+  /** {device, lock, control, reply, port}: serve Python's calls on the port as `device`, holding
+   * `lock` for as long as the worker lives; sent once. */
   CONNECT: "connect",
 });
 
 /** Device worker → page. */
 export const DeviceEvent = Object.freeze({
-  /** {available, info?, error?}: sent once after every connect. */
+  /** {available, info?, error?}: the answer to `LOOK`. */
   DEVICE: "device",
-  /** {message}: the GPU device is gone; the next run opens a new one. */
-  LOST: "device_lost",
+  /** {device, state, message?}: "starting" (sent by Python's worker), "ready" to be called, or
+   * "lost", worker or GPU; the next run starts it anew. */
+  WORKER: "device_worker",
 });
 
 /** Page → Python, through the mailbox. Those with an `id` are answered by a `reply` event. */

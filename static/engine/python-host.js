@@ -5,6 +5,7 @@
  * Where Python needs `None`, a function returns undefined: `null` would arrive as `jsnull`.
  */
 
+import { mostDevices } from "./device-links.js";
 import { DeviceCall } from "./messages.js";
 import { RingReader, sleep, stopFlag } from "./shared-memory.js";
 
@@ -15,39 +16,78 @@ import { RingReader, sleep, stopFlag } from "./shared-memory.js";
 
 /**
  * @param {import("./shared-memory.js").SharedMemory} memory
- * @param {MessagePort[]} ports to the device workers
+ * @param {import("./device-links.js").DeviceLinks} links to the device workers
  * @param {() => void} checkInterrupt raises KeyboardInterrupt in Python if one is asked for. Python
  *   itself looks only every so many instructions; after a long sleep it is to look at once.
  * @param {import("./data-files.js").DataFiles} files
  */
-export function createHost(memory, ports, checkInterrupt, files) {
+export function createHost(memory, links, checkInterrupt, files) {
   const mailbox = new RingReader(memory.mailbox);
-  const answers = memory.replies.map((ring) => new RingReader(ring));
   const stopRequested = stopFlag(memory.control);
 
+  /**
+   * @param {number} link
+   * @param {string} call one of `DeviceCall`
+   * @param {number} device
+   * @param {string} text
+   * @param {PyProxy[]} data
+   */
+  function post(link, call, device, text, data) {
+    const buffers = data.map(copyOf);
+    const transfer = buffers.map((bytes) => bytes.buffer);
+    return links.get(link).post({ call, device, text, buffers }, transfer);
+  }
+
   return {
-    /** How many device workers there are. */
-    device_workers: () => ports.length,
+    /** How many devices of a kind there may be. */
+    most_devices: mostDevices,
+
+    /** Begin to start a worker for a device. @param {string} device @returns {number} its link */
+    open_link: (device) => links.open(device),
+
+    /** Whether there still is somebody at the other end. @param {number} link */
+    link_alive: (link) => links.get(link).alive,
+
+    /** End a worker that does not answer. @param {number} link */
+    give_up: (link) => links.get(link).giveUp(),
 
     /**
      * One call to a device worker, asleep until its answer is there.
-     * @param {number} worker
+     * @param {number} link
      * @param {string} call one of `DeviceCall`
      * @param {number} device the worker's id for the open device; 0 where none is meant
      * @param {string} text arguments as JSON
      * @param {...PyProxy} data bytes-like objects, copied once
      * @returns {[string, Uint8Array | undefined]} the answer as JSON, and its bytes
      */
-    call_device(worker, call, device, text, ...data) {
-      const buffers = data.map(copyOf);
-      const transfer = buffers.map((bytes) => bytes.buffer);
-      ports[worker].postMessage({ call, device, text, buffers }, transfer);
-      // Not to be broken off: the device obeys the stop word itself, and a reply nobody
-      // takes would be taken for the answer to the next call.
-      let answer;
-      while (!answer) answer = answers[worker].wait();
+    call_device(link, call, device, text, ...data) {
+      // Not to be broken off: the device obeys the stop word itself.
+      const answer = links.answer(link, post(link, call, device, text, data));
       if (call === DeviceCall.EXECUTE) checkInterrupt();
       return [answer.text, answer.payload];
+    },
+
+    /**
+     * A call that is not waited for.
+     * @param {number} link
+     * @param {string} call
+     * @param {number} device
+     * @param {string} text
+     * @param {...PyProxy} data
+     * @returns {number} a ticket for its answer
+     */
+    post_device: (link, call, device, text, ...data) => post(link, call, device, text, data),
+
+    /** The answer if it is there. @param {number} link @param {number} ticket */
+    poll_device: (link, ticket) => framePair(links.get(link).poll(ticket)),
+
+    /** The answer, waited for. @param {number} link @param {number} ticket */
+    wait_device: (link, ticket) => framePair(links.answer(link, ticket)),
+
+    /** Sleep until any device has answered since the last call. @param {number} timeout ms */
+    wait_for_answer(timeout) {
+      links.wait(timeout);
+      checkInterrupt();
     },
 
     /** The next request of the page, if there is one. @returns {[string, Uint8Array?] | undefined} */

@@ -6,6 +6,7 @@
  */
 
 import { DataFiles } from "./data-files.js";
+import { DeviceLinks } from "./device-links.js";
 import { PythonCommand, PythonEvent } from "./messages.js";
 import { bootPython } from "./python-boot.js";
 import { createHost } from "./python-host.js";
@@ -46,6 +47,9 @@ let pyodide;
 /** @type {(() => string) | undefined} Python's `serve`, once it can be called */
 let serve;
 
+/** @type {DeviceLinks | undefined} */
+let links;
+
 /** When each start-up phase ended, in milliseconds since the worker began. @type {Record<string, number>} */
 const timings = {};
 
@@ -83,9 +87,11 @@ function lineSink(kind) {
 
 /** @param {{memory: import("./shared-memory.js").SharedMemory, ports: MessagePort[]}} ends */
 async function start({ memory, ports }) {
+  links = new DeviceLinks(memory, ports);
   pyodide = await runtime;
   const checkInterrupt = () => pyodide.checkInterrupt();
-  pyodide.registerJsModule("playgrad_host", createHost(memory, ports, checkInterrupt, files));
+  const host = createHost(memory, links, checkInterrupt, files);
+  pyodide.registerJsModule("playgrad_host", host);
   loading("library");
   serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
   ended("library");
@@ -123,4 +129,5 @@ self.onmessage = ({ data }) => {
   if (data.kind === PythonCommand.START) start(data).catch((error) => crash(String(error)));
   else if (data.kind === PythonCommand.EXPECT) files.expect(data.files);
   else if (data.kind === PythonCommand.POKE) handlePending();
+  else if (data.kind === PythonCommand.PORTS) links?.add(data.ports);
 };

@@ -1,17 +1,20 @@
 /**
  * The memory shared by the page, the Python worker and the device workers.
  *
- *   control   two Int32 words
+ *   control   three Int32 words
  *               [0] interrupt: its low byte is Pyodide's interrupt buffer; 2 raises KeyboardInterrupt
  *               [1] stop: 1 ends an `execute` between two training steps
+ *               [2] bell: counts what Python, waiting for devices, is to look up for
  *   mailbox   a ring, page → Python
- *   replies   a ring per device worker, device worker → Python
+ *
+ * and a ring for each device worker that was asked for, device worker → Python.
  *
  * A ring is a byte stream with one writer and one reader:
  *
  *   Int32 word [0]  head: bytes ever written, modulo 2^32
  *   Int32 word [1]  tail: bytes ever read, modulo 2^32
- *   bytes from 8    the stream, position p at p modulo capacity (a power of two)
+ *   Int32 word [2]  gone: 1 when the writer has ended, which the page finds out
+ *   bytes from 16   the stream, position p at p modulo capacity (a power of two)
  *
  * and carries frames of a text (JSON) and an optional payload of bytes:
  *
@@ -23,34 +26,68 @@
 
 const HEAD = 0;
 const TAIL = 1;
-const RING_HEADER = 8;
+const GONE = 2;
+const RING_HEADER = 16;
 const FRAME_HEADER = 8;
 
 const INTERRUPT = 0;
 const STOP = 1;
+const BELL = 2;
 const SIGINT = 2;
 
 const MAILBOX_CAPACITY = 8 << 20;
 const REPLY_CAPACITY = 4 << 20;
-const READER_GONE_MS = 2000;
 const REFILL_MS = 4;
 
 /**
- * @typedef {{control: SharedArrayBuffer, mailbox: SharedArrayBuffer,
- *            replies: SharedArrayBuffer[]}} SharedMemory
+ * @typedef {{control: SharedArrayBuffer, mailbox: SharedArrayBuffer}} SharedMemory
  * @typedef {{text: string, payload: Uint8Array | undefined}} Frame
  */
 
-/** @param {number} [deviceCount] device workers to serve @returns {SharedMemory} */
-export function createSharedMemory(deviceCount = 1) {
-  return {
-    control: new SharedArrayBuffer(8),
-    mailbox: new SharedArrayBuffer(RING_HEADER + MAILBOX_CAPACITY),
-    replies: Array.from(
-      { length: deviceCount },
-      () => new SharedArrayBuffer(RING_HEADER + REPLY_CAPACITY),
-    ),
-  };
+/** @returns {SharedMemory} */
+export function createSharedMemory() {
+  return { control: new SharedArrayBuffer(12), mailbox: createRing(MAILBOX_CAPACITY) };
+}
+
+/** An empty ring. @param {number} [capacity] bytes, a power of two */
+export function createRing(capacity = REPLY_CAPACITY) {
+  return new SharedArrayBuffer(RING_HEADER + capacity);
+}
+
+/** @param {Int32Array<SharedArrayBuffer>} control */
+function ringBell(control) {
+  Atomics.add(control, BELL, 1);
+  Atomics.notify(control, BELL);
+}
+
+/**
+ * Tell the reader of a device worker's answers that there will be no more.
+ * @param {SharedArrayBuffer} reply
+ * @param {SharedArrayBuffer} control
+ */
+export function markGone(reply, control) {
+  Atomics.store(new Int32Array(reply, 0, 3), GONE, 1);
+  ringBell(new Int32Array(control));
+}
+
+/** What Python sleeps on while it waits for any of several device workers. */
+export class Bell {
+  #control;
+  #heard = 0;
+
+  /** @param {SharedArrayBuffer} control */
+  constructor(control) {
+    this.#control = new Int32Array(control);
+  }
+
+  /**
+   * Sleep until it is rung; not at all if it was since the last call.
+   * @param {number} [timeout] milliseconds
+   */
+  wait(timeout = Infinity) {
+    Atomics.wait(this.#control, BELL, this.#heard, timeout);
+    this.#heard = Atomics.load(this.#control, BELL);
+  }
 }
 
 /**
@@ -63,6 +100,7 @@ export function requestStop(memory) {
   Atomics.store(control, INTERRUPT, SIGINT);
   Atomics.notify(control, INTERRUPT);
   Atomics.notify(new Int32Array(memory.mailbox, 0, 2), HEAD);
+  ringBell(control);
 }
 
 /**
@@ -102,13 +140,18 @@ export function sleep(control, milliseconds) {
 export class RingWriter {
   #words;
   #bytes;
+  #control;
   /** @type {Uint8Array[]} what did not fit yet */
   #waiting = [];
 
-  /** @param {SharedArrayBuffer} ring */
-  constructor(ring) {
+  /**
+   * @param {SharedArrayBuffer} ring
+   * @param {SharedArrayBuffer} [control] whose bell is rung at each news
+   */
+  constructor(ring, control) {
     this.#words = new Int32Array(ring, 0, 2);
     this.#bytes = new Uint8Array(ring, RING_HEADER);
+    this.#control = control && new Int32Array(control);
   }
 
   /** Queue a frame and write as much as fits. @param {string} text @param {Uint8Array} [payload] */
@@ -143,25 +186,23 @@ export class RingWriter {
     if (wrote) {
       Atomics.store(this.#words, HEAD, head | 0);
       Atomics.notify(this.#words, HEAD);
+      if (this.#control) ringBell(this.#control);
     }
     return this.#waiting.length === 0;
   }
 
   /**
-   * Write a frame, sleeping while the ring is full; for workers only.
+   * Write a frame, sleeping while the ring is full; for workers only. The reader may be busy for
+   * long; when it has ended, the page ends this worker as well.
    * @param {string} text
    * @param {Uint8Array} [payload]
-   * @throws {Error} when nobody reads: the other worker was terminated
    */
   pushBlocking(text, payload) {
     let done = this.push(text, payload);
     while (!done) {
       const tail = Atomics.load(this.#words, TAIL);
       done = this.pump();
-      if (!done && Atomics.wait(this.#words, TAIL, tail, READER_GONE_MS) === "timed-out") {
-        this.#waiting = [];
-        throw new Error("the reader of the ring is gone");
-      }
+      if (!done) Atomics.wait(this.#words, TAIL, tail);
     }
   }
 }
@@ -178,8 +219,13 @@ export class RingReader {
 
   /** @param {SharedArrayBuffer} ring */
   constructor(ring) {
-    this.#words = new Int32Array(ring, 0, 2);
+    this.#words = new Int32Array(ring, 0, 3);
     this.#bytes = new Uint8Array(ring, RING_HEADER);
+  }
+
+  /** Whether the writer has ended; what it wrote before can still be read. */
+  get gone() {
+    return Atomics.load(this.#words, GONE) === 1;
   }
 
   /** The next frame, if all of it is there. @returns {Frame | undefined} */

@@ -1,6 +1,7 @@
 /**
- * The page's only contact with the engine: starts the two workers, joins them, sends requests
- * through the mailbox, and starts afresh what has broken. It knows nothing of what is shown.
+ * The page's only contact with the engine: starts Python's worker and, as it wants them, the device
+ * workers, sends requests through the mailbox, and starts afresh what has broken. It knows nothing
+ * of what is shown.
  */
 
 import { connectWorkers } from "../engine/connect.js";
@@ -11,7 +12,6 @@ import { clearStop, requestStop } from "../engine/shared-memory.js";
 /** @typedef {{kind: string, [field: string]: any}} EngineEvent */
 
 const PYTHON_WORKER = new URL("../engine/python-worker.js", import.meta.url);
-const DEVICE_WORKER = new URL("../engine/device-worker.js", import.meta.url);
 
 /** How long Python may take to come to rest after Stop before it is started afresh. */
 const STOP_MS = 1500;
@@ -29,8 +29,8 @@ export class EngineClient {
   #receive;
   /** @type {Worker | undefined} */
   #python;
-  /** @type {Worker | undefined} */
-  #device;
+  /** @type {import("../engine/connect.js").DeviceWorkers | undefined} */
+  #devices;
   /** @type {import("../engine/shared-memory.js").SharedMemory | undefined} */
   #memory;
   /** @type {import("../engine/shared-memory.js").Mailbox | undefined} */
@@ -40,41 +40,39 @@ export class EngineClient {
   #nextId = 1;
   #stopTimer = 0;
 
-  /** @param {(event: EngineEvent) => void} receive gets every event of either worker, in order */
+  /** @param {(event: EngineEvent) => void} receive gets every event of the workers, in order */
   constructor(receive) {
     this.#receive = receive;
   }
 
-  /** Start Python, and the device worker unless it is alive. Ends what ran before. */
+  /** Start Python and the first device worker. Ends what ran before. */
   start() {
     clearTimeout(this.#stopTimer);
     this.#python?.terminate();
+    this.#devices?.close();
     this.#forgetPending("the engine was started afresh");
-    this.#device ??= this.#open(DEVICE_WORKER, () => (this.#device = undefined));
-    this.#python = this.#open(PYTHON_WORKER, () => (this.#python = undefined));
-    const { memory, mailbox } = connectWorkers(this.#python, [this.#device]);
+    this.#python = this.#open();
+    const report = (/** @type {EngineEvent} */ event) => this.#receive(event);
+    const { memory, mailbox, devices } = connectWorkers(this.#python, report);
     this.#memory = memory;
     this.#mailbox = mailbox;
+    this.#devices = devices;
   }
 
-  /**
-   * @param {URL} url
-   * @param {() => void} forget is called when the worker cannot go on
-   */
-  #open(url, forget) {
-    const worker = new Worker(url, { type: "module" });
-    const current = () => worker === this.#python || worker === this.#device;
+  #open() {
+    const worker = new Worker(PYTHON_WORKER, { type: "module" });
     worker.onmessage = ({ data }) => {
-      if (current()) this.#dispatch(data);
+      if (worker !== this.#python) return;
+      if (data.kind === DeviceEvent.WORKER) this.#devices?.heard(data);
+      else this.#dispatch(data);
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      if (!current()) return;
+      if (worker !== this.#python) return;
       worker.terminate();
-      forget();
-      const where = url.pathname.split("/").at(-1);
+      this.#python = undefined;
       const message = event.message || "it could not be loaded";
-      this.#dispatch({ kind: PythonEvent.CRASH, message: `${where} failed: ${message}` });
+      this.#dispatch({ kind: PythonEvent.CRASH, message: `python-worker.js failed: ${message}` });
     };
     return worker;
   }

@@ -162,8 +162,9 @@ const handlers = {
     store.gpu.value = { known: true, info: available ? info : null, problem };
   },
 
-  [DeviceEvent.LOST]({ message }) {
-    store.notice.value = `${message} The next run opens a new device.`;
+  [DeviceEvent.WORKER]({ device, state, message }) {
+    if (state !== "lost") return;
+    store.notice.value = `${device}: ${message} The next run opens a new device.`;
     store.transcript.note(store.notice.value);
     store.transcriptVersion.value += 1;
   },

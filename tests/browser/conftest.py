@@ -45,10 +45,12 @@ class Engine:
         page.evaluate(_ENGINE_HARNESS)
         self.ready: dict[str, Any] = page.evaluate("engine.start()")
 
-    def run(self, source: str, *, stop_after_ms: int | None = None) -> dict[str, Any]:
+    def run(
+        self, source: str, *, stop_after_ms: int | None = None, devices: int | None = None
+    ) -> dict[str, Any]:
         """Run user code to its end: `state`, `stdout`, `error`, and after a stop `stop_ms`."""
         result: dict[str, Any] = self.page.evaluate(
-            "([source, stopAfter]) => engine.run(source, stopAfter)", [source, stop_after_ms]
+            "(given) => engine.run(...given)", [source, stop_after_ms, devices]
         )
         return result
 
@@ -56,8 +58,12 @@ class Engine:
         found: list[dict[str, Any]] = self.page.evaluate("kind => engine.events(kind)", kind)
         return found
 
+    def workers(self, kind: str) -> list[Worker]:
+        """Those alive of ``kind``, for instance "device-worker"."""
+        return [each for each in self.page.workers if kind in each.url]
+
     def device_worker(self) -> Worker:
-        (worker,) = [each for each in self.page.workers if "device-worker" in each.url]
+        (worker,) = self.workers("device-worker")
         return worker
 
 

@@ -55,7 +55,7 @@ def test_buffers_and_programs_go_with_the_run(playground: Playground) -> None:
 
 
 def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground) -> None:
-    """The device worker stays, and what the old Python had on the device goes."""
+    """With it go the device workers of the old Python, and what it had on the device."""
     stubborn = GOOD + "while True:\n    try:\n        while True: pass\n    except: pass\n"
     for _ in range(2):
         playground.start(stubborn)

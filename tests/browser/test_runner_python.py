@@ -178,12 +178,12 @@ host.execute(program, steps=1_000_000_000)
     result = engine.run(source)
     assert result["state"] == "error", result
     assert result["error"]["type"] == "DeviceLostError"
-    (lost,) = engine.events("device_lost")
-    assert "the GPU device was lost" in lost["message"]
+    (lost,) = [event for event in engine.events("device_worker") if event["state"] == "lost"]
+    assert lost["device"] == "gpu:0" and "the GPU device was lost" in lost["message"]
     assert finish(engine, "print(host.stats()['buffers'])") == "0"
 
 
-def test_python_restarts_beside_the_same_device_worker(engine: Engine) -> None:
+def test_restarted_python_finds_an_empty_device(engine: Engine) -> None:
     left_behind = engine.run(OPEN + "kept = host.create_buffer(4096)")
     assert left_behind["state"] == "done"
     ready = engine.page.evaluate("engine.start()")

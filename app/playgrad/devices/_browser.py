@@ -2,13 +2,15 @@
 
 The only file of the library that imports JavaScript. `playgrad_host` is the module that
 `static/engine/python-host.js` registers in Pyodide; a call of it is synchronous, because this
-Python runs in a worker that sleeps until the device worker has answered.
+Python runs in a worker that sleeps until the device worker has answered. What several devices are
+to do at the same time is begun without waiting, and then any answer is waited for.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import playgrad_host  # type: ignore[import-not-found]
@@ -24,22 +26,123 @@ from playgrad.devices.base import (
     Write,
     check_plan,
 )
-from playgrad.devices.pending import Done
-from playgrad.errors import DeviceError, OutOfMemoryError
+from playgrad.devices.pending import Result, Then
+from playgrad.errors import DeviceError, DeviceLostError, OutOfMemoryError
 
-# Devices
+# Device workers
+
+Outcome = tuple[Any, bytes]
+"""The value of a call, and its bytes."""
 
 
-def _call(
-    worker: int, call: str, device: int, argument: dict[str, Any], *data: Any
-) -> tuple[Any, bytes]:
-    """One round trip to a device worker: the answer's value and its bytes."""
-    text, payload = playgrad_host.call_device(worker, call, device, json.dumps(argument), *data)
+def _outcome(text: str, payload: Any) -> Outcome:
     answer = json.loads(text)
     if "error" in answer:
         problem = answer["error"]
         raise getattr(errors, problem["type"])(problem["message"], op=problem["op"])
     return answer["value"], b"" if payload is None else payload.to_bytes()
+
+
+class _Link:
+    """The way to the worker of one device, which is started with it."""
+
+    def __init__(self, device: str) -> None:
+        self.number: int = playgrad_host.open_link(device)
+        self.owed: _Owed | None = None
+
+    @property
+    def alive(self) -> bool:
+        return bool(playgrad_host.link_alive(self.number))
+
+    def call(self, call: str, device: int, argument: dict[str, Any], *data: Any) -> Outcome:
+        """One round trip."""
+        self._await_owed()
+        text, payload = playgrad_host.call_device(
+            self.number, call, device, json.dumps(argument), *data
+        )
+        return _outcome(text, payload)
+
+    def begin(self, call: str, device: int, argument: dict[str, Any], *data: Any) -> _Owed:
+        """A call that is not waited for, except by the next one."""
+        self._await_owed()
+        ticket = playgrad_host.post_device(self.number, call, device, json.dumps(argument), *data)
+        self.owed = _Owed(self, ticket)
+        return self.owed
+
+    def _await_owed(self) -> None:
+        if self.owed is not None:
+            self.owed.wait()
+
+    def give_up(self) -> None:
+        """End the worker: it does not answer."""
+        playgrad_host.give_up(self.number)
+
+
+class _Owed:
+    """An answer that a device worker owes."""
+
+    def __init__(self, link: _Link, ticket: int) -> None:
+        self._link = link
+        self._ticket = ticket
+        self._answer: Any = None
+
+    def done(self) -> bool:
+        if self._answer is None:
+            self._take(playgrad_host.poll_device(self._link.number, self._ticket))
+        return self._answer is not None
+
+    def wait(self) -> None:
+        if self._answer is None:
+            self._take(playgrad_host.wait_device(self._link.number, self._ticket))
+
+    def result(self) -> Outcome:
+        self.wait()
+        return _outcome(*self._answer)
+
+    def _take(self, answer: Any) -> None:
+        self._answer = answer
+        if answer is not None and self._link.owed is self:
+            self._link.owed = None
+
+
+_links: dict[str, _Link] = {}
+
+
+def _link(device: str) -> _Link:
+    """The way to the worker of ``device``; to a new one if the last has ended.
+
+    Raises:
+        DeviceError: too many workers were lost in this run.
+    """
+    if device not in _links or not _links[device].alive:
+        try:
+            _links[device] = _Link(device)
+        except JsException as error:
+            reason = f"{device} has no worker: {error.message}."
+            raise DeviceError(reason, hint="Run again.") from None
+    return _links[device]
+
+
+def most_devices() -> int:
+    """How many devices of a kind a page can have."""
+    return int(playgrad_host.most_devices())
+
+
+def start(device: str) -> None:
+    """Have the worker of ``device`` started, if it is not there, while other things are done."""
+    _link(device)
+
+
+def wait_for_answer(seconds: float) -> None:
+    """Sleep until any device worker has answered since the last call.
+
+    Raises:
+        KeyboardInterrupt: a stop is asked for, which ends the sleep.
+    """
+    playgrad_host.wait_for_answer(seconds * 1000)
+
+
+# GPUs
 
 
 def _adapter_info(record: dict[str, Any]) -> AdapterInfo:
@@ -55,25 +158,20 @@ def _adapter_info(record: dict[str, Any]) -> AdapterInfo:
 
 
 def list_adapters() -> list[AdapterInfo]:
-    """What `open` can open, one for each device worker; empty without WebGPU."""
-    return [
-        _adapter_info(record)
-        for worker in range(playgrad_host.device_workers())
-        for record in _call(worker, "list", 0, {})[0]
-    ]
+    """The adapter that the browser offers, if it does. It gives any number of devices."""
+    records, _ = _link("gpu:0").call("list", 0, {})
+    return [_adapter_info(record) for record in records]
 
 
 def open(index: int = 0) -> BrowserHost:
-    """Open a device in device worker `index`, with an adapter of its own.
+    """Open a device on an adapter of its own, in a worker of its own: that of ``gpu:<index>``.
 
     Raises:
-        DeviceError: there is no such worker, or the browser offers no adapter.
+        DeviceError: the browser offers no adapter.
     """
-    workers = playgrad_host.device_workers()
-    if not 0 <= index < workers:
-        raise DeviceError(f"there is no GPU {index}: this page has {workers}", hint="Use cpu.")
-    value, _ = _call(index, "open", 0, {})
-    return BrowserHost(index, value["device"], _adapter_info(value["info"]))
+    link = _link(f"gpu:{index}")
+    value, _ = link.call("open", 0, {})
+    return BrowserHost(link, value["device"], _adapter_info(value["info"]))
 
 
 class BrowserHost:
@@ -83,14 +181,14 @@ class BrowserHost:
     account, and raises `KeyboardInterrupt` here once the device is done.
     """
 
-    def __init__(self, worker: int, device: int, info: AdapterInfo) -> None:
+    def __init__(self, link: _Link, device: int, info: AdapterInfo) -> None:
         self.info = info
         self.stop_requested: Callable[[], bool] | None = None
-        self._worker = worker
+        self._link = link
         self._device = device
 
     def _ask(self, call: str, **argument: Any) -> Any:
-        return _call(self._worker, call, self._device, argument)[0]
+        return self._link.call(call, self._device, argument)[0]
 
     def create_buffer(self, size: int) -> int:
         if size > self.info.limits.max_buffer_size:
@@ -118,6 +216,30 @@ class BrowserHost:
         writes: Sequence[Write] = (),
         reads: Sequence[Read] = (),
     ) -> ExecuteResult:
+        argument, data = self._execution(program, segment, steps, writes, reads)
+        outcome = self._link.call("execute", self._device, argument, *data)
+        return _execute_result(outcome, reads)
+
+    def begin(
+        self,
+        program: int | None,
+        segment: int = 0,
+        steps: int = 1,
+        writes: Sequence[Write] = (),
+        reads: Sequence[Read] = (),
+    ) -> Result[ExecuteResult]:
+        argument, data = self._execution(program, segment, steps, writes, reads)
+        owed = self._link.begin("execute", self._device, argument, *data)
+        return Then(owed, lambda outcome: _execute_result(outcome, reads))
+
+    def _execution(
+        self,
+        program: int | None,
+        segment: int,
+        steps: int,
+        writes: Sequence[Write],
+        reads: Sequence[Read],
+    ) -> tuple[dict[str, Any], list[Any]]:
         # The runner cannot call Python between replays: it looks at the page's stop word.
         if self.stop_requested is not None and self.stop_requested():
             steps = min(steps, 1)
@@ -128,25 +250,22 @@ class BrowserHost:
             "writes": [(key, offset) for key, offset, _ in writes],
             "reads": reads,
         }
-        data = [content for _, _, content in writes]
-        value, payload = _call(self._worker, "execute", self._device, argument, *data)
-        return ExecuteResult(value["steps_done"], _split(payload, reads), value["seconds"])
-
-    def begin(
-        self,
-        program: int | None,
-        segment: int = 0,
-        steps: int = 1,
-        writes: Sequence[Write] = (),
-        reads: Sequence[Read] = (),
-    ) -> Done[ExecuteResult]:
-        return Done(self.execute(program, segment, steps, writes, reads))
+        return argument, [content for _, _, content in writes]
 
     def stats(self) -> dict[str, int]:
         return dict(self._ask("stats"))
 
+    def give_up(self) -> None:
+        self._link.give_up()
+
     def destroy(self) -> None:
-        self._ask("close")
+        with suppress(DeviceLostError):
+            self._ask("close")
+
+
+def _execute_result(outcome: Outcome, reads: Sequence[Read]) -> ExecuteResult:
+    value, payload = outcome
+    return ExecuteResult(value["steps_done"], _split(payload, reads), value["seconds"])
 
 
 def _split(payload: bytes, reads: Sequence[Read]) -> list[bytes]:

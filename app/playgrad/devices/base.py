@@ -167,6 +167,10 @@ class Host(Protocol):
         """`buffers`, `bytes`, `programs` alive now, and `peak_bytes` ever."""
         ...
 
+    def give_up(self) -> None:
+        """Use it no more: it does not answer. Nothing is waited for."""
+        ...
+
     def destroy(self) -> None: ...
 
 

@@ -186,6 +186,9 @@ class NullHost:
             "peak_bytes": self._peak_bytes,
         }
 
+    def give_up(self) -> None:
+        """Whoever waits for it is left waiting."""
+
     def destroy(self) -> None:
         self._programs.clear()
         self._buffers.clear()

@@ -21,7 +21,7 @@ _open: dict[int, WebGpuDevice] = {}
 _attached: list[Host] = []
 _wanted: dict[str, int] = {"cpu": 1}
 MOST = 1024
-"""Logical devices of a kind; far more than any machine can make use of."""
+"""Logical devices of a kind, more than any machine can use. A page has a bound of its own."""
 
 
 def _host() -> ModuleType:
@@ -59,19 +59,32 @@ def set_logical_devices(cpu: int | None = None, gpu: int | None = None) -> None:
             own. One unless set.
         gpu: devices on the adapters, in turns. As many as adapters unless set.
 
+    In a page there can be as many of a kind as the machine has cores, and four anyhow.
+
     Raises:
         DeviceError: a number that is none, or GPUs where there is no adapter.
     """
     for kind, count in (("cpu", cpu), ("gpu", gpu)):
         if count is None:
             continue
-        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST:
-            raise DeviceError(f"there can be 1 to {MOST} devices of a kind, not {count!r}.")
+        most = _most()
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
+            raise DeviceError(f"there can be 1 to {most} devices of a kind, not {count!r}.")
         if kind == "gpu" and not gpu_adapters():
             raise DeviceError(
                 "WebGPU offers no adapter here.", hint="Use cpu devices, or install a driver."
             )
         _wanted[kind] = count
+
+
+def _most() -> int:
+    return int(_host().most_devices()) if sys.platform == "emscripten" else MOST
+
+
+def reset_logical_devices() -> None:
+    """As many devices as there are unless `set_logical_devices` is called."""
+    _wanted.clear()
+    _wanted["cpu"] = 1
 
 
 def ensure_devices(names: Sequence[str]) -> None:
@@ -146,6 +159,15 @@ def _open_host(index: int) -> Host:
     number = index if sys.platform == "emscripten" else index % len(_adapters())
     opened: Host = host.open(number)
     return opened
+
+
+def close_used() -> None:
+    """Destroy those GPUs on which something is left, now that no session is open: an interrupt may
+    have come between its making and its being noted."""
+    for device in _open.values():
+        device.check()
+        if not device.lost and any(device.host.stats()[key] for key in ("buffers", "programs")):
+            device.destroy()
 
 
 def close_gpus() -> None:

@@ -54,6 +54,7 @@ class WebGpuDevice:
     def give_up(self) -> None:
         """Use it no more: it does not answer."""
         self.lost = True
+        self.host.give_up()
 
     def destroy(self) -> None:
         """Give the device and all its buffers back; to those who still use it, it is lost."""
@@ -63,6 +64,8 @@ class WebGpuDevice:
 
     def check(self) -> None:
         """Find out whether the device is still there: it can go away while nobody uses it."""
+        if self.lost:
+            return
         try:
             self.host.stats()
         except DeviceLostError:
@@ -129,7 +132,7 @@ class LoadedPlan:
         program, number = (None, 0) if segment is None else (self.program, segment)
         with self.device.guarded():
             begun = host.begin(program, number, 1, self._writes(feeds), self._reads(fetches))
-        return Then(begun, lambda result: self._arrays(fetches, result))
+        return Then(_Guarded(self.device, begun), lambda result: self._arrays(fetches, result))
 
     def _writes(self, feeds: Mapping[str, Array]) -> list[Write]:
         writes: list[Write] = []
@@ -155,6 +158,24 @@ class LoadedPlan:
     def unload(self) -> None:
         if not self.device.lost:
             self.device.host.unload(self.program)
+
+
+class _Guarded:
+    """What was begun on ``device``; a loss that only the outcome tells of is noted, too."""
+
+    def __init__(self, device: WebGpuDevice, begun: Result[ExecuteResult]) -> None:
+        self._device = device
+        self._begun = begun
+
+    def done(self) -> bool:
+        return self._begun.done()
+
+    def wait(self) -> None:
+        self._begun.wait()
+
+    def result(self) -> ExecuteResult:
+        with self._device.guarded():
+            return self._begun.result()
 
 
 def _bytes(slot: Mapping[str, Any]) -> int:

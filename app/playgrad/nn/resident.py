@@ -15,6 +15,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn.scopes import at_top
 from playgrad.ops.fill import fill
 from playgrad.ops.state import Variable, global_variables
+from playgrad.parallel.layout import mirrored_by
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
@@ -65,7 +66,8 @@ def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Arr
         [
             variable
             for variable in global_variables(model.graph)
-            if variable.node.name.startswith(f"{_SCOPE}{role}/") and variable not in variables
+            if variable.node.name.startswith(f"{_SCOPE}{role}/")
+            and mirrored_by(variable.node.name) not in resident.key
         ]
     )
     model.session.assign(dict(zip(variables, (*xs, *ys), strict=True)))

@@ -15,6 +15,7 @@ import numpy as np
 
 from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
+from playgrad.devices import registry
 from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.graph.graph import reset_default_graph
@@ -84,6 +85,7 @@ class Controller:
         self.namespace: dict[str, Any] = {}
         self.hooks = PageHooks(self)
         self.running = False
+        self.stopped = False
         self.lab: Lab | None = None
 
     def run(self, source: str, run_options: dict[str, Any]) -> None:
@@ -95,10 +97,12 @@ class Controller:
         self.running = True
         state = "done"
         try:
+            _offer(run_options.get("devices"))
             with options_set(self._options(run_options)):
                 exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
             state = "stopped"
+            self.stopped = True
         except BaseException as error:
             if not (isinstance(error, SystemExit) and not error.code):
                 _emit({"kind": "error", **describe(error)})
@@ -129,6 +133,9 @@ class Controller:
         self.lab = None
         self.namespace.clear()
         close_sessions()
+        if self.stopped:
+            registry.close_used()
+            self.stopped = False
         reset_default_graph()
         gc.collect()
 
@@ -205,6 +212,13 @@ class Controller:
     def emit_graph(self) -> None:
         """Send the page the graph of a training step."""
         _emit({"kind": "graph", "graph": self._graph()})
+
+
+def _offer(count: int | None) -> None:
+    """Let the program have ``count`` devices of each kind that there is; None for the usual."""
+    registry.reset_logical_devices()
+    if count is not None:
+        registry.set_logical_devices(cpu=count, gpu=count if registry.gpu_adapters() else None)
 
 
 def _emit(event: Event) -> None:

@@ -74,3 +74,16 @@ class Rewritten:
     def placement(self) -> Placement:
         """Where the step's own variables are; the same function each time."""
         return lambda node: self.homes.get(node.name)
+
+
+_MIRROR = "/replica_"
+
+
+def mirror_name(variable: str, replica: int) -> str:
+    """What a replica's own copy of ``variable`` is called."""
+    return f"{variable}{_MIRROR}{replica}"
+
+
+def mirrored_by(variable: str) -> str:
+    """The name of the variable that ``variable`` is a copy of; its own if it is no copy."""
+    return variable.partition(_MIRROR)[0]

@@ -38,6 +38,7 @@ class Partition:
         stage: the pipeline stage of every node; all 0 where there are no stages.
         own_devices: those that the user placed layers on: each is a stage by itself, in this order.
         written: names of variables that the step writes.
+        recorded: names of variables into which it only records what there is to tell.
     """
 
     run: Node
@@ -48,6 +49,7 @@ class Partition:
     stage: dict[Node, int]
     own_devices: tuple[str, ...]
     written: frozenset[str]
+    recorded: frozenset[str]
 
     @property
     def graph(self) -> Graph:
@@ -60,7 +62,7 @@ class Partition:
     def mirrored(self, variable: Node) -> bool:
         """Whether each replica has its own copy of ``variable``."""
         large = variable.outputs[0].spec.size > SMALL
-        return large or variable.name in self.written
+        return variable.name not in self.recorded and (large or variable.name in self.written)
 
 
 def take_apart(run: Node) -> Partition:
@@ -88,10 +90,12 @@ def take_apart(run: Node) -> Partition:
     elsewhere = {*inside, *meetings, *common}
     update = [n for n in order if n not in elsewhere]
     _check(update, inside)
-    names = [name for node in order if node.op.writes for name in node.attrs["variables"]]
+    writers = [(name, node) for node in order if node.op.writes for name in node.attrs["variables"]]
+    written = frozenset(name for name, _ in writers)
+    recorded = written - {name for name, node in writers if node.op.name != "record"}
     own = _own_devices(order)
     stage = _stages(order, own)
-    return Partition(run, common, part, meetings, update, stage, own, frozenset(names))
+    return Partition(run, common, part, meetings, update, stage, own, written, recorded)
 
 
 def _downstream(order: list[Node], sources: Iterable[Node]) -> set[Node]:

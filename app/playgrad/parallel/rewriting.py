@@ -11,7 +11,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.layout import slice_
 from playgrad.ops.state import Variable, group, is_variable
 from playgrad.parallel.copies import Replica
-from playgrad.parallel.layout import Layout, Rewritten
+from playgrad.parallel.layout import Layout, Rewritten, mirror_name
 from playgrad.parallel.partition import MEAN, SPLIT, Partition
 from playgrad.parallel.schedules import Pass
 
@@ -67,7 +67,7 @@ class Rewriting:
         if replica.number == 0:
             self.homes[node.name] = device
         elif self.step.mirrored(node):
-            name = f"{node.name}/replica_{replica.number}"
+            name = mirror_name(node.name, replica.number)
             with self.graph.reenter_scope(""), self.graph.device(device):
                 mirror = Variable(variable.initial_value, name, trainable=False)
             self.mirrors.setdefault(variable, []).append(mirror)

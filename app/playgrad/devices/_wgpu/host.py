@@ -193,6 +193,9 @@ class WgpuHost:
                 "peak_bytes": self._pool.peak_bytes,
             }
 
+    def give_up(self) -> None:
+        """Whoever waits for it is left waiting."""
+
     def destroy(self) -> None:
         with self._calls:  # not under a call of another thread: wgpu-native aborts the process
             self._programs.clear()

@@ -1,0 +1,26 @@
+/**
+ * How the page learns that a worker has ended, for whatever reason: a worker holds a lock for as
+ * long as it lives, and nobody else gets it before. No event tells of a worker that the browser
+ * ended or that closed itself.
+ */
+
+/**
+ * In a worker: hold a lock until the end.
+ * @param {string} lock its name
+ * @param {() => void} held is called when it is held
+ */
+export function holdForLife(lock, held) {
+  navigator.locks.request(lock, () => {
+    held();
+    return new Promise(() => {});
+  });
+}
+
+/**
+ * In the page, once the worker holds the lock: wait for the worker's end.
+ * @param {string} lock its name
+ * @returns {Promise<void>}
+ */
+export async function endOfLife(lock) {
+  await navigator.locks.request(lock, () => {});
+}

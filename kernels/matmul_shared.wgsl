@@ -1,7 +1,8 @@
 // Product for GPUs: a workgroup stages tiles of A and B in workgroup memory.
 //
-// SIDE x SIDE invocations make a tile of 4 SIDE x 4 SIDE results, 4 x 4 each. Depths past the end
-// are staged as zero in both operands; rows and columns past the edge are not stored.
+// SIDE x SIDE invocations make a tile of 4 SIDE x 4 SIDE results. Each makes four neighbouring rows
+// of every SIDE-th column, so that neighbours read different banks and write side by side. Depths
+// past the end are staged as zero in both operands; rows and columns past the edge are not stored.
 
 #include "common/product.wgsl"
 
@@ -45,8 +46,9 @@ fn element_b(depth: u32, column: u32, batch: u32) -> f32 {
 
 fn store_row(base: u32, row: u32, column: u32, values: vec4<f32>) {
   for (var i = 0u; i < 4u; i++) {
-    if (row < ROWS && column + i < COLUMNS) {
-      store(base + row * COLUMNS + column + i, values[i]);
+    let at = column + i * SIDE;
+    if (row < ROWS && at < COLUMNS) {
+      store(base + row * COLUMNS + at, values[i]);
     }
   }
 }
@@ -89,8 +91,13 @@ fn main(
     workgroupBarrier();
     for (var k = 0u; k < STEP; k++) {
       let at_a = k * PITCH + local.y * 4u;
-      let at_b = k * PITCH + local.x * 4u;
-      let values = vec4<f32>(tile_b[at_b], tile_b[at_b + 1u], tile_b[at_b + 2u], tile_b[at_b + 3u]);
+      let at_b = k * PITCH + local.x;
+      let values = vec4<f32>(
+        tile_b[at_b],
+        tile_b[at_b + SIDE],
+        tile_b[at_b + 2u * SIDE],
+        tile_b[at_b + 3u * SIDE],
+      );
       sum0 += tile_a[at_a] * values;
       sum1 += tile_a[at_a + 1u] * values;
       sum2 += tile_a[at_a + 2u] * values;
@@ -101,7 +108,7 @@ fn main(
 
   let base = group.z * ROWS * COLUMNS;
   let row = first_row + local.y * 4u;
-  let column = first_column + local.x * 4u;
+  let column = first_column + local.x;
   store_row(base, row, column, sum0);
   store_row(base, row + 1u, column, sum1);
   store_row(base, row + 2u, column, sum2);

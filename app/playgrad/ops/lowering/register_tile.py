@@ -30,7 +30,7 @@ def tile_code(rows: int, columns: int, places_move: bool) -> dict[str, str]:
         f"let column{j} = min(column + {j}u, COLUMNS - 1u) * B_COLUMN;" for j in range(columns)
     ]
     starts: list[str] = []
-    products = [f"let b{j} = b[at_b + column{j}];" for j in range(columns)]
+    products: list[str] = []
     place = "place{i}" if places_move else "row{i}.y"
     for i in range(rows):
         starts.append(f"let row{i} = row_at(origin{i}, tap_row, tap_column);")
@@ -40,7 +40,11 @@ def tile_code(rows: int, columns: int, places_move: bool) -> dict[str, str]:
         if places_move:
             starts.append(f"var place{i} = row{i}.y + first_depth * PLACE_STEP;")
             products.append(f"place{i} += PLACE_STEP;")
-        products += [f"sum{i}_{j} += a{i} * b{j};" for j in range(columns)]
+    # Column by column: one after another, products with the same a{i} make SwiftShader move it
+    # about in memory, which costs a tenth of the time.
+    for j in range(columns):
+        products.append(f"let b{j} = b[at_b + column{j}];")
+        products += [f"sum{i}_{j} += a{i} * b{j};" for i in range(rows)]
     results = [f"sum{i}_{j}" for i in range(rows) for j in range(columns)]
     return {
         "origins": _lines(2, origins),

@@ -130,6 +130,36 @@ def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None
     expect(legend).to_contain_text("gradient", timeout=PATIENCE_MS)
 
 
+def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
+    """Each device has a worker and a GPUDevice of its own; the losses are those of one."""
+    lab.choose_device("gpu")
+    try:
+        lab.choose("single")
+        single = lab.run_in_lab()
+        assert lab.lanes() == ["gpu:0"]
+        for strategy, devices in (("sync", 4), ("pipeline", 2), ("local", 2)):
+            lab.choose(strategy, devices)
+            run = lab.run_in_lab()
+            assert lab.lanes() == [f"gpu:{index}" for index in range(devices)]
+            if strategy != "local":
+                assert float(run[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
+        lab.choose("async", 3)
+        lab.run_in_lab()
+        # A few updates are noted: not every replica need be among them.
+        assert {"gpu:0", "gpu:1", "gpu:2"} & set(lab.lanes())
+    finally:
+        lab.choose_device("cpu")
+
+
+def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
+    lab.choose("async", 2)
+    lab.run_in_lab()
+    assert float(lab.text("lab-staleness")) >= 0
+    table = lab.at("lab-times").inner_text()
+    assert "updates" in table
+    assert "cpu:0 (weights)" in table
+
+
 def test_what_says_nothing_cannot_be_chosen(lab: LabPage) -> None:
     open_to = {
         "single": set(),

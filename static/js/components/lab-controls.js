@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import * as actions from "../actions.js";
-import { mostDevices } from "../devices.js";
+import { mostDevices } from "../../engine/device-links.js";
 import { delaysOf, detailsUsed } from "../lab.js";
 import { enabled } from "../shortcuts.js";
 import * as store from "../store.js";

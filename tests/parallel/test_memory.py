@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import playgrad as pg
 from playgrad.compiler.compile import compile_program
@@ -92,17 +93,41 @@ def test_1f1b_needs_less_memory_than_gpipe() -> None:
         assert early[0] > early[1] > early[2]
 
 
-def test_devices_follow_the_schedule() -> None:
+@pytest.mark.parametrize(
+    ("schedule", "stages"),
+    [
+        ("gpipe", (2, 2, 2)),
+        ("1f1b", (2, 2, 2)),
+        ("interleaved", (1,) * 6),
+        ("bidirectional", (2, 2, 2)),
+        ("pipedream", (2, 2, 2)),
+    ],
+)
+def test_devices_follow_the_schedule(schedule: str, stages: tuple[int, ...]) -> None:
+    """Each pass is one segment, in its place, and nothing else of it is left over."""
     pg.set_logical_devices(cpu=DEVICES)
-    model = trained("1f1b")
+    strategy = pg.parallel.Pipeline(DEVICES, MICRO_BATCHES, schedule, stages=stages)
+    model = compiled_model(strategy)
+    model.fit(X, Y, batch_size=64, verbose=0)
     runnable = model.session.compiled(model.training_targets)
     assert runnable is not None
-    for number, order in enumerate(make_schedule("1f1b", DEVICES, MICRO_BATCHES)):
+    for number, order in enumerate(strategy.orders()):
         segments = runnable.compiled.segments[f"cpu:{number}"]
-        tasks = [segment.task for segment in segments if segment.task not in ("inputs", None)]
-        wanted = [f"{'backward' if e.backward else 'forward'} {e.micro_batch}" for e in order]
-        assert tasks == [*wanted, "update"]
-    model.session.close()
+        tasks = [segment.task or "" for segment in segments]
+        wanted = []
+        for entry in order:
+            name = f"{'backward' if entry.backward else 'forward'} {entry.micro_batch}"
+            name += f" of stage {entry.stage}" if schedule == "interleaved" else ""
+            name += f" of stream {entry.stream}" if schedule == "bidirectional" else ""
+            wanted.append(name)
+        assert [task for task in tasks if task[:7] in ("forward", "backwar")] == wanted
+        if schedule == "pipedream":  # each backward pass is followed by its update
+            for place, task in enumerate(tasks):
+                if task.startswith("backward"):
+                    assert tasks[place + 1] == f"update {task.split()[1]}"
+        else:
+            assert tasks[-1] == "update"
+    model.close()
 
 
 def test_a_run_leaves_no_values_behind() -> None:

@@ -17,7 +17,7 @@ from playgrad.io.weights import format_of
 FAILED = 1
 # Said again here, so that `playgrad --help` need not import the library; a test holds them equal.
 STRATEGIES = ("sync", "async", "local", "pipeline", "overlap")
-SCHEDULES = ("gpipe", "1f1b", "interleaved", "bidirectional")
+SCHEDULES = ("gpipe", "1f1b", "interleaved", "bidirectional", "pipedream")
 DETAILS = ("micro_batches", "schedule", "collective", "staleness", "every")
 COLLECTIVES = ("auto", "ring", "tree", "central")
 

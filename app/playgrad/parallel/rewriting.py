@@ -49,6 +49,8 @@ class Rewriting:
             for node in self.step.common:
                 if is_variable(node):
                     self._variable(node, replica)
+                elif node.op.name == "placeholder":  # what is fed is fed once, for all
+                    replica.whole.note(node, node)
                 else:
                     replica.copy(node, replica.whole, None)
         if self.layout.is_pipeline or len(self.replicas) == 1:

@@ -5,6 +5,8 @@
 
 #include "common/product.wgsl"
 
+const GROUP_COLUMNS = ${GROUP_COLUMNS}u;
+const GROUPS = ${GROUPS}u;
 const SIDE = ${SIDE}u;
 const TILE = 4u * SIDE;
 const STEP = ${STEP}u;
@@ -33,7 +35,7 @@ fn element_a(row: u32, depth: u32, batch: u32) -> f32 {
   let tap = depth / DEPTH;
   let inner = depth % DEPTH;
   let found = row_at(origin(min(row, ROWS - 1u)), i32(tap / TAP_COLUMNS), i32(tap % TAP_COLUMNS));
-  return load_a(found + vec2<u32>(batch * A_BATCH, 0u) + inner * ROW_STEP);
+  return load_a(found.x + batch * A_BATCH + inner * A_STEP, found.y + inner * PLACE_STEP);
 }
 
 fn element_b(depth: u32, column: u32, batch: u32) -> f32 {

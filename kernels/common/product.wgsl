@@ -19,25 +19,23 @@ const PADDED = ${PADDED};
 const PLACES = ${PLACES}u;
 const PLACE_STEP = ${PLACE_STEP}u;
 const SPLITS = ${SPLITS}u;
-const GROUP_COLUMNS = ${GROUP_COLUMNS}u;
-const GROUPS = ${GROUPS}u;
 const GRID_X = ${GRID_X}u;
 
 // One row of A at one tap, as (start, place): depth d is a[start + d * A_STEP], and zero unless
 // place + d * PLACE_STEP < PLACES (unsigned, so that no place is negative).
 alias Row = vec2<u32>;
-const ROW_STEP = vec2<u32>(A_STEP, PLACE_STEP);
 const NOWHERE = 0x80000000u;
 
 // fn origin(row: u32) -> vec4<i32>: what of a row's place does not depend on the tap.
 // fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row
 ${rows}
 
-fn load_a(row: Row) -> f32 {
+// a[at], or zero where `place` is none.
+fn load_a(at: u32, place: u32) -> f32 {
   if (PADDED) {
-    return select(0.0, a[row.x], row.y < PLACES);
+    return select(0.0, a[at], place < PLACES);
   }
-  return a[row.x];
+  return a[at];
 }
 
 // fn store(index: u32, value: f32)

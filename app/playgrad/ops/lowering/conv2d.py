@@ -93,6 +93,8 @@ def lower_conv2d_input_gradient(request: KernelRequest) -> Lowering:
         b_depth=1,
         b_column=outputs,
         padded=True,
+        places=1,
+        place_step=0,
     )
     params = _params(request.attrs, filters=filters, gradient=gradient)
     return lower_product(request, product, "conv2d_input_gradient", params, operands=(1, 0))

@@ -22,9 +22,11 @@ from playgrad.ops.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.lowering.register_tile import tile_code, tile_sizes
 from playgrad.ops.templates import render
 
-REGISTER_TILE = 8
+LANES = 8
+"""Invocations of a workgroup of the register family: the width of a processor's vectors."""
 SHARED_RESULTS = 4
 """Rows and columns of results that one invocation makes in the shared-memory family."""
 
@@ -73,13 +75,12 @@ class Product:
 
 @dataclass(frozen=True)
 class _Tiling:
-    """How a product is cut: `constants` and `kernel` of its family, workgroups, splits, and how
-    many results an invocation makes."""
+    """How a product is cut: `constants` and `kernel` of its family, workgroups for the results of a
+    batch item, splits of the depth, results that an invocation makes."""
 
     kernel: str
     constants: Mapping[str, object]
-    group_rows: int
-    group_columns: int
+    groups: int
     splits: int
     results: int
 
@@ -145,15 +146,12 @@ def _product_call(
     store: str,
     bindings: tuple[Binding, ...],
 ) -> KernelCall:
-    groups = tiling.group_rows * tiling.group_columns
-    across, down, _ = grid(groups, 1, request.target.limits)
+    across, down, _ = grid(tiling.groups, 1, request.target.limits)
     code = render(
         tiling.kernel,
         **product.constants(),
         **tiling.constants,
         SPLITS=tiling.splits,
-        GROUP_COLUMNS=tiling.group_columns,
-        GROUPS=groups,
         GRID_X=across,
         store=store,
     )
@@ -164,29 +162,28 @@ def _product_call(
 
 
 def _register_tiling(product: Product) -> _Tiling:
-    """Workgroups of 8 invocations (the width of a processor's vectors), more for large results."""
-    tile_columns = -(-product.columns // REGISTER_TILE)
-    tile_rows = -(-product.rows // REGISTER_TILE)
-    lanes_x = min(8, _power_of_two(tile_columns))
-    lanes_y = 8 // lanes_x
-    group_rows = -(-tile_rows // lanes_y)
-    group_columns = -(-tile_columns // lanes_x)
+    rows, columns = tile_sizes(product.rows, product.columns)
+    across = -(-product.columns // columns)
+    tiles = across * -(-product.rows // rows)
+    groups = -(-tiles // LANES)
     steps = product.taps * product.depth
-    groups = group_rows * group_columns * product.batch
-    splits = _splits(groups, wanted=16, steps=steps, least=256)
+    splits = _splits(groups * product.batch, wanted=16, steps=steps, least=256)
     split_depth = product.taps == 1
     taps = product.taps if split_depth else -(-product.taps // splits)
     depth = -(-product.depth // splits) if split_depth else product.depth
     splits = -(-product.depth // depth) if split_depth else -(-product.taps // taps)
     constants = {
-        "LANES_X": lanes_x,
-        "LANES_Y": lanes_y,
+        "TILE_ROWS": rows,
+        "TILE_COLUMNS": columns,
+        "TILES_ACROSS": across,
+        "TILES": tiles,
+        "LANES": LANES,
         "TAPS_PER_SPLIT": taps,
         "DEPTH_PER_SPLIT": depth,
         "SPLIT_DEPTH": split_depth,
+        **tile_code(rows, columns, product.padded and product.place_step > 0),
     }
-    results = REGISTER_TILE**2
-    return _Tiling("matmul_register.wgsl", constants, group_rows, group_columns, splits, results)
+    return _Tiling("matmul_register.wgsl", constants, groups, splits, rows * columns)
 
 
 def _shared_tiling(product: Product, target: Target) -> _Tiling:
@@ -212,14 +209,15 @@ def _shared_tiling(product: Product, target: Target) -> _Tiling:
         "SIDE": side,
         "STEP": step,
         "DEPTH_PER_SPLIT": depth,
+        "GROUP_COLUMNS": -(-product.columns // tile),
+        "GROUPS": _shared_groups(product, side) // product.batch,
         "A_ALONG_DEPTH": product.a_step == 1,
         "B_ALONG_DEPTH": product.b_column != 1,
     }
     return _Tiling(
         "matmul_shared.wgsl",
         constants,
-        -(-product.rows // tile),
-        -(-product.columns // tile),
+        _shared_groups(product, side) // product.batch,
         -(-steps // depth),
         SHARED_RESULTS**2,
     )
@@ -231,10 +229,5 @@ def _shared_groups(product: Product, side: int) -> int:
 
 
 def _splits(groups: int, wanted: int, steps: int, least: int) -> int:
-    """Parts to cut the depth into: for `wanted` workgroups, but of `least` steps or more each."""
-    return max(1, min(-(-wanted // groups), steps // least))
-
-
-def _power_of_two(value: int) -> int:
-    """The smallest power of two that is at least `value`."""
-    return 1 << (value - 1).bit_length()
+    """Parts to cut the depth into: for up to `wanted` workgroups, of `least` steps or more each."""
+    return max(1, min(wanted // groups, steps // least))

@@ -1,0 +1,55 @@
+"""Writes out the tile of results that one invocation of matmul_register.wgsl keeps in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MOST_ROWS, MOST_COLUMNS = 12, 8
+"""More do not fit a processor's store of decoded instructions: SwiftShader makes about 20 of a
+product and 100 of a load."""
+
+
+def tile_sizes(rows: int, columns: int) -> tuple[int, int]:
+    """Rows and columns of a tile for so many of the result: as equal as can be, so that little of
+    the last one lies past the edge."""
+    return _share(rows, MOST_ROWS), _share(columns, MOST_COLUMNS)
+
+
+def _share(size: int, most: int) -> int:
+    return -(-size // -(-size // most))
+
+
+def tile_code(rows: int, columns: int, places_move: bool) -> dict[str, str]:
+    """The parts of matmul_register.wgsl with a line for each row, column or result of the tile.
+
+    Args:
+        places_move: whether it depends on the depth which elements of a row are there.
+    """
+    origins = [f"let origin{i} = origin(min(row + {i}u, ROWS - 1u));" for i in range(rows)]
+    origins += [
+        f"let column{j} = min(column + {j}u, COLUMNS - 1u) * B_COLUMN;" for j in range(columns)
+    ]
+    starts: list[str] = []
+    products = [f"let b{j} = b[at_b + column{j}];" for j in range(columns)]
+    place = "place{i}" if places_move else "row{i}.y"
+    for i in range(rows):
+        starts.append(f"let row{i} = row_at(origin{i}, tap_row, tap_column);")
+        starts.append(f"var at{i} = row{i}.x + start;")
+        products.append(f"let a{i} = load_a(at{i}, {place.format(i=i)});")
+        products.append(f"at{i} += A_STEP;")
+        if places_move:
+            starts.append(f"var place{i} = row{i}.y + first_depth * PLACE_STEP;")
+            products.append(f"place{i} += PLACE_STEP;")
+        products += [f"sum{i}_{j} += a{i} * b{j};" for j in range(columns)]
+    results = [f"sum{i}_{j}" for i in range(rows) for j in range(columns)]
+    return {
+        "origins": _lines(2, origins),
+        "sums": _lines(2, (f"var {name} = 0.0;" for name in results)),
+        "starts": _lines(4, starts),
+        "products": _lines(6, products),
+        "results": ", ".join(results),
+    }
+
+
+def _lines(indent: int, lines: Iterable[str]) -> str:
+    return "\n".join(" " * indent + line for line in lines)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.browser.conftest import Engine
+from tests.browser.playground import Playground
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Worker
@@ -269,3 +270,11 @@ def test_without_webgpu_there_are_processors(
     source = network("cpu", 32) + "print(*(each['device'] for each in pg.devices()))\n" + RUN
     assert finish(Engine(page), source) == "cpu:0 cpu:1 cpu:2 cpu:3"
     browser.close()
+
+
+def test_the_page_says_that_processors_are_started(playground: Playground) -> None:
+    playground.start(network("cpu", 8) + RUN)
+    playground.page.get_by_text("Starting a Python for each of cpu:1").wait_for()
+    playground.expect_status("done")
+    assert playground.workers().count("cpu-worker.js") == 3
+    playground.runs_well()

@@ -6,6 +6,10 @@ The parts are also attributes, so that the page can mark the line and the node.
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Mapping
+from typing import Any
+
 
 class PlaygradError(Exception):
     """Base of all playgrad errors.
@@ -97,6 +101,34 @@ class OutOfMemoryError(PlaygradError, MemoryError):
 
 class CheckpointError(PlaygradError, ValueError):
     """A weights file is damaged, foreign, or does not fit the model."""
+
+
+def error_record(error: BaseException) -> dict[str, Any]:
+    """``error`` as plain data, to be raised again by ``error_of`` in another interpreter."""
+    record: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "op": None}
+    if isinstance(error, PlaygradError):
+        record |= {"message": error.message, "op": error.op, "hint": error.hint}
+        record["source"] = error.source and list(error.source)
+    return {**record, "notes": getattr(error, "__notes__", [])}
+
+
+def error_of(record: Mapping[str, Any]) -> BaseException:
+    """The error that a record tells of. Those that are neither ours nor Python's own are
+    RuntimeErrors."""
+    name, text = record["type"], record["message"]
+    kind = globals().get(name) or getattr(builtins, name, None)
+    error: BaseException
+    if isinstance(kind, type) and issubclass(kind, PlaygradError):
+        source = record.get("source")
+        place = (source[0], source[1]) if source else None
+        error = kind(text, op=record["op"], source=place, hint=record.get("hint"))
+    elif isinstance(kind, type) and issubclass(kind, (Exception, KeyboardInterrupt)):
+        error = kind(text)
+    else:
+        error = RuntimeError(f"{name}: {text}")
+    for note in record.get("notes", ()):
+        error.add_note(note)
+    return error
 
 
 def shape_text(shape: tuple[int | None, ...]) -> str:

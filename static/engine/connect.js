@@ -5,7 +5,11 @@ import { endOfLife } from "./life.js";
 import { DeviceCommand, DeviceEvent, PythonCommand } from "./messages.js";
 import { Mailbox, createSharedMemory, markGone } from "./shared-memory.js";
 
-const GPU_WORKER = new URL("./device-worker.js", import.meta.url);
+/** The worker of a device by its kind. */
+const SCRIPTS = {
+  cpu: new URL("./cpu-worker.js", import.meta.url),
+  gpu: new URL("./device-worker.js", import.meta.url),
+};
 const FIRST = "gpu:0";
 
 /** Workers that can be lost and replaced in one run, beside those that there can be at most. */
@@ -88,7 +92,8 @@ export class DeviceWorkers {
 
   /** @param {string} device @returns {Entry} */
   #start(device) {
-    const worker = new Worker(GPU_WORKER, { type: "module", name: device });
+    const script = device.startsWith("cpu") ? SCRIPTS.cpu : SCRIPTS.gpu;
+    const worker = new Worker(script, { type: "module", name: device });
     const entry = { worker, lock: `playgrad ${device} ${crypto.randomUUID()}` };
     this.#entries.set(device, entry);
     worker.onmessage = ({ data }) => {
@@ -112,7 +117,6 @@ export class DeviceWorkers {
     const { lock } = entry;
     const command = { kind: DeviceCommand.CONNECT, device, lock, control, reply, port };
     entry.worker.postMessage(command, [port]);
-    this.#report({ kind: DeviceEvent.WORKER, device, state: "starting" });
     const ports = this.makePorts(1);
     this.#python.postMessage({ kind: PythonCommand.PORTS, ports }, ports);
   }
@@ -120,7 +124,7 @@ export class DeviceWorkers {
   /** @param {EngineEvent} event @param {Entry} entry */
   #receive(event, entry) {
     this.#report(event);
-    if (event.kind === DeviceEvent.WORKER && event.state === "ready") {
+    if (event.kind === DeviceEvent.WORKER && event.state === "starting") {
       endOfLife(entry.lock).then(() => {
         if (this.#entries.get(event.device) === entry) this.#end(event.device, "its worker has ended.");
       });

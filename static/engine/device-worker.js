@@ -137,7 +137,7 @@ async function announce() {
   }
 }
 
-/** @param {string} device @param {"ready" | "lost"} state @param {string} [message] */
+/** @param {string} device @param {"starting" | "ready" | "lost"} state @param {string} [message] */
 function report(device, state, message) {
   self.postMessage({ kind: DeviceEvent.WORKER, device, state, message });
 }
@@ -145,6 +145,9 @@ function report(device, state, message) {
 self.onmessage = ({ data }) => {
   if (data.kind === DeviceCommand.LOOK) announce();
   if (data.kind !== DeviceCommand.CONNECT) return;
-  new Connection(data);
-  holdForLife(data.lock, () => report(data.device, "ready"));
+  holdForLife(data.lock, () => {
+    report(data.device, "starting");
+    new Connection(data);
+    report(data.device, "ready");
+  });
 };

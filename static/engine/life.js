@@ -17,7 +17,7 @@ export function holdForLife(lock, held) {
 }
 
 /**
- * In the page, once the worker holds the lock: wait for the worker's end.
+ * In the page, once the worker said that it holds the lock: wait for the worker's end.
  * @param {string} lock its name
  * @returns {Promise<void>}
  */

@@ -59,8 +59,8 @@ export const DeviceCommand = Object.freeze({
 export const DeviceEvent = Object.freeze({
   /** {available, info?, error?}: the answer to `LOOK`. */
   DEVICE: "device",
-  /** {device, state, message?}: "starting" (sent by Python's worker), "ready" to be called, or
-   * "lost", worker or GPU; the next run starts it anew. */
+  /** {device, state, message?}: "starting" (also what Python's worker says when it wants one),
+   * "ready" to be called, or "lost", worker or GPU; the next run starts it anew. */
   WORKER: "device_worker",
 });
 
@@ -91,4 +91,6 @@ export const DeviceCall = Object.freeze({
   UNLOAD: "unload",
   EXECUTE: "execute",
   STATS: "stats",
+  /** To a processor's worker, whatever it is asked: the text says it. */
+  SERVE: "serve",
 });

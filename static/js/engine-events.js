@@ -67,6 +67,7 @@ const handlers = {
   [PythonEvent.READY]({ version, python, numpy }) {
     store.versions.value = { playgrad: version, python, numpy };
     store.bootStage.value = "";
+    store.startingDevices.value = [];
     store.engine.value = "up";
   },
 
@@ -163,6 +164,9 @@ const handlers = {
   },
 
   [DeviceEvent.WORKER]({ device, state, message }) {
+    const others = store.startingDevices.value.filter((name) => name !== device);
+    const slow = state === "starting" && device.startsWith("cpu");
+    store.startingDevices.value = slow ? [...others, device].sort() : others;
     if (state !== "lost") return;
     store.notice.value = `${device}: ${message} The next run opens a new device.`;
     store.transcript.note(store.notice.value);

@@ -19,6 +19,8 @@ import { Transcript } from "./transcript.js";
 export const engine = signal(/** @type {"starting"|"up"|"broken"} */ ("starting"));
 /** What the starting engine is at. */
 export const bootStage = signal("");
+/** Processors whose Python is being started, which takes seconds: "cpu:1", … */
+export const startingDevices = signal(/** @type {string[]} */ ([]));
 export const versions = signal(/** @type {Record<string, string>} */ ({}));
 /** What the last run is at, as Python last said. */
 export const runState = signal(/** @type {RunState} */ ("idle"));

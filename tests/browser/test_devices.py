@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Worker
+from tests.browser.conftest import Engine
+from tests.browser.playground import Playground
 
-    from tests.browser.conftest import Engine
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -63,6 +65,10 @@ def finish(engine: Engine, source: str) -> str:
     return stdout.strip()
 
 
+WORKERS = {"gpu": "device-worker", "cpu": "cpu-worker"}
+KINDS = pytest.mark.parametrize("kind", WORKERS)
+
+
 def values(source: str) -> Any:
     """What the program gives on the desktop."""
     namespace: dict[str, Any] = {}
@@ -79,22 +85,24 @@ session.close()
 """
 
 
-@pytest.mark.parametrize("size", [16, 1100])
-def test_four_gpus_give_what_the_desktop_gives(engine: Engine, size: int) -> None:
+@pytest.mark.parametrize(("kind", "size"), [("gpu", 16), ("gpu", 1100), ("cpu", 1100)])
+def test_four_devices_give_what_the_desktop_gives(engine: Engine, kind: str, size: int) -> None:
     """Also where tensors (4.6 MiB) are larger than the rings that they go through."""
-    source = network("gpu", size, times=1)
+    source = network(kind, size, times=1)
     got = json.loads(finish(engine, source + RUN + "print(json.dumps(results))"))
     for one, other in zip(got, values(source.replace('"gpu"', '"cpu"')), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
     states = [(event["device"], event["state"]) for event in engine.events("device_worker")]
-    for device in ("gpu:0", "gpu:1", "gpu:2", "gpu:3"):
+    for number in range(kind == "cpu", 4):
+        device = f"{kind}:{number}"
         assert states.count((device, "starting")) == states.count((device, "ready")) == 1
-    assert len(engine.workers("device-worker")) == 4
+    assert len(engine.workers(WORKERS[kind])) == 4 - (kind == "cpu")
 
 
-def test_devices_work_at_the_same_time(engine: Engine) -> None:
+@KINDS
+def test_devices_work_at_the_same_time(engine: Engine, kind: str) -> None:
     source = (
-        network("gpu", 512, times=4)
+        network(kind, 512, times=4)
         + """
 session.run(updates, {x: batch})
 trace = Trace()
@@ -104,9 +112,10 @@ session.close()
 """
     )
     spans = json.loads(finish(engine, source))
-    assert {device for device, _, _ in spans} == {f"gpu:{index}" for index in range(4)}
+    assert {device for device, _, _ in spans} == {f"{kind}:{index}" for index in range(4)}
     together = max(sum(start <= at < end for _, start, end in spans) for _, at, _ in spans)
-    assert together == 4
+    # cpu:0 is the interpreter that hands out the work, and keeps none waiting for its own.
+    assert together >= (4 if kind == "gpu" else 3)
 
 
 ENDLESS = """
@@ -118,8 +127,8 @@ while True:
 
 
 def worker_of(engine: Engine, device: str) -> Worker:
-    kind = "cpu-worker" if device.startswith("cpu") else "device-worker"
-    (worker,) = [each for each in engine.workers(kind) if each.evaluate("name") == device]
+    workers = engine.workers(WORKERS[device[:3]])
+    (worker,) = [each for each in workers if each.evaluate("name") == device]
     return worker
 
 
@@ -130,43 +139,47 @@ START = """async (source) => {
 }"""
 
 
-def break_while_running(engine: Engine, device: str, source: str, script: str) -> dict[str, Any]:
-    """Run ``source`` without end, and ``script`` in the worker of ``device`` once it is at it."""
+def break_while_running(
+    engine: Engine, device: str, source: str, script: str, ends: bool = True
+) -> dict[str, Any]:
+    """Run ``source`` without end, and ``script`` in the worker of ``device`` once it is at it; a
+    good program afterwards finds as many workers, another for this one if that ``ends`` it."""
     engine.page.evaluate(START, source + ENDLESS)
-    worker_of(engine, device).evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
+    kind = WORKERS[device[:3]]
+    workers = engine.workers(kind)
+    broken = worker_of(engine, device)
+    broken.evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
     result: dict[str, Any] = engine.page.evaluate("running")
+    finish(engine, source + RUN)
+    while ends and broken in engine.workers(kind):
+        engine.page.wait_for_timeout(50)  # its end is told late
+    assert len(engine.workers(kind)) == len(workers)
     return result
 
 
-def test_a_worker_that_ends_is_named_and_replaced(engine: Engine) -> None:
-    result = break_while_running(engine, "gpu:2", network(), "self.close()")
+@KINDS
+def test_a_worker_that_ends_is_named_and_replaced(engine: Engine, kind: str) -> None:
+    result = break_while_running(engine, f"{kind}:2", network(kind), "self.close()")
     assert result["state"] == "error" and result["stdout"] == "ready\n"
     assert result["error"]["type"] == "DeviceLostError"
-    assert result["error"]["message"].startswith("gpu:2: its worker has ended")
-    assert len(engine.workers("device-worker")) == 3
-    finish(engine, network() + RUN)
-    assert len(engine.workers("device-worker")) == 4
+    assert result["error"]["message"].startswith(f"{kind}:2: its worker has ended")
 
 
 def test_a_lost_gpu_is_named_and_opened_anew(engine: Engine) -> None:
-    result = break_while_running(engine, "gpu:1", network(), "playgradDevice.destroy()")
+    result = break_while_running(engine, "gpu:1", network(), "playgradDevice.destroy()", ends=False)
     assert result["state"] == "error"
     assert result["error"]["type"] == "DeviceLostError"
     assert result["error"]["message"].startswith("gpu:1: the GPU device was lost")
     finish(engine, network() + RUN)
 
 
-def test_a_worker_that_hangs_is_named_and_replaced(engine: Engine) -> None:
-    source = network() + "session.executor.timeout = 2.0\n"
-    finish(engine, source + RUN)
-    hanging = worker_of(engine, "gpu:3")
-    result = break_while_running(engine, "gpu:3", source, "for (;;);")
+@KINDS
+def test_a_worker_that_hangs_is_named_and_replaced(engine: Engine, kind: str) -> None:
+    source = network(kind) + "session.executor.timeout = 2.0\n"
+    result = break_while_running(engine, f"{kind}:3", source, "for (;;);")
     assert result["error"]["type"] == "DeviceTimeoutError"
-    assert result["error"]["message"].startswith("no answer for 2 s from gpu:3 ('")
-    finish(engine, network() + RUN)
-    while hanging in engine.workers("device-worker"):  # a busy thread ends in its own time
-        engine.page.wait_for_timeout(50)
-    assert len(engine.workers("device-worker")) == 4
+    assert result["error"]["message"].startswith(f"no answer for 2 s from {kind}:3 ('")
+    finish(engine, network(kind) + RUN)
 
 
 def test_an_error_of_one_device_is_told_and_the_others_are_of_use(engine: Engine) -> None:
@@ -195,28 +208,34 @@ STOP = """async () => {
 }"""
 
 
-def test_stop_while_all_work(engine: Engine) -> None:
-    engine.page.evaluate(START, network("gpu", 256, times=8) + ENDLESS)
+@KINDS
+def test_stop_while_all_work(engine: Engine, kind: str) -> None:
+    engine.page.evaluate(START, network(kind, 256, times=8) + ENDLESS)
     engine.page.wait_for_timeout(300)
     result = engine.page.evaluate(STOP)
     assert result["state"] == "stopped"
     assert result["ms"] < 1500
-    finish(engine, network() + RUN)
+    finish(engine, network(kind) + RUN)
 
 
-def test_runs_leave_nothing_behind(engine: Engine) -> None:
+@KINDS
+def test_runs_leave_nothing_behind(engine: Engine, kind: str) -> None:
+    finish(engine, network(kind, 8) + RUN)
+    workers = len(engine.workers("worker"))
     for _ in range(50):
-        finish(engine, network("gpu", 8) + "session.run([total, *updates], {x: batch})")
+        finish(engine, network(kind, 8) + "session.run([total, *updates], {x: batch})")
     source = """
 import json
 import playgrad as pg
 from playgrad.devices import registry
-pg.set_logical_devices(gpu=4)
-stats = [registry.gpu(index).host.stats() for index in range(4)]
+names = [each["device"] for each in pg.devices() if registry.is_apart(each["device"])]
+stats = [registry.opened(name).host.stats() for name in names]
 print(json.dumps([[each[key] for key in ("buffers", "bytes", "programs")] for each in stats]))
 """
-    assert json.loads(finish(engine, source)) == [[0, 0, 0]] * 4
-    assert len(engine.workers("worker")) == 5
+    made = f"import playgrad as pg\npg.set_logical_devices({kind}=4)\n"
+    left = json.loads(finish(engine, made + source))
+    assert left == [[0, 0, 0]] * 4  # cpu:1 to cpu:3 and gpu:0, or gpu:0 to gpu:3
+    assert len(engine.workers("worker")) == workers
 
 
 INTERRUPTED = """
@@ -240,3 +259,22 @@ def test_the_page_chooses_the_number_of_devices_for_a_run(engine: Engine) -> Non
     result = engine.run(show, devices=10_000)
     assert result["error"]["type"] == "DeviceError"
     assert "there can be 1 to" in result["error"]["message"]
+
+
+def test_without_webgpu_there_are_processors(
+    server: str, launch_chromium: Callable[[bool], Browser]
+) -> None:
+    browser = launch_chromium(False)
+    page = browser.new_page()
+    page.goto(f"{server}/healthz")
+    source = network("cpu", 32) + "print(*(each['device'] for each in pg.devices()))\n" + RUN
+    assert finish(Engine(page), source) == "cpu:0 cpu:1 cpu:2 cpu:3"
+    browser.close()
+
+
+def test_the_page_says_that_processors_are_started(playground: Playground) -> None:
+    playground.start(network("cpu", 8) + RUN)
+    playground.page.get_by_text("Starting a Python for each of cpu:1").wait_for()
+    playground.expect_status("done")
+    assert playground.workers().count("cpu-worker.js") == 3
+    playground.runs_well()

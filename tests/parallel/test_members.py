@@ -177,7 +177,7 @@ def test_a_gpu_lost_in_the_middle_of_an_all_reduce(graph: pg.Graph, way: str) ->
     with pg.Session(graph, device="gpu") as session:
         session.run(step)
         session.executor.delays = dict.fromkeys(devices, 0.005)
-        host = session._gpu("gpu:1").host
+        host = session.opened("gpu:1").host
         killer = threading.Timer(0.1, host.destroy)
         killer.start()
         with pytest.raises(DeviceLostError) as caught:

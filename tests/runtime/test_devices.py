@@ -200,7 +200,7 @@ def test_at_most_one_submit_a_step(monkeypatch):
     net = network()
     with Session(net.graph, device="gpu") as session:
         session.run([net.loss, net.train], net.feeds())
-        queue = session._gpu("gpu:0").host._device.queue
+        queue = session.opened("gpu:0").host._device.queue
         submitted: list[int] = []
         submit, wait = queue.submit, queue.read_buffer
 
@@ -234,9 +234,9 @@ class TestLoss:
         with Session(graph, device="gpu") as session:
             session.run(update)
             if way == "driver":
-                session._gpu("gpu:0").host._device.destroy()
+                session.opened("gpu:0").host._device.destroy()
             elif way == "host":
-                session._gpu("gpu:0").host.destroy()
+                session.opened("gpu:0").host.destroy()
             else:
                 registry.close_gpus()
             for use in (
@@ -258,7 +258,7 @@ class TestLoss:
         for way in ("driver", "host"):
             session = Session(graph, device="gpu")
             session.run(w)
-            host = session._gpu("gpu:0").host
+            host = session.opened("gpu:0").host
             (host._device if way == "driver" else host).destroy()
             session.close()
             registry.close_gpus()

@@ -123,6 +123,7 @@ class CompileCache:
             policy.default,
             tuple(policy.available),
             policy.soft,
+            policy.apart,
             tuple(policy.chosen(node) for node in _placed(program)),
         )
 

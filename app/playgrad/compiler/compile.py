@@ -14,6 +14,7 @@ from playgrad.compiler.fuse import fuse
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.plan import PlanBuilder
+from playgrad.compiler.processor_plan import processor_plan
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
@@ -43,6 +44,10 @@ class Compiled:
             segments = [segment.nodes for segment in self.segments[device]]
             self._plans[key] = PlanBuilder(segments, self.on_device(device), target, state).build()
         return self._plans[key]
+
+    def processor_plan(self, device: str, state: StateLayout) -> dict[str, Any]:
+        """The same for a processor of an interpreter of its own."""
+        return processor_plan(self.segments[device], self.on_device(device), state)
 
     def on_device(self, device: str) -> list[Tensor]:
         """Tensors on ``device`` that leave it: fetched, or sent to another device."""
@@ -92,7 +97,7 @@ def _run_passes(
         program = run(program)
         verify(program.graph, name, checked)
     order = _with_effect(program.order())
-    return Compiled(program, order, cut_segments(order))
+    return Compiled(program, order, cut_segments(order, policy.apart))
 
 
 def _with_effect(order: list[Node]) -> list[Node]:

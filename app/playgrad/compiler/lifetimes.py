@@ -23,6 +23,8 @@ def last_uses(
     last: dict[Tensor, Node] = {}
     for segment in segments:
         for node in segment.nodes:
+            if node.op.name in _KEPT:
+                continue
             used = (t for t in node.inputs if t.node.op.name not in _KEPT)
             last.update((tensor, node) for tensor in (*used, *node.outputs))
     dying: dict[Node, list[Tensor]] = {}

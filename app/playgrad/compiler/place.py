@@ -40,12 +40,14 @@ class Policy:
         available: the names of the devices that exist.
         chosen: asked for each operation without a device scope.
         soft: whether an impossible wish is passed over, instead of an error.
+        apart: processors that have interpreters of their own.
     """
 
     default: str
     available: Sequence[str]
     chosen: Placement = lambda node: None
     soft: bool = False
+    apart: frozenset[str] = frozenset()
 
     def wish(self, node: Node) -> str | None:
         """The device that the user or a strategy wants for ``node``, if any.

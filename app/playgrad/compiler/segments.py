@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from playgrad.graph.tensor import Node
@@ -47,26 +47,34 @@ _SOURCES = {"constant", "placeholder", "variable"}
 _WEIGHTLESS = _SOURCES | {"send", "receive", "no_op"}
 
 
-def cut_segments(order: Sequence[Node]) -> dict[str, list[Segment]]:
+def cut_segments(order: Sequence[Node], apart: Collection[str] = ()) -> dict[str, list[Segment]]:
     """The segments of each device that works segment by segment, in an order that all can keep.
 
     GPUs do, and so do processors where there are several, or where nodes were given tasks. A lone
     ``cpu:0`` runs node by node, so that the executor can share the nodes out among threads.
+
+    Args:
+        apart: processors that, as GPUs, get their segments whole, with variables and constants.
     """
+    remote = {
+        node.device
+        for node in order
+        if node.device and (node.device.startswith("gpu") or node.device in apart)
+    }
     cpus = {node.device for node in order if node.device and node.device.startswith("cpu")}
     whole = len(cpus) > 1 or any(node.task for node in order)
     work = [node for node in order if node.op.name not in _SOURCES]
     lanes = {
         node: (node.device, INPUTS if _sends_source(node) else node.task)
         for node in work
-        if node.device is not None and (whole or node.device.startswith("gpu"))
+        if node.device is not None and (whole or node.device in remote)
     }
     segments: dict[str, list[Segment]] = {}
     for (device, task), nodes in _groups(work, lanes):
         own = segments.setdefault(device, [])
         part = 1 + sum(earlier.task == task for earlier in own)
         own.append(Segment(device, len(own), nodes, task, part))
-    _add_sources(order, segments)
+    _add_sources(order, segments, remote)
     return segments
 
 
@@ -160,9 +168,11 @@ def _is_scalar(node: Node) -> bool:
     return all(tensor.spec.size == 1 for tensor in (*node.inputs, *node.outputs))
 
 
-def _add_sources(order: Sequence[Node], segments: dict[str, list[Segment]]) -> None:
-    """Put what waits for nothing (variables, constants, feeds of a GPU) into the first segment of
-    its device that uses it."""
+def _add_sources(
+    order: Sequence[Node], segments: dict[str, list[Segment]], remote: Collection[str]
+) -> None:
+    """Put what waits for nothing (variables, constants, feeds of a ``remote`` device) into the
+    first segment of its device that uses it."""
     first: dict[Node, Segment] = {}
     for own in segments.values():
         for segment in reversed(own):
@@ -170,7 +180,7 @@ def _add_sources(order: Sequence[Node], segments: dict[str, list[Segment]]) -> N
                 first.update((before, segment) for before in node.predecessors)
     found: dict[int, list[Node]] = {}
     for node in order:
-        if node.op.name not in _SOURCES or not (node.device or "").startswith("gpu"):
+        if node.op.name not in _SOURCES or node.device not in remote:
             continue
         user = first.get(node)
         if user is None or user.device != node.device:

@@ -16,7 +16,6 @@ from typing import Any
 import playgrad_host  # type: ignore[import-not-found]
 from pyodide.ffi import JsException
 
-from playgrad import errors
 from playgrad.devices.base import (
     AdapterInfo,
     ExecuteResult,
@@ -27,19 +26,16 @@ from playgrad.devices.base import (
     check_plan,
 )
 from playgrad.devices.pending import Result, Then
-from playgrad.errors import DeviceError, DeviceLostError, OutOfMemoryError
+from playgrad.devices.remote_cpu import Outcome
+from playgrad.errors import DeviceError, DeviceLostError, OutOfMemoryError, error_of
 
 # Device workers
-
-Outcome = tuple[Any, bytes]
-"""The value of a call, and its bytes."""
 
 
 def _outcome(text: str, payload: Any) -> Outcome:
     answer = json.loads(text)
     if "error" in answer:
-        problem = answer["error"]
-        raise getattr(errors, problem["type"])(problem["message"], op=problem["op"])
+        raise error_of(answer["error"])
     return answer["value"], b"" if payload is None else payload.to_bytes()
 
 
@@ -140,6 +136,30 @@ def wait_for_answer(seconds: float) -> None:
         KeyboardInterrupt: a stop is asked for, which ends the sleep.
     """
     playgrad_host.wait_for_answer(seconds * 1000)
+
+
+# Processors
+
+
+class _Processor:
+    """The way to a processor's interpreter; implements `playgrad.devices.remote_cpu.Link`."""
+
+    def __init__(self, link: _Link) -> None:
+        self._link = link
+
+    def call(self, request: dict[str, Any], *data: bytes) -> Outcome:
+        return self._link.call("serve", 0, request, *data)
+
+    def begin(self, request: dict[str, Any], *data: bytes) -> Result[Outcome]:
+        return self._link.begin("serve", 0, request, *data)
+
+    def give_up(self) -> None:
+        self._link.give_up()
+
+
+def connect_processor(device: str) -> _Processor:
+    """The way to the interpreter of ``device``, in its worker."""
+    return _Processor(_link(device))
 
 
 # GPUs

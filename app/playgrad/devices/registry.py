@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 from playgrad.devices.base import AdapterInfo, Host
+from playgrad.devices.device import Device
+from playgrad.devices.remote_cpu import Link, RemoteCpu
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.errors import DeviceError, DeviceLostError
 
 _open: dict[int, WebGpuDevice] = {}
+_processors: dict[str, RemoteCpu] = {}
 _attached: list[Host] = []
+_interpreters: list[Callable[[str], Link]] = []
 _wanted: dict[str, int] = {"cpu": 1}
 MOST = 1024
 """Logical devices of a kind, more than any machine can use. A page has a bound of its own."""
@@ -111,6 +115,63 @@ def attached(host: Host) -> Iterator[str]:
         _attached.remove(host)
 
 
+@contextmanager
+def interpreters(connect: Callable[[str], Link]) -> Iterator[None]:
+    """Have ``cpu:1`` and on, as in a page, in interpreters of their own within the block.
+
+    Args:
+        connect: gives the way to the interpreter of a device.
+    """
+    _interpreters.append(connect)
+    try:
+        yield
+    finally:
+        for device in _processors.values():
+            device.destroy()
+        _processors.clear()
+        _interpreters.remove(connect)
+
+
+def _connect() -> Callable[[str], Link] | None:
+    """How other interpreters are reached, where there are any."""
+    if sys.platform == "emscripten":
+        connect: Callable[[str], Link] = _host().connect_processor
+        return connect
+    return _interpreters[-1] if _interpreters else None
+
+
+def is_apart(name: str) -> bool:
+    """Whether a device has a memory of its own and works by plans: GPUs; in a page, which has one
+    thread for Python, also all processors but ``cpu:0``."""
+    return name.startswith("gpu") or (name != "cpu:0" and _connect() is not None)
+
+
+def start(names: Sequence[str]) -> None:
+    """Have what ``names`` need started, all at the same time, if it is not there yet."""
+    if sys.platform == "emscripten":
+        for name in names:
+            _host().start(name)
+
+
+def opened(name: str) -> Device:
+    """A device apart, opened once and shared; opened anew after it was lost.
+
+    Raises:
+        DeviceError: there is no such device, or it cannot be opened.
+    """
+    kind, _, index = name.partition(":")
+    if kind == "gpu":
+        return gpu(int(index))
+    device = _processors.get(name)
+    if device is not None:
+        device.check()
+    if device is None or device.lost:
+        connect = _connect()
+        assert connect is not None, f"{name} is not a device apart"
+        device = _processors[name] = RemoteCpu(name, connect(name))
+    return device
+
+
 def list_devices() -> list[dict[str, Any]]:
     """Every device by name: ``cpu:0`` and on, then ``gpu:0`` and on, each with its adapter."""
     found: list[dict[str, Any]] = [
@@ -162,11 +223,10 @@ def _open_host(index: int) -> Host:
 
 
 def close_used() -> None:
-    """Destroy those GPUs on which something is left, now that no session is open: an interrupt may
-    have come between its making and its being noted."""
-    for device in _open.values():
-        device.check()
-        if not device.lost and any(device.host.stats()[key] for key in ("buffers", "programs")):
+    """Destroy those devices on which something is left, now that no session is open: an interrupt
+    may have come between its making and its being noted."""
+    for device in (*_open.values(), *_processors.values()):
+        if device.is_used():
             device.destroy()
 
 
@@ -188,6 +248,11 @@ __all__ = [
     "ensure_devices",
     "gpu",
     "gpu_adapters",
+    "interpreters",
+    "is_apart",
     "list_devices",
+    "opened",
+    "reset_logical_devices",
     "set_logical_devices",
+    "start",
 ]

@@ -3,81 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from playgrad.devices.base import ExecuteResult, Host, Plan, Read, Target, Write
+from playgrad.devices.base import ExecuteResult, Host, Plan, Read, Write
+from playgrad.devices.device import Device, Guarded
 from playgrad.devices.pending import Result, Then
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
-from playgrad.errors import DeviceLostError
 
 Array = np.ndarray[Any, Any]
 
 
-class WebGpuDevice:
-    """One opened GPU.
+class WebGpuDevice(Device):
+    """One opened GPU."""
 
-    Attributes:
-        lost: the device went away; its buffers and programs are gone, and a new one must be opened.
-    """
+    host: Host
 
     def __init__(self, name: str, host: Host) -> None:
-        self.name = name
-        self.host = host
-        self.lost = False
-        self.target = Target(host.info.is_software, host.info.limits)
-
-    @property
-    def adapter(self) -> str:
-        return self.host.info.name
-
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """Notes when the device is lost, and lets nothing reach a device that was.
-
-        Raises:
-            DeviceLostError: now, or an earlier call has.
-        """
-        if self.lost:
-            raise DeviceLostError(f"{self.name} ({self.adapter}) was lost.", hint="Run again.")
-        try:
-            yield
-        except DeviceLostError as error:
-            self.lost = True
-            if self.name not in error.message:
-                error.message = f"{self.name}: {error.message}"
-            raise
-
-    def give_up(self) -> None:
-        """Use it no more: it does not answer."""
-        self.lost = True
-        self.host.give_up()
-
-    def destroy(self) -> None:
-        """Give the device and all its buffers back; to those who still use it, it is lost."""
-        if not self.lost:
-            self.lost = True
-            self.host.destroy()
-
-    def check(self) -> None:
-        """Find out whether the device is still there: it can go away while nobody uses it."""
-        if self.lost:
-            return
-        try:
-            self.host.stats()
-        except DeviceLostError:
-            self.lost = True
-
-    def create_buffer(self, size: int) -> int:
-        with self.guarded():
-            return self.host.create_buffer(size)
-
-    def destroy_buffer(self, buffer: int) -> None:
-        if not self.lost:
-            self.host.destroy_buffer(buffer)
+        super().__init__(name, host)
 
     def write(self, buffer: int, offset: int, array: Array) -> None:
         with self.guarded():
@@ -122,8 +67,18 @@ class LoadedPlan:
             )
         return self._arrays(fetches, result), result.steps_done, result.seconds
 
+    def start(self) -> None:
+        """Nothing to forget: kernels write variables in place, and are gated where they may not."""
+
+    def commit(self) -> None:
+        """What was written counts already."""
+
     def begin(
-        self, segment: int | None, feeds: Mapping[str, Array], fetches: Sequence[str]
+        self,
+        segment: int | None,
+        feeds: Mapping[str, Array],
+        fetches: Sequence[str],
+        last: bool = False,
     ) -> Result[dict[str, Array]]:
         """Begin to write ``feeds``, replay ``segment`` once (None: not at all) and read
         ``fetches``; the result is the arrays."""
@@ -132,7 +87,7 @@ class LoadedPlan:
         program, number = (None, 0) if segment is None else (self.program, segment)
         with self.device.guarded():
             begun = host.begin(program, number, 1, self._writes(feeds), self._reads(fetches))
-        return Then(_Guarded(self.device, begun), lambda result: self._arrays(fetches, result))
+        return Then(Guarded(self.device, begun), lambda result: self._arrays(fetches, result))
 
     def _writes(self, feeds: Mapping[str, Array]) -> list[Write]:
         writes: list[Write] = []
@@ -158,24 +113,6 @@ class LoadedPlan:
     def unload(self) -> None:
         if not self.device.lost:
             self.device.host.unload(self.program)
-
-
-class _Guarded:
-    """What was begun on ``device``; a loss that only the outcome tells of is noted, too."""
-
-    def __init__(self, device: WebGpuDevice, begun: Result[ExecuteResult]) -> None:
-        self._device = device
-        self._begun = begun
-
-    def done(self) -> bool:
-        return self._begun.done()
-
-    def wait(self) -> None:
-        self._begun.wait()
-
-    def result(self) -> ExecuteResult:
-        with self._device.guarded():
-            return self._begun.result()
 
 
 def _bytes(slot: Mapping[str, Any]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Container, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,24 +18,30 @@ FORMAT = "playgrad-graph"
 VERSION = 1
 
 
-def graph_to_json(graph: Graph) -> dict[str, Any]:
-    """The graph as plain data; arrays among the attributes are base64, little endian."""
+def graph_to_json(graph: Graph, nodes: Iterable[Node] | None = None) -> dict[str, Any]:
+    """The graph as plain data; arrays among the attributes are base64, little endian.
+
+    Args:
+        nodes: only these, each after those that it needs; control edges from others are left out.
+    """
+    chosen = graph.nodes if nodes is None else list(nodes)
+    names = {node.name for node in chosen}
     return {
         "format": FORMAT,
         "version": VERSION,
         "seed": graph.seed,
         "random_ops": graph.random_ops,
-        "nodes": [_node_to_json(node) for node in graph.nodes],
+        "nodes": [_node_to_json(node, names) for node in chosen],
     }
 
 
-def _node_to_json(node: Node) -> dict[str, Any]:
+def _node_to_json(node: Node, names: Container[str]) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": node.name,
         "op": node.op.name,
         "inputs": [tensor.name for tensor in node.inputs],
         "attrs": {key: encode(value) for key, value in node.attrs.items()},
-        "control_inputs": [before.name for before in node.control_inputs],
+        "control_inputs": [before.name for before in node.control_inputs if before.name in names],
         "phase": node.phase,
     }
     if node.device:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,13 +11,13 @@ import numpy as np
 from playgrad.compiler.compile import Compiled
 from playgrad.compiler.lifetimes import last_uses
 from playgrad.compiler.segments import Segment
+from playgrad.devices.device import Loaded
 from playgrad.devices.pending import Done, Result, Then
-from playgrad.devices.webgpu import LoadedPlan
-from playgrad.errors import OutOfMemoryError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
 from playgrad.runtime.executor import Executor, SegmentTask, Task
+from playgrad.runtime.interpreter import node_work
 from playgrad.runtime.segments import Steps, host_steps, plan_steps
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
@@ -29,16 +28,13 @@ Array = np.ndarray[Any, Any]
 HEAVY_BYTES = 1 << 18
 """Host operations that touch more bytes than this are worth another thread."""
 
-LARGEST = sys.maxsize // 2
-"""Bytes of results that NumPy is trusted with. In a browser this is 1 GiB: its addresses have 32
-bits, and NumPy there damages memory where a result and its temporaries come near to their end."""
-
 
 class Runnable:
     """The tasks of a compiled program over one session's variables.
 
-    On the cpu a task is one node, on a GPU one segment. Values are kept by tensor; what is written
-    to variables of the cpu takes effect when all tasks have ended, so a failing run changes none.
+    On the cpu a task is one node, on other devices one segment. Values are kept by tensor; what is
+    written to variables of the cpu takes effect when all tasks have ended, so a failing run changes
+    none.
 
     Args:
         graph: the user's graph, which names the variables.
@@ -49,7 +45,7 @@ class Runnable:
         compiled: Compiled,
         graph: Graph,
         store: VariableStore,
-        plans: Mapping[str, LoadedPlan],
+        plans: Mapping[str, Loaded],
         executor: Executor,
         new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
@@ -138,48 +134,13 @@ class Runnable:
     def _node_work(self, node: Node) -> Callable[[], None]:
         values, transport, written = self.values, self.transport, self.written
         name = node.op.name
-        if name == "no_op":
-            return lambda: None
         if name == "send":
             source, channel = node.inputs[0], node.attrs["channel"]
             return lambda: transport.put(channel, values[source])
         if name == "receive":
             target, channel = node.outputs[0], node.attrs["channel"]
             return lambda: values.__setitem__(target, transport.get(channel))
-        if name == "read_variable":
-            target, variable = node.outputs[0], node.attrs["variable"]
-            key = (self.graph, variable)
-            return lambda: values.__setitem__(
-                target, written[variable] if variable in written else self.store.arrays[key]
-            )
-        return self._compute(node)
-
-    def _compute(self, node: Node) -> Callable[[], None]:
-        values, written = self.values, self.written
-        inputs, outputs, attrs, reference = node.inputs, node.outputs, node.attrs, node.op.reference
-        variables = attrs["variables"] if node.op.writes else ()
-        if _bytes(node) > LARGEST:
-            raise _no_room(node)
-
-        def work() -> None:
-            try:
-                # A GPU gives infinity and NaN without a word, and so does this device.
-                with np.errstate(all="ignore"):
-                    results = reference([values[tensor] for tensor in inputs], attrs)
-            except PlaygradError as error:
-                error.add_note(_computing(node))
-                raise error.located(node.name, node.source) from None
-            except MemoryError:
-                raise _no_room(node) from None
-            except Exception as error:
-                error.add_note(_computing(node))
-                raise
-            for tensor, result in zip(outputs, results, strict=True):
-                values[tensor] = result
-            for variable, result in zip(variables, results, strict=False):
-                written[variable] = result
-
-        return work
+        return node_work(node, values, written, lambda name: self.store.arrays[self.graph, name])
 
     def run(
         self,
@@ -195,6 +156,8 @@ class Runnable:
         self._begin(feeds)
         try:
             self.executor.run(self.tasks, trace, stop)
+            for plan in self.plans.values():
+                plan.commit()
             for name, array in self.written.items():
                 self.store.arrays[self.graph, name] = _own(array, feeds)
             # Copies: what is fetched may be the value of a variable, and the caller may change it.
@@ -218,10 +181,14 @@ class Runnable:
             return Done(self.run(feeds))
         given = {t.node.name: feeds[name] for name, t in self.compiled.program.feeds.items()}
         names = [tensor.name for tensor in self.compiled.program.fetches]
-        begun = self.plans[only.device].begin(only.index, given, list(dict.fromkeys(names)))
+        plan = self.plans[only.device]
+        plan.start()
+        begun = plan.begin(only.index, given, list(dict.fromkeys(names)), last=True)
         return Then(begun, lambda arrays: [arrays[name] for name in names])
 
     def _begin(self, feeds: Mapping[str, Array]) -> None:
+        for plan in self.plans.values():
+            plan.start()
         self.values.update(self.constants)
         for node in self.read_at_start:
             key = (self.graph, node.name)
@@ -236,7 +203,7 @@ class Runnable:
     ) -> tuple[int, float]:
         """``steps`` runs with the same feeds and nothing fetched.
 
-        If all of it is one segment of a GPU, the device is told once and left to it.
+        If all of it is one segment of another device, that is told once and left to it.
 
         Returns:
             The steps done (fewer after a stop) and the seconds they took.
@@ -268,7 +235,7 @@ class Runnable:
     @property
     def dispatches(self) -> int:
         """Kernel dispatches in one run, on all GPUs."""
-        return sum(len(plan.plan["steps"]) for plan in self.plans.values())
+        return sum(len(plan.plan.get("steps", ())) for plan in self.plans.values())
 
     def unload(self) -> None:
         for plan in self.plans.values():
@@ -279,20 +246,3 @@ def _own(array: Array, feeds: Mapping[str, Array]) -> Array:
     """``array``, copied if it is (part of) one that the caller fed and may change."""
     fed = any(np.may_share_memory(array, other) for other in feeds.values())
     return array.copy() if fed else array
-
-
-def _bytes(node: Node) -> int:
-    return sum(t.spec.size * np.dtype(t.dtype).itemsize for t in node.outputs)
-
-
-def _computing(node: Node) -> str:
-    return f"{node.device} was computing '{node.name}'."
-
-
-def _no_room(node: Node) -> OutOfMemoryError:
-    return OutOfMemoryError(
-        f"there is no room for a result of {_bytes(node):,} bytes.",
-        op=node.name,
-        source=node.source,
-        hint="Use a smaller batch or a smaller network.",
-    )

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from playgrad.compiler.segments import Segment
+from playgrad.devices.device import Loaded
 from playgrad.devices.pending import Pending
-from playgrad.devices.webgpu import LoadedPlan
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.runtime.trace import Event, Trace
 from playgrad.runtime.transport import Transport
@@ -59,7 +59,7 @@ def host_steps(
 
 def plan_steps(
     segment: Segment,
-    plan: LoadedPlan,
+    plan: Loaded,
     fetches: Sequence[Tensor],
     values: dict[Tensor, Array],
     transport: Transport,

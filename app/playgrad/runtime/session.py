@@ -16,8 +16,9 @@ from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
+from playgrad.devices.device import Device, Loaded
 from playgrad.devices.pending import Result
-from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
+from playgrad.devices.remote_cpu import RemoteCpu
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
@@ -112,14 +113,14 @@ class Session:
         self.executor = Executor(threads)
         self.new_transport = new_transport
         self.stop_check: Callable[[], bool] = lambda: False
-        self._gpus: dict[str, WebGpuDevice] = {}
-        self._store = VariableStore(self._gpu)
+        self._devices: dict[str, Device] = {}
+        self._store = VariableStore(self.opened)
         self._runnables: dict[Any, tuple[Runnable, FeedChecks]] = {}
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
-        if not self.device.startswith("cpu"):
-            self._gpu(self.device)
+        if devices.is_apart(self.device):
+            self.opened(self.device)
 
     def __enter__(self) -> Session:
         return self
@@ -135,8 +136,8 @@ class Session:
     @_alone
     def close(self) -> None:
         """Free all buffers and threads. The session cannot be used afterwards."""
-        for gpu in self._gpus.values():
-            gpu.check()  # one that is gone has no buffers left to free
+        for device in self._devices.values():
+            device.check()  # one that is gone has no buffers left to free
         self._forget_runnables()
         self._store.close()
         self.executor.close()
@@ -146,12 +147,13 @@ class Session:
     @property
     def adapter(self) -> str:
         """Name of the processor behind ``device``."""
-        return "NumPy" if self.device.startswith("cpu") else self._gpu(self.device).adapter
+        return "NumPy" if self.device.startswith("cpu") else self.opened(self.device).adapter
 
-    def _gpu(self, name: str) -> WebGpuDevice:
-        if name not in self._gpus:
-            self._gpus[name] = devices.gpu(int(name.partition(":")[2]))
-        return self._gpus[name]
+    def opened(self, name: str) -> Device:
+        """A device with a memory of its own; the same one for as long as the session lives."""
+        if name not in self._devices:
+            self._devices[name] = devices.opened(name)
+        return self._devices[name]
 
     @_alone
     def run(
@@ -228,8 +230,8 @@ class Session:
 
     @_alone
     def _add_memory(self, sizes: dict[str, int]) -> None:
-        for name, gpu in self._gpus.items():
-            sizes[name] = gpu.host.stats()["bytes"]
+        for name, device in self._devices.items():
+            sizes[name] = device.host.stats()["bytes"]
         for (graph, name), array in self._store.arrays.items():
             home = self._home(graph.node(name))
             sizes[home] = sizes.get(home, 0) + array.nbytes
@@ -261,7 +263,7 @@ class Session:
         homes: dict[tuple[Graph, str], list[Node]] = {}
         for node, _ in values:
             home = self._home(node)
-            if (node.graph, node.name) not in self._store and not home.startswith("cpu"):
+            if (node.graph, node.name) not in self._store and devices.is_apart(home):
                 homes.setdefault((node.graph, home), []).append(node)
         for (graph, home), nodes in homes.items():
             self._store.allocate(graph, nodes, home)
@@ -312,7 +314,7 @@ class Session:
         """How operations are placed."""
         available = devices.device_names()
         chosen = self.placement or (lambda node: None)
-        return Policy(self.device, available, chosen, self.soft_placement)
+        return Policy(self.device, available, chosen, self.soft_placement, _apart(available))
 
     @_alone
     def set_placement(self, placement: Placement | None) -> None:
@@ -366,17 +368,20 @@ class Session:
         return runnable, arrays
 
     def _load(self, compiled: Compiled, graph: Graph) -> Runnable:
+        apart = [name for name in compiled.segments if devices.is_apart(name)]
+        devices.start(apart)
         variables = [node for node in compiled.order if is_variable(node)]
         self._ready(graph, [graph.node(node.name) for node in variables])
-        plans: dict[str, LoadedPlan] = {}
+        plans: dict[str, Loaded] = {}
         try:
-            for name in compiled.segments:
-                if name.startswith("cpu"):
-                    continue
-                gpu = self._gpu(name)
+            for name in apart:
+                device = self.opened(name)
                 layout = self._store.layout(graph, name)
-                made = compiled.plan(name, gpu.target, layout)
-                plans[name] = gpu.load(made, self._store.external(name))
+                if isinstance(device, RemoteCpu):
+                    made = compiled.processor_plan(name, layout)
+                else:
+                    made = compiled.plan(name, device.target, layout)
+                plans[name] = device.load(made, self._store.external(name))
         except BaseException:
             for plan in plans.values():
                 plan.unload()
@@ -404,7 +409,7 @@ class Session:
         homes: dict[str, list[Node]] = {}
         for node in fresh:
             homes.setdefault(self._home(node), []).append(node)
-        homes = {home: own for home, own in homes.items() if not home.startswith("cpu")}
+        homes = {home: own for home, own in homes.items() if devices.is_apart(home)}
         for home, own in homes.items():
             self._store.check_size(own, home)  # before much time goes into their values
         initial = [graph.tensor(node.attrs["initializer"]) for node in fresh]
@@ -412,7 +417,9 @@ class Session:
         feeds = {tensor.name: np.zeros((), np.uint32) for tensor in counter}
         program = Program(graph, list(initial), feeds={tensor.name: tensor for tensor in counter})
         shapes = {name: array.shape for name, array in feeds.items()}
-        compiled = compile_program(program, shapes, Policy(HOST, devices.device_names()))
+        available = devices.device_names()
+        policy = Policy(HOST, available, apart=_apart(available))
+        compiled = compile_program(program, shapes, policy)
         runnable = self._load(compiled, graph)
         try:
             arrays = runnable.run(feeds)
@@ -422,6 +429,11 @@ class Session:
             self._store.allocate(graph, own, home)
         for node, array in zip(fresh, arrays, strict=True):
             self._store.set((graph, node.name), array)
+
+
+def _apart(available: Sequence[str]) -> frozenset[str]:
+    """Those processors among ``available`` that have interpreters of their own."""
+    return frozenset(n for n in available if n.startswith("cpu") and devices.is_apart(n))
 
 
 def _resolve(device: str, available: Sequence[str]) -> str:

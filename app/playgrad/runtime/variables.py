@@ -1,4 +1,4 @@
-"""The state of a session: the values of variables, on the host and in GPU buffers."""
+"""The state of a session: the values of variables, here and in buffers of other devices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from playgrad.compiler.dispatches import Place, device_bytes
 from playgrad.compiler.memory import aligned
 from playgrad.devices.base import Limits
-from playgrad.devices.webgpu import WebGpuDevice
+from playgrad.devices.device import Device
 from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -22,15 +22,15 @@ Key = tuple[Graph, str]
 class VariableStore:
     """Values of variables by graph and name; each lives on one device.
 
-    On the host a value is an array that is replaced, never overwritten. On a GPU it is a range of a
-    buffer; variables placed together share one buffer.
+    Here a value is an array that is replaced, never overwritten. On a device with a memory of its
+    own it is a range of a buffer; variables placed together share one buffer.
     """
 
-    def __init__(self, open_gpu: Callable[[str], WebGpuDevice]) -> None:
-        self._open_gpu = open_gpu
+    def __init__(self, open_device: Callable[[str], Device]) -> None:
+        self._open_device = open_device
         self.arrays: dict[Key, Array] = {}
         self.places: dict[Key, tuple[str, Place]] = {}
-        self.buffers: dict[str, tuple[WebGpuDevice, int]] = {}
+        self.buffers: dict[str, tuple[Device, int]] = {}
         self._numbers = 0
 
     def __contains__(self, key: Key) -> bool:
@@ -41,52 +41,52 @@ class VariableStore:
         return [*self.arrays, *self.places]
 
     def drop(self, key: Key) -> None:
-        """Forget the value of a variable. The room it had on a GPU is free once all that shared
+        """Forget the value of a variable. The room it had on a device is free once all that shared
         its buffer are gone."""
         if key in self.arrays:
             del self.arrays[key]
             return
         _, place = self.places.pop(key)
         if all(other.buffer != place.buffer for _, other in self.places.values()):
-            gpu, buffer = self.buffers.pop(place.buffer)
-            gpu.destroy_buffer(buffer)
+            device, buffer = self.buffers.pop(place.buffer)
+            device.destroy_buffer(buffer)
 
     def check_size(self, nodes: Sequence[Node], device: str) -> None:
-        """See that each of ``nodes`` (variables) is one that the GPU ``device`` can hold.
+        """See that each of ``nodes`` (variables) is one that ``device`` can hold.
 
         Raises:
             OutOfMemoryError: one is larger than the device allows.
         """
-        list(_batches(nodes, self._open_gpu(device).target.limits))
+        list(_batches(nodes, self._open_device(device).target.limits))
 
-    def allocate(self, graph: Graph, nodes: Sequence[Node], device: str) -> None:
-        """Give each of ``nodes`` (variables) room on the GPU ``device``: all of them or none.
+    def allocate(self, graph: Graph, nodes: Sequence[Node], name: str) -> None:
+        """Give each of ``nodes`` (variables) room on the device ``name``: all of them or none.
 
         They share one buffer, or several where one may not be as large.
 
         Raises:
             OutOfMemoryError: a variable is larger than the device allows, or there is no room.
         """
-        gpu = self._open_gpu(device)
-        batches = list(_batches(nodes, gpu.target.limits))
+        device = self._open_device(name)
+        batches = list(_batches(nodes, device.target.limits))
         buffers: list[int] = []
         try:
             for _, size in batches:
-                buffers.append(gpu.create_buffer(size))
+                buffers.append(device.create_buffer(size))
         except BaseException:
             for buffer in buffers:
-                gpu.destroy_buffer(buffer)
+                device.destroy_buffer(buffer)
             raise
         for (batch, _), buffer in zip(batches, buffers, strict=True):
             self._numbers += 1
             key = f"state{self._numbers}"
-            self.buffers[key] = (gpu, buffer)
+            self.buffers[key] = (device, buffer)
             for node, offset in batch:
-                self.places[graph, node.name] = (gpu.name, Place(key, offset))
+                self.places[graph, node.name] = (device.name, Place(key, offset))
 
-    def external(self, device: str) -> dict[str, int]:
-        """The host ids of the state buffers on ``device``, as a Plan names them."""
-        return {key: buffer for key, (gpu, buffer) in self.buffers.items() if gpu.name == device}
+    def external(self, name: str) -> dict[str, int]:
+        """The ids of the state buffers on the device ``name``, as a Plan names them."""
+        return {key: number for key, (home, number) in self.buffers.items() if home.name == name}
 
     def layout(self, graph: Graph, device: str) -> dict[str, Place]:
         """Where the variables of ``graph`` are on ``device``."""
@@ -105,13 +105,13 @@ class VariableStore:
         if key in self.arrays:
             return self.arrays[key].copy()
         place = self.places[key][1]
-        gpu, buffer = self.buffers[place.buffer]
-        if gpu.lost:
+        device, buffer = self.buffers[place.buffer]
+        if device.lost:
             raise DeviceLostError(
-                f"the variable {key[1]!r} was on {gpu.name}, which is gone.", hint="Run again."
+                f"the variable {key[1]!r} was on {device.name}, which is gone.", hint="Run again."
             )
         spec = node.outputs[0].spec
-        return gpu.read(buffer, place.offset, spec.static_shape, spec.dtype)
+        return device.read(buffer, place.offset, spec.static_shape, spec.dtype)
 
     def set(self, key: Key, array: Array) -> None:
         """Replace the value of a variable; ``array`` has its shape and dtype."""
@@ -119,13 +119,13 @@ class VariableStore:
             self.arrays[key] = array.copy()
             return
         place = self.places[key][1]
-        gpu, buffer = self.buffers[place.buffer]
-        gpu.write(buffer, place.offset, array)
+        device, buffer = self.buffers[place.buffer]
+        device.write(buffer, place.offset, array)
 
     def close(self) -> None:
         """Free all buffers."""
-        for gpu, buffer in self.buffers.values():
-            gpu.destroy_buffer(buffer)
+        for device, buffer in self.buffers.values():
+            device.destroy_buffer(buffer)
         self.buffers.clear()
         self.places.clear()
         self.arrays.clear()

@@ -12,7 +12,7 @@ const INTENTS = {
 
 /** A sentence about what is going on. */
 function sentence() {
-  const { engine, queuedRun, intent, notice, runState, fit, progress } = store;
+  const { engine, queuedRun, intent, notice, runState, startingDevices, fit, progress } = store;
   const about = fit.value;
   if (engine.value === "broken") return "The engine could not start. Run tries again.";
   if (engine.value === "starting") {
@@ -24,6 +24,9 @@ function sentence() {
   if (notice.value) return notice.value;
   switch (runState.value) {
     case "running":
+      if (startingDevices.value.length > 0) {
+        return `Starting a Python for each of ${startingDevices.value.join(", ")}…`;
+      }
       if (!about) return "Running your code…";
       return `Training ${count(about.parameters)} parameters on ${place(about)}`;
     case "paused":

@@ -1,0 +1,241 @@
+"""Processors with interpreters of their own, as in a page: here both ends are in one process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import playgrad as pg
+from playgrad import ops
+from playgrad.devices import registry
+from playgrad.devices.pending import Done, Result
+from playgrad.devices.remote_cpu import Outcome
+from playgrad.errors import DeviceLostError, UnsupportedOpError, error_of
+from playgrad.graph.opdef import _REGISTRY
+from playgrad.runtime.cpu_server import Server
+from playgrad.runtime.session import Session
+from playgrad.runtime.trace import Trace
+from tests.compiler.random_programs import Sampled, sampled_programs
+from tests.parallel.test_random_cuts import check_cut
+
+
+class Joined:
+    """A link to a server in this process; everything crosses as bytes and text."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.alive = True
+        self.calls: list[str] = []
+
+    def call(self, request: dict[str, Any], *data: bytes) -> Outcome:
+        if not self.alive:
+            raise DeviceLostError("its worker has ended.")
+        self.calls.append(request["call"])
+        text, payload = self.server.serve(json.dumps(request), data)
+        answer = json.loads(text)
+        if "error" in answer:
+            raise error_of(answer["error"])
+        return answer["value"], payload
+
+    def begin(self, request: dict[str, Any], *data: bytes) -> Result[Outcome]:
+        return Done(self.call(request, *data))
+
+    def give_up(self) -> None:
+        self.alive = False
+
+
+@pytest.fixture
+def links(same_devices_afterwards: None) -> Iterator[dict[str, Joined]]:
+    """Four processors, three of them elsewhere; the links to those that were opened, by name."""
+    found: dict[str, Joined] = {}
+
+    def connect(name: str) -> Joined:
+        found[name] = Joined(Server())
+        return found[name]
+
+    registry.set_logical_devices(cpu=4)
+    with registry.interpreters(connect):
+        yield found
+
+
+@pytest.fixture
+def same_devices_afterwards() -> Iterator[None]:
+    yield
+    registry.reset_logical_devices()
+
+
+def stats(links: dict[str, Joined]) -> list[tuple[int, int, int]]:
+    found = []
+    for name in sorted(links):
+        value = links[name].call({"call": "stats"})[0]
+        found.append((value["buffers"], value["bytes"], value["programs"]))
+    return found
+
+
+def network(devices: list[str], dtype: str = "float32") -> Any:
+    """A chain over ``devices``, a variable on each, all of them trained."""
+    graph = pg.Graph()
+    x = None
+    with graph.as_default():
+        x = value = ops.placeholder(dtype, [None, 3], name="x")
+        variables = []
+        for number, device in enumerate(devices):
+            with graph.device(device):
+                start = np.random.default_rng(number).normal(size=(3, 3))
+                weight = ops.Variable(start, name=f"w{number}", dtype=dtype)
+                variables.append(weight)
+                value = ops.matmul(value, weight) * 0.5 + ops.constant(np.ones(3), dtype=dtype)
+        loss = ops.reduce_sum(value * value)
+        grads = pg.gradients(loss, variables)
+        train = ops.group(*(v.assign_sub(0.01 * g) for v, g in zip(variables, grads, strict=True)))
+    return graph, x, loss, train, variables
+
+
+ALL = ["cpu:0", "cpu:1", "cpu:2", "cpu:3"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("traced", [False, True])
+def test_values_are_those_of_one_processor(links: Any, dtype: str, traced: bool) -> None:
+    batch = np.random.default_rng(9).normal(size=(5, 3)).astype(dtype)
+    results = []
+    for devices in (["cpu:0"] * 4, ALL, ["cpu:2"] * 4):
+        graph, x, loss, train, variables = network(devices, dtype)
+        with Session(graph, device="cpu") as session:
+            trace = Trace() if traced else None
+            runs = [session.run([loss, train], {x: batch}, trace)[0] for _ in range(5)]
+            results.append([runs, [session.value(v) for v in variables]])
+            if traced and devices == ALL:
+                assert {event.device for event in trace.events} == set(ALL)
+    for other in results[1:]:
+        np.testing.assert_array_equal(other[0], results[0][0])
+        np.testing.assert_array_equal(other[1], results[0][1])
+    assert stats(links) == [(0, 0, 0)] * 3
+
+
+def test_many_steps_are_one_call(links: dict[str, Joined]) -> None:
+    batch = np.ones((5, 3), np.float32)
+    values = []
+    for devices in (["cpu:0"], ["cpu:1"]):
+        graph, x, _, train, variables = network(devices)
+        with Session(graph, device=devices[0]) as session:
+            session.run(train, {x: batch})
+            if links:
+                links["cpu:1"].calls.clear()
+            assert session.repeat(train, 20, {x: batch}).steps_done == 20
+            values.append(session.value(variables[0]))
+    np.testing.assert_array_equal(*values)
+    assert links["cpu:1"].calls[:2] == ["execute", "read"]
+
+
+def test_a_stop_ends_the_steps_at_the_other_end(links: dict[str, Joined]) -> None:
+    graph, x, _, train, _ = network(["cpu:1"])
+    asked = []
+    with Session(graph, device="cpu:1") as session:
+        session.run(train, {x: np.ones((5, 3))})
+        before = session.value("w0")
+        links["cpu:1"].server._stop = lambda: asked.append(1) is None and len(asked) > 40
+        done = session.repeat(train, 1000, {x: np.ones((5, 3))}).steps_done
+        links["cpu:1"].server._stop = lambda: False
+        assert 0 < done < 40
+        with Session(graph, device="cpu") as other:
+            other.assign({"w0": before})
+            other.repeat(train, done, {x: np.ones((5, 3))})
+            np.testing.assert_array_equal(session.value("w0"), other.value("w0"))
+
+
+def test_begun_runs_count_when_they_have_ended(links: dict[str, Joined]) -> None:
+    graph = pg.Graph()
+    with graph.as_default():
+        x = ops.placeholder("float32", [2], name="x")
+        update = ops.Variable([1.0, 2.0], name="v").assign_add(x)
+    with Session(graph, device="cpu:1") as session:
+        for count in range(1, 4):
+            begun = session.begin([update], {x: [1.0, 1.0]})
+            assert begun.result()[0].tolist() == [1 + count, 2 + count]
+        assert session.value("v").tolist() == [4, 5]
+
+
+@pytest.fixture
+def failing() -> Iterator[Callable[..., Any]]:
+    """An operation that raises an error if it is given a negative number."""
+
+    def reference(inputs: Any, attrs: Any) -> Any:
+        if inputs[0].min() < 0:
+            raise pg.ShapeError("it is negative.", hint="Give a positive one.")
+        return [inputs[0]]
+
+    op = pg.register(pg.OpDef("careful", lambda inputs, attrs: [inputs[0]], reference))
+    yield lambda x: x.graph.add(op, [x]).output
+    del _REGISTRY["careful"]
+
+
+def test_a_failing_run_changes_no_variable_anywhere(links: Any, failing: Any) -> None:
+    graph = pg.Graph()
+    with graph.as_default():
+        x = ops.placeholder("float32", [2], name="x")
+        updates = []
+        for device in ALL:
+            with graph.device(device):
+                variable = ops.Variable(np.zeros(2), name=f"v_{device[-1]}")
+                updates.append(variable.assign_add(x))
+        with graph.device("cpu:2"), graph.control_dependencies(updates):
+            checked = failing(x)
+    with Session(graph, device="cpu") as session:
+        session.run([checked, *updates], {x: [1.0, 2.0]})
+        for _ in range(2):
+            with pytest.raises(pg.ShapeError) as caught:
+                session.run([checked, *updates], {x: [-1.0, 2.0]})
+            assert caught.value.op == "careful" and caught.value.hint == "Give a positive one."
+            assert caught.value.source[0] == __file__
+            assert "cpu:2 was computing 'careful'." in caught.value.__notes__
+        for device in ALL:
+            assert session.value(f"v_{device[-1]}").tolist() == [1, 2]
+        session.run(updates, {x: [1.0, 1.0]})
+        for device in ALL:
+            assert session.value(f"v_{device[-1]}").tolist() == [2, 3]
+
+
+def test_an_operation_of_the_program_is_unknown_elsewhere(
+    links: Any, failing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = pg.Graph()
+    with graph.as_default(), graph.device("cpu:1"):
+        y = failing(ops.placeholder("float32", [2], name="x") * 2.0)
+    known = tuple(op for op in _REGISTRY.values() if op.name != "careful")
+    monkeypatch.setattr("playgrad.runtime.cpu_server.registered", lambda: known)
+    with Session(graph, device="cpu") as session:
+        with pytest.raises(UnsupportedOpError, match="'careful' cannot run on cpu:1"):
+            session.run(y, {"x:0": [1.0, 2.0]})
+
+
+def test_a_lost_interpreter_is_named_and_opened_anew(links: dict[str, Joined]) -> None:
+    graph, x, loss, train, _ = network(ALL)
+    with Session(graph, device="cpu") as session:
+        expected = session.run(loss, {x: np.ones((2, 3))})
+        links["cpu:2"].alive = False
+        with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
+            session.run([loss, train], {x: np.ones((2, 3))})
+        with pytest.raises(DeviceLostError, match="cpu:2"):
+            session.value("w2")
+        assert session.value("w1").shape == (3, 3)
+    with Session(graph, device="cpu") as session:
+        assert session.run(loss, {x: np.ones((2, 3))}) == expected
+    assert stats(links) == [(0, 0, 0)] * 3
+
+
+@settings(max_examples=40, deadline=None)
+@given(sampled_programs(), st.integers(2, 4), st.data())
+def test_graphs_cut_at_random(sampled: Sampled, count: int, data: st.DataObject) -> None:
+    registry.set_logical_devices(cpu=4)
+    try:
+        with registry.interpreters(lambda name: Joined(Server())):
+            check_cut(sampled, ALL[:count], data, data.draw(st.sampled_from(ALL[:count])))
+    finally:
+        registry.reset_logical_devices()

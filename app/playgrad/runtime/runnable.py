@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -156,8 +156,8 @@ class Runnable:
 
     def _compute(self, node: Node) -> Callable[[], None]:
         values, written = self.values, self.written
-        inputs, outputs, attrs, reference = node.inputs, node.outputs, node.attrs, node.op.reference
-        variables = attrs["variables"] if node.op.writes else ()
+        inputs, outputs, compute = node.inputs, node.outputs, _prepared(node)
+        variables = node.attrs["variables"] if node.op.writes else ()
         if _bytes(node) > LARGEST:
             raise _no_room(node)
 
@@ -165,7 +165,7 @@ class Runnable:
             try:
                 # A GPU gives infinity and NaN without a word, and so does this device.
                 with np.errstate(all="ignore"):
-                    results = reference([values[tensor] for tensor in inputs], attrs)
+                    results = compute([values[tensor] for tensor in inputs])
             except PlaygradError as error:
                 error.add_note(_computing(node))
                 raise error.located(node.name, node.source) from None
@@ -273,6 +273,14 @@ class Runnable:
     def unload(self) -> None:
         for plan in self.plans.values():
             plan.unload()
+
+
+def _prepared(node: Node) -> Callable[[Sequence[Array]], Sequence[Array]]:
+    """The reference of the node's op as a function of the arrays alone."""
+    if node.op.prepare is not None:
+        return node.op.prepare([tensor.spec for tensor in node.inputs], node.attrs)
+    reference, attrs = node.op.reference, node.attrs
+    return lambda arrays: reference(arrays, attrs)
 
 
 def _own(array: Array, feeds: Mapping[str, Array]) -> Array:

@@ -26,11 +26,11 @@ from bench.workloads import WORKLOADS, write
 
 IN_PAGE = (
     ("playgrad", "webgpu"), ("tfjs", "webgpu"), ("jax", "webgpu"), ("borch", "webgpu"),
-    ("playgrad", "cpu"), ("tfjs", "wasm"), ("jax", "wasm"),
+    ("playgrad", "cpu"), ("numpy", "cpu"), ("tfjs", "wasm"), ("jax", "wasm"),
 )  # fmt: skip
 ON_DESKTOP = (
     ("playgrad", "wgpu"), ("tinygrad", "webgpu"),
-    ("playgrad", "cpu"), ("tinygrad", "cpu"), ("torch", "cpu"),
+    ("playgrad", "cpu"), ("numpy", "cpu"), ("tinygrad", "cpu"), ("torch", "cpu"),
 )  # fmt: skip
 PARTS = ("page", "desktop", "startup")
 FIRST = 5
@@ -76,6 +76,8 @@ def _page(
     def run(peer: str, backend: str, workload: str, settings: dict[str, Any]) -> dict[str, Any]:
         if peer == MINE:
             return tab.playgrad_on(backend, workload, settings)
+        if peer == "numpy":
+            return tab.numpy_by_hand(workload, settings)
         return tab.peer(peer, backend, workload, settings)
 
     rows = _measure(run, pairs, options)

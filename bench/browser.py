@@ -37,8 +37,13 @@ trainer = PlaygradTrainer(read, WORKLOAD, DEVICE)
 # The clock that the page also has.
 result = measure(trainer, SETTINGS, now=time.time)
 result |= {"backend": trainer.backend, "adapter": trainer.adapter, "phases": trainer.phases,
-           "dispatches": trainer.dispatches or None, "kernels": trainer.kernels()}
+           "dispatches": trainer.dispatches or None, "kernels": trainer.kernels(),
+           "device_bytes": trainer.device_bytes, "least_bytes": trainer.least_bytes}
 print("RESULT" + json.dumps(result))
+"""
+_BY_HAND = """
+result = measure(NumpyTrainer(read, WORKLOAD), SETTINGS, now=time.time)
+print("RESULT" + json.dumps(result | {"backend": "cpu"}))
 """
 
 
@@ -111,10 +116,22 @@ class Tab:
         ran = self.run_playgrad(train_program(workload, device, settings), device)
         if "error" in ran:
             return ran
-        (outcome,) = ran["results"]
-        outcome["first_step_ms"] = 1000 * outcome.pop("first_step") - ran["origin"]
+        outcome = _timed(ran)
         outcome["backend"] = {"gpu": "webgpu", "cpu": "cpu"}[outcome["backend"]]
         return outcome | {"marks": ran["marks"]}
+
+    def numpy_by_hand(self, workload: str, settings: Outcome) -> Outcome:
+        """Measure the step written in NumPy, in the Python that playgrad runs in."""
+        ran = self.run_playgrad(by_hand_program(workload, settings), "cpu")
+        return ran if "error" in ran else _timed(ran)
+
+
+def _timed(ran: Outcome) -> Outcome:
+    """The program's outcome, its first step counted from navigation."""
+    outcome: Outcome
+    (outcome,) = ran["results"]
+    outcome["first_step_ms"] = 1000 * outcome.pop("first_step") - ran["origin"]
+    return outcome
 
 
 def _pasted(name: str) -> str:
@@ -124,10 +141,19 @@ def _pasted(name: str) -> str:
 
 def train_program(workload: str, device: str, settings: Outcome) -> str:
     """What is run in the page to measure playgrad: the desktop's own files, pasted together."""
-    parts = [_pasted("measure.py"), _pasted("peers/playgrad_program.py"), _PROGRAM]
     names = {"WORKLOAD": workload, "DEVICE": device, "SETTINGS": settings}
+    return _program("peers/playgrad_program.py", names, _TRAIN)
+
+
+def by_hand_program(workload: str, settings: Outcome) -> str:
+    names = {"WORKLOAD": workload, "SETTINGS": settings}
+    return _program("peers/numpy_by_hand.py", names, _BY_HAND)
+
+
+def _program(peer: str, names: Outcome, then: str) -> str:
+    parts = [_pasted("measure.py"), _pasted(peer), _PROGRAM]
     parts += [f"{name} = {value!r}\n" for name, value in names.items()]
-    return "".join([*parts, _TRAIN])
+    return "".join([*parts, then])
 
 
 def product_program() -> str:

@@ -11,7 +11,12 @@ from typing import Any
 
 from bench.paths import DAWN, PYTHON, ROOT
 
-_MODULES = {"playgrad": "playgrad_desktop", "torch": "torch_cpu", "tinygrad": "tinygrad_jit"}
+_MODULES = {
+    "playgrad": "playgrad_desktop",
+    "numpy": "numpy_desktop",
+    "torch": "torch_cpu",
+    "tinygrad": "tinygrad_jit",
+}
 
 
 def measure(

@@ -42,4 +42,4 @@ def installed() -> set[str]:
         "borch": PYTHON / "borch_webgpu",
         "tinygrad": PYTHON / "tinygrad",
     }
-    return {"playgrad", "torch"} | {name for name, path in places.items() if path.is_dir()}
+    return {"playgrad", "numpy", "torch"} | {name for name, path in places.items() if path.is_dir()}

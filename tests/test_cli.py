@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -145,7 +146,7 @@ def test_devices(capsys: pytest.CaptureFixture[str]) -> None:
 def test_examples(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "examples")
     assert code == 0
-    assert "mnist-mlp  Handwritten digits" in out
+    assert re.search(r"^mnist-mlp +Handwritten digits", out, re.MULTILINE)
     listed = json.loads(run(capsys, "examples", "--json")[1])
     assert {"mnist-mlp", "mnist-cnn"} <= {example["id"] for example in listed}
 

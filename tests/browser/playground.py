@@ -125,6 +125,10 @@ class Playground:
     def workers(self) -> list[str]:
         return sorted(worker.url.rpartition("/")[2] for worker in self.page.workers)
 
+    def expect_workers(self, *scripts: str) -> None:
+        """These are left, soon: a browser needs seconds to end one that never comes to rest."""
+        self.wait(lambda: self.workers() == sorted(scripts))
+
     # Doing
 
     def write(self, source: str) -> None:

@@ -159,11 +159,7 @@ def test_stop_at_any_moment_of_the_start(playground: Playground, delay: int) -> 
     playground.start(ENDLESS)
     playground.page.wait_for_timeout(delay)
     answers(playground, "stop", "stopped")
-    assert playground.workers() == [
-        "device-worker.js",
-        "graph-layout-worker.js",
-        "python-worker.js",
-    ]
+    playground.expect_workers("device-worker.js", "graph-layout-worker.js", "python-worker.js")
     playground.runs_well()
 
 
@@ -185,11 +181,7 @@ def test_stop_ends_a_loop_that_swallows_interrupts(playground: Playground) -> No
     answers(playground, "stop", "loading", "stopped")
     expect(playground.page.get_by_text("Python did not stop by itself").first).to_be_visible()
     playground.expect_status("stopped")
-    assert playground.workers() == [
-        "device-worker.js",
-        "graph-layout-worker.js",
-        "python-worker.js",
-    ]
+    playground.expect_workers("device-worker.js", "graph-layout-worker.js", "python-worker.js")
     playground.runs_well()
 
 

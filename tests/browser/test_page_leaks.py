@@ -62,7 +62,7 @@ def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground
         playground.wait(lambda: "trained well" in playground.text("console"))
         playground.timed("stop", "loading")
         playground.expect_status("stopped")
-        playground.wait(lambda: playground.workers() == WORKERS)  # the end of one is told late
+        playground.expect_workers(*WORKERS)
     assert left_behind(playground) == [0, 0, 0]
 
 

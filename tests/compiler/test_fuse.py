@@ -111,12 +111,10 @@ class TestChains:
             middle = ops.exp(x)
         assert fused(graph, [ops.neg(middle)], feeds=[x]) == {"exp": 1, "neg": 1}
 
-    def test_of_the_cpu_stay_as_they_are(self, graph):
-        x = x_of(3)
-        assert fused(graph, [ops.neg(ops.exp(x))], feeds=[x], device="cpu:0") == {
-            "exp": 1,
-            "neg": 1,
-        }
+    def test_become_one_on_the_cpu_too(self, graph):
+        x, w = x_of(3, 4), x_of(4, 3, name="w")
+        y = ops.neg(ops.exp(ops.matmul(x, w)))
+        assert fused(graph, [y], feeds=[x, w], device="cpu:0") == {"matmul": 1, "fused": 1}
 
     def test_end_where_a_kernel_may_bind_no_more(self, graph):
         xs = [x_of(3, name=f"x{i}") for i in range(2 * MAX_BINDINGS)]

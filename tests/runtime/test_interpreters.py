@@ -210,9 +210,9 @@ def test_an_operation_of_the_program_is_unknown_elsewhere(
         y = failing(ops.placeholder("float32", [2], name="x") * 2.0)
     known = tuple(op for op in _REGISTRY.values() if op.name != "careful")
     monkeypatch.setattr("playgrad.runtime.cpu_server.registered", lambda: known)
-    with Session(graph, device="cpu") as session:
-        with pytest.raises(UnsupportedOpError, match="'careful' cannot run on cpu:1"):
-            session.run(y, {"x:0": [1.0, 2.0]})
+    unknown = pytest.raises(UnsupportedOpError, match="'careful' cannot run on cpu:1")
+    with Session(graph, device="cpu") as session, unknown:
+        session.run(y, {"x:0": [1.0, 2.0]})
 
 
 def test_a_lost_interpreter_is_named_and_opened_anew(links: dict[str, Joined]) -> None:

@@ -1,8 +1,8 @@
-"""Joins operations on a GPU into fewer kernels.
+"""Joins operations into fewer.
 
-Chains of elementwise operations become one; what follows a matrix product or convolution (bias,
-activation, the derivative of one, the optimizer's update by a gradient) is applied to each element
-before it is stored.
+Chains of elementwise operations become one. On a GPU, what follows a matrix product or convolution
+(bias, activation, the derivative of one, the optimizer's update by a gradient) is applied to each
+element before it is stored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Group:
 
 
 def fuse(program: Program) -> Program:
-    """Fuse what is on a GPU; every other node is copied."""
+    """Fuse what can be; every other node is copied."""
     return _Fuser(program).run()
 
 
@@ -59,7 +59,7 @@ class _Fuser:
     def run(self) -> Program:
         groups: dict[Node, _Group] = {}
         for node in reversed(self.order):
-            if node in self.absorbed or not _on_gpu(node) or node.op.elementwise is None:
+            if node in self.absorbed or node.op.elementwise is None:
                 continue
             group = self._grow(node)
             if group.members or group.base or len(set(group.inputs)) < len(node.inputs):
@@ -95,7 +95,8 @@ class _Fuser:
                 refused.add(candidate)
             else:
                 group = merged
-        self._take_base(group)
+        if _on_gpu(sink):
+            self._take_base(group)
         self.absorbed.update(group.members)
         return group
 

@@ -23,6 +23,7 @@ Array = np.ndarray[Any, Any]
 Attrs = Mapping[str, Any]
 Infer = Callable[[Sequence[TensorSpec], Attrs], Sequence[TensorSpec]]
 Reference = Callable[[Sequence[Array], Attrs], Sequence[Array]]
+Prepare = Callable[[Sequence[TensorSpec], Attrs], Callable[[Sequence[Array]], Sequence[Array]]]
 Gradient = Callable[["Node", "Sequence[Tensor | None]"], "Sequence[Tensor | None]"]
 
 
@@ -57,6 +58,8 @@ class OpDef:
         infer: input specs and attributes to output specs; dimensions may be None. Raises
             ``ShapeError`` or ``DTypeError`` when they do not fit.
         reference: NumPy arrays and attributes to output arrays. The specification.
+        prepare: static input specs and attributes to a function of the arrays alone, for an op
+            that the cpu device can do faster so: it gives what the reference does.
         gradient: node and output gradients (None where none flows) to input gradients, built from
             graph operations. ``None``: asking for a gradient through it is an error.
         lower: ``KernelRequest -> Lowering``; None: no GPU runs it.
@@ -75,6 +78,7 @@ class OpDef:
     infer: Infer
     reference: Reference
     gradient: Gradient | None = None
+    prepare: Prepare | None = None
     lower: Callable[[Any], Any] | None = None
     samples: tuple[Sample, ...] = ()
     invalid: tuple[InvalidSample, ...] = ()

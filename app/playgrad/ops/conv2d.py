@@ -22,6 +22,7 @@ from playgrad.ops.lowering.conv2d import (
     lower_conv2d_filter_gradient,
     lower_conv2d_input_gradient,
 )
+from playgrad.ops.product import product
 from playgrad.ops.samples import floats, integers
 from playgrad.ops.window import (
     Padding,
@@ -121,7 +122,7 @@ def _conv2d(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     padded = pad_image(image, attrs["padding"])
     shape = windows(padded, (kernel_height, kernel_width), attrs).shape[:3]
     columns = _columns(image, (kernel_height, kernel_width), attrs)
-    return [(columns @ filters.reshape(-1, outputs)).reshape(*shape, outputs)]
+    return [product(columns, filters.reshape(-1, outputs)).reshape(*shape, outputs)]
 
 
 def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -171,7 +172,7 @@ def _input_gradient_of(filters: Array, grad: Array, size: Sequence[int], attrs: 
     result = padded_zeros(batch, size, channels, attrs, grad.dtype)
     for y in range(kernel_height):
         for x in range(kernel_width):
-            part = (rows @ filters[y, x].T).reshape(batch, height, width, channels)
+            part = product(rows, filters[y, x].T).reshape(batch, height, width, channels)
             pixels = shifted(result, (y, x), (height, width), attrs["strides"])
             pixels += part
     return crop(result, attrs["padding"], size)
@@ -206,7 +207,7 @@ def _filter_gradient_of(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     image, grad = inputs
     size = attrs["kernel_size"]
     columns = _columns(image, size, attrs)
-    result = columns.T @ grad.reshape(-1, grad.shape[3])
+    result = product(columns.T, grad.reshape(-1, grad.shape[3]))
     return [result.reshape(*size, image.shape[3], grad.shape[3])]
 
 

@@ -14,7 +14,8 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.build import add_node, as_tensors, broadcast_shapes
 from playgrad.ops.elementwise_kernel import lower_elementwise
-from playgrad.ops.expr import Expr, Leaf, evaluate, infer_dtype
+from playgrad.ops.evaluate import evaluate, full, prepare
+from playgrad.ops.expr import Expr, Leaf, infer_dtype
 from playgrad.ops.kernel import KernelRequest, Lowering
 
 Rule = Callable[..., Any]
@@ -44,9 +45,7 @@ def elementwise(
     """
     arity = len(inspect.signature(formula).parameters)
     expr = formula(*(Leaf(i) for i in range(arity)))
-    op = register(
-        elementwise_op(name, lambda attrs: (expr,), _rule(gradient), samples, invalid)
-    )
+    op = register(elementwise_op(name, lambda attrs: (expr,), _rule(gradient), samples, invalid))
 
     def construct(*values: Any, name: str | None = None) -> Tensor:
         if len(values) != arity:
@@ -77,7 +76,7 @@ def elementwise_op(
         shape = np.broadcast_shapes(*(array.shape for array in inputs))
         names = [array.dtype.name for array in inputs]
         return [
-            _full(evaluate(expr, inputs), shape, infer_dtype(expr, names)) for expr in build(attrs)
+            full(evaluate(expr, inputs), shape, infer_dtype(expr, names)) for expr in build(attrs)
         ]
 
     def lower(request: KernelRequest) -> Lowering:
@@ -88,6 +87,7 @@ def elementwise_op(
         infer=infer,
         reference=reference,
         gradient=gradient,
+        prepare=lambda specs, attrs: prepare(build(attrs), specs),
         lower=lower,
         samples=tuple(samples),
         invalid=tuple(invalid),
@@ -95,11 +95,6 @@ def elementwise_op(
         elementwise=Elementwise(build),
         **flags,
     )
-
-
-def _full(array: Array, shape: tuple[int, ...], name: str) -> Array:
-    """``array`` at the full output shape, contiguous and of the declared dtype."""
-    return np.asarray(np.broadcast_to(array, shape), dtype=name, order="C")
 
 
 def _rule(gradient: Rule | None) -> Any:

@@ -130,10 +130,38 @@ def _named(name: str) -> Callable[..., str]:
 
 def _divide(a: Any, b: Any) -> Any:
     """True division for floats; for integers rounds toward zero, as WGSL does."""
-    if np.issubdtype(np.result_type(a, b), np.integer):
+    kind = np.result_type(a, b)
+    if kind.kind in "iu":
         quotient = np.floor_divide(np.abs(a), np.abs(b))
-        return (quotient * np.sign(a) * np.sign(b)).astype(np.result_type(a, b))
+        return (quotient * np.sign(a) * np.sign(b)).astype(kind)
     return np.divide(a, b)
+
+
+def select(condition: Any, a: Any, b: Any) -> Any:
+    """``np.where`` of two of one dtype; words are chosen by their bits, which is ten times as fast
+    where the condition varies.
+
+    Of a single condition the result may be ``a`` or ``b`` itself.
+    """
+    if np.ndim(condition) == 0:
+        chosen, other = (a, b) if condition else (b, a)
+        if np.ndim(other) == 0 or np.shape(chosen) == np.shape(other):
+            return chosen
+    elif a.dtype.itemsize == 4:
+        mask = np.negative(condition.view(np.int8), dtype=np.int32)  # all bits where it holds
+        words = [
+            bits & value.view(np.int32)
+            for bits, value in ((mask, a), (~mask, b))
+            if not _is_zero(value)
+        ]
+        if words:
+            return (words[0] if len(words) == 1 else words[0] | words[1]).view(a.dtype)
+    return np.where(condition, a, b)
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether it is one number all of whose bits are 0."""
+    return bool(np.ndim(value) == 0 and value == 0 and not np.signbit(value))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -155,9 +183,7 @@ FUNCTIONS: dict[str, Function] = {
     "ceil": Function(np.ceil, _named("ceil"), domain="f"),
     "round": Function(np.round, _named("round"), domain="f"),
     "pow": Function(np.power, _named("pg_pow"), domain="f"),
-    "maximum": Function(
-        np.maximum, lambda a, b: f"pg_max({a}, {b})", domain="f"
-    ),
+    "maximum": Function(np.maximum, lambda a, b: f"pg_max({a}, {b})", domain="f"),
     "minimum": Function(np.minimum, lambda a, b: f"pg_min({a}, {b})", domain="f"),
     "imaximum": Function(np.maximum, _named("max"), domain="i"),
     "iminimum": Function(np.minimum, _named("min"), domain="i"),
@@ -172,7 +198,7 @@ FUNCTIONS: dict[str, Function] = {
     "not": Function(np.logical_not, lambda a: f"(!{a})", "bool", "b"),
     "isnan": Function(np.isnan, _named("pg_isnan"), "bool", "f"),
     "isfinite": Function(np.isfinite, _named("pg_isfinite"), "bool", "f"),
-    "select": Function(np.where, lambda c, a, b: f"select({b}, {a}, {c})", "select", "fib"),
+    "select": Function(select, lambda c, a, b: f"select({b}, {a}, {c})", "select", "fib"),
 }
 
 # NaN must be found by its bits (x != x does not hold on every adapter), and min and max would
@@ -256,33 +282,6 @@ def _weak(expr: Expr) -> bool:
         decisive = expr.args[1:] if result == "select" else expr.args
         return result != "bool" and all(_weak(arg) for arg in decisive)
     return False
-
-
-def evaluate(expr: Expr, leaves: Sequence[Array], expected: str | None = None) -> Array:
-    """The value of ``expr`` by NumPy, with leaf i being ``leaves[i]`` (broadcast together)."""
-    names = [leaf.dtype.name for leaf in leaves]
-    with np.errstate(all="ignore"):
-        return np.asarray(_evaluate(expr, leaves, names, expected))
-
-
-def _evaluate(expr: Expr, leaves: Sequence[Array], names: list[str], expected: str | None) -> Any:
-    if isinstance(expr, Leaf):
-        return leaves[expr.index]
-    if isinstance(expr, Const):
-        return dtype(infer_dtype(expr, names, expected)).numpy.type(expr.value)
-    if isinstance(expr, Cast):
-        return np.asarray(_evaluate(expr.arg, leaves, names, None)).astype(expr.to)
-    assert isinstance(expr, Call)
-    function = FUNCTIONS[expr.function]
-    if function.result == "select":
-        condition = _evaluate(expr.args[0], leaves, names, "bool")
-        rest = expr.args[1:]
-        common = argument_dtype(rest, names, expected)
-        return np.where(condition, *(_evaluate(arg, leaves, names, common) for arg in rest))
-    common = argument_dtype(
-        expr.args, names, expected if function.result != "bool" else None
-    )
-    return function.numpy(*(_evaluate(arg, leaves, names, common) for arg in expr.args))
 
 
 def substitute(expr: Expr, replacement: Sequence[Expr]) -> Expr:

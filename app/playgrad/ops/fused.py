@@ -15,7 +15,8 @@ import numpy as np
 from playgrad.graph.opdef import Array, Attrs, OpDef, Sample, lookup, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.define import elementwise_op
-from playgrad.ops.expr import Cast, Expr, Leaf, evaluate, from_json, infer_dtype, to_json, where
+from playgrad.ops.evaluate import evaluate
+from playgrad.ops.expr import Cast, Expr, Leaf, from_json, infer_dtype, to_json, where
 from playgrad.ops.kernel import Epilogue, KernelRequest, Lowering
 from playgrad.ops.samples import floats, integers
 

@@ -14,6 +14,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.build import add_node, as_tensors, expect_floating
 from playgrad.ops.define import sum_to_like
 from playgrad.ops.lowering.matmul import lower_matmul
+from playgrad.ops.product import product
 from playgrad.ops.samples import floats, integers
 
 
@@ -82,7 +83,7 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     a, b = inputs
     a = a.swapaxes(-1, -2) if attrs["transpose_a"] else a
     b = b.swapaxes(-1, -2) if attrs["transpose_b"] else b
-    return [np.ascontiguousarray(a @ b)]
+    return [np.ascontiguousarray(product(a, b))]
 
 
 def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:

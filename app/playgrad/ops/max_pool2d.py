@@ -17,6 +17,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.build import add_node, expect_dtype
+from playgrad.ops.expr import select
 from playgrad.ops.lowering.pool2d import (
     lower_max_pool2d,
     lower_max_pool2d_gradient,
@@ -133,7 +134,7 @@ def _spread_to_maxima(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
         # In the padding positions are of the nearest pixel, but what lands there is cropped.
         chosen = positions == _positions(offset, out, size, attrs)
         pixels = shifted(result, offset, out, attrs["strides"])
-        pixels += np.where(chosen, grad, grad.dtype.type(0))
+        pixels += select(chosen, grad, grad.dtype.type(0))
     return [crop(result, attrs["padding"], size)]
 
 

@@ -133,7 +133,7 @@ class ParameterServer:
         self.counter = counter
         self.staleness = staleness
         self.delays = {canonical(name): seconds for name, seconds in (delays or {}).items()}
-        self.report = Report()
+        self.report = Report(updates=Counter({canonical(name): 0 for name in devices}))
         self.trace = trace
         self.outcomes = [meeting.inputs[0] for meeting in step.meetings]
         self.weights = _weights(self.outcomes, {counter, *resident})

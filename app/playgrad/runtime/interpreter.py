@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,8 +52,8 @@ def node_work(
 def _compute(
     node: Node, values: dict[Tensor, Array], written: dict[str, Array]
 ) -> Callable[[], None]:
-    inputs, outputs, attrs, reference = node.inputs, node.outputs, node.attrs, node.op.reference
-    variables = attrs["variables"] if node.op.writes else ()
+    inputs, outputs, compute = node.inputs, node.outputs, _prepared(node)
+    variables = node.attrs["variables"] if node.op.writes else ()
     if _bytes(node) > LARGEST:
         raise _no_room(node)
 
@@ -61,7 +61,7 @@ def _compute(
         try:
             # A GPU gives infinity and NaN without a word, and so does this device.
             with np.errstate(all="ignore"):
-                results = reference([values[tensor] for tensor in inputs], attrs)
+                results = compute([values[tensor] for tensor in inputs])
         except PlaygradError as error:
             error.add_note(_computing(node))
             raise error.located(node.name, node.source) from None
@@ -76,6 +76,14 @@ def _compute(
             written[variable] = result
 
     return work
+
+
+def _prepared(node: Node) -> Callable[[Sequence[Array]], Sequence[Array]]:
+    """The reference of the node's op as a function of the arrays alone."""
+    if node.op.prepare is not None:
+        return node.op.prepare([tensor.spec for tensor in node.inputs], node.attrs)
+    reference, attrs = node.op.reference, node.attrs
+    return lambda arrays: reference(arrays, attrs)
 
 
 def _bytes(node: Node) -> int:

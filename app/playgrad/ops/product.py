@@ -1,0 +1,20 @@
+"""Products of NumPy matrices."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from playgrad.graph.opdef import Array
+
+
+def product(a: Array, b: Array) -> Array:
+    """``a @ b`` of matrices, or of stacks of them.
+
+    In a browser NumPy has no BLAS, and the loops of ``einsum`` are up to four times as fast as
+    those of ``@``, most of all where an operand is transposed.
+    """
+    if sys.platform == "emscripten":
+        return np.einsum("...ij,...jk->...ik", a, b)
+    return np.asarray(a @ b)

@@ -1,0 +1,94 @@
+"""Prepared expressions give what plain evaluation does, and leave their inputs alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playgrad.graph.opdef import Array
+from playgrad.graph.spec import TensorSpec
+from playgrad.ops import expr as e
+from playgrad.ops.evaluate import evaluate, full, prepare
+from playgrad.ops.expr import Expr, Leaf, select
+from tests.test_expr import expressions
+
+SHAPES: list[tuple[int, ...]] = [(), (1,), (4,), (3, 4), (3, 1), (2, 3, 4)]
+
+
+def plainly(exprs: list[Expr], leaves: list[Array]) -> list[Array]:
+    shape = np.broadcast_shapes(*(leaf.shape for leaf in leaves))
+    names = [leaf.dtype.name for leaf in leaves]
+    return [full(evaluate(expr, leaves), shape, e.infer_dtype(expr, names)) for expr in exprs]
+
+
+def prepared(exprs: list[Expr], leaves: list[Array]) -> list[Array]:
+    run = prepare(exprs, [TensorSpec(leaf.shape, leaf.dtype.name) for leaf in leaves])
+    with np.errstate(all="ignore"):
+        return run(leaves)
+
+
+def leaf_of(shape: tuple[int, ...], seed: int, kind: str) -> Array:
+    values = np.random.default_rng(seed).normal(size=shape).round(1)  # with equal ones among them
+    array = np.asarray(values, kind)
+    array.flags.writeable = False
+    return array
+
+
+@given(
+    st.lists(expressions(2), min_size=1, max_size=3),
+    st.tuples(st.sampled_from(SHAPES), st.sampled_from(SHAPES)),
+    st.sampled_from(["float32", "float64"]),
+)
+def test_the_numbers_are_those_of_plain_evaluation(
+    exprs: list[Expr], shapes: tuple[tuple[int, ...], tuple[int, ...]], kind: str
+) -> None:
+    leaves = [leaf_of(shape, seed, kind) for seed, shape in enumerate(shapes)]
+    # The same part in several places, one of them a result of its own.
+    exprs = [*exprs, exprs[0] * exprs[-1], e.where(Leaf(0) < 0.0, exprs[0], exprs[-1] + 1.0)]
+    for actual, expected in zip(prepared(exprs, leaves), plainly(exprs, leaves), strict=True):
+        assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+        assert actual.flags.c_contiguous
+        assert actual.tobytes() == expected.tobytes() or np.isnan(expected).any()
+        np.testing.assert_array_equal(actual, expected)
+
+
+def test_one_condition_for_all_shares_no_array_that_is_written_over() -> None:
+    x = leaf_of((3, 4), 0, "float32")
+    condition = np.asarray(True)
+    doubled = Leaf(1) * 2.0
+    exprs = [e.where(Leaf(0), doubled, 0.0), (doubled + 1.0) * 3.0]
+    chosen, other = prepared(exprs, [condition, x])
+    np.testing.assert_array_equal(chosen, x * 2)
+    np.testing.assert_array_equal(other, (x * 2 + 1) * 3)
+
+
+@pytest.mark.parametrize("kind", ["float32", "int32", "uint32", "float64", "uint8", "bool"])
+def test_select_is_where(kind: str) -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.integers(0, 200, (5, 7)).astype(kind) for _ in range(2))
+    condition = random.random((5, 7)) < 0.5
+    zero = a.dtype.type(0)
+    cases: list[tuple[Any, Any, Any]] = [
+        (condition, a, b), (condition, a, zero), (condition, zero, b), (condition, zero, zero),
+        (condition[:1], a, b), (condition, a[:, :1], b[0]), (condition[0], a[:, :1], zero),
+        (np.asarray(True), a, b), (np.asarray(False), a, b[:1]), (np.asarray(False), a, zero),
+    ]  # fmt: skip
+    for case in cases:
+        shape = np.broadcast_shapes(*map(np.shape, case))
+        actual, expected = (np.broadcast_to(f(*case), shape) for f in (select, np.where))
+        assert actual.dtype == a.dtype
+        np.testing.assert_array_equal(actual, expected)
+
+
+def test_select_keeps_every_bit() -> None:
+    bits = np.array([0x80000000, 0x7F800001, 0x7FC12345, 0xFF800000], np.uint32)
+    odd, one = bits.view(np.float32), np.ones(4, np.float32)
+    condition = np.array([True, False, True, False])
+    expected = np.where(condition, bits, one.view(np.uint32))
+    assert select(condition, odd, one).view(np.uint32).tolist() == expected.tolist()
+    minus_zero = np.float32(-0.0)
+    assert np.signbit(select(condition, one, minus_zero)).tolist() == [False, True, False, True]

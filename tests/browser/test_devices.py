@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 # are added up on the first. Each device has some work, so that others have time to begin theirs.
 NETWORK = """
 import json
+import time
 import time
 import numpy as np
 import playgrad as pg
@@ -151,7 +153,9 @@ def break_while_running(
     broken.evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
     result: dict[str, Any] = engine.page.evaluate("running")
     finish(engine, source + RUN)
+    patience = time.monotonic() + 60
     while ends and broken in engine.workers(kind):
+        assert time.monotonic() < patience, f"{device} is there for ever"
         engine.page.wait_for_timeout(50)  # its end is told late
     assert len(engine.workers(kind)) == len(workers)
     return result
@@ -226,6 +230,7 @@ def test_runs_leave_nothing_behind(engine: Engine, kind: str) -> None:
         finish(engine, network(kind, 8) + "session.run([total, *updates], {x: batch})")
     source = """
 import json
+import time
 import playgrad as pg
 from playgrad.devices import registry
 names = [each["device"] for each in pg.devices() if registry.is_apart(each["device"])]

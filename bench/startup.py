@@ -19,6 +19,7 @@ _PRELUDE = """
 import json, time
 import playgrad as _pg
 from playgrad.compiler import compile as _compile
+from playgrad.devices import webgpu as _webgpu
 from playgrad.nn import fitting as _fitting
 from playgrad.runtime import session as _session
 _spent, _began, _inside, _originals = {}, time.time(), [0.0], []
@@ -46,7 +47,7 @@ _timed(_fitting, "build_train_step", "building the graph")
 _timed(_fitting, "make_resident", "MNIST: to the device")
 _timed(_session, "compile_program", "graph to segments")
 _timed(_compile.Compiled, "plan", "segments to Plan")
-_timed(_session.WebGpuDevice, "load", "pipelines and buffers")
+_timed(_webgpu.WebGpuDevice, "load", "pipelines and buffers")
 _timed(_session.Session, "__init__", "opening the device")
 _timed(_session.Session, "repeat", "first step")
 

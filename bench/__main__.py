@@ -84,6 +84,7 @@ def _page(
     report.check(rows)
     print(f"\n## In the page\n\n{report.table(rows, in_page=True)}\n")
     print(f"{report.comparison(rows, ['webgpu'])}\n")
+    print(f"{report.footprint(rows)}\n")
     if not options.quick:
         webgpu = dict.fromkeys((r.peer, r.backend) for r in rows if r.backend == "webgpu")
         _shares(run, list(webgpu), rows, results, "page")
@@ -103,6 +104,7 @@ def _desktop(
     report.check(rows)
     print(f"\n## On the desktop\n\n{report.table(rows, in_page=False)}\n")
     print(f"{report.comparison(rows, ['wgpu', 'webgpu'])}\n")
+    print(f"{report.footprint(rows)}\n")
     if not options.quick:
         _shares(run, [(MINE, "wgpu")], rows, results, "desktop")
     return rows

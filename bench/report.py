@@ -160,6 +160,26 @@ def shares_of_peak(rows: Sequence[Row], products: dict[str, float]) -> str:
     return "\n".join(lines)
 
 
+def footprint(rows: Sequence[Row]) -> str:
+    """What playgrad's own rows say of compiling and of memory on the device."""
+    lines = [
+        "| playgrad | graph to Plan, ms | pipelines, ms | device memory, MB | least, MB | ratio |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        if row.peer != MINE or not row.good or not row.good[0].get("device_bytes"):
+            continue
+        phases = [outcome["phases"] for outcome in row.good]
+        times = (
+            _spread([1000 * phase[name] for phase in phases])
+            for name in ("graph to Plan", "pipelines")
+        )
+        used, least = row.good[0]["device_bytes"], row.good[0]["least_bytes"]
+        sizes = (f"{used / 1e6:.2f}", f"{least / 1e6:.2f}", f"{used / least:.2f}")
+        lines.append(f"| {' | '.join([row.workload.upper(), *times, *sizes])} |")
+    return "\n".join(lines)
+
+
 def dispatch_list(row: Row) -> str:
     """playgrad's kernels of one step, in order."""
     steps = row.good[0]["kernels"]

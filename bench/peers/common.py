@@ -48,6 +48,6 @@ def main(open_trainer: Callable[[str, str], Any]) -> None:
     trainer = open_trainer(workload, device)
     result = measure(trainer, json.loads(settings))
     result["backend"] = trainer.backend
-    for name in ("dispatches", "device_bytes", "least_bytes"):
+    for name in ("dispatches", "device_bytes", "least_bytes", "phases"):
         result[name] = getattr(trainer, name, None)
     print("RESULT" + json.dumps(result))

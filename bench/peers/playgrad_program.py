@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import contextmanager
 from itertools import combinations
 
 import numpy as np
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.compiler.compile import Compiled
 from playgrad.compiler.dispatches import device_bytes
 from playgrad.nn.batches import prepare
 from playgrad.nn.resident import make_resident
 from playgrad.nn.steps import build_train_step
+from playgrad.runtime import session as sessions
 
 
 def layer_of(spec):
@@ -59,11 +62,37 @@ def least_bytes(runnable):
     return state + max(pairs, default=0)
 
 
+@contextmanager
+def spent_in(*places):
+    """The seconds that each call of the functions at ``places`` (owner and name) takes."""
+    spent, originals = [], [(owner, name, getattr(owner, name)) for owner, name in places]
+
+    def timed(function):
+        def wrapper(*arguments, **named):
+            started = time.perf_counter()
+            try:
+                return function(*arguments, **named)
+            finally:
+                spent.append(time.perf_counter() - started)
+
+        return wrapper
+
+    for owner, name, function in originals:
+        setattr(owner, name, timed(function))
+    try:
+        yield spent
+    finally:
+        for owner, name, function in originals:
+            setattr(owner, name, function)
+
+
 class PlaygradTrainer:
     """A workload on a device of playgrad.
 
     Attributes:
         phases: seconds that each phase of getting ready took.
+        device_bytes: the most bytes of buffers there were at a time, up to the end of the first
+            steps: before a loss is read after each, which is another program with room of its own.
         least_bytes: what ``device_bytes`` is to be compared with; None without a GPU.
     """
 
@@ -97,18 +126,23 @@ class PlaygradTrainer:
         (record,) = step.recorder.nodes
         self.history, self.loss = step.recorder.variables[0], record.inputs[2]
         started = time.perf_counter()
-        self.dispatches = self.session.dispatches(self.run)
-        self.phases["compile and pipelines"] = time.perf_counter() - started
+        with spent_in((sessions, "compile_program"), (Compiled, "plan")) as compiling:
+            self.dispatches = self.session.dispatches(self.run)
+        self.phases["graph to Plan"] = sum(compiling)
+        self.phases["pipelines"] = time.perf_counter() - started - sum(compiling)
         runnable = self.session.compiled(self.run)
         self.plans = runnable.plans
         self.least_bytes = least_bytes(runnable) if self.plans else None
         self.backend = self.session.device.partition(":")[0]
         self.adapter = self.session.adapter
+        self.device_bytes = 0
         self.count = 0
 
     def steps(self, count):
         self.session.repeat(self.run, count)
         self.count += count
+        peaks = [loaded.device.host.stats()["peak_bytes"] for loaded in self.plans.values()]
+        self.device_bytes = self.device_bytes or sum(peaks)
         history = self.session.value(self.history)
         return float(history[(self.count - 1) % len(history), 0])
 
@@ -116,12 +150,6 @@ class PlaygradTrainer:
         self.count += 1
         loss, _ = self.session.run([self.loss, self.run])
         return float(loss)
-
-    @property
-    def device_bytes(self):
-        """The most bytes of buffers there were at a time; None on a device without any."""
-        peaks = [loaded.device.host.stats()["peak_bytes"] for loaded in self.plans.values()]
-        return sum(peaks) if peaks else None
 
     def kernels(self):
         """Family, workgroups and node of each dispatch, in order; None on a device without any."""

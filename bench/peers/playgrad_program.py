@@ -91,8 +91,8 @@ class PlaygradTrainer:
 
     Attributes:
         phases: seconds that each phase of getting ready took.
-        device_bytes: the most bytes of buffers there were at a time, up to the end of the first
-            steps: before a loss is read after each, which is another program with room of its own.
+        device_bytes: the most bytes of buffers there were at a time until the step was ready to
+            run (steps make no buffers); None without a GPU.
         least_bytes: what ``device_bytes`` is to be compared with; None without a GPU.
     """
 
@@ -132,17 +132,16 @@ class PlaygradTrainer:
         self.phases["pipelines"] = time.perf_counter() - started - sum(compiling)
         runnable = self.session.compiled(self.run)
         self.plans = runnable.plans
+        peaks = [loaded.device.host.stats()["peak_bytes"] for loaded in self.plans.values()]
+        self.device_bytes = sum(peaks) if peaks else None
         self.least_bytes = least_bytes(runnable) if self.plans else None
         self.backend = self.session.device.partition(":")[0]
         self.adapter = self.session.adapter
-        self.device_bytes = 0
         self.count = 0
 
     def steps(self, count):
         self.session.repeat(self.run, count)
         self.count += count
-        peaks = [loaded.device.host.stats()["peak_bytes"] for loaded in self.plans.values()]
-        self.device_bytes = self.device_bytes or sum(peaks)
         history = self.session.value(self.history)
         return float(history[(self.count - 1) % len(history), 0])
 

@@ -10,12 +10,14 @@ import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 from playgrad.devices.base import AdapterInfo, Host
 from playgrad.devices.device import Device
 from playgrad.devices.remote_cpu import Link, RemoteCpu
+from playgrad.devices.tuning import Tuning, adapter_key, dump_tunings, parse_tunings
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.errors import DeviceError, DeviceLostError
 
@@ -211,6 +213,7 @@ def gpu(index: int = 0) -> WebGpuDevice:
                 hint="Use device='cpu', or install a Vulkan driver.",
             )
         device = _open[index] = WebGpuDevice(f"gpu:{index}", _open_host(index))
+        device.target = replace(device.target, measured=known_tuning(device.host.info))
     return device
 
 
@@ -222,6 +225,47 @@ def _open_host(index: int) -> Host:
     return opened
 
 
+# What was measured of adapters
+
+
+@functools.cache
+def _tunings() -> dict[str, Tuning]:
+    """Those that the host remembers, and those of this process."""
+    return parse_tunings(_host().recall_tunings())
+
+
+def known_tuning(info: AdapterInfo) -> Tuning | None:
+    """What was measured of an adapter, with this driver and these kernels; None if nothing was."""
+    return _tunings().get(adapter_key(info))
+
+
+def is_untuned(device: WebGpuDevice) -> bool:
+    """Whether ``device`` should be measured: a real GPU of this host that nobody has measured.
+
+    On a software adapter the default is what measuring finds (docs/decisions/010), for seconds.
+    """
+    info = device.host.info
+    return not info.is_software and device.host not in _attached and known_tuning(info) is None
+
+
+def keep_tuning(device: WebGpuDevice, tuning: Tuning | None) -> None:
+    """Let all devices on the adapter of ``device`` run ``tuning`` from now on, and remember it;
+    None forgets what was measured.
+
+    Raises:
+        OSError: it cannot be remembered beyond this process.
+    """
+    key = adapter_key(device.host.info)
+    known = _tunings()
+    known.pop(key, None)
+    if tuning is not None:
+        known[key] = tuning
+    for other in _open.values():
+        if adapter_key(other.host.info) == key:
+            other.target = replace(other.target, measured=tuning)
+    _host().remember_tunings(dump_tunings(known))
+
+
 def close_used() -> None:
     """Destroy those devices on which something is left, now that no session is open: an interrupt
     may have come between its making and its being noted."""
@@ -231,11 +275,13 @@ def close_used() -> None:
 
 
 def close_gpus() -> None:
-    """Destroy every opened GPU device and its buffers, and look for adapters anew."""
+    """Destroy every opened GPU device and its buffers, and look for adapters and what is known of
+    them anew."""
     for device in _open.values():
         device.destroy()
     _open.clear()
     _adapters.cache_clear()
+    _tunings.cache_clear()
 
 
 __all__ = [
@@ -250,6 +296,9 @@ __all__ = [
     "gpu_adapters",
     "interpreters",
     "is_apart",
+    "is_untuned",
+    "keep_tuning",
+    "known_tuning",
     "list_devices",
     "opened",
     "reset_logical_devices",

@@ -28,6 +28,7 @@ from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
+from playgrad.runtime.tuner import ensure_tuned
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
@@ -380,6 +381,7 @@ class Session:
                 if isinstance(device, RemoteCpu):
                     made = compiled.processor_plan(name, layout)
                 else:
+                    ensure_tuned(device)
                     made = compiled.plan(name, device.target, layout)
                 plans[name] = device.load(made, self._store.external(name))
         except BaseException:

@@ -1,9 +1,9 @@
 """The matrix product that matmul and the three convolution kernels share.
 
 There are two families: `matmul_register.wgsl` (a tile in registers, no barriers) and
-`matmul_shared.wgsl` (tiles in workgroup memory), each with variants; the target's tuning says which.
-A product of great depth and few results is split along its depth, and the parts are added in a
-fixed order, so that runs are reproducible.
+`matmul_shared.wgsl` (tiles in workgroup memory), each with variants; the target's tuning says
+which. A product of great depth and few results is split along its depth, and the parts are added in
+a fixed order, so that runs are reproducible.
 """
 
 from __future__ import annotations
@@ -212,8 +212,8 @@ def _register_tiling(product: Product, variant: RegisterVariant) -> _Tiling:
 
 
 def _shared_tiling(product: Product, target: Target, side: int) -> _Tiling:
-    """Tiles of 4 x 4 results for `side` times `side` invocations, or as many as limits allow and the
-    result can use.
+    """Tiles of 4 x 4 results for `side` times `side` invocations, or as many as limits allow and
+    the result can use.
 
     64 where limits allow that many: they fill the vectors of every GPU, and products of one size
     of workgroup can share a dispatch.

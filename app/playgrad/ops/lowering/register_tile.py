@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 
 def tile_size(size: int, most: int) -> int:
-    """Rows or columns of a tile for ``size`` of the result, at most ``most``: as equal as can be, so
-    that little of the last tile lies past the edge."""
+    """Rows or columns of a tile for ``size`` of the result, at most ``most``: as equal as can be,
+    so that little of the last tile lies past the edge."""
     return -(-size // -(-size // most))
 
 

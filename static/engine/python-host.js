@@ -6,7 +6,7 @@
  */
 
 import { mostDevices } from "./device-links.js";
-import { DeviceCall } from "./messages.js";
+import { DeviceCall, PythonEvent } from "./messages.js";
 import { RingReader, sleep, stopFlag } from "./shared-memory.js";
 
 /**
@@ -20,8 +20,9 @@ import { RingReader, sleep, stopFlag } from "./shared-memory.js";
  * @param {() => void} checkInterrupt raises KeyboardInterrupt in Python if one is asked for. Python
  *   itself looks only every so many instructions; after a long sleep it is to look at once.
  * @param {import("./data-files.js").DataFiles} files
+ * @param {string} tunings what earlier visits measured of GPUs
  */
-export function createHost(memory, links, checkInterrupt, files) {
+export function createHost(memory, links, checkInterrupt, files, tunings) {
   const mailbox = new RingReader(memory.mailbox);
   const stopRequested = stopFlag(memory.control);
 
@@ -102,6 +103,14 @@ export function createHost(memory, links, checkInterrupt, files) {
       const frame = mailbox.wait(timeout);
       if (!frame) checkInterrupt();
       return framePair(frame);
+    },
+
+    recall_tunings: () => tunings,
+
+    /** Have the page keep what was measured of GPUs. @param {string} text */
+    remember_tunings(text) {
+      tunings = text;
+      self.postMessage({ kind: PythonEvent.TUNINGS, text });
     },
 
     /** Send an event to the page; bytes in it arrive as Uint8Array. @param {PyProxy} event a dict */

@@ -302,6 +302,16 @@ def _split(payload: bytes, reads: Sequence[Read]) -> list[bytes]:
 # The page
 
 
+def recall_tunings() -> str:
+    """What `remember_tunings` was given last, in this visit or an earlier one."""
+    return str(playgrad_host.recall_tunings())
+
+
+def remember_tunings(text: str) -> None:
+    """Have the browser keep ``text``, if its user lets it."""
+    playgrad_host.remember_tunings(text)
+
+
 def emit(event: dict[str, Any]) -> None:
     """Send an event to the page, at any time; `bytes` in it arrive as Uint8Array.
 

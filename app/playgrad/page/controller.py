@@ -22,6 +22,7 @@ from playgrad.graph.graph import reset_default_graph
 from playgrad.io import decode, encode
 from playgrad.page.faults import FILE, describe
 from playgrad.page.graph_view import graph_view
+from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.output import Stream
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
@@ -87,6 +88,7 @@ class Controller:
         self.running = False
         self.stopped = False
         self.lab: Lab | None = None
+        self.tuner = IdleTuner()
 
     def run(self, source: str, run_options: dict[str, Any]) -> None:
         """Run a program from the beginning, in a namespace and graph of its own."""
@@ -150,6 +152,10 @@ class Controller:
             if not self.running:
                 self.reset()
                 _emit({"kind": "status", "state": "idle"})
+        elif kind == "tune":
+            told = None if self.running else self.tuner.step()
+            if told is not None:
+                _emit(told)
         elif kind == "trace":
             if self.lab is not None:
                 self.lab.wanted = True

@@ -104,15 +104,22 @@ class Tuner:
         spent: seconds that measuring has taken.
     """
 
-    def __init__(self, device: WebGpuDevice, probes: Sequence[Probe] = PROBES) -> None:
+    def __init__(
+        self,
+        device: WebGpuDevice,
+        probes: Sequence[Probe] = PROBES,
+        patience: float = math.inf,
+    ) -> None:
         self.device = device
         self.times: dict[str, Mapping[str, float]] = {}
         self.spent = 0.0
         self._probes = probes
+        self._patience = patience
 
     @property
     def is_done(self) -> bool:
-        return len(self.times) == len(self._probes)
+        """Whether all was measured, or so much time was spent that nothing more should be."""
+        return len(self.times) == len(self._probes) or self.spent > self._patience
 
     def measure_next(self) -> Probe:
         """Measure the next probe."""
@@ -153,9 +160,9 @@ def ensure_tuned(device: Device) -> None:
     with _lock:
         if not registry.is_untuned(device):
             return
-        tuner = Tuner(device)
+        tuner = Tuner(device, patience=PATIENCE)
         try:
-            while not tuner.is_done and tuner.spent < PATIENCE:
+            while not tuner.is_done:
                 tuner.measure_next()
         finally:
             with suppress(OSError):  # nowhere to remember it: this process still does

@@ -40,6 +40,8 @@ class IdleTuner:
         tuner = self._tuner
         try:
             tuner.measure_next()
+        except KeyboardInterrupt:
+            return  # meant for the run that waits, which sees the stop as well
         except PlaygradError:
             # Measuring must not break it again and again: the defaults run from now on.
             registry.keep_tuning(tuner.device, default_tuning(is_software=False))

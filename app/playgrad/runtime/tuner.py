@@ -31,12 +31,14 @@ from playgrad.ops.state import placeholder
 
 Array = np.ndarray[Any, Any]
 
-SLICE = 0.01
+SLICE = 0.005
 """Seconds of a repeat: long beside what a submit costs, short beside a user's patience."""
-REPEATS = 3
+REPEATS = 5
+HEATS = 2
+"""Single replays after which slow variants that have lost leave the race."""
 MOST_REPLAYS = 512
 LOST = 2.0
-"""A variant that takes so many times as long as another is not measured any further."""
+"""A variant has lost that takes so many times as long as another, and more than a slice."""
 PATIENCE = 3.0
 """Seconds after which an adapter measured unasked is asked no more; what is unknown then runs the
 default."""
@@ -170,7 +172,7 @@ def ensure_tuned(device: Device) -> None:
 
 
 def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
-    """Seconds by variant; repeats are interleaved, so that what else goes on disturbs all alike."""
+    """Seconds by variant, of those that compile and give the right numbers."""
     graph, arrays = Graph(), probe.arrays()
     with graph.as_default():
         inputs = [placeholder("float32", shape) for shape in probe.shapes]
@@ -182,7 +184,7 @@ def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
     compiled = compile_program(program, shapes, Policy(device.name, [device.name]))
     (fetch,) = compiled.program.fetches
     loaded: dict[str, LoadedPlan] = {}
-    times: dict[str, float] = {}
+    right: dict[str, LoadedPlan] = {}
     try:
         for variant in VARIANTS[probe.kind]:
             tuning = replace(default_tuning(device.target.is_software), **{probe.kind: variant})
@@ -193,16 +195,32 @@ def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
             except KernelError:
                 continue
             if _agrees(found[fetch.name], expected):
-                times[variant] = min(loaded[variant].run(0, {}, [])[2] for _ in range(REPEATS))
-        best = min(times.values(), default=0.0)
-        contenders = [variant for variant in times if times[variant] < LOST * best]
-        replays = _replays(loaded[contenders[0]]) if contenders else 0
-        for variant in contenders * REPEATS:
-            seconds = loaded[variant].run(0, {}, [], replays)[2] / replays
-            times[variant] = min(times[variant], seconds)
+                right[variant] = loaded[variant]
+        return _race(right)
     finally:
-        for ready in loaded.values():
-            ready.unload()
+        for each in loaded.values():
+            each.unload()
+
+
+def _race(plans: Mapping[str, LoadedPlan]) -> dict[str, float]:
+    """Seconds that a replay takes, by variant."""
+    times = _least_seconds(plans, dict.fromkeys(plans, 1), HEATS)
+    limit = max(SLICE, LOST * min(times.values(), default=0.0))
+    contenders = {variant: plans[variant] for variant in plans if times[variant] < limit}
+    replays = {variant: _replays(plan) for variant, plan in contenders.items()}
+    return times | _least_seconds(contenders, replays, REPEATS)
+
+
+def _least_seconds(
+    plans: Mapping[str, LoadedPlan], replays: Mapping[str, int], repeats: int
+) -> dict[str, float]:
+    """Seconds of a replay, the least of ``repeats``. Variants take turns, so that whatever else the
+    machine does disturbs them alike."""
+    times = dict.fromkeys(plans, math.inf)
+    for _ in range(repeats):
+        for variant, plan in plans.items():
+            count = replays[variant]
+            times[variant] = min(times[variant], plan.run(0, {}, [], count)[2] / count)
     return times
 
 

@@ -15,6 +15,8 @@ from playgrad.ops.state import is_variable
 HOST = "cpu:0"
 Placement = Callable[[Node], "str | None"]
 """Where a node without a device scope is to go; None for where it would go anyhow."""
+AUTO = "auto"
+"""Wish for a placement by a cost model, as it comes."""
 _NAME = re.compile(r"(cpu|gpu)(?::(\d+))?")
 _HELD_ANYWHERE = {"placeholder", "variable", "constant", "read_variable", "no_op"}
 
@@ -53,6 +55,14 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class Slot:
+    """When a node is to begin, in seconds, and in which task of its device."""
+
+    start: float
+    task: str
+
+
+@dataclass(frozen=True)
 class Policy:
     """How a session places operations.
 
@@ -64,6 +74,8 @@ class Policy:
         apart: processors that have interpreters of their own.
         why: the reason for what ``chosen`` answers.
         why_default: the reason for what goes to the default device.
+        slot: asked for the time and the task of each operation that has no task; None leaves both
+            to the compiler.
     """
 
     default: str
@@ -73,6 +85,7 @@ class Policy:
     apart: frozenset[str] = frozenset()
     why: Callable[[Node], str] = lambda node: "chosen by the placement function"
     why_default: str = "the session's device"
+    slot: Callable[[Node], Slot | None] = lambda node: None
 
     def wish(self, node: Node) -> str | None:
         """The device that the user or a strategy wants for ``node``, if any.
@@ -133,11 +146,14 @@ class Policy:
 
 
 def place(program: Program, policy: Policy) -> Program:
-    """Give every node its device, as `decide` has it."""
+    """Give every node its device, as `decide` has it, and its slot, where ``policy`` has one."""
     decisions = decide(program, policy)
+    slots = {node: slot for node in decisions if (slot := policy.slot(node)) is not None}
     rewriter = Rewriter(program)
-    for node, decision in decisions.items():
-        rewriter.copy(node, device=decision.device)
+    # What is made first comes first where the order is free.
+    for node in sorted(decisions, key=lambda node: slots[node].start if node in slots else -1.0):
+        task = node.task or (slots[node].task if node in slots else None)
+        rewriter.copy(node, device=decisions[node].device, task=task)
     return rewriter.finish()
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from playgrad.compiler.compile import Compiled, placeable, run_passes
 from playgrad.compiler.lifetimes import last_uses, peak_bytes
-from playgrad.compiler.place import Automatic, Policy, Slot, canonical, decide, unsupported
+from playgrad.compiler.place import HOST, Automatic, Policy, Slot, canonical, decide, unsupported
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
 from playgrad.errors import DeviceError, OutOfMemoryError
 from playgrad.graph.tensor import Node
+from playgrad.ops.state import is_variable
 from playgrad.parallel.placement.clusters import Cluster, Groups, find_clusters, find_groups
 from playgrad.parallel.placement.heft import Option, Placed, schedule
 from playgrad.parallel.placement.predict import CostModel, Prediction
@@ -85,15 +87,17 @@ class _Planner:
     def divided(self, devices: Sequence[str]) -> _Candidate:
         """Over ``devices``, each cluster of nodes where it ends first."""
         order = self.ready.order()
-        seconds = {device: self.costs.seconds(order, device, devices) for device in devices}
         pinned = {node: wish for node in order if (wish := self.base.wish(node)) is not None}
-        for device in dict.fromkeys(pinned.values()):
-            seconds.setdefault(device, self.costs.seconds(order, device, devices))
+        seconds = {}
+        for device in dict.fromkeys((*devices, *pinned.values(), HOST)):
+            able = [node for node in order if unsupported(node, device) is None]
+            seconds[device] = self.costs.seconds(able, device, devices)
         groups = find_groups(order)
         homes = _homes(pinned, groups)
         allowed = {node: self._allowed(node, pinned, groups, homes, devices) for node in order}
         cheap = min(self._transfer(a, b, 0) for a in seconds for b in seconds if a != b)
-        clusters = find_clusters(self.ready, allowed, seconds, groups, cheap)
+        room = min(self.memory.values(), default=math.inf)
+        clusters = find_clusters(self.ready, allowed, seconds, groups, cheap, room)
         placed, where = schedule(
             [cluster.work for cluster in clusters],
             self._transfer,
@@ -119,7 +123,7 @@ class _Planner:
         if bound or node in pinned:
             return (bound[0] if bound else pinned[node],)
         able = tuple(device for device in devices if unsupported(node, device) is None)
-        return able or ("cpu:0",)
+        return able or (HOST,)
 
     def fits(self, candidate: _Candidate) -> bool:
         """Whether each device has room for its variables and what it computes."""
@@ -251,9 +255,16 @@ def _planned(
     for node, group in groups.of.items():
         if group in where:
             devices[node.name] = where[group]
-            first = f"with '{reader[group]}', which reads it first" if group in reader else ""
-            reasons[node.name] = "where it is already" if group in homes else first
+            reasons[node.name] = _kept(node, group, group in homes, reader.get(group))
     return Planned(default, devices, reasons)
+
+
+def _kept(node: Node, group: Hashable, decided: bool, reader: str | None) -> str:
+    if decided:
+        return "where it is since it was used first"
+    if reader is None or is_variable(node) and node.name != group:
+        return f"with the variable {group}"
+    return f"with '{reader}', which reads it first"
 
 
 def _reason(node: Node, cluster: Cluster, placed: Placed, groups: Groups) -> str:

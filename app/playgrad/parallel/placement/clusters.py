@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Hashable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from playgrad.compiler.place import variables_of
@@ -32,6 +33,7 @@ class _Joined:
     devices: tuple[str, ...]
     seconds: dict[str, float]
     groups: frozenset[Hashable]
+    touched: frozenset[Hashable]
     before: set[int] = field(default_factory=set)
     after: set[int] = field(default_factory=set)
 
@@ -89,14 +91,16 @@ def find_clusters(
     seconds: Seconds,
     groups: Groups,
     cheap: float,
+    room: float = math.inf,
 ) -> list[Cluster]:
     """The nodes of ``program`` that do something, in clusters, each after those that it needs.
 
     Joined are two that follow each other and wait for nothing in between, and what takes less than
-    ``cheap`` seconds with the only one that it needs or is needed by. Such joining makes no circles.
+    ``cheap`` seconds with the only one that it needs or is needed by. That makes no circles.
 
     Args:
         allowed: the devices that each node may go to.
+        room: bytes of variables that a cluster may need.
     """
     doing = [n for n in program.order() if n.op.name != "constant" and n not in groups.of]
     joined = {n.id: _single(n, allowed[n], seconds, groups) for n in doing}
@@ -105,21 +109,30 @@ def find_clusters(
             if before.id in joined:
                 joined[node.id].before.add(before.id)
                 joined[before.id].after.add(node.id)
-    while _join_once(joined, cheap):
+    sizes = groups.sizes
+
+    def joins(first: _Joined, second: _Joined) -> bool:
+        touched = first.touched | second.touched
+        fits = room == math.inf or sum(sizes[group] for group in touched) <= room
+        return fits and _joins(first, second, cheap)
+
+    while _join_once(joined, joins):
         pass
     return _in_order(joined, groups)
 
 
 def _single(node: Node, devices: tuple[str, ...], seconds: Seconds, groups: Groups) -> _Joined:
     times = {device: seconds[device][node] for device in devices}
-    return _Joined([node], devices, times, groups.bound.get(node, frozenset()))
+    bound = groups.bound.get(node, frozenset())
+    read = {groups.of[tensor.node] for tensor in node.inputs if tensor.node in groups.of}
+    return _Joined([node], devices, times, bound, bound | read)
 
 
-def _join_once(joined: dict[int, _Joined], cheap: float) -> bool:
+def _join_once(joined: dict[int, _Joined], joins: Callable[[_Joined, _Joined], bool]) -> bool:
     changed = False
     for number in list(joined):
         for follower in sorted(joined[number].after) if number in joined else ():
-            if _joins(joined[number], joined[follower], cheap):
+            if joins(joined[number], joined[follower]):
                 _merge(joined, number, follower)
                 changed = True
     return changed
@@ -141,6 +154,7 @@ def _merge(joined: dict[int, _Joined], first: int, second: int) -> None:
     into, gone = joined[first], joined.pop(second)
     into.nodes += gone.nodes
     into.groups |= gone.groups
+    into.touched |= gone.touched
     for device, time in gone.seconds.items():
         into.seconds[device] += time
     into.before = (into.before | gone.before) - {first, second}

@@ -184,7 +184,7 @@ def _ranks(works: Sequence[Work], transfer: Transfer) -> list[float]:
     ranks = [0.0] * len(works)
     later: list[list[tuple[int, int]]] = [[] for _ in works]
     devices = list(dict.fromkeys(device for work in works for device in work.seconds))
-    pairs = [(a, b) for a in devices for b in devices]
+    pairs = [(a, b) for a in devices for b in devices if a != b]
     costs: dict[int, float] = {}
 
     def mean_transfer(size: int) -> float:

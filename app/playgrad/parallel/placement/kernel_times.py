@@ -27,7 +27,7 @@ BUDGET_SECONDS = 1.0
 """For measuring the operations of one program on one kind of device, the largest first. What is
 left then is estimated by its bytes, as cheap operations are."""
 _LONG = 0.02
-_FEW, _MANY = 4, 36
+_LENGTH = 32
 _REPEATS = 4
 _MANY_BYTES = 1 << 16
 """An elementwise operation on so many is measured, too: it may compute much or little of each."""
@@ -100,8 +100,7 @@ class KernelTimes:
     @cached_property
     def overhead(self) -> float:
         """Seconds that a lone processor takes for each operation besides computing it."""
-        few, many = (_chain(length) for length in (_FEW, _MANY))
-        return max(0.0, (many[0] - few[0] - many[1] + few[1]) / (_MANY - _FEW))
+        return _chain(_LENGTH) / _LENGTH
 
     def _rate(self, kind: Kind) -> Rate:
         host = kind.hardware
@@ -211,22 +210,22 @@ def _on_gpu(session: Session, node: Node, feeds: Any) -> float:
     return min(session.repeat([node], _REPEATS, feeds).seconds / _REPEATS for _ in range(2))
 
 
-def _chain(length: int) -> tuple[float, float]:
-    """The least seconds of a run of so many small operations that cannot be joined, and those
-    spent in the operations."""
+def _chain(length: int) -> float:
+    """The least seconds that a run of so many small operations, which cannot be joined, takes
+    besides the operations."""
     graph = Graph()
     with graph.as_default(), graph.device("cpu:0"):
         start = tensor = placeholder("float32", [2, 2])
         for _ in range(length):
             tensor = transpose(tensor)
     feeds = {start: np.zeros((2, 2), np.float32)}
-    whole = inside = float("inf")
+    least = float("inf")
     with Session(graph, "cpu:0", threads=1) as session:
-        for _ in range(2 + _REPEATS):
-            begin = time.perf_counter()
-            session.run([tensor.node], feeds)
-            whole = min(whole, time.perf_counter() - begin)
+        for _ in range(2 + 2 * _REPEATS):
             trace = Trace()
+            begin = time.perf_counter()
             session.run([tensor.node], feeds, trace)
-            inside = min(inside, sum(event.end - event.start for event in trace.events))
-    return whole, inside
+            whole = time.perf_counter() - begin
+            inside = sum(event.end - event.start for event in trace.events)
+            least = min(least, whole - inside)
+    return least

@@ -1,7 +1,8 @@
 """Cuts what each device does into tasks, so that nobody waits for what is ready.
 
-What a segment sends leaves when all of it is done, and it begins when all that it receives is there.
-So a task ends where something is sent and work follows, and one begins where something is received.
+What a segment sends leaves when all of it is done, and it begins when all that it receives is
+there. So a task ends where something is sent and work follows, and one begins where something is
+received.
 """
 
 from __future__ import annotations

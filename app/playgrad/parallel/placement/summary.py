@@ -43,7 +43,8 @@ class PlacementSummary:
     """Where a program runs.
 
     Attributes:
-        decisions: one for each node, in the order of the program.
+        decisions: one for each node, in the order of the program; but constants, which are copied
+            to wherever they are used.
         prediction: what a run should take, by measured times of operations and transfers.
         alone: the same with all on the session's own device.
         conclusion: of an automatic placement: whether dividing the program is worth it.
@@ -121,7 +122,11 @@ def summarize(
     decisions = decide(placeable(program, shapes), policy)
     one = _AllOnOne(policy.default, policy.available)
     return PlacementSummary(
-        tuple(NodeDecision(n.name, n.op.name, d.device, d.reason) for n, d in decisions.items()),
+        tuple(
+            NodeDecision(node.name, node.op.name, decision.device, decision.reason)
+            for node, decision in decisions.items()
+            if node.op.name != "constant"
+        ),
         costs.predict(run_passes(program, shapes, policy)),
         costs.predict(run_passes(program, shapes, one)),
         conclusion,

@@ -134,9 +134,11 @@ def test_what_cannot_be(graph: pg.Graph, placement: str | None) -> None:
     with pg.device("cpu:7"):
         y = pg.exp(x, name="y")
     feeds = {"x:0": FEED}
-    with pg.Session(graph, "cpu", placement=placement) as session:
-        with pytest.raises(DeviceError, match=r"'y' is placed on cpu:7, which does not exist"):
-            session.run(y, feeds)
+    with (
+        pg.Session(graph, "cpu", placement=placement) as session,
+        pytest.raises(DeviceError, match=r"'y' is placed on cpu:7, which does not exist"),
+    ):
+        session.run(y, feeds)
     with pg.Session(graph, "cpu", placement=placement, soft_placement=True) as session:
         np.testing.assert_allclose(session.run(y, feeds), np.exp(FEED), rtol=1e-6)
         summary = session.placement_summary(y, feeds)
@@ -163,13 +165,15 @@ def test_no_kernel_on_a_gpu(graph: pg.Graph) -> None:
 
 
 def test_wrong_wishes(graph: pg.Graph) -> None:
-    with pytest.raises(GraphError, match="'best' is not a placement. Give 'auto'"):
+    with pytest.raises(GraphError, match=r"'best' is not a placement. Give 'auto'"):
         pg.Session(graph, "cpu", placement="best")
     wish = pg.parallel.Automatic(("cpu:0", "cpu:9"))
     x, total = branches(graph, 1)
-    with pg.Session(graph, "cpu", placement=wish) as session:
-        with pytest.raises(DeviceError, match="there is no cpu:9 here to place operations on"):
-            session.run(total, {x: FEED})
+    with (
+        pg.Session(graph, "cpu", placement=wish) as session,
+        pytest.raises(DeviceError, match="there is no cpu:9 here to place operations on"),
+    ):
+        session.run(total, {x: FEED})
     model = pg.Sequential([nn.Dense(2)])
     with pytest.raises(GraphError, match="Give either it or a placement"):
         model.compile(loss="mse", strategy=pg.parallel.DataParallel(2), placement="auto")
@@ -216,9 +220,11 @@ def test_room_on_the_devices(graph: pg.Graph) -> None:
         headline = session.placement_summary(value, feeds).headline
         assert "no device has room for all of it" in headline
     room = pg.parallel.Automatic(memory={"cpu:0": 20_000, "cpu:1": 10_000})
-    with pg.Session(graph, "cpu", placement=room) as session:
-        with pytest.raises(OutOfMemoryError, match="no device has room for 16,384 bytes"):
-            session.run(value, feeds)
+    with (
+        pg.Session(graph, "cpu", placement=room) as session,
+        pytest.raises(OutOfMemoryError, match="no device has room for 16,384 bytes"),
+    ):
+        session.run(value, feeds)
 
 
 def test_variables_move_with_their_values(graph: pg.Graph) -> None:

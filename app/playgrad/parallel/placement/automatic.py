@@ -262,7 +262,7 @@ def _planned(
 def _kept(node: Node, group: Hashable, decided: bool, reader: str | None) -> str:
     if decided:
         return "where it is since it was used first"
-    if reader is None or is_variable(node) and node.name != group:
+    if reader is None or (is_variable(node) and node.name != group):
         return f"with the variable {group}"
     return f"with '{reader}', which reads it first"
 

@@ -104,8 +104,9 @@ def find_clusters(
     """
     doing = [n for n in program.order() if n.op.name != "constant" and n not in groups.of]
     joined = {n.id: _single(n, allowed[n], seconds, groups) for n in doing}
+    last: dict[str, Node] = {}
     for node in doing:
-        for before in node.predecessors:
+        for before in (*node.predecessors, *_earlier_users(node, last)):
             if before.id in joined:
                 joined[node.id].before.add(before.id)
                 joined[before.id].after.add(node.id)
@@ -119,6 +120,15 @@ def find_clusters(
     while _join_once(joined, joins):
         pass
     return _in_order(joined, groups)
+
+
+def _earlier_users(node: Node, last: dict[str, Node]) -> list[Node]:
+    """What uses a variable in place before ``node`` does: their order is that in which they were
+    made, so that the last to write is the same wherever they run."""
+    names = variables_of(node)
+    earlier = [last[name] for name in names if name in last]
+    last.update(dict.fromkeys(names, node))
+    return earlier
 
 
 def _single(node: Node, devices: tuple[str, ...], seconds: Seconds, groups: Groups) -> _Joined:
@@ -175,7 +185,7 @@ def _in_order(joined: Mapping[int, _Joined], groups: Groups) -> list[Cluster]:
         number = heapq.heappop(ready)
         one = joined[number]
         one.nodes.sort(key=lambda node: node.id)
-        work = _work(one, position, groups)
+        work = _work(one, joined, position, groups)
         position.update((node, len(clusters)) for node in one.nodes)
         clusters.append(Cluster(one.nodes, one.devices, work))
         for follower in one.after:
@@ -185,7 +195,9 @@ def _in_order(joined: Mapping[int, _Joined], groups: Groups) -> list[Cluster]:
     return clusters
 
 
-def _work(one: _Joined, position: Mapping[Node, int], groups: Groups) -> Work:
+def _work(
+    one: _Joined, joined: Mapping[int, _Joined], position: Mapping[Node, int], groups: Groups
+) -> Work:
     after: dict[int, int] = {}
     held: dict[Hashable, int] = {}
     inside: Collection[Node] = set(one.nodes)
@@ -199,8 +211,6 @@ def _work(one: _Joined, position: Mapping[Node, int], groups: Groups) -> Work:
         else:
             place = position[tensor.node]
             after[place] = after.get(place, 0) + size
-    for node in one.nodes:
-        for before in node.control_inputs:
-            if before in position and before not in inside:
-                after.setdefault(position[before], 0)
+    for number in one.before:  # also what is only to be waited for
+        after.setdefault(position[joined[number].nodes[0]], 0)
     return Work(one.seconds, after, held, tuple(sorted(one.groups, key=repr)))

@@ -46,6 +46,13 @@ def device(text: str) -> str:
     return text
 
 
+def device_kinds(text: str) -> tuple[str, ...]:
+    kinds = tuple(text.split(","))
+    if not set(kinds) <= {"cpu", "gpu"}:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of cpu, gpu, and cpu,gpu")
+    return kinds
+
+
 def gpu(text: str) -> str:
     if not re.fullmatch(r"gpu(:\d+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is neither gpu nor gpu:N")

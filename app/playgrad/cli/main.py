@@ -120,6 +120,20 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
         help="steps between means of local, or that overlap",
     )
     group.add_argument("--collective", choices=COLLECTIVES, help="how gradients are added up")
+    group.add_argument(
+        "--placement",
+        choices=("auto",),
+        help="divide a step among devices by a cost model, where that is faster",
+    )
+    group.add_argument(
+        "--device-kinds",
+        type=kinds.device_kinds,
+        metavar="KINDS",
+        help="what --placement may use, such as cpu,gpu; as many of each as --devices says",
+    )
+    group.add_argument(
+        "--explain", action="store_true", help="say of each operation where it runs, and why"
+    )
 
 
 def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -224,6 +238,12 @@ def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     program = _program(options, parser)
     details = ("devices", *DETAILS)
     given = [name for name in details if getattr(options, name) is not None]
+    if options.placement is not None:
+        if options.parallel is not None:
+            parser.error("--parallel places all operations itself, so --placement says nothing")
+        given = [name for name in given if name != "devices"]
+    elif options.device_kinds is not None:
+        parser.error("--device-kinds says nothing without --placement")
     if given and options.parallel is None:
         parser.error(f"--{given[0].replace('_', '-')} says nothing without --parallel")
     return train(program, options)

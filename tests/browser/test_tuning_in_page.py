@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from playgrad.devices.tuning import Tuning
 from tests.browser.playground import Playground
 
 pytestmark = pytest.mark.browser
@@ -49,9 +50,8 @@ def test_what_was_measured_is_told_kept_and_handed_to_the_next_visit(
     playground.wait(lambda: "Kernels, by the kind of adapter" in badge(playground))
     assert kept(playground) == []
     printed = playground.finish(MEASURE)
-    print(printed)
     (tuning,) = kept(playground)
-    assert tuning["product"] == "registers_12x8"
+    assert f"best: {Tuning(**tuning)}" in printed
     playground.wait(lambda: "Kernels, measured on this adapter" in badge(playground))
     playground.page.reload()
     playground.wait(lambda: "Kernels, measured on this adapter" in badge(playground))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from playgrad.devices.base import AdapterInfo
 from playgrad.devices.tuning import (
     HARDWARE,
     SOFTWARE,
+    VARIANTS,
     Tuning,
     adapter_key,
     choose,
@@ -97,13 +98,16 @@ def test_another_driver_is_another_adapter() -> None:
 
 
 @pytest.mark.gpu
-def test_measuring_a_software_adapter_finds_the_family_without_barriers(cache: Path) -> None:
+def test_every_variant_is_measured_and_the_best_remembered(cache: Path) -> None:
     device = registry.gpu(0)
     before = device.host.stats()
-    seen: list[str] = []
-    tuning = tune(device, lambda probe, times: seen.append(probe.name))
-    assert seen == [probe.name for probe in PROBES]
-    assert (tuning.product, tuning.convolution) == ("registers_12x8", "registers_12x8")
+    seen: dict[str, Mapping[str, float]] = {}
+    tuning = tune(device, lambda probe, times: seen.update(times))
+    kinds = {probe.name: probe.kind for probe in PROBES}
+    assert {name: set(times) for name, times in seen.items()} == {
+        name: set(VARIANTS[kind]) for name, kind in kinds.items()
+    }, "a variant gave wrong numbers"
+    assert tuning == choose(seen, kinds, SOFTWARE)
     after = device.host.stats()
     assert all(after[key] == before[key] for key in ("buffers", "bytes", "programs"))
     assert device.target.tuning == tuning

@@ -34,7 +34,7 @@ Array = np.ndarray[Any, Any]
 SLICE = 0.005
 """Seconds of a repeat: long beside what a submit costs, short beside a user's patience."""
 REPEATS = 5
-HEATS = 2
+HEATS = 3
 """Single replays after which slow variants that have lost leave the race."""
 MOST_REPLAYS = 512
 LOST = 2.0

@@ -11,7 +11,7 @@ import { Lane } from "./lane.js";
 /** Kinds of work and what they are called, in the order of a step. */
 export const KINDS = [
   ["input", "input"], ["forward", "forward"], ["gradient", "gradient"], ["update", "update"],
-  ["receive", "receive"], ["send", "send"],
+  ["receive", "receive"], ["send", "send"], ["delay", "held up"],
 ];
 
 /** One measured step: what each device did when. @param {{run: LabRun | null}} props */

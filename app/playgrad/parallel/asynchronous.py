@@ -174,6 +174,16 @@ class ParameterServer:
                 wait_any(waiting, 0.05)
         return done
 
+    def note_unfinished(self) -> None:
+        """Have the trace tell what replicas are at that have not come to an end: slow ones."""
+        end = time.perf_counter()
+        for client in self.clients:
+            name = f"batch {client.clock}"
+            if client.delay is not None and self.trace is not None:
+                self.trace.events.append(delay_event(name, client.device, client.begun, end))
+            elif client.pending is not None:
+                self._note(name, client.device, client.begun, end, "gradient")
+
     def close(self) -> None:
         """End all replicas, after what they are at."""
         for client in self.clients:

@@ -113,8 +113,8 @@ function honestly({ devices }) {
   const cores = navigator.hardwareConcurrency;
   const shared = store.deviceChoice.value !== "cpu" && info
     ? `GPU workers all share one GPU here (${info.name}): ${devices} of them are together no faster than it is alone, `
-    : `This machine has ${cores} cores, and no more workers than that compute at a time: ${devices} NumPy workers `
-      + "are seldom faster than one, ";
+    : `This machine has ${cores} cores, and no more workers than that compute at a time: ${devices} NumPy workers are `
+      + `at best ${Math.min(cores, devices)} times as fast as one, with small layers slower, `;
   return `${shared}and moving tensors takes time on top. The order, the waiting and the traffic are real. ${measured()}`;
 }
 

@@ -47,11 +47,13 @@ function add(title, isSingle, devices) {
  */
 export function labFitNamed(title, devices) {
   if (!isUnderWay || !isPrograms) return;
+  const isSingle = devices === 1;
   if (store.labRuns.value.at(-1)?.device) {
     change({ state: "done" });
-    add(title, devices === 1, devices);
+    add(title, isSingle, devices);
+  } else {
+    change({ title, devices, isSingle });
   }
-  change({ title, devices, isSingle: devices === 1 });
 }
 
 /** @param {string} device */

@@ -80,10 +80,14 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
     data = make_resident(model, "train", xs, ys)
     model.input_maximum = max(float(array.max()) for array in xs)
     batch = min(settings.batch_size, data.count)
-    strategy = get_options().strategy or model.strategy
+    options = get_options()
+    placement = options.placement or (None if options.strategy == SINGLE else model.placement)
+    strategy = options.strategy or (None if placement else model.strategy)
     if strategy is None or strategy == SINGLE:
-        settle(model)
+        settle(model, placement=placement)
         step = build_train_step(model, data, batch, settings.shuffle, settings.seed)
+        if placement is not None:
+            model.session.compiled([step.run])  # who is told of the training sees where it is done
     else:
         step = build_parallel_step(model, data, batch, settings.shuffle, settings.seed, strategy)
     test = None

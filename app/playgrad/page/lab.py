@@ -197,11 +197,12 @@ class Lab:
             model.session.executor.delays = _by_name(self.delays, kind)
         strategy = get_options().strategy or model.strategy
         self._trained = None if strategy == SINGLE else strategy
-        return {
-            "kind": "lab_fit",
-            "title": titled(self._trained),
-            "devices": _width(self._trained),
-        }
+        title, devices = titled(self._trained), _width(self._trained)
+        if strategy is None:
+            scopes = {node.device for node in model.graph.nodes if node.device}
+            if scopes or model.placement is not None:
+                title, devices = "Placed by the program", max(1, len(scopes))
+        return {"kind": "lab_fit", "title": title, "devices": devices}
 
     def new_trace(self) -> Trace | None:
         """Asked before each chunk of steps: a trace for the next step, or None."""

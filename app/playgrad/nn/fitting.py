@@ -17,7 +17,7 @@ from playgrad.nn.parallel_step import build_parallel_step, settle
 from playgrad.nn.progress import Progress
 from playgrad.nn.resident import Resident, make_resident
 from playgrad.nn.steps import HISTORY_ROWS, EvalStep, TrainStep, build_eval_step, build_train_step
-from playgrad.runtime.options import get_options
+from playgrad.runtime.options import SINGLE, get_options
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
@@ -81,9 +81,9 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
     model.input_maximum = max(float(array.max()) for array in xs)
     batch = min(settings.batch_size, data.count)
     options = get_options()
-    placement = options.placement or model.placement
+    placement = options.placement or (None if options.strategy == SINGLE else model.placement)
     strategy = options.strategy or (None if placement else model.strategy)
-    if strategy is None:
+    if strategy is None or strategy == SINGLE:
         settle(model, placement=placement)
         step = build_train_step(model, data, batch, settings.shuffle, settings.seed)
         if placement is not None:

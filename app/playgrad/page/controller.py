@@ -45,7 +45,7 @@ class PageHooks(Hooks):
     def fitting(self, model: Any) -> None:
         self.controller.model = model
         if self.controller.lab is not None:
-            self.controller.lab.fitting(model)
+            _emit(self.controller.lab.fitting(model))
         self.controller.emit_graph()
 
     def new_trace(self) -> Trace | None:

@@ -26,6 +26,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
+from playgrad.runtime.fetches import Fetches
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
@@ -178,14 +179,9 @@ class Session:
             FeedError: a feed is missing, unknown or does not fit.
             ShapeError: the shapes fed do not fit together.
         """
-        flat: list[Tensor | Node] = []
-        structure = _flatten(fetches, self._element, flat)
-        tensors = [item for item in flat if isinstance(item, Tensor)]
-        targets = [item for item in flat if isinstance(item, Node)]
-        runnable, feeds = self._prepare(tensors, targets, feed_dict)
-        arrays = iter(runnable.run(feeds, trace, self.stop_check) if runnable else [])
-        results = [next(arrays) if isinstance(item, Tensor) else None for item in flat]
-        return _rebuild(structure, results)
+        wanted = Fetches(fetches, self._element)
+        runnable, feeds = self._prepare(wanted.tensors, wanted.nodes, feed_dict)
+        return wanted.results(runnable.run(feeds, trace, self.stop_check) if runnable else [])
 
     @_alone
     def begin(
@@ -207,9 +203,8 @@ class Session:
 
         On a GPU all steps are one call: nothing goes to and fro between them.
         """
-        flat: list[Tensor | Node] = []
-        _flatten(targets, self._element, flat)
-        nodes = [item.node if isinstance(item, Tensor) else item for item in flat]
+        leaves = Fetches(targets, self._element).leaves
+        nodes = [leaf.node if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         runnable, feeds = self._prepare([], nodes, feed_dict)
         if runnable is None or steps < 1:
             return RepeatResult(0, 0.0)
@@ -218,12 +213,8 @@ class Session:
     @_alone
     def compiled(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Runnable | None:
         """What ``run`` would execute: the graph after all passes, its tasks and Plans."""
-        flat: list[Tensor | Node] = []
-        _flatten(fetches, self._element, flat)
-        tensors = [item for item in flat if isinstance(item, Tensor)]
-        return self._prepare(tensors, [item for item in flat if isinstance(item, Node)], feed_dict)[
-            0
-        ]
+        wanted = Fetches(fetches, self._element)
+        return self._prepare(wanted.tensors, wanted.nodes, feed_dict)[0]
 
     def dispatches(self, targets: Any, feed_dict: Mapping[Any, Any] | None = None) -> int:
         """Kernel dispatches in one run of ``targets`` on GPUs."""
@@ -497,26 +488,3 @@ def _resolve(device: str, available: Sequence[str]) -> str:
     if name not in available:
         raise DeviceError(f"there is no {name} here.", hint=f"There are: {', '.join(available)}.")
     return name
-
-
-def _flatten(item: Any, element: Callable[[Any], Tensor | Node], into: list[Tensor | Node]) -> Any:
-    """Append the leaves of ``item`` and return its structure, with positions for leaves."""
-    if isinstance(item, (list, tuple)):
-        return _like(item, [_flatten(part, element, into) for part in item])
-    if isinstance(item, dict):
-        return {key: _flatten(part, element, into) for key, part in item.items()}
-    into.append(element(item))
-    return len(into) - 1
-
-
-def _rebuild(structure: Any, results: list[Any]) -> Any:
-    if isinstance(structure, (list, tuple)):
-        return _like(structure, [_rebuild(part, results) for part in structure])
-    if isinstance(structure, dict):
-        return {key: _rebuild(part, results) for key, part in structure.items()}
-    return results[structure]
-
-
-def _like(sequence: Any, parts: list[Any]) -> Any:
-    """``parts`` as a list, tuple or named tuple, whichever ``sequence`` is."""
-    return type(sequence)(*parts) if hasattr(sequence, "_fields") else type(sequence)(parts)

@@ -363,6 +363,44 @@ def test_details_of_a_strategy_need_one(capsys: pytest.CaptureFixture[str], prog
     assert "--devices says nothing without --parallel" in err
 
 
+def test_train_with_automatic_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+    """The losses of one device, and what was decided for each operation."""
+    common = ["train", program, "--device", "cpu", "--steps", 6]
+    alone = result_of(run(capsys, *common, "--json"))
+    placed = [*common, "--placement", "auto", "--devices", 2]
+    result = result_of(run(capsys, *placed, "--json"))
+    assert result["train_loss"] == pytest.approx(alone["train_loss"], rel=1e-5)
+    assert result["placement"]["seconds"] > 0
+    out = run(capsys, *placed)[1]
+    assert result["placement"]["headline"].split()[0] in out  # times differ from run to run
+    assert "Predicted: " in out and "\n  cpu:0  " in out
+
+
+def test_explain_any_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+    out = run(capsys, "train", program, "--device", "cpu", "--steps", 2, "--explain")[1]
+    assert "Predicted: " in out and ": the session's device" in out
+    strategy = ["--parallel", "sync", "--devices", 2]
+    out = run(capsys, "train", program, "--device", "cpu", "--steps", 2, "--explain", *strategy)[1]
+    assert "\n  cpu:1  " in out and "asked for by device scope" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--placement", "auto", "--parallel", "sync"], "so --placement says nothing"),
+        (["--device-kinds", "cpu"], "--device-kinds says nothing without --placement"),
+        (["--placement", "auto", "--device-kinds", "tpu"], "'tpu' is none of cpu, gpu"),
+        (["--placement", "auto", "--every", 2], "--every says nothing without --parallel"),
+    ],
+)
+def test_placements_that_are_none(
+    capsys: pytest.CaptureFixture[str], program: Path, arguments: list[str], words: str
+) -> None:
+    code, _, err = run(capsys, "train", program, *arguments)
+    assert code == 2
+    assert words in err
+
+
 def test_names_of_strategies() -> None:
     """The command line says them again, so as not to import the library for its help."""
     commands = importlib.import_module("playgrad.cli.main")

@@ -110,6 +110,20 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
         "--every", type=_count, metavar="N", help="steps between means of local, or that overlap"
     )
     group.add_argument("--collective", choices=COLLECTIVES, help="how gradients are added up")
+    group.add_argument(
+        "--placement",
+        choices=("auto",),
+        help="divide a step among devices by a cost model, where that is faster",
+    )
+    group.add_argument(
+        "--device-kinds",
+        type=_kinds,
+        metavar="KINDS",
+        help="what --placement may use, such as cpu,gpu; as many of each as --devices says",
+    )
+    group.add_argument(
+        "--explain", action="store_true", help="say of each operation where it runs, and why"
+    )
 
 
 def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -187,6 +201,12 @@ def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     program = _program(options, parser)
     details = ("devices", *DETAILS)
     given = [name for name in details if getattr(options, name) is not None]
+    if options.placement is not None:
+        if options.parallel is not None:
+            parser.error("--parallel places all operations itself, so --placement says nothing")
+        given = [name for name in given if name != "devices"]
+    elif options.device_kinds is not None:
+        parser.error("--device-kinds says nothing without --placement")
     if given and options.parallel is None:
         parser.error(f"--{given[0].replace('_', '-')} says nothing without --parallel")
     return train(program, options)
@@ -269,6 +289,13 @@ def _device(text: str) -> str:
     if not re.fullmatch(r"auto|cpu|gpu(:\d+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is none of auto, cpu, gpu, gpu:N")
     return text
+
+
+def _kinds(text: str) -> tuple[str, ...]:
+    kinds = tuple(text.split(","))
+    if not set(kinds) <= {"cpu", "gpu"}:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of cpu, gpu, and cpu,gpu")
+    return kinds
 
 
 def _output_file(text: str) -> Path:

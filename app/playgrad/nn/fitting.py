@@ -79,11 +79,15 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
     optimizer.prepare(model.graph)
     data = declare_resident(model, "train", xs, ys)
     batch = min(settings.batch_size, data.count)
-    strategy = get_options().strategy or model.strategy
+    options = get_options()
+    placement = options.placement or model.placement
+    strategy = options.strategy or (None if placement else model.strategy)
     if strategy is None:
-        settle(model)
+        settle(model, placement=placement)
         step = build_train_step(model, data, batch, settings.shuffle, settings.seed)
-        data.fill(model, xs, ys, soon=step.run)
+        data.fill(model, xs, ys, soon=step.run if placement is None else None)
+        if placement is not None:
+            model.session.compiled([step.run])  # who is told of the training sees where it is done
     else:
         data.fill(model, xs, ys)
         step = build_parallel_step(model, data, batch, settings.shuffle, settings.seed, strategy)

@@ -27,6 +27,7 @@ class Options:
         verbose: for every ``fit``.
         start_paused: whether ``fit`` waits for a resume before its first step.
         strategy: of ``playgrad.parallel``, for all models.
+        placement: for all models, in the place of a strategy.
         trace: collects when the tasks of one training step ran, at the end of ``fit``.
     """
 
@@ -38,6 +39,7 @@ class Options:
     verbose: int | None = None
     start_paused: bool = False
     strategy: Any = None
+    placement: Any = None
     trace: Trace | None = None
 
 

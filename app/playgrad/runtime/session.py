@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
-from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
+from playgrad.compiler.place import HOST, Policy, canonical
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
 from playgrad.devices.base import Plan
@@ -27,10 +27,14 @@ from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
 from playgrad.runtime.fetches import Fetches
+from playgrad.runtime.placing import Placing, Wish
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
 from playgrad.runtime.variables import VariableStore
+
+if TYPE_CHECKING:
+    from playgrad.parallel.placement.summary import PlacementSummary
 
 Array = np.ndarray[Any, Any]
 
@@ -93,7 +97,7 @@ class Session:
             a GPU if there is one.
         threads: threads for independent operations on the cpu; one a core if None.
         placement: asked for the device of each operation without a device scope; it gives a name,
-            or None for ``device``.
+            or None for ``device``. "auto" has a cost model decide; `parallel.Automatic` says more.
         soft_placement: operations that cannot go where they are wanted go elsewhere, instead of
             raising an error.
         new_transport: makes what carries tensors between devices, for each program that is run.
@@ -104,14 +108,13 @@ class Session:
         graph: Graph | None = None,
         device: str = "auto",
         threads: int | None = None,
-        placement: Placement | None = None,
+        placement: Wish = None,
         soft_placement: bool = False,
         new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
         self.graph = graph or get_default_graph()
         self.device = _resolve(device, devices.device_names())
-        self.placement = placement
-        self.soft_placement = soft_placement
+        self._placing = Placing(self.device, placement, soft_placement)
         self.executor = Executor(threads)
         self.new_transport = new_transport
         self.stop_check: Callable[[], bool] = lambda: False
@@ -332,31 +335,62 @@ class Session:
     @property
     def policy(self) -> Policy:
         """How operations are placed."""
-        available = devices.device_names()
-        chosen = self.placement or (lambda node: None)
-        return Policy(self.device, available, chosen, self.soft_placement, _apart(available))
+        return self._placing.policy()
 
     @_alone
-    def set_placement(self, placement: Placement | None) -> None:
+    def set_placement(self, placement: Wish) -> None:
         """Place operations anew, None for nowhere in particular; variables that are to live
         elsewhere are moved, value and all."""
         self._check_open()
-        if placement is self.placement:
-            return
+        self._move(lambda: self._placing.change(placement))
+
+    @_alone
+    def placement_summary(
+        self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None
+    ) -> PlacementSummary:
+        """Where each operation of a run goes and why, and what the run should take, by measured
+        times. Measuring takes up to two seconds for what was never measured before."""
+        self._check_open()
+        wanted = Fetches(fetches, self._element)
+        program, arrays = self._program(wanted.tensors, wanted.nodes, feed_dict)
+        shapes = {name: array.shape for name, array in arrays.items()}
+        self._policy_for(program, shapes)
+        return self._placing.summary(program, shapes)
+
+    def _policy_for(self, program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Policy:
+        return self._move(lambda: self._placing.policy_for(program, shapes))
+
+    def _move(self, change: Callable[[], R]) -> R:
+        """Do ``change``, which says anew where variables live, and bring them there."""
         before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
-        self.placement = placement
-        self._forget_runnables()
-        moved = []
-        for (graph, name), home in before.items():
-            node = graph.node(name)
-            if self._home(node) != home:
-                moved.append((node, self._store.get((graph, name), node)))
-                self._store.drop((graph, name))
-        self._put(moved)
+        placement = self._placing.wish
+        result = change()
+        moved = [key for key, home in before.items() if self._home(key[0].node(key[1])) != home]
+        if moved or placement is not self._placing.wish:
+            self._forget_runnables()
+        values = [(g.node(name), self._store.get((g, name), g.node(name))) for g, name in moved]
+        for key in moved:
+            self._store.drop(key)
+        self._put(values)
+        return result
 
     def _home(self, node: Node) -> str:
         """The device on which a variable lives."""
-        return self.policy.wish(node) or home_of(node, self.device)
+        return self._placing.home(node)
+
+    def _program(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Node],
+        feed_dict: Mapping[Any, Any] | None,
+    ) -> tuple[Program, dict[str, Array]]:
+        graphs = [tensor.graph for tensor in fetches] + [node.graph for node in targets]
+        graph = graphs[0] if graphs else self.graph
+        for other in graphs:
+            if other is not graph:
+                raise GraphError("one run cannot fetch from two graphs.", hint="Run them apart.")
+        tensors, arrays = resolve_feeds(graph, feed_dict or {})
+        return Program(graph, list(fetches), list(targets), tensors), arrays
 
     def _prepare(
         self,
@@ -367,21 +401,16 @@ class Session:
         self._check_open()
         if not fetches and not targets:
             return None, {}
-        graphs = [tensor.graph for tensor in fetches] + [node.graph for node in targets]
-        graph = graphs[0]
-        for other in graphs:
-            if other is not graph:
-                raise GraphError("one run cannot fetch from two graphs.", hint="Run them apart.")
-        tensors, arrays = resolve_feeds(graph, feed_dict or {})
+        program, arrays = self._program(fetches, targets, feed_dict)
+        graph = program.graph
         shapes = {name: array.shape for name, array in arrays.items()}
         key = (graph, tuple(fetches), tuple(targets), tuple(sorted(shapes.items())))
         if key not in self._runnables:
             compiled = self._expected.pop(key, None)
             if compiled is None:
-                program = Program(graph, list(fetches), list(targets), tensors)
-                compiled = compile_program(program, shapes, self.policy)
+                compiled = compile_program(program, shapes, self._policy_for(program, shapes))
             runnable = self._load(compiled, graph)
-            self._runnables[key] = (runnable, FeedChecks(graph, tensors))
+            self._runnables[key] = (runnable, FeedChecks(graph, program.feeds))
         runnable, checks = self._runnables[key] = self._runnables.pop(key)
         if len(self._runnables) > MOST_RUNNABLES:
             oldest, _ = self._runnables.pop(next(iter(self._runnables)))
@@ -395,7 +424,8 @@ class Session:
         key = (graph, (), (target,), ())
         if key in self._runnables:
             return
-        compiled = compile_program(Program(graph, targets=[target]), {}, self.policy)
+        program = Program(graph, targets=[target])
+        compiled = compile_program(program, {}, self._policy_for(program, {}))
         for name, plan in self._plans(compiled, graph).items():
             self.opened(name).expect(plan)
         self._expected = {key: compiled}
@@ -457,8 +487,7 @@ class Session:
         feeds = {tensor.name: np.zeros((), np.uint32) for tensor in counter}
         program = Program(graph, list(initial), feeds={tensor.name: tensor for tensor in counter})
         shapes = {name: array.shape for name, array in feeds.items()}
-        available = devices.device_names()
-        policy = Policy(HOST, available, apart=_apart(available))
+        policy = Placing(HOST, None, False).policy()
         compiled = compile_program(program, shapes, policy)
         runnable = self._load(compiled, graph)
         try:
@@ -469,11 +498,6 @@ class Session:
             self._store.allocate(graph, own, home)
         for node, array in zip(fresh, arrays, strict=True):
             self._store.set((graph, node.name), array)
-
-
-def _apart(available: Sequence[str]) -> frozenset[str]:
-    """Those processors among ``available`` that have interpreters of their own."""
-    return frozenset(n for n in available if n.startswith("cpu") and devices.is_apart(n))
 
 
 def _resolve(device: str, available: Sequence[str]) -> str:

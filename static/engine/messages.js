@@ -89,6 +89,8 @@ export const DeviceCall = Object.freeze({
   CLOSE: "close",
   CREATE_BUFFER: "create_buffer",
   DESTROY_BUFFER: "destroy_buffer",
+  /** {kernels}: a plan with them will be loaded soon; answered at once. */
+  EXPECT: "expect",
   LOAD: "load",
   UNLOAD: "unload",
   EXECUTE: "execute",

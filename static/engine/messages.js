@@ -39,6 +39,8 @@ export const PythonEvent = Object.freeze({
   GRAPH: "graph",
   /** {strategies, schedules, collectives}: what the Lab has to offer; sent once, at the start. */
   LAB_CHOICES: "lab_choices",
+  /** {title, devices}: a run in the Lab begins to train, and with which strategy. */
+  LAB_FIT: "lab_fit",
   /** {timeline, events, bubble_formula, memory}: a step of a run in the Lab, as it was measured. */
   TRACE: "trace",
   /** {kernels, measured, wanted}: the variant of each kind of kernel that the GPU runs, whether by
@@ -94,6 +96,8 @@ export const DeviceCall = Object.freeze({
   CLOSE: "close",
   CREATE_BUFFER: "create_buffer",
   DESTROY_BUFFER: "destroy_buffer",
+  /** {kernels}: a plan with them will be loaded soon; answered at once. */
+  EXPECT: "expect",
   LOAD: "load",
   UNLOAD: "unload",
   EXECUTE: "execute",

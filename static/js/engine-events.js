@@ -5,7 +5,9 @@
 
 import { batch } from "../vendor/preact.js";
 import { DeviceEvent, PythonEvent } from "./engine-client.js";
-import { labFitBegan, labFitEnded, labProgress, labRunEnded, labTraced } from "./lab-runs.js";
+import {
+  labFitBegan, labFitEnded, labFitNamed, labProgress, labRunEnded, labTraced,
+} from "./lab-runs.js";
 import * as store from "./store.js";
 
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
@@ -135,8 +137,12 @@ const handlers = {
     labFitEnded(parallel);
   },
 
-  [PythonEvent.LAB_CHOICES]({ strategies, schedules, collectives }) {
-    store.labChoices.value = { strategies, schedules, collectives };
+  [PythonEvent.LAB_CHOICES]({ strategies, schedules, collectives, details }) {
+    store.labChoices.value = { strategies, schedules, collectives, details };
+  },
+
+  [PythonEvent.LAB_FIT]({ title, devices }) {
+    labFitNamed(title, devices);
   },
 
   [PythonEvent.TRACE]({ timeline, events, bubble_formula, memory }) {

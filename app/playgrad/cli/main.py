@@ -17,7 +17,7 @@ FAILED = 1
 # Said again here, so that `playgrad --help` need not import the library; a test holds them equal.
 STRATEGIES = ("sync", "async", "local", "pipeline", "overlap")
 SCHEDULES = ("gpipe", "1f1b", "interleaved", "bidirectional", "pipedream")
-DETAILS = ("micro_batches", "schedule", "collective", "staleness", "every")
+DETAILS = ("micro_batches", "schedule", "chunks", "collective", "staleness", "every")
 COLLECTIVES = ("auto", "ring", "tree", "central")
 
 
@@ -110,6 +110,9 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
         "--micro-batches", type=kinds.count, metavar="N", help="parts of a batch in a pipeline"
     )
     group.add_argument("--schedule", choices=SCHEDULES, help="of a pipeline's passes")
+    group.add_argument(
+        "--chunks", type=_count, metavar="N", help="groups of layers on a device, if interleaved"
+    )
     group.add_argument(
         "--staleness", type=int, metavar="N", help="batches that async replicas may be ahead"
     )

@@ -137,6 +137,10 @@ class Host(Protocol):
 
     def destroy_buffer(self, buffer: int) -> None: ...
 
+    def expect(self, plan: Plan) -> None:
+        """`plan` will be loaded soon: begin to compile its kernels where that needs no waiting."""
+        ...
+
     def load(self, plan: Plan, external: Mapping[str, int] | None = None) -> int:
         """Compile the plan's kernels and bind its buffers; returns the program's id.
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from playgrad.devices.base import AdapterInfo, Host
 from playgrad.devices.device import Device
+from playgrad.devices.kept import KeptData
 from playgrad.devices.remote_cpu import Link, RemoteCpu
 from playgrad.devices.tuning import Tuning, adapter_key, dump_tunings, parse_tunings
 from playgrad.devices.webgpu import WebGpuDevice
@@ -26,6 +27,7 @@ _processors: dict[str, RemoteCpu] = {}
 _attached: list[Host] = []
 _interpreters: list[Callable[[str], Link]] = []
 _wanted: dict[str, int] = {"cpu": 1}
+_kept: dict[str, int] = {}
 MOST = 1024
 """Logical devices of a kind, more than any machine can use. A page has a bound of its own."""
 
@@ -103,10 +105,10 @@ def ensure_devices(names: Sequence[str]) -> None:
 
 
 @contextmanager
-def attached(host: Host) -> Iterator[str]:
+def attached(host: Host, kept: KeptData | None = None) -> Iterator[str]:
     """Offer ``host`` as one more GPU within the block; yields the name of the device."""
     index = len(gpu_adapters())
-    device = WebGpuDevice(f"gpu:{index}", host)
+    device = WebGpuDevice(f"gpu:{index}", host, kept)
     _attached.append(host)
     _open[index] = device
     try:
@@ -212,9 +214,28 @@ def gpu(index: int = 0) -> WebGpuDevice:
                 f"there is no gpu:{index}: WebGPU offers {len(adapters)} adapters here.",
                 hint="Use device='cpu', or install a Vulkan driver.",
             )
-        device = _open[index] = WebGpuDevice(f"gpu:{index}", _open_host(index))
+        device = _open[index] = WebGpuDevice(f"gpu:{index}", _open_host(index), _new_kept())
         device.target = replace(device.target, measured=known_tuning(device.host.info))
     return device
+
+
+def keep_data(room: int) -> None:
+    """Let GPUs opened from now on hold data sets from one session to the next, in a page.
+
+    Args:
+        room: bytes that each may hold while no session uses them.
+    """
+    _kept["room"] = room
+
+
+def drop_kept() -> None:
+    """Free the data sets that GPUs hold and no session uses."""
+    for device in _open.values():
+        device.drop_kept()
+
+
+def _new_kept() -> KeptData | None:
+    return KeptData(_host().Snapshot, _kept["room"]) if "room" in _kept else None
 
 
 def _open_host(index: int) -> Host:

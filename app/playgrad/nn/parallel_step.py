@@ -104,7 +104,9 @@ class AsynchronousStep(TrainStep):
         """Two updates for each replica, so that each is seen at work."""
         before, self.server.trace = self.server.trace, trace
         try:
-            return self.server.run(min(most, 2 * len(self.server.clients)), session.stop_check)
+            done = self.server.run(min(most, 2 * len(self.server.clients)), session.stop_check)
+            self.server.note_unfinished()
+            return done
         finally:
             self.server.trace = before
 

@@ -111,7 +111,10 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--schedule", choices=SCHEDULES, help="of a pipeline's passes")
     group.add_argument(
-        "--chunks", type=kinds.count, metavar="N", help="groups of layers on a device, if interleaved"
+        "--chunks",
+        type=kinds.count,
+        metavar="N",
+        help="groups of layers on a device, if interleaved",
     )
     group.add_argument(
         "--staleness", type=int, metavar="N", help="batches that async replicas may be ahead"

@@ -17,6 +17,8 @@ import pytest
 import playgrad as pg
 from playgrad.cli import main
 from playgrad.cli.bar import ProgressBar, clock, epoch_line, progress_line
+from playgrad.devices.registry import close_gpus, gpu, keep_tuning
+from playgrad.devices.tuning import HARDWARE, VARIANTS
 from playgrad.io import load, save
 from playgrad.parallel import collectives, named
 
@@ -53,11 +55,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> Run:
     return code, out, err
 
 
-def result_of(run: Run) -> dict[str, Any]:
+def result_of(run: Run) -> Any:
     code, out, err = run
     assert code == 0, err
-    result: dict[str, Any] = json.loads(out.splitlines()[-1])
-    return result
+    return json.loads(out.splitlines()[-1])
 
 
 def test_train_a_program(capsys: pytest.CaptureFixture[str], program: Path) -> None:
@@ -424,3 +425,40 @@ def test_simulate_devices_that_are_not_here(
     assert rows[0]["efficiency"] == pytest.approx(1) and rows[0]["bytes_moved"] == 0
     assert 0 < rows[1]["efficiency"] < 1 and rows[1]["bytes_moved"] > 0
     assert "of the ideal" in run(capsys, *arguments)[1]
+
+
+@pytest.mark.gpu
+def test_tune_lists_and_forgets(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path))
+    close_gpus()
+    (row, *_) = result_of(run(capsys, "tune", "--list", "--json"))
+    assert (row["device"], row["why"]) == ("gpu:0", "by kind")
+    keep_tuning(gpu(0), HARDWARE)
+    code, out, _ = run(capsys, "tune", "--list")
+    assert code == 0
+    assert out.split("measured")[1].split()[:3] == ["shared_64", "shared_64", "trees"]
+    code, out, _ = run(capsys, "tune", "--forget")
+    assert (code, "forgotten" in out) == (0, True)
+    assert result_of(run(capsys, "tune", "--list", "--json"))[0]["why"] == "by kind"
+    assert run(capsys, "tune", "--device", "cpu")[0] == 2
+    close_gpus()
+
+
+@pytest.mark.gpu
+def test_tune_measures_and_remembers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path))
+    close_gpus()
+    code, out, err = run(capsys, "tune")
+    assert code == 0, err
+    assert {"square product", "filter gradient", "sums of rows"} <= {
+        line.partition("  ")[0] for line in out.splitlines()
+    }
+    assert "wrong" not in out
+    (row, *_) = result_of(run(capsys, "tune", "--list", "--json"))
+    assert row["why"] == "measured"
+    assert all(f"{kind}: {row[kind]}" in out for kind in VARIANTS)
+    close_gpus()

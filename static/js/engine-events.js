@@ -70,6 +70,7 @@ const handlers = {
     store.versions.value = { playgrad: version, python, numpy };
     store.bootStage.value = "";
     store.startingDevices.value = [];
+    store.tuning.value = null;
     store.engine.value = "up";
   },
 
@@ -146,6 +147,14 @@ const handlers = {
 
   [PythonEvent.TRACE]({ timeline, events, bubble_formula, memory }) {
     labTraced({ timeline, events, bubble_formula, memory });
+  },
+
+  [PythonEvent.TUNING]({ kernels, measured, wanted }) {
+    store.tuning.value = { kernels, measured, wanted };
+  },
+
+  [PythonEvent.TUNINGS]() {
+    store.tuning.value = null; // to be asked for again
   },
 
   [PythonEvent.GRAPH]({ graph }) {

@@ -45,6 +45,8 @@ export const active = computed(() => runState.value === "running" || runState.va
 // The device
 
 export const gpu = signal(/** @type {T.GpuState} */ ({ known: false, info: null, problem: null }));
+/** Which kernels the GPU runs; null until Python has said. */
+export const tuning = signal(/** @type {T.Tuning | null} */ (null));
 export const deviceChoice = signal(/** @type {"auto"|"gpu"|"cpu"} */ ("auto"));
 
 // The run

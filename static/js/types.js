@@ -10,6 +10,9 @@
  * @typedef {{known: boolean, info: AdapterInfo | null, problem: string | null}} GpuState
  *   `known` turns true when the device worker has looked
  *
+ * @typedef {{kernels: Record<string, string>, measured: boolean, wanted: boolean}} Tuning
+ *   `kernels`: the variant of each kind; `wanted`: whether the GPU is to be measured further
+ *
  * @typedef {{epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number,
  *            device: string, adapter: string | null, parameters: number}} Fit
  *

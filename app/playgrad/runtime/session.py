@@ -16,6 +16,7 @@ from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.place import HOST, Policy, canonical
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
+from playgrad.devices.base import Plan
 from playgrad.devices.device import Device, Loaded
 from playgrad.devices.pending import Result
 from playgrad.devices.remote_cpu import RemoteCpu
@@ -30,6 +31,7 @@ from playgrad.runtime.placing import Placing, Wish
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
+from playgrad.runtime.tuner import ensure_tuned
 from playgrad.runtime.variables import VariableStore
 
 if TYPE_CHECKING:
@@ -120,6 +122,7 @@ class Session:
         self._devices: dict[str, Device] = {}
         self._store = VariableStore(self.opened)
         self._runnables: dict[Any, tuple[Runnable, FeedChecks]] = {}
+        self._expected: dict[Any, Compiled] = {}
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
@@ -225,7 +228,7 @@ class Session:
     @_alone
     def _add_memory(self, sizes: dict[str, int]) -> None:
         for name, device in self._devices.items():
-            sizes[name] = device.host.stats()["bytes"]
+            sizes[name] = device.stats()["bytes"]
         for (graph, name), array in self._store.arrays.items():
             home = self._home(graph.node(name))
             sizes[home] = sizes.get(home, 0) + array.nbytes
@@ -245,22 +248,49 @@ class Session:
             ShapeError, DTypeError: a value does not fit its variable.
             GraphError: there is no such variable.
         """
+        self._put(self._checked(values))
+
+    @_alone
+    def assign_data(self, values: Mapping[Any, Any], soon: Node | None = None) -> None:
+        """``assign`` for data sets, which may stay on a device for the next session.
+
+        Args:
+            soon: what will be run then, if that is known. It is compiled first, so that devices
+                compile its kernels while data is on its way to them.
+        """
+        checked = self._checked(values)
+        self._make_room([node for node, _ in checked], data=True)
+        if soon is not None and devices.is_apart(self.device):
+            self._expect(soon)
+        self._set(checked)
+
+    def _checked(self, values: Mapping[Any, Any]) -> list[tuple[Node, Array]]:
         self._check_open()
         checked = []
         for variable, value in values.items():
             node = self._variable(variable)
             checked.append((node, check_value(value, node.outputs[0], f"variable '{node.name}'")))
-        self._put(checked)
+        return checked
 
     def _put(self, values: Sequence[tuple[Node, Array]]) -> None:
-        """Give variables their values, and those that have none room first, in common buffers."""
+        """Give variables their values, and those that have none room first."""
+        self._make_room([node for node, _ in values])
+        self._set(values)
+
+    def _make_room(self, variables: Sequence[Node], data: bool = False) -> None:
+        """Places for those that have none: a buffer in common, or where ``data`` may stay on the
+        device one for each."""
         homes: dict[tuple[Graph, str], list[Node]] = {}
-        for node, _ in values:
+        for node in variables:
             home = self._home(node)
             if (node.graph, node.name) not in self._store and devices.is_apart(home):
                 homes.setdefault((node.graph, home), []).append(node)
         for (graph, home), nodes in homes.items():
+            if data:
+                nodes = [node for node in nodes if not self._store.allocate_data(graph, node, home)]
             self._store.allocate(graph, nodes, home)
+
+    def _set(self, values: Sequence[tuple[Node, Array]]) -> None:
         for node, array in values:
             self._store.set((node.graph, node.name), array)
 
@@ -377,8 +407,9 @@ class Session:
         shapes = {name: array.shape for name, array in arrays.items()}
         key = (graph, tuple(fetches), tuple(targets), tuple(sorted(shapes.items())))
         if key not in self._runnables:
-            policy = self._policy_for(program, shapes)
-            compiled = compile_program(program, shapes, policy)
+            compiled = self._expected.pop(key, None)
+            if compiled is None:
+                compiled = compile_program(program, shapes, self._policy_for(program, shapes))
             runnable = self._load(compiled, graph)
             self._runnables[key] = (runnable, FeedChecks(graph, program.feeds))
         runnable, checks = self._runnables[key] = self._runnables.pop(key)
@@ -388,28 +419,48 @@ class Session:
         checks.check(arrays)
         return runnable, arrays
 
+    def _expect(self, target: Node) -> None:
+        """Compile what will be run, and have devices begin with it."""
+        graph = target.graph
+        key = (graph, (), (target,), ())
+        if key in self._runnables:
+            return
+        program = Program(graph, targets=[target])
+        compiled = compile_program(program, {}, self._policy_for(program, {}))
+        for name, plan in self._plans(compiled, graph).items():
+            self.opened(name).expect(plan)
+        self._expected = {key: compiled}
+
     def _load(self, compiled: Compiled, graph: Graph) -> Runnable:
-        apart = [name for name in compiled.segments if devices.is_apart(name)]
-        devices.start(apart)
-        variables = [node for node in compiled.order if is_variable(node)]
-        self._ready(graph, [graph.node(node.name) for node in variables])
         plans: dict[str, Loaded] = {}
         try:
-            for name in apart:
-                device = self.opened(name)
-                layout = self._store.layout(graph, name)
-                if isinstance(device, RemoteCpu):
-                    made = compiled.processor_plan(name, layout)
-                else:
-                    made = compiled.plan(name, device.target, layout)
-                plans[name] = device.load(made, self._store.external(name))
+            for name, made in self._plans(compiled, graph).items():
+                plans[name] = self.opened(name).load(made, self._store.external(name))
         except BaseException:
             for plan in plans.values():
                 plan.unload()
             raise
         return Runnable(compiled, graph, self._store, plans, self.executor, self.new_transport)
 
+    def _plans(self, compiled: Compiled, graph: Graph) -> dict[str, Plan]:
+        """The Plan for each device apart; all variables have values then."""
+        apart = [name for name in compiled.segments if devices.is_apart(name)]
+        devices.start(apart)
+        variables = [node for node in compiled.order if is_variable(node)]
+        self._ready(graph, [graph.node(node.name) for node in variables])
+        plans: dict[str, Plan] = {}
+        for name in apart:
+            device = self.opened(name)
+            layout = self._store.layout(graph, name)
+            if isinstance(device, RemoteCpu):
+                plans[name] = compiled.processor_plan(name, layout)
+            else:
+                ensure_tuned(device)
+                plans[name] = compiled.plan(name, device.target, layout)
+        return plans
+
     def _forget_runnables(self) -> None:
+        self._expected.clear()
         for runnable, _ in self._runnables.values():
             runnable.unload()
         self._runnables.clear()

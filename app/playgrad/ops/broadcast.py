@@ -173,7 +173,8 @@ def _summed(source: TensorSpec, target: Shape) -> list[TensorSpec]:
 
 
 def _sum_to(x: Array, shape: tuple[int, ...]) -> Array:
-    return np.asarray(x.sum(axis=tuple(sum_axes(x.shape, shape)), dtype=x.dtype)).reshape(shape)
+    axes = tuple(sum_axes(x.shape, shape))
+    return np.asarray(np.add.reduce(x, axes, x.dtype)).reshape(shape)
 
 
 def _repeat_back(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:

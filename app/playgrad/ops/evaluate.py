@@ -19,6 +19,7 @@ from playgrad.ops.expr import (
     Leaf,
     argument_dtype,
     infer_dtype,
+    select,
 )
 
 Array = np.ndarray[Any, Any]
@@ -173,10 +174,7 @@ class _Preparation:
             text.append(f" {''.join(f'r{leaf}, ' for leaf in range(self.leaves))} = leaves")
         for number, step in enumerate(steps):
             known[f"f{number}"] = step.function
-            args = [f"r{arg}" for arg in step.args]
-            if step.over is not None:
-                args.append(f"out=r{step.over}")
-            text.append(f" r{step.result} = f{number}({', '.join(args)})")
+            text.append(f" r{step.result} = {self._called(number, step)}")
             free = [f"r{arg}" for arg in step.dying if self.initial[arg] is None]
             if free:
                 text.append(f" del {', '.join(free)}")
@@ -184,6 +182,16 @@ class _Preparation:
         exec("\n".join(text), known)
         run: Callable[[Sequence[Array]], list[Array]] = known["run"]
         return run
+
+    def _called(self, number: int, step: _Step) -> str:
+        args = [f"r{arg}" for arg in step.args]
+        if step.function is select:
+            shapes = [self.shapes[register] for register in (*step.args, step.result)]
+            if shapes[0] == () and shapes[1] == shapes[2] == shapes[3]:
+                return f"{args[1]} if {args[0]} else {args[2]}"
+        if step.over is not None:
+            args.append(f"out=r{step.over}")
+        return f"f{number}({', '.join(args)})"
 
     def _returned(self, result: int) -> str:
         """A result as an array of the shape and dtype declared."""

@@ -17,4 +17,5 @@ def product(a: Array, b: Array) -> Array:
     """
     if sys.platform == "emscripten":
         return np.einsum("...ij,...jk->...ik", a, b)
-    return np.asarray(a @ b)
+    result: Array = np.matmul(a, b)
+    return result

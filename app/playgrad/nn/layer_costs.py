@@ -23,6 +23,7 @@ from playgrad.runtime.trace import Trace
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
 
+_PASSES = ("forward", "backward")
 REPEATS = 3
 """Measured runs, after one to warm up; the shortest time of each layer counts."""
 
@@ -131,6 +132,7 @@ def _traced(model: Model, data: Resident, batch: int, stages: Sequence[int]) -> 
         schedule = tuple(item.entry for item in simulate(gpipe(count, 1)))
         layout = Layout(((session.device,) * count,), schedule, collectives.get("central"))
         run = rewrite(take_apart(step.run), batch, layout, "measured").run
+        session.executor.threads = 1  # one operation after the other: their times are added up
         session.run(run)
         traces = [Trace() for _ in range(REPEATS)]
         for trace in traces:
@@ -142,7 +144,8 @@ def _by_stage(trace: Trace, count: int, direction: str = "") -> list[float]:
     """Seconds of the passes of each stage, of all or only those forward or backward."""
     seconds = [0.0] * count
     for event in trace.events:
-        task, found, stage = event.name.partition(", part ")[0].rpartition(" of stage ")
-        if found and direction in task:
-            seconds[int(stage)] += event.end - event.start
+        # Of a single stage the number is not in the name: "cpu:0 forward 0".
+        task, _, stage = event.name.partition(", part ")[0].partition(" of stage ")
+        if task.split()[1] in _PASSES and direction in task:
+            seconds[int(stage or 0)] += event.end - event.start
     return seconds

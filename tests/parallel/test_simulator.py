@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import playgrad as pg
+from playgrad import nn
 from playgrad.errors import GraphError
+from playgrad.nn.layer_costs import stage_costs
+from playgrad.nn.resident import Resident
 from playgrad.parallel.many import StageCost, data_parallel_jobs, pipeline_jobs
 from playgrad.parallel.schedules import bubble_formula, make_schedule
 from playgrad.parallel.simulator import Job, Network, jobs_of, measured, simulate_jobs
@@ -87,6 +90,19 @@ def test_ways_of_adding_up_on_many_devices() -> None:
     assert times["ring"][1] < times["tree"][1] < times["central"][1]
     with pytest.raises(GraphError, match="no collective"):
         data_parallel_jobs(cost, 2, "star")
+
+
+def test_what_is_measured_of_a_single_stage_is_that_of_its_parts() -> None:
+    model = pg.Sequential([nn.Dense(32, activation="relu"), nn.Dense(2)])
+    model.compile(optimizer=pg.optim.Adam(), loss=nn.MeanSquaredError(), device="cpu")
+    x = np.ones((16, 8), np.float32)
+    model.fit(x, x[:, :2], batch_size=16, epochs=1, verbose=0)
+    data = next(item for item in model.cache.values() if isinstance(item, Resident))
+    (whole,), parts = (stage_costs(model, data, 16, stages) for stages in ([0, 0], [0, 1]))
+    model.close()
+    for cost in (whole, *parts):
+        assert min(cost.forward, cost.backward, cost.update) > 0
+    assert whole.parameters == sum(part.parameters for part in parts)
 
 
 NAP = 0.04

@@ -27,6 +27,14 @@ _WEBGPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Kernels are chosen by the kind of adapter, whatever the user measured of it before."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PLAYGRAD_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def launch_chromium() -> Iterator[Callable[[bool], Browser]]:
     """Starts a headless Chromium, with WebGPU on the software adapter or with none."""

@@ -17,6 +17,8 @@ import pytest
 import playgrad as pg
 from playgrad.cli import main
 from playgrad.cli.bar import ProgressBar, clock, epoch_line, progress_line
+from playgrad.devices.registry import close_gpus, gpu, keep_tuning
+from playgrad.devices.tuning import HARDWARE, VARIANTS
 from playgrad.io import load, save
 from playgrad.parallel import collectives, named
 
@@ -53,11 +55,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> Run:
     return code, out, err
 
 
-def result_of(run: Run) -> dict[str, Any]:
+def result_of(run: Run) -> Any:
     code, out, err = run
     assert code == 0, err
-    result: dict[str, Any] = json.loads(out.splitlines()[-1])
-    return result
+    return json.loads(out.splitlines()[-1])
 
 
 def test_train_a_program(capsys: pytest.CaptureFixture[str], program: Path) -> None:
@@ -363,6 +364,44 @@ def test_details_of_a_strategy_need_one(capsys: pytest.CaptureFixture[str], prog
     assert "--devices says nothing without --parallel" in err
 
 
+def test_train_with_automatic_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+    """The losses of one device, and what was decided for each operation."""
+    common = ["train", program, "--device", "cpu", "--steps", 6]
+    alone = result_of(run(capsys, *common, "--json"))
+    placed = [*common, "--placement", "auto", "--devices", 2]
+    result = result_of(run(capsys, *placed, "--json"))
+    assert result["train_loss"] == pytest.approx(alone["train_loss"], rel=1e-5)
+    assert result["placement"]["seconds"] > 0
+    out = run(capsys, *placed)[1]
+    assert result["placement"]["headline"].split()[0] in out  # times differ from run to run
+    assert "Predicted: " in out and "\n  cpu:0  " in out
+
+
+def test_explain_any_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+    out = run(capsys, "train", program, "--device", "cpu", "--steps", 2, "--explain")[1]
+    assert "Predicted: " in out and ": the session's device" in out
+    strategy = ["--parallel", "sync", "--devices", 2]
+    out = run(capsys, "train", program, "--device", "cpu", "--steps", 2, "--explain", *strategy)[1]
+    assert "\n  cpu:1  " in out and "asked for by device scope" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--placement", "auto", "--parallel", "sync"], "so --placement says nothing"),
+        (["--device-kinds", "cpu"], "--device-kinds says nothing without --placement"),
+        (["--placement", "auto", "--device-kinds", "tpu"], "'tpu' is none of cpu, gpu"),
+        (["--placement", "auto", "--every", 2], "--every says nothing without --parallel"),
+    ],
+)
+def test_placements_that_are_none(
+    capsys: pytest.CaptureFixture[str], program: Path, arguments: list[str], words: str
+) -> None:
+    code, _, err = run(capsys, "train", program, *arguments)
+    assert code == 2
+    assert words in err
+
+
 def test_names_of_strategies() -> None:
     """The command line says them again, so as not to import the library for its help."""
     commands = importlib.import_module("playgrad.cli.main")
@@ -386,3 +425,40 @@ def test_simulate_devices_that_are_not_here(
     assert rows[0]["efficiency"] == pytest.approx(1) and rows[0]["bytes_moved"] == 0
     assert 0 < rows[1]["efficiency"] < 1 and rows[1]["bytes_moved"] > 0
     assert "of the ideal" in run(capsys, *arguments)[1]
+
+
+@pytest.mark.gpu
+def test_tune_lists_and_forgets(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path))
+    close_gpus()
+    (row, *_) = result_of(run(capsys, "tune", "--list", "--json"))
+    assert (row["device"], row["why"]) == ("gpu:0", "by kind")
+    keep_tuning(gpu(0), HARDWARE)
+    code, out, _ = run(capsys, "tune", "--list")
+    assert code == 0
+    assert out.split("measured")[1].split()[:3] == ["shared_64", "shared_64", "trees"]
+    code, out, _ = run(capsys, "tune", "--forget")
+    assert (code, "forgotten" in out) == (0, True)
+    assert result_of(run(capsys, "tune", "--list", "--json"))[0]["why"] == "by kind"
+    assert run(capsys, "tune", "--device", "cpu")[0] == 2
+    close_gpus()
+
+
+@pytest.mark.gpu
+def test_tune_measures_and_remembers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path))
+    close_gpus()
+    code, out, err = run(capsys, "tune")
+    assert code == 0, err
+    assert {"square product", "filter gradient", "sums of rows"} <= {
+        line.partition("  ")[0] for line in out.splitlines()
+    }
+    assert "wrong" not in out
+    (row, *_) = result_of(run(capsys, "tune", "--list", "--json"))
+    assert row["why"] == "measured"
+    assert all(f"{kind}: {row[kind]}" in out for kind in VARIANTS)
+    close_gpus()

@@ -35,23 +35,27 @@ def test_branching_two_devices(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_pipeline_schedules(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "pipeline-schedules")
-    losses = dict(re.findall(r"^(\S+): loss ([\d.]+)$", out, re.MULTILINE))
+    rows = re.findall(r"^(\S+) +(\d+)% +(\d+)% +[\d.]+ +([\d.]+)$", out, re.MULTILINE)
+    losses = {schedule: loss for schedule, _, _, loss in rows}
     assert list(losses) == list(SCHEDULES)
     # A schedule changes the order, not the result; but one makes updates without waiting.
     stale = losses.pop("pipedream")
     assert len(set(losses.values())) == 1
     assert stale not in losses.values()
-    assert "bubble 11% by the formula" in out
+    assert [formula for _, _, formula, _ in rows] == ["11", "11", "6", "0", "11"]
+    # Pieces of work take about as long as each other, so that the schedule is what is measured.
+    for _, measured, formula, _ in rows:
+        assert int(formula) <= int(measured) < 50
 
 
 def test_sync_against_async(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "sync-against-async")
-    assert re.search(r"^synchronous: 32 steps", out, re.MULTILINE)
+    assert re.search(r"^synchronous: 40 steps", out, re.MULTILINE)
     free, bound = (
         [int(n) for n in re.findall(r"'cpu:\d': (\d+)", line)]
         for line in out.splitlines()
         if line.startswith("  updates")
     )
-    assert sum(free) == sum(bound) == 32
+    assert sum(free) == sum(bound) == 40
     assert free[0] > free[1]
     assert abs(bound[0] - bound[1]) <= 2

@@ -99,13 +99,16 @@ def converted(array: np.ndarray[Any, Any], name: Any, what: str) -> np.ndarray[A
     return result
 
 
-def to_device_bytes(array: np.ndarray[Any, Any]) -> bytes:
-    """The bytes of ``array`` as a GPU buffer holds them, padded to a multiple of 4."""
+def to_device_bytes(array: np.ndarray[Any, Any]) -> bytes | memoryview:
+    """The bytes of ``array`` as a GPU buffer holds them, padded to a multiple of 4.
+
+    Where that is how they lie in memory, it is a view of them: a data set is not copied.
+    """
     if array.dtype == np.bool_:
         array = array.astype(np.uint32)
-    data = np.ascontiguousarray(array).tobytes()
-    short = -len(data) % 4 or (4 if not data else 0)
-    return data + bytes(short)
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    short = -flat.size % 4 or (4 if not flat.size else 0)
+    return flat.tobytes() + bytes(short) if short else flat.data
 
 
 def from_device_bytes(

@@ -62,7 +62,7 @@ export class BufferPool {
     this.#bytes = 0;
   }
 
-  /** @param {GPUBuffer} buffer @param {number} offset @param {Uint8Array<ArrayBuffer>} bytes */
+  /** @param {GPUBuffer} buffer @param {number} offset @param {Uint8Array} bytes */
   write(buffer, offset, bytes) {
     if (bytes.length === 0) return;
     checkSpan("write", { buffer, offset, size: bytes.length });

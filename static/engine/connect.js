@@ -26,14 +26,15 @@ const REPLACEMENTS = 8;
  *
  * @param {Worker} python a new python-worker.js
  * @param {(event: EngineEvent) => void} report gets the events of device workers
+ * @param {string} tunings what was measured of GPUs, as `PythonEvent.TUNINGS` said it last
  * @returns {{memory: import("./shared-memory.js").SharedMemory, mailbox: Mailbox,
  *            devices: DeviceWorkers}}
  */
-export function connectWorkers(python, report) {
+export function connectWorkers(python, report, tunings) {
   const memory = createSharedMemory();
   const devices = new DeviceWorkers(python, memory, report);
   const ports = devices.makePorts(2 * mostDevices() + REPLACEMENTS);
-  python.postMessage({ kind: PythonCommand.START, memory, ports }, ports);
+  python.postMessage({ kind: PythonCommand.START, memory, ports, tunings }, ports);
   devices.look();
   const mailbox = new Mailbox(memory, () => python.postMessage({ kind: PythonCommand.POKE }));
   return { memory, mailbox, devices };

@@ -13,7 +13,7 @@ import { Runner } from "./runner.js";
 import { RingWriter, stopFlag } from "./shared-memory.js";
 
 /**
- * @typedef {{call: string, device: number, text?: string, buffers?: Uint8Array<ArrayBuffer>[]}} Call
+ * @typedef {{call: string, device: number, text?: string, buffers?: Uint8Array[]}} Call
  *   `text`: the arguments as JSON; `buffers`: the data of `execute`'s writes, in order
  * @typedef {{value: unknown, payload?: Uint8Array}} Answer
  */
@@ -65,6 +65,8 @@ class Connection {
         return { value: await runner.createBuffer(argument.size) };
       case DeviceCall.DESTROY_BUFFER:
         return { value: runner.destroyBuffer(argument.buffer) };
+      case DeviceCall.EXPECT:
+        return { value: runner.expect(argument.kernels) };
       case DeviceCall.LOAD:
         return { value: await runner.load(argument.plan, argument.external) };
       case DeviceCall.UNLOAD:
@@ -100,7 +102,7 @@ class Connection {
  * @param {{program: number | null, segment: number, steps: number,
  *          writes: [import("./runner.js").BufferKey, number][],
  *          reads: [import("./runner.js").BufferKey, number, number][]}} argument
- * @param {Uint8Array<ArrayBuffer>[]} buffers
+ * @param {Uint8Array[]} buffers
  * @returns {Promise<Answer>}
  */
 async function execute(runner, { writes, ...rest }, buffers) {

@@ -12,8 +12,8 @@
 
 /** Page → Python worker. */
 export const PythonCommand = Object.freeze({
-  /** {memory: SharedMemory, ports: MessagePort[]}: boot; sent once. The ports are spare ones, for
-   * device workers to come. */
+  /** {memory: SharedMemory, ports: MessagePort[], tunings: string}: boot; sent once. The ports are
+   * spare ones, for device workers to come; `tunings` is what `PythonEvent.TUNINGS` said last. */
   START: "start",
   /** {files: string[]}: files of the server that the program will read; a hint. */
   EXPECT: "expect",
@@ -39,8 +39,15 @@ export const PythonEvent = Object.freeze({
   GRAPH: "graph",
   /** {strategies, schedules, collectives}: what the Lab has to offer; sent once, at the start. */
   LAB_CHOICES: "lab_choices",
+  /** {title, devices}: a run in the Lab begins to train, and with which strategy. */
+  LAB_FIT: "lab_fit",
   /** {timeline, events, bubble_formula, memory}: a step of a run in the Lab, as it was measured. */
   TRACE: "trace",
+  /** {kernels, measured, wanted}: the variant of each kind of kernel that the GPU runs, whether by
+   * measurement, and whether to ask for more of it; the answer to `Request.TUNE`. */
+  TUNING: "tuning",
+  /** {text}: what was measured of GPUs, to be kept and handed to Python at its next start. */
+  TUNINGS: "tunings",
   REPLY: "reply",
   /** {message}: Python itself is broken or could not start; only a new worker helps. */
   CRASH: "crash",
@@ -78,6 +85,8 @@ export const Request = Object.freeze({
   /** {}: trace the next step of a run in the Lab. */
   TRACE: "trace",
   RESET: "reset",
+  /** {}: measure a little of the GPU, if nobody has; takes a moment. */
+  TUNE: "tune",
 });
 
 /** Python → device worker, on the port; each is answered by one frame in the reply ring. */
@@ -87,6 +96,8 @@ export const DeviceCall = Object.freeze({
   CLOSE: "close",
   CREATE_BUFFER: "create_buffer",
   DESTROY_BUFFER: "destroy_buffer",
+  /** {kernels}: a plan with them will be loaded soon; answered at once. */
+  EXPECT: "expect",
   LOAD: "load",
   UNLOAD: "unload",
   EXECUTE: "execute",

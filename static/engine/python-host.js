@@ -6,7 +6,7 @@
  */
 
 import { mostDevices } from "./device-links.js";
-import { DeviceCall } from "./messages.js";
+import { DeviceCall, PythonEvent } from "./messages.js";
 import { RingReader, sleep, stopFlag } from "./shared-memory.js";
 
 /**
@@ -20,8 +20,9 @@ import { RingReader, sleep, stopFlag } from "./shared-memory.js";
  * @param {() => void} checkInterrupt raises KeyboardInterrupt in Python if one is asked for. Python
  *   itself looks only every so many instructions; after a long sleep it is to look at once.
  * @param {import("./data-files.js").DataFiles} files
+ * @param {string} tunings what earlier visits measured of GPUs
  */
-export function createHost(memory, links, checkInterrupt, files) {
+export function createHost(memory, links, checkInterrupt, files, tunings) {
   const mailbox = new RingReader(memory.mailbox);
   const stopRequested = stopFlag(memory.control);
 
@@ -30,11 +31,11 @@ export function createHost(memory, links, checkInterrupt, files) {
    * @param {string} call one of `DeviceCall`
    * @param {number} device
    * @param {string} text
-   * @param {PyProxy[]} data
+   * @param {(PyProxy | Uint8Array)[]} data
    */
   function post(link, call, device, text, data) {
-    const buffers = data.map(copyOf);
-    const transfer = buffers.map((bytes) => bytes.buffer);
+    const buffers = data.map((object) => (object instanceof Uint8Array ? object : copyOf(object)));
+    const transfer = buffers.flatMap(({ buffer }) => (buffer instanceof ArrayBuffer ? [buffer] : []));
     return links.get(link).post({ call, device, text, buffers }, transfer);
   }
 
@@ -57,7 +58,7 @@ export function createHost(memory, links, checkInterrupt, files) {
      * @param {string} call one of `DeviceCall`
      * @param {number} device the worker's id for the open device; 0 where none is meant
      * @param {string} text arguments as JSON
-     * @param {...PyProxy} data bytes-like objects, copied once
+     * @param {...(PyProxy | Uint8Array)} data bytes-like objects, copied once; snapshots are shared
      * @returns {[string, Uint8Array | undefined]} the answer as JSON, and its bytes
      */
     call_device(link, call, device, text, ...data) {
@@ -73,7 +74,7 @@ export function createHost(memory, links, checkInterrupt, files) {
      * @param {string} call
      * @param {number} device
      * @param {string} text
-     * @param {...PyProxy} data
+     * @param {...(PyProxy | Uint8Array)} data
      * @returns {number} a ticket for its answer
      */
     post_device: (link, call, device, text, ...data) => post(link, call, device, text, data),
@@ -90,6 +91,17 @@ export function createHost(memory, links, checkInterrupt, files) {
       checkInterrupt();
     },
 
+    /** A copy of bytes that other workers see, too. @param {PyProxy} object @returns {Uint8Array} */
+    snapshot: (object) =>
+      viewed(object, (bytes) => {
+        const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+        copy.set(bytes);
+        return copy;
+      }),
+
+    /** Whether bytes are those of a snapshot. @param {Uint8Array} copy @param {PyProxy} object */
+    same_bytes: (copy, object) => viewed(object, (bytes) => sameBytes(copy, bytes)),
+
     /** The next request of the page, if there is one. @returns {[string, Uint8Array?] | undefined} */
     poll_mailbox: () => framePair(mailbox.poll()),
 
@@ -102,6 +114,14 @@ export function createHost(memory, links, checkInterrupt, files) {
       const frame = mailbox.wait(timeout);
       if (!frame) checkInterrupt();
       return framePair(frame);
+    },
+
+    recall_tunings: () => tunings,
+
+    /** Have the page keep what was measured of GPUs. @param {string} text */
+    remember_tunings(text) {
+      tunings = text;
+      self.postMessage({ kind: PythonEvent.TUNINGS, text });
     },
 
     /** Send an event to the page; bytes in it arrive as Uint8Array. @param {PyProxy} event a dict */
@@ -131,14 +151,41 @@ function framePair(frame) {
   return frame && [frame.text, frame.payload];
 }
 
-/** The bytes of a Python buffer, out of Python's memory. @param {PyProxy} object */
-function copyOf(object) {
+/**
+ * What `use` makes of the bytes of a Python buffer, where they lie in Python's memory.
+ * @template T
+ * @param {PyProxy} object
+ * @param {(bytes: Uint8Array<ArrayBuffer>) => T} use
+ * @returns {T}
+ */
+function viewed(object, use) {
   const view = object.getBuffer("u8");
   try {
-    return view.data.slice();
+    return use(view.data);
   } finally {
     view.release();
   }
+}
+
+/** The bytes of a Python buffer, out of Python's memory. @param {PyProxy} object */
+const copyOf = (object) => viewed(object, (bytes) => bytes.slice());
+
+/** @param {Uint8Array} one @param {Uint8Array} other */
+function sameBytes(one, other) {
+  if (one.length !== other.length) return false;
+  const whole = [one, other].every(({ byteOffset, length }) => byteOffset % 4 === 0 && length % 4 === 0);
+  return whole ? sameItems(words(one), words(other)) : sameItems(one, other);
+}
+
+/** @param {Uint8Array} bytes */
+const words = ({ buffer, byteOffset, length }) => new Int32Array(buffer, byteOffset, length / 4);
+
+/** @param {Int32Array | Uint8Array} one @param {Int32Array | Uint8Array} other as long */
+function sameItems(one, other) {
+  for (let index = 0; index < one.length; index++) {
+    if (one[index] !== other[index]) return false;
+  }
+  return true;
 }
 
 /**

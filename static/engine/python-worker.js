@@ -85,12 +85,15 @@ function lineSink(kind) {
   return (line) => self.postMessage({ kind, text: `${line}\n` });
 }
 
-/** @param {{memory: import("./shared-memory.js").SharedMemory, ports: MessagePort[]}} ends */
-async function start({ memory, ports }) {
+/**
+ * @param {{memory: import("./shared-memory.js").SharedMemory, ports: MessagePort[],
+ *          tunings: string}} ends
+ */
+async function start({ memory, ports, tunings }) {
   links = new DeviceLinks(memory, ports);
   pyodide = await runtime;
   const checkInterrupt = () => pyodide.checkInterrupt();
-  const host = createHost(memory, links, checkInterrupt, files);
+  const host = createHost(memory, links, checkInterrupt, files, tunings);
   pyodide.registerJsModule("playgrad_host", host);
   loading("library");
   serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });

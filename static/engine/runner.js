@@ -13,7 +13,7 @@ import { PipelineCache, Program, encode, prepare } from "./program.js";
 /**
  * @typedef {number | [number, number]} BufferKey a buffer id, or [program, plan buffer id]
  * @typedef {{program?: number | null, segment?: number, steps?: number,
- *            writes?: [BufferKey, number, Uint8Array<ArrayBuffer>][],
+ *            writes?: [BufferKey, number, Uint8Array][],
  *            reads?: [BufferKey, number, number][]}} Execution
  *   writes: buffer, byte offset, bytes; reads: buffer, byte offset, size
  * @typedef {{steps_done: number, seconds: number, data: Uint8Array | undefined}} ExecuteResult
@@ -84,6 +84,15 @@ export class Runner {
   /** @param {number} id */
   destroyBuffer(id) {
     this.#pool.destroy(id);
+  }
+
+  /**
+   * Begin to compile kernels that a plan will need, while other calls are served.
+   * @param {import("./program.js").PlanKernel[]} kernels
+   */
+  expect(kernels) {
+    this.#check();
+    for (const kernel of kernels) this.#pipelines.get(kernel).catch(() => {}); // `load` will tell
   }
 
   /**

@@ -32,6 +32,11 @@ export function startEngine() {
     const queued = store.queuedRun.value;
     if (queued) untracked(() => batch(() => launch(queued)));
   });
+  effect(() => {
+    // While nothing runs; each answer makes it ask again until nothing more is wanted.
+    if (store.engine.value !== "up" || store.active.value || !store.gpu.value.info) return;
+    if (store.tuning.value?.wanted ?? true) client.post(Request.TUNE);
+  });
 }
 
 /** @type {import("./types.js").ErrorInfo} */

@@ -27,7 +27,8 @@ const look = EditorView.theme({
   ".cm-content": { padding: "10px 0", caretColor: "var(--accent)" },
   ".cm-line": { padding: "0 12px 0 6px" },
   ".cm-gutters": {
-    backgroundColor: "transparent", border: "none", color: "var(--faint)", userSelect: "none",
+    // Long lines are scrolled behind it.
+    backgroundColor: "var(--surface)", border: "none", color: "var(--faint)", userSelect: "none",
   },
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 2px", minWidth: "22px" },
   ".cm-activeLine": { backgroundColor: "var(--line-active)" },

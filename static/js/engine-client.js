@@ -8,10 +8,13 @@ import { connectWorkers } from "../engine/connect.js";
 import { filesWanted } from "../engine/data-files.js";
 import { DeviceEvent, PythonCommand, PythonEvent, Request } from "../engine/messages.js";
 import { clearStop, requestStop } from "../engine/shared-memory.js";
+import { recall, remember } from "./storage.js";
 
 /** @typedef {{kind: string, [field: string]: any}} EngineEvent */
 
 const PYTHON_WORKER = new URL("../engine/python-worker.js", import.meta.url);
+
+const TUNINGS = "tunings";
 
 /** How long Python may take to come to rest after Stop before it is started afresh. */
 const STOP_MS = 1500;
@@ -53,7 +56,8 @@ export class EngineClient {
     this.#forgetPending("the engine was started afresh");
     this.#python = this.#open();
     const report = (/** @type {EngineEvent} */ event) => this.#receive(event);
-    const { memory, mailbox, devices } = connectWorkers(this.#python, report);
+    const tunings = recall(TUNINGS) ?? "";
+    const { memory, mailbox, devices } = connectWorkers(this.#python, report, tunings);
     this.#memory = memory;
     this.#mailbox = mailbox;
     this.#devices = devices;
@@ -86,6 +90,7 @@ export class EngineClient {
       else waiting?.reject(new EngineFailure(event.error));
       return;
     }
+    if (event.kind === PythonEvent.TUNINGS) remember(TUNINGS, event.text);
     if (event.kind === PythonEvent.CRASH) this.#forgetPending("the engine broke down");
     this.#receive(event);
   }

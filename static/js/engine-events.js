@@ -5,7 +5,9 @@
 
 import { batch } from "../vendor/preact.js";
 import { DeviceEvent, PythonEvent } from "./engine-client.js";
-import { labFitBegan, labFitEnded, labProgress, labRunEnded, labTraced } from "./lab-runs.js";
+import {
+  labFitBegan, labFitEnded, labFitNamed, labProgress, labRunEnded, labTraced,
+} from "./lab-runs.js";
 import * as store from "./store.js";
 
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
@@ -68,6 +70,7 @@ const handlers = {
     store.versions.value = { playgrad: version, python, numpy };
     store.bootStage.value = "";
     store.startingDevices.value = [];
+    store.tuning.value = null;
     store.engine.value = "up";
   },
 
@@ -134,12 +137,24 @@ const handlers = {
     labFitEnded(parallel);
   },
 
-  [PythonEvent.LAB_CHOICES]({ strategies, schedules, collectives }) {
-    store.labChoices.value = { strategies, schedules, collectives };
+  [PythonEvent.LAB_CHOICES]({ strategies, schedules, collectives, details }) {
+    store.labChoices.value = { strategies, schedules, collectives, details };
+  },
+
+  [PythonEvent.LAB_FIT]({ title, devices }) {
+    labFitNamed(title, devices);
   },
 
   [PythonEvent.TRACE]({ timeline, events, bubble_formula, memory }) {
     labTraced({ timeline, events, bubble_formula, memory });
+  },
+
+  [PythonEvent.TUNING]({ kernels, measured, wanted }) {
+    store.tuning.value = { kernels, measured, wanted };
+  },
+
+  [PythonEvent.TUNINGS]() {
+    store.tuning.value = null; // to be asked for again
   },
 
   [PythonEvent.GRAPH]({ graph }) {

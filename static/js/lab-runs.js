@@ -1,6 +1,6 @@
 /** The runs of the Lab: what is kept of each while it goes on, and when it has ended. */
 
-import { SINGLE, devicesOf, runOptions, titleOf } from "./lab.js";
+import { PROGRAM, SINGLE, devicesOf, runOptions, titleOf } from "./lab.js";
 import * as store from "./store.js";
 
 /** @import { LabRun, Trace } from "./types.js" */
@@ -12,6 +12,8 @@ const START = 0.1;
 let nextId = 1;
 /** Whether what runs now was begun in the Lab. */
 let isUnderWay = false;
+/** Whether the program itself says with which strategy each of its models trains. */
+let isPrograms = false;
 /** When the start was over. @type {{step: number, seconds: number} | null} */
 let since = null;
 
@@ -21,17 +23,37 @@ export function beginLabRun() {
   if (!choices) return {};
   const settings = store.labSettings.value;
   isUnderWay = true;
+  isPrograms = settings.strategy === PROGRAM;
+  add(titleOf(settings, choices), settings.strategy === SINGLE, devicesOf(settings, choices));
+  store.graphColours.value = settings.strategy === SINGLE ? "phase" : "device";
+  return runOptions(settings, choices);
+}
+
+/** @param {string} title @param {boolean} isSingle @param {number} devices */
+function add(title, isSingle, devices) {
   /** @type {LabRun} */
   const run = {
-    id: nextId++, title: titleOf(settings, choices), state: "running",
-    isSingle: settings.strategy === SINGLE, devices: devicesOf(settings, choices),
-    program: store.source.value, device: null, msPerStep: null, loss: null, steps: [], losses: [],
-    trace: null, report: {},
+    id: nextId++, title, state: "running", isSingle, devices, program: store.source.value,
+    device: null, msPerStep: null, loss: null, steps: [], losses: [], trace: null, report: {},
   };
   store.labRuns.value = [...store.labRuns.value, run].slice(-MOST_RUNS);
   store.labShown.value = null;
-  store.graphColours.value = settings.strategy === SINGLE ? "phase" : "device";
-  return runOptions(settings, choices);
+}
+
+/**
+ * A fit is about to begin. Where strategies are the program's, each is a run by itself.
+ * @param {string} title what Python calls its strategy
+ * @param {number} devices
+ */
+export function labFitNamed(title, devices) {
+  if (!isUnderWay || !isPrograms) return;
+  const isSingle = devices === 1;
+  if (store.labRuns.value.at(-1)?.device) {
+    change({ state: "done" });
+    add(title, isSingle, devices);
+  } else {
+    change({ title, devices, isSingle });
+  }
 }
 
 /** @param {string} device */

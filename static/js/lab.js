@@ -3,6 +3,8 @@
 /** @import { LabChoices, LabDetail, LabRun, LabSettings } from "./types.js" */
 
 export const SINGLE = "single";
+/** The strategies that the program itself gives its models. */
+export const PROGRAM = "program";
 
 /**
  * Which details say something with these settings.
@@ -28,9 +30,11 @@ export function runOptions(settings, choices) {
   const used = detailsUsed(settings, choices);
   /** @type {Record<string, unknown>} */
   const lab = { strategy: settings.strategy };
-  for (const detail of used) lab[detail] = settings[detail];
+  for (const detail of used) {
+    const isLeft = settings[detail] === null || (detail === "steps" && settings.steps === 0);
+    if (!isLeft) lab[detail] = settings[detail];
+  }
   if (used.has("delays")) lab.delays = delaysOf(settings);
-  if (settings.steps > 0) lab.steps = settings.steps;
   return used.has("devices") ? { devices: settings.devices, lab } : { lab };
 }
 
@@ -51,6 +55,9 @@ export function titleOf(settings, choices) {
     parts.push(find(choices.schedules, settings.schedule)?.title ?? settings.schedule);
   }
   if (used.has("micro_batches")) parts.push(`${settings.micro_batches} micro-batches`);
+  if (used.has("chunks")) parts.push(`${settings.chunks} chunks`);
+  if (used.has("every")) parts.push(`every ${settings.every}`);
+  if (used.has("staleness") && settings.staleness !== null) parts.push(`at most ${settings.staleness} ahead`);
   if (used.has("collective") && settings.collective !== "auto") parts.push(settings.collective);
   const held = used.has("delays") ? delaysOf(settings).filter(Boolean) : [];
   if (held.length > 0) parts.push(`${Math.max(...held)} ms delay`);

@@ -45,6 +45,8 @@ export const active = computed(() => runState.value === "running" || runState.va
 // The device
 
 export const gpu = signal(/** @type {T.GpuState} */ ({ known: false, info: null, problem: null }));
+/** Which kernels the GPU runs; null until Python has said. */
+export const tuning = signal(/** @type {T.Tuning | null} */ (null));
 export const deviceChoice = signal(/** @type {"auto"|"gpu"|"cpu"} */ ("auto"));
 
 // The run
@@ -80,8 +82,8 @@ export const graphColours = signal(/** @type {"phase"|"device"} */ ("phase"));
 export const view = signal(/** @type {"training"|"lab"} */ ("training"));
 export const labChoices = signal(/** @type {T.LabChoices | null} */ (null));
 export const labSettings = signal(/** @type {T.LabSettings} */ ({
-  strategy: "single", devices: 2, micro_batches: 4, schedule: "1f1b", collective: "auto",
-  delays: [], steps: 200,
+  strategy: "single", devices: 2, micro_batches: 4, schedule: "1f1b", chunks: 2, collective: "auto",
+  staleness: null, every: 8, delays: [], steps: 200,
 }));
 /** The oldest first. */
 export const labRuns = signal(/** @type {T.LabRun[]} */ ([]));

@@ -10,6 +10,9 @@
  * @typedef {{known: boolean, info: AdapterInfo | null, problem: string | null}} GpuState
  *   `known` turns true when the device worker has looked
  *
+ * @typedef {{kernels: Record<string, string>, measured: boolean, wanted: boolean}} Tuning
+ *   `kernels`: the variant of each kind; `wanted`: whether the GPU is to be measured further
+ *
  * @typedef {{epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number,
  *            device: string, adapter: string | null, parameters: number}} Fit
  *
@@ -29,13 +32,17 @@
  * @typedef {{from: string, to: string, output: number, control: boolean}} GraphEdge
  * @typedef {{name: string, nodes: GraphNode[], edges: GraphEdge[]}} Graph
  *
- * @typedef {"devices"|"micro_batches"|"schedule"|"collective"|"delays"} LabDetail
+ * @typedef {"devices"|"micro_batches"|"schedule"|"chunks"|"collective"|"staleness"|"every"|"delays"
+ *           |"steps"} LabDetail
  * @typedef {{name: string, title: string, about: string, uses?: LabDetail[]}} LabChoice
  *   `uses`: the details that say something with it
- * @typedef {{strategies: LabChoice[], schedules: LabChoice[], collectives: LabChoice[]}} LabChoices
+ * @typedef {{strategies: LabChoice[], schedules: LabChoice[], collectives: LabChoice[],
+ *            details: LabChoice[]}} LabChoices `details`: the numbers, and what they mean
  * @typedef {{strategy: string, devices: number, micro_batches: number, schedule: string,
- *            collective: string, delays: number[], steps: number}} LabSettings
- *   `delays`: milliseconds, by device; `steps`: 0 for as many as the program says
+ *            chunks: number, collective: string, staleness: number | null, every: number,
+ *            delays: number[], steps: number}} LabSettings
+ *   `staleness`: null for any; `delays`: milliseconds, by device; `steps`: 0 for as many as the
+ *   program says
  * @typedef {{name: string, device: string, start: number, end: number, kind: string,
  *            bytes: number}} TraceEvent milliseconds from the beginning of the step
  * @typedef {{device: string, kinds: Record<string, number>, idle: number, sent: number,

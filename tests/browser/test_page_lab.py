@@ -41,6 +41,10 @@ class LabPage(Playground):
         if devices is not None:
             self.fill("lab-devices", devices)
 
+    def choose_and_read_honest_words(self, strategy: str, devices: int) -> str:
+        self.choose(strategy, devices)
+        return self.text("lab-honest")
+
     def fill(self, field: str, value: int) -> None:
         self.at(field).fill(str(value))
         self.at(field).press("Tab")
@@ -103,6 +107,7 @@ def test_strategies_are_run_measured_and_compared(lab: LabPage) -> None:
     lab.choose("pipeline", 2)
     lab.at("lab-schedule").select_option("gpipe")
     pipeline = lab.run_in_lab()
+    assert "times as fast as one device" in lab.text("lab-honest")
     assert lab.lanes() == ["cpu:0", "cpu:1"]
     assert float(pipeline[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
     assert lab.text("lab-bubble-remark") == "formula 20%"  # 1 / (4 + 1)
@@ -132,8 +137,10 @@ def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None
 
 def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
     """Each device has a worker and a GPUDevice of its own; the losses are those of one."""
-    lab.choose_device("gpu")
+    lab.at("lab-kind").select_option("gpu")
     try:
+        assert lab.at("device-select").input_value() == "gpu"
+        assert "share one GPU" in lab.choose_and_read_honest_words("sync", 4)
         lab.choose("single")
         single = lab.run_in_lab()
         assert lab.lanes() == ["gpu:0"]
@@ -153,32 +160,80 @@ def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
 
 def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
     lab.choose("async", 2)
-    lab.run_in_lab()
-    assert float(lab.text("lab-staleness")) >= 0
+    lab.fill("lab-staleness", 1)
+    run = lab.run_in_lab()
+    assert "at most 1 ahead" in run[RUN]
+    assert run[MOVED] != "0 B"
+    assert 0 <= float(lab.text("lab-mean-staleness")) <= 2
     table = lab.at("lab-times").inner_text()
     assert "updates" in table
     assert "cpu:0 (weights)" in table
 
 
-def test_what_says_nothing_cannot_be_chosen(lab: LabPage) -> None:
-    open_to = {
-        "single": set(),
-        "sync": {"lab-devices", "lab-collective"},
-        "pipeline": {"lab-devices", "lab-micro-batches", "lab-schedule"},
+def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPage) -> None:
+    always = {"lab-strategy", "lab-kind"}
+    several = always | {"lab-devices", "lab-steps", "lab-delay-0", "lab-delay-1"}
+    pipeline = several | {"lab-micro-batches", "lab-schedule"}
+    shown = {
+        ("single", None): always | {"lab-steps"},
+        ("program", None): always,
+        ("sync", None): several | {"lab-collective"},
+        ("async", None): several | {"lab-staleness"},
+        ("local", None): several | {"lab-collective", "lab-every"},
+        ("pipeline", "interleaved"): pipeline | {"lab-chunks"},
+        ("pipeline", "bidirectional"): pipeline | {"lab-collective"},
+        ("pipeline", "1f1b"): pipeline,
+        ("overlap", None): always | {"lab-steps"},
     }
-    fields = ("lab-devices", "lab-micro-batches", "lab-schedule", "lab-collective")
-    for strategy, enabled in open_to.items():
+    lab.choose("sync", 2)
+    for (strategy, schedule), names in shown.items():
         lab.at("lab-strategy").select_option(strategy)
-        assert {name for name in fields if lab.at(name).is_enabled()} == enabled
-    lab.at("lab-schedule").select_option("bidirectional")
-    assert lab.at("lab-collective").is_enabled()
-    lab.at("lab-schedule").select_option("1f1b")
+        if schedule:
+            lab.at("lab-schedule").select_option(schedule)
+        controls = lab.page.locator(".lab-controls").locator("input, select").all()
+        assert {each.get_attribute("data-testid") for each in controls} == names
+        for each in controls:
+            assert each.evaluate("field => field.labels.length") == 1
+            about = each.get_attribute("aria-describedby")
+            if about:
+                assert len(lab.page.locator(f"#{about}").inner_text()) > 15
+            else:
+                assert (each.get_attribute("id") or "").startswith("lab-delay-")
+    lab.at("lab-strategy").select_option("sync")
     # Numbers are put right when a field is left.
     lab.fill("lab-devices", 9999)
     most = int(lab.at("lab-devices").get_attribute("max") or 0)
     assert most >= 4
     assert lab.at("lab-devices").input_value() == str(most)
-    assert "in turns" in lab.text("lab-words")
+    assert "NumPy workers" in lab.text("lab-honest")
+
+
+def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
+    """Each fit of the example is a row; what it holds up is drawn as that."""
+    lab.page.get_by_test_id("example-select").select_option("sync-against-async")
+    try:
+        lab.at("lab-strategy").select_option("program")
+        lab.at("lab-run").click()
+        lab.expect_status("running", "done")
+        lab.expect_status("done")
+        titles = [row[RUN].split(" ", 1)[1] for row in lab.rows()]
+        assert titles == [
+            "One device",
+            "Data parallel, synchronous",
+            "Data parallel, asynchronous",
+            "Data parallel, asynchronous, at most 1 ahead",
+        ]
+        one, sync, free, _ = lab.rows()
+        assert float(one[LOSS]) == pytest.approx(float(sync[LOSS]), abs=2e-4)
+        assert float(sync[MS]) > float(free[MS])  # 0.16 s of delays a step
+        lab.at("lab-run-row").nth(1).get_by_role("button", name="Data parallel").click()
+        held = lab.page.locator('[data-device="cpu:1"] [data-kind="delay"]')
+        assert held.count() >= 1
+        assert held.first.get_attribute("data-held") in ("gradient", "forward")
+        assert "steps/s" in lab.text("console")
+    finally:
+        lab.at("lab-strategy").select_option("single")
+        lab.write(PROGRAM)
 
 
 def test_keys(lab: LabPage) -> None:

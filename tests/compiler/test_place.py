@@ -167,3 +167,19 @@ def test_segments_are_cut_where_another_device_comes_between(graph):
     assert {node.op.name for node in second.nodes} >= {"receive", "matmul"}
     assert (first.index, second.index) == (0, 1)
     assert {t.name for t in compiled.on_device("gpu:0")} == {"c:0", "independent:0", "a:0"}
+
+
+def test_a_task_is_cut_where_another_device_waits_for_it_without_data(graph):
+    """The second half of the task needs what the other device does after its first half."""
+    x = ops.placeholder("float32", [2], name="x")
+    with graph.task("whole"):
+        with graph.device("gpu:0"):
+            first = ops.reduce_sum(x, name="first")
+        with graph.device("cpu:0"), graph.control_dependencies([first.node]):
+            between = ops.exp(x, name="between")
+        with graph.device("gpu:0"):
+            last = ops.neg(between, name="last")
+    program = Program(graph, [first, last], [], {"x:0": x})
+    compiled = compile_program(program, {"x:0": (2,)}, Policy("gpu:0", AVAILABLE))
+    inside = [{node.name for node in s.nodes} for s in compiled.segments["gpu:0"]]
+    assert any("first" in names and "last" not in names for names in inside)

@@ -9,13 +9,22 @@ from typing import Any
 import numpy as np
 
 from playgrad.devices.base import Host, Limits, Target
+from playgrad.devices.tuning import Tuning
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering
 
 SOFTWARE = Target(is_software=True, limits=Limits())
 GPU = Target(is_software=False, limits=Limits())
-FAMILIES = {"registers": SOFTWARE, "shared": GPU}
+FAMILIES = {
+    "registers": SOFTWARE,
+    "shared": GPU,
+    "small_registers": replace(
+        GPU, measured=Tuning("registers_4x4", "registers_4x4", "many_invocations")
+    ),
+    "small_shared": replace(GPU, measured=Tuning("shared_32", "shared_32", "trees")),
+}
+"""Targets that between them run every variant of every kernel."""
 
 Array = np.ndarray[Any, Any]
 Lower = Callable[[KernelRequest], Lowering]

@@ -182,6 +182,17 @@ def test_weights_used_ahead_of_their_layer_are_told() -> None:
         model.clone()
 
 
+def test_a_clone_keeps_the_placement() -> None:
+    pg.set_logical_devices(cpu=2)
+    model = chain()
+    model.compile("sgd", "mse", device="cpu", placement=lambda node: "cpu:1")
+    twin = model.clone()
+    twin.fit(X, Y, verbose=0)
+    runnable = twin.session.compiled(twin.training_targets)
+    assert runnable is not None
+    assert {node.device for node in runnable.compiled.order} == {"cpu:1"}
+
+
 @pytest.mark.parametrize("deep", [True, False])
 def test_a_clone_is_trained_by_the_same_strategy(deep: bool) -> None:
     pg.set_logical_devices(cpu=2)
@@ -190,7 +201,7 @@ def test_a_clone_is_trained_by_the_same_strategy(deep: bool) -> None:
     model.compile("sgd", "mse", device="cpu", strategy=strategy)
     model.fit(X, Y, batch_size=10, verbose=0)
     twin = model.clone(deep)
-    assert twin.strategy == strategy
+    assert twin.strategy == strategy and twin.placement is None
     single = pg.Sequential([nn.Dense(3, "tanh"), nn.Dense(1)])
     single.compile("sgd", "mse", device="cpu")
     single.build((4,))

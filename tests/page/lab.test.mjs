@@ -5,18 +5,20 @@ import { comparison, detailsUsed, devicesOf, runOptions, ticks, titleOf } from "
 const CHOICES = {
   strategies: [
     { name: "single", title: "One device", about: "", uses: [] },
-    { name: "sync", title: "Data parallel", about: "", uses: ["devices", "collective", "delays"] },
-    { name: "pipeline", title: "Pipeline", about: "", uses: ["devices", "micro_batches", "schedule", "delays"] },
+    { name: "sync", title: "Data parallel", about: "", uses: ["devices", "collective", "delays", "steps"] },
+    { name: "pipeline", title: "Pipeline", about: "", uses: ["devices", "micro_batches", "schedule", "delays", "steps"] },
+    { name: "async", title: "Asynchronous", about: "", uses: ["devices", "staleness", "steps"] },
   ],
   schedules: [
     { name: "1f1b", title: "1F1B", about: "", uses: [] },
+    { name: "interleaved", title: "Interleaved", about: "", uses: ["chunks"] },
     { name: "bidirectional", title: "Bidirectional", about: "", uses: ["collective"] },
   ],
   collectives: [{ name: "auto", title: "Automatic", about: "" }],
 };
 const SETTINGS = {
   strategy: "sync", devices: 3, micro_batches: 4, schedule: "1f1b", collective: "auto",
-  delays: [0, 25], steps: 200,
+  delays: [0, 25], steps: 200, chunks: 2, staleness: null, every: 8,
 };
 
 test("the options of a run leave out what its strategy does not use", () => {
@@ -26,6 +28,22 @@ test("the options of a run leave out what its strategy does not use", () => {
   assert.deepEqual(runOptions({ ...SETTINGS, strategy: "single", steps: 0 }, CHOICES), {
     lab: { strategy: "single" },
   });
+});
+
+test("a bound that is left empty is none", () => {
+  const free = { ...SETTINGS, strategy: "async" };
+  assert.deepEqual(runOptions(free, CHOICES).lab, { strategy: "async", devices: 3, steps: 200 });
+  assert.equal(titleOf(free, CHOICES), "Asynchronous");
+  const bound = { ...free, staleness: 0 };
+  assert.equal(runOptions(bound, CHOICES).lab.staleness, 0);
+  assert.equal(titleOf(bound, CHOICES), "Asynchronous, at most 0 ahead");
+});
+
+test("chunks are asked for where a schedule has them", () => {
+  const pipeline = { ...SETTINGS, strategy: "pipeline", delays: [], schedule: "interleaved" };
+  assert.equal(runOptions(pipeline, CHOICES).lab.chunks, 2);
+  assert.equal(titleOf(pipeline, CHOICES), "Pipeline, Interleaved, 4 micro-batches, 2 chunks");
+  assert.equal("chunks" in runOptions({ ...pipeline, schedule: "1f1b" }, CHOICES).lab, false);
 });
 
 test("a schedule with two streams has a collective", () => {

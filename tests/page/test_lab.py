@@ -16,7 +16,7 @@ from playgrad.devices import registry
 from playgrad.errors import GraphError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.page.graph_view import graph_view
-from playgrad.page.lab import SINGLE, Lab, choices
+from playgrad.page.lab import PROGRAM, SINGLE, Lab, choices, titled
 from playgrad.parallel import bubble_formula, collectives, named
 from playgrad.parallel.schedules import SCHEDULES
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
@@ -26,7 +26,7 @@ from playgrad.runtime.trace import Trace
 random = np.random.default_rng(0)
 X = random.normal(size=(64, 5)).astype(np.float32)
 LABELS = (X.sum(1) > 0).astype(np.int32)
-KINDS = {"input", "forward", "gradient", "update", "receive", "send"}
+KINDS = {"input", "forward", "gradient", "update", "receive", "send", "delay"}
 
 
 class LabHooks(Hooks):
@@ -35,9 +35,10 @@ class LabHooks(Hooks):
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
         self.reports: list[Event] = []
+        self.fits: list[Event] = []
 
     def fitting(self, model: Any) -> None:
-        self.lab.fitting(model)
+        self.fits.append(self.lab.fitting(model))
 
     def new_trace(self) -> Trace | None:
         return self.lab.new_trace()
@@ -76,9 +77,14 @@ def test_every_strategy_schedule_and_collective_can_be_chosen_and_is_explained()
     offered = choices()
     names = {key: [entry["name"] for entry in offered[key]] for key in offered if key != "kind"}
     assert names["strategies"][0] == SINGLE
-    assert set(names["strategies"]) == {SINGLE, *named.NAMES}
+    assert set(names["strategies"]) == {SINGLE, PROGRAM, *named.NAMES}
     assert names["schedules"] == list(SCHEDULES)
     assert names["collectives"] == list(collectives.NAMES)
+    uses = {
+        u for key in ("strategies", "schedules") for entry in offered[key] for u in entry["uses"]
+    }
+    assert uses >= set(names["details"])
+    assert set(names["details"]) | {"schedule", "collective", "delays"} == uses
     words = [entry["about"] for key in names for entry in offered[key]]
     assert all(len(text) > 20 for text in words)
     json.dumps(offered)
@@ -157,8 +163,64 @@ def test_a_delayed_device_is_held_up() -> None:
     lab = Lab.of({"strategy": "sync", "devices": 2, "delays": [0, 20], "steps": 6})
     reports, model = train(lab)
     assert model.session.executor.delays == {"cpu:1": 0.02}
-    # The other device waits for it, and the whole step takes longer than one delay.
+    # What is held up is seen as such; the other device waits for it.
+    (held,) = {e["device"] for e in reports[-1]["events"] if e["kind"] == "delay"}
+    assert held == "cpu:1"
     assert reports[-1]["timeline"]["seconds"] > 0.02
+    model.close()
+
+
+def test_what_the_program_says_is_left_to_it() -> None:
+    """Each fit has its own strategy and its own delays; one device is one device all the same."""
+    strategy = pg.parallel.Pipeline(2, 4, "gpipe")
+    told = []
+    for choice in (PROGRAM, SINGLE):
+        lab = Lab.of({"strategy": choice})
+        model = pg.Sequential([nn.Dense(8), nn.Dense(2)])
+        loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(optimizer=pg.optim.SGD(0.1), loss=loss, strategy=strategy, device="cpu")
+        model.build((5,))
+        model.session.executor.delays = {"cpu:1": 0.001}
+        hooks = LabHooks(lab)
+        before = set_hooks(hooks)
+        try:
+            with options_set(Options(strategy=lab.strategy)):
+                model.fit(X, LABELS, batch_size=16, verbose=0)
+        finally:
+            set_hooks(before)
+        told.append((hooks.fits, model.session.executor.delays, hooks.reports[-1]))
+        model.close()
+    (fits, delays, report), (alone, none, single) = told
+    assert fits == [{"kind": "lab_fit", "title": titled(strategy), "devices": 2}]
+    assert titled(strategy) == "Pipeline, GPipe, 4 micro-batches"
+    assert delays == {"cpu:1": 0.001}
+    assert report["bubble_formula"] == pytest.approx(1 / 5)
+    assert alone == [{"kind": "lab_fit", "title": "One device", "devices": 1}]
+    assert none == {}
+    assert {entry["device"] for entry in single["timeline"]["devices"]} == {"cpu:0"}
+
+
+def test_numbers_reach_their_strategies() -> None:
+    pipeline = {"strategy": "pipeline", "devices": 2, "schedule": "interleaved", "chunks": 3}
+    assert Lab.of(pipeline).strategy.chunks == 3
+    assert Lab.of({"strategy": "async", "devices": 2, "staleness": 1}).strategy.staleness == 1
+    assert Lab.of({"strategy": "local", "devices": 2, "every": 5}).strategy.every == 5
+    named = "Local SGD, every 5"
+    assert titled(Lab.of({"strategy": "local", "devices": 2, "every": 5}).strategy) == named
+
+
+def test_asynchronous_training_tells_what_it_moves() -> None:
+    lab = Lab.of({"strategy": "async", "devices": 2, "steps": 30})
+    reports, model = train(lab)
+    moved = [event for event in reports[-1]["events"] if event["kind"] == "receive"]
+    parameters = 4 * model.count_params()
+    to_server = [e["bytes"] for e in moved if e["device"] == "cpu:0 (weights)"]
+    assert to_server
+    # Gradients of all parameters, and what else is noted of a step: its loss.
+    assert all(parameters <= size < parameters + 64 for size in to_server)
+    to_replicas = [e["bytes"] for e in moved if e["device"] != "cpu:0 (weights)"]
+    assert all(size >= parameters for size in to_replicas)
+    assert reports[-1]["timeline"]["bytes_moved"] == sum(to_server) + sum(to_replicas)
     model.close()
 
 

@@ -17,9 +17,10 @@ def graph() -> Iterator[pg.Graph]:
 
 
 @pytest.fixture(autouse=True)
-def same_devices_afterwards() -> Iterator[None]:
-    """Tests may ask for any number of logical devices."""
+def all_as_before_afterwards() -> Iterator[None]:
+    """Tests may ask for any number of logical devices, and for a default graph with a seed."""
     before = dict(registry._wanted)
     yield
     registry._wanted.clear()
     registry._wanted.update(before)
+    pg.reset_default_graph()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import playgrad as pg
 from playgrad.parallel import collectives
+from playgrad.parallel.placement.links import Links
+from playgrad.parallel.placement.predict import CostModel
+from playgrad.runtime import placing
 from tests.compiler.interpreter import interpret
 from tests.compiler.random_programs import Sampled, sampled_programs
 
@@ -44,6 +49,56 @@ def check_cut(sampled: Sampled, devices: list[str], data: st.DataObject, default
 def test_over_processors(sampled: Sampled, count: int, data: st.DataObject) -> None:
     pg.set_logical_devices(cpu=4)
     check_cut(sampled, [f"cpu:{i}" for i in range(count)], data, "cpu")
+
+
+class DrawnCosts(CostModel):
+    """Any times of operations, so that any placement may seem the best."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.links = LINKS
+        self.seed = seed
+
+    def seconds(
+        self, nodes: Sequence[pg.Node], device: str, devices: Sequence[str]
+    ) -> dict[pg.Node, float]:
+        drawn = {n: random.Random(f"{self.seed} {n.name} {device}").random() for n in nodes}
+        return {node: 0.01 * number**4 for node, number in drawn.items()}
+
+
+LINKS = Links()
+"""The real ones, measured once for all examples."""
+
+
+@settings(max_examples=60, deadline=None)
+@given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
+def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
+    """Whatever the cost model says, and wherever some nodes have to be: the same values."""
+    pg.set_logical_devices(cpu=count)
+    devices = [f"cpu:{i}" for i in range(count)]
+    program, state = sampled.program, dict(sampled.state)
+    pinned = data.draw(st.sampled_from([0, 0, 1, 3]))
+    free = [n for n in program.graph.nodes if n.op.name != "read_variable" and not n.op.writes]
+    for node in data.draw(st.permutations(free))[:pinned]:
+        node.device = data.draw(st.sampled_from(devices))
+    fetches = {"tensors": program.fetches, "targets": program.targets}
+    costs = DrawnCosts(seed)
+    with (
+        mock.patch.object(placing, "_costs", lambda: costs),
+        pg.Session(device="cpu", placement="auto") as session,
+    ):
+        session.executor.timeout = 60.0
+        session.executor.delays = {device: data.draw(DELAYS) for device in devices}
+        for _ in range(2):
+            expected, state = interpret(program, sampled.feeds, state)
+            actual = session.run(fetches, sampled.feed_dict())
+            for want, have in zip(expected, actual["tensors"], strict=True):
+                np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5)
+        for name, want in state.items():
+            value = session.value(program.graph.tensor(name))
+            np.testing.assert_allclose(value, want, rtol=1e-4, atol=1e-5, err_msg=name)
+        summary = session.placement_summary(fetches, sampled.feed_dict())
+        event(f"{len(summary.prediction.devices)} devices")
 
 
 @pytest.mark.gpu

@@ -19,7 +19,7 @@ def print_devices(as_json: bool) -> int:
     if as_json:
         print(json.dumps(devices))
         return 0
-    _table(
+    print_table(
         [
             [
                 device["device"],
@@ -38,7 +38,7 @@ def print_examples(as_json: bool) -> int:
     if as_json:
         print(json.dumps([{k: e[k] for k in ("id", "title", "description")} for e in examples]))
         return 0
-    _table([[example["id"], example["title"]] for example in examples])
+    print_table([[example["id"], example["title"]] for example in examples])
     return 0
 
 
@@ -49,13 +49,15 @@ def convert(source: str, target: Path | None) -> int:
         io.save(tensors, target)
         print(f"{len(tensors)} tensors written to {target}")
         return 0
-    _table([[name, array.dtype.name, shape_text(array.shape)] for name, array in tensors.items()])
+    print_table(
+        [[name, array.dtype.name, shape_text(array.shape)] for name, array in tensors.items()]
+    )
     count = sum(math.prod(array.shape) for array in tensors.values())
     print(f"{len(tensors)} tensors, {count:,} numbers")
     return 0
 
 
-def _table(rows: Sequence[Sequence[str]]) -> None:
+def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Print ``rows`` with aligned columns."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     for row in rows:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
 import playgrad
-from playgrad.errors import CheckpointError, PlaygradError
-from playgrad.io.weights import format_of
+from playgrad.cli import kinds
+from playgrad.errors import PlaygradError
 
 FAILED = 1
 # Said again here, so that `playgrad --help` need not import the library; a test holds them equal.
 STRATEGIES = ("sync", "async", "local", "pipeline", "overlap")
 SCHEDULES = ("gpipe", "1f1b", "interleaved", "bidirectional", "pipedream")
-DETAILS = ("micro_batches", "schedule", "collective", "staleness", "every")
+DETAILS = ("micro_batches", "schedule", "chunks", "collective", "staleness", "every")
 COLLECTIVES = ("auto", "ring", "tree", "central")
 
 
@@ -59,7 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"playgrad {playgrad.__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_train, _add_simulate, _add_devices, _add_examples, _add_export, _add_serve):
+    for add in (
+        _add_train, _add_simulate, _add_devices, _add_tune, _add_examples, _add_export, _add_serve,
+    ):  # fmt: skip
         add(commands)
     return parser
 
@@ -70,22 +71,28 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("program", metavar="EXAMPLE|FILE", help="an example's name, or a .py file")
     parser.add_argument(
-        "--device", type=_device, default="auto", help="auto, cpu, gpu or gpu:N (default: auto)"
+        "--device",
+        type=kinds.device,
+        default="auto",
+        help="auto, cpu, gpu or gpu:N (default: auto)",
     )
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=_count, metavar="N", help="passes over the data")
-    length.add_argument("--steps", type=_count, metavar="N", help="batches, instead of epochs")
-    parser.add_argument("--batch-size", type=_count, metavar="N", help="samples a batch")
+    length.add_argument("--epochs", type=kinds.count, metavar="N", help="passes over the data")
+    length.add_argument("--steps", type=kinds.count, metavar="N", help="batches, instead of epochs")
+    parser.add_argument("--batch-size", type=kinds.count, metavar="N", help="samples a batch")
     parser.add_argument("--seed", type=int, metavar="N", help="of weights, order and dropout")
     _add_parallel(parser)
     parser.add_argument(
         "--export",
-        type=_weights_file,
+        type=kinds.weights_file,
         metavar="FILE",
         help="write the weights (.safetensors, .npz)",
     )
     parser.add_argument(
-        "--trace", type=_output_file, metavar="FILE", help="write a Chrome trace of one step"
+        "--trace",
+        type=kinds.output_file,
+        metavar="FILE",
+        help="write a Chrome trace of one step",
     )
     parser.add_argument(
         "--json", action="store_true", help="print the result as one JSON object, last"
@@ -98,18 +105,41 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--parallel", choices=STRATEGIES, metavar="STRATEGY", help=", ".join(STRATEGIES)
     )
-    group.add_argument("--devices", type=_count, metavar="N", help="how many (default: 2)")
+    group.add_argument("--devices", type=kinds.count, metavar="N", help="how many (default: 2)")
     group.add_argument(
-        "--micro-batches", type=_count, metavar="N", help="parts of a batch in a pipeline"
+        "--micro-batches", type=kinds.count, metavar="N", help="parts of a batch in a pipeline"
     )
     group.add_argument("--schedule", choices=SCHEDULES, help="of a pipeline's passes")
+    group.add_argument(
+        "--chunks",
+        type=kinds.count,
+        metavar="N",
+        help="groups of layers on a device, if interleaved",
+    )
     group.add_argument(
         "--staleness", type=int, metavar="N", help="batches that async replicas may be ahead"
     )
     group.add_argument(
-        "--every", type=_count, metavar="N", help="steps between means of local, or that overlap"
+        "--every",
+        type=kinds.count,
+        metavar="N",
+        help="steps between means of local, or that overlap",
     )
     group.add_argument("--collective", choices=COLLECTIVES, help="how gradients are added up")
+    group.add_argument(
+        "--placement",
+        choices=("auto",),
+        help="divide a step among devices by a cost model, where that is faster",
+    )
+    group.add_argument(
+        "--device-kinds",
+        type=kinds.device_kinds,
+        metavar="KINDS",
+        help="what --placement may use, such as cpu,gpu; as many of each as --devices says",
+    )
+    group.add_argument(
+        "--explain", action="store_true", help="say of each operation where it runs, and why"
+    )
 
 
 def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -118,20 +148,33 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     )
     parser.add_argument("program", metavar="EXAMPLE|FILE", help="an example's name, or a .py file")
     parser.add_argument(
-        "--device", type=_device, default="auto", help="what one of them is like (default: auto)"
+        "--device",
+        type=kinds.device,
+        default="auto",
+        help="what one of them is like (default: auto)",
     )
     parser.add_argument("--parallel", choices=("sync", "pipeline"), default="sync")
     parser.add_argument(
-        "--devices", type=_count, nargs="+", default=[1, 2, 4, 8, 16, 32, 64, 128, 256], metavar="N"
+        "--devices",
+        type=kinds.count,
+        nargs="+",
+        default=[1, 2, 4, 8, 16, 32, 64, 128, 256],
+        metavar="N",
     )
-    parser.add_argument("--micro-batches", type=_count, metavar="N")
+    parser.add_argument("--micro-batches", type=kinds.count, metavar="N")
     parser.add_argument("--schedule", choices=("gpipe", "1f1b"))
     parser.add_argument("--collective", choices=("ring", "tree", "central"))
     parser.add_argument(
-        "--latency", type=_positive, default=20.0, help="microseconds a message (default: 20)"
+        "--latency",
+        type=kinds.positive,
+        default=20.0,
+        help="microseconds a message (default: 20)",
     )
     parser.add_argument(
-        "--bandwidth", type=_positive, default=10.0, help="GB/s of each device (default: 10)"
+        "--bandwidth",
+        type=kinds.positive,
+        default=10.0,
+        help="GB/s of each device (default: 10)",
     )
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     parser.set_defaults(command=_simulate)
@@ -141,6 +184,20 @@ def _add_devices(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = commands.add_parser("devices", help="list the processors that can do the work")
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     parser.set_defaults(command=_devices)
+
+
+def _add_tune(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "tune", help="measure which kernels are fastest on a GPU, and remember them"
+    )
+    parser.add_argument(
+        "--device", type=kinds.gpu, default="gpu:0", help="gpu:N (default: %(default)s)"
+    )
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--list", action="store_true", help="what each GPU runs, and why")
+    instead.add_argument("--forget", action="store_true", help="what was measured of it")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(command=_tune)
 
 
 def _add_examples(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -155,7 +212,7 @@ def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     parser.add_argument("source", metavar="SOURCE", help="a .safetensors or .npz file")
     parser.add_argument(
-        "target", type=_weights_file, nargs="?", metavar="TARGET",
+        "target", type=kinds.weights_file, nargs="?", metavar="TARGET",
         help="what to write; without it the contents are listed",
     )  # fmt: skip
     parser.set_defaults(command=_export)
@@ -165,13 +222,13 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser("serve", help="serve the page")
     parser.add_argument(
         "--host",
-        type=_host,
+        type=kinds.host,
         default=os.environ.get("HOST") or "127.0.0.1",
         help="address (HOST; %(default)s)",
     )
     parser.add_argument(
         "--port",
-        type=_port,
+        type=kinds.port,
         default=os.environ.get("PORT") or "8000",
         help="port (PORT; %(default)s)",
     )
@@ -187,6 +244,12 @@ def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     program = _program(options, parser)
     details = ("devices", *DETAILS)
     given = [name for name in details if getattr(options, name) is not None]
+    if options.placement is not None:
+        if options.parallel is not None:
+            parser.error("--parallel places all operations itself, so --placement says nothing")
+        given = [name for name in given if name != "devices"]
+    elif options.device_kinds is not None:
+        parser.error("--device-kinds says nothing without --placement")
     if given and options.parallel is None:
         parser.error(f"--{given[0].replace('_', '-')} says nothing without --parallel")
     return train(program, options)
@@ -214,6 +277,12 @@ def _devices(options: argparse.Namespace, parser: argparse.ArgumentParser) -> in
     return print_devices(options.json)
 
 
+def _tune(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.tune import run_tune
+
+    return run_tune(options)
+
+
 def _examples(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.lists import print_examples
 
@@ -231,61 +300,3 @@ def _serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
     serve(options.host, options.port)
     return 0
-
-
-# Types of arguments.
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
-    return int(text)
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
-    return value
-
-
-def _host(text: str) -> str:
-    if not text:
-        # It would mean every address of the machine.
-        raise argparse.ArgumentTypeError("no address is given; 0.0.0.0 stands for all of them")
-    return text
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port number")
-    return int(text)
-
-
-def _device(text: str) -> str:
-    if not re.fullmatch(r"auto|cpu|gpu(:\d+)?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is none of auto, cpu, gpu, gpu:N")
-    return text
-
-
-def _output_file(text: str) -> Path:
-    path = Path(text)
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} is a folder")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"{text!r} cannot be written")
-    return path
-
-
-def _weights_file(text: str) -> Path:
-    path = _output_file(text)
-    try:
-        format_of(path)
-    except CheckpointError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return path

@@ -10,6 +10,8 @@ from typing import Any
 
 from playgrad import paths
 from playgrad.cli.bar import ProgressBar
+from playgrad.compiler.place import Automatic
+from playgrad.devices.registry import ensure_devices, gpu_adapters
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.parallel import Strategy
@@ -61,6 +63,7 @@ def train(program: Path, options: argparse.Namespace) -> int:
         verbose=0,
         trace=trace,
         strategy=_strategy(options),
+        placement=_placement(options),
     )
     hooks = TrainHooks(ProgressBar(sys.stderr))
     before = set_hooks(hooks)
@@ -84,6 +87,18 @@ def _strategy(options: argparse.Namespace) -> Strategy | None:
     given = {name: getattr(options, name) for name in DETAILS}
     chosen = {name: value for name, value in given.items() if value is not None}
     return strategy_named(options.parallel, options.devices or 2, **chosen)
+
+
+def _placement(options: argparse.Namespace) -> Automatic | None:
+    if options.placement is None:
+        return None
+    own = options.device.partition(":")[0]
+    if own == "auto":
+        own = "gpu" if gpu_adapters() else "cpu"
+    kinds = options.device_kinds or (own,)
+    names = tuple(f"{kind}:{i}" for kind in kinds for i in range(options.devices or 2))
+    ensure_devices(names)
+    return Automatic(names)
 
 
 def run_program(program: Path, seed: int) -> None:
@@ -119,6 +134,10 @@ def _finish(
         result["strategy"] = options.parallel
         result["timeline"] = timeline(trace).as_dict()
         result.update(hooks.model.history.parallel)
+    summary = None
+    if options.explain or options.placement:
+        summary = hooks.model.session.placement_summary(hooks.model.training_targets)
+        result["placement"] = summary.as_dict()
     if options.json:
         print(json.dumps(result), flush=True)
         return
@@ -127,6 +146,8 @@ def _finish(
         print(timeline(trace).text())
         for name, value in hooks.model.history.parallel.items():
             print(f"  {name.replace('_', ' ')}: {value}")
+    if summary is not None:
+        print(summary)
 
 
 def report(name: str, hooks: TrainHooks) -> dict[str, Any]:

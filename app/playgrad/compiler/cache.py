@@ -86,11 +86,12 @@ def _plain(value: Any) -> Any:
     raise _NotPlainError
 
 
-def _placed(program: Program) -> list[Node]:
-    """The nodes that ``place`` will ask for, in a fixed order."""
+def _placed(program: Program, soft: bool) -> list[Node]:
+    """The nodes that ``place`` may ask for, in a fixed order. ``soft``: whether a device scope may
+    be passed over."""
     extra = [program.graph.node(RANDOM_ADVANCE)] if RANDOM_ADVANCE in program.graph else []
     nodes = sorted(ancestors([*program.roots, *extra]), key=attrgetter("id"))
-    return [node for node in nodes if node.device is None]
+    return [node for node in nodes if soft or node.device is None]
 
 
 class CompileCache:
@@ -124,7 +125,9 @@ class CompileCache:
             tuple(policy.available),
             policy.soft,
             policy.apart,
-            tuple(policy.chosen(node) for node in _placed(program)),
+            tuple(
+                (policy.chosen(node), policy.slot(node)) for node in _placed(program, policy.soft)
+            ),
         )
 
     def get(self, key: Hashable | None) -> Compiled | None:

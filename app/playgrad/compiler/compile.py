@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -15,7 +15,7 @@ from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.processor_plan import processor_plan
-from playgrad.compiler.program import Program
+from playgrad.compiler.program import Pass, Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
@@ -74,30 +74,45 @@ def compile_program(
     key = _cache.key(program, shapes, policy)
     compiled = _cache.get(key)
     if compiled is None:
-        compiled = _run_passes(program, shapes, policy)
+        compiled = run_passes(program, shapes, policy)
         _cache.put(key, program, compiled)
     return compiled
 
 
-def _run_passes(
-    program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy
-) -> Compiled:
+def run_passes(program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> Compiled:
+    """As `compile_program`, without looking for an equal program."""
+    checked: Checked = {}
     passes = [
-        ("prune", prune),
-        ("specialise", lambda p: specialise(p, shapes)),
-        ("fold", fold),
-        ("share", share),
+        *_before_place(shapes),
         ("place", lambda p: place(p, policy)),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),
     ]
-    checked: Checked = {}
+    program = _passed(program, passes, checked)
+    order = _with_effect(program.order())
+    return Compiled(program, order, cut_segments(order, policy.apart))
+
+
+def placeable(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
+    """``program`` as it is when it is placed: what is needed, with all shapes known."""
+    return _passed(program, _before_place(shapes), {})
+
+
+def _before_place(shapes: Mapping[str, tuple[int, ...]]) -> list[tuple[str, Pass]]:
+    return [
+        ("prune", prune),
+        ("specialise", lambda p: specialise(p, shapes)),
+        ("fold", fold),
+        ("share", share),
+    ]
+
+
+def _passed(program: Program, passes: Sequence[tuple[str, Pass]], checked: Checked) -> Program:
     for name, run in passes:
         program = run(program)
         verify(program.graph, name, checked)
-    order = _with_effect(program.order())
-    return Compiled(program, order, cut_segments(order, policy.apart))
+    return program
 
 
 def _with_effect(order: list[Node]) -> list[Node]:

@@ -97,7 +97,8 @@ class Dispatches:
     def _constant(self, tensor: Tensor, value: Any) -> None:
         data = to_device_bytes(value)
         self._keep(tensor, Place("constant", len(self.constants)))
-        self.constants += data + bytes(aligned(len(data)) - len(data))
+        self.constants += data
+        self.constants += bytes(aligned(len(data)) - len(data))
 
     def _feed(self, node: Node) -> None:
         tensor = node.outputs[0]

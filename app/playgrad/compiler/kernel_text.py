@@ -1,4 +1,4 @@
-"""Reads the WGSL of a kernel as tokens, and writes it out as a function beside those of others.
+"""Reads the WGSL of a kernel, and writes it out as a function beside those of others.
 
 Only what kernels of this library use is understood: declarations at module level, one entry point
 ``main``, and buffers that are read and assigned as ``name[index]``. A kernel of another kind, of an
@@ -15,7 +15,12 @@ from itertools import accumulate
 from math import prod
 
 _COMMENT = re.compile(r"//[^\n]*")
-_TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[=!<>+\-*/%&|^]=|\+\+|--|\s+|.", re.DOTALL)
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # not that of a member
+_AFTER_AND = re.compile(r"&\s*([A-Za-z_]\w*)")
+_BRACKET = re.compile(r"[(\[{)\]}]")
+_BRACE = re.compile(r"([{}])")
+_ASSIGNMENT = re.compile(r"\s*=(?!=)")
+_CHANGE = re.compile(r"\s*(?:\+\+|--|\.|(?:<<|>>|[+\-*/%&|^])=)")
 _DECLARED = re.compile(
     r"\b(?:fn|const|alias|override|struct|var(?:<[^>]*>)?)\s+([A-Za-z_]\w*)", re.DOTALL
 )
@@ -24,16 +29,17 @@ _MAIN = re.compile(
 )
 _PARAMETER = re.compile(r"@builtin\((\w+)\)\s*(\w+)\s*:\s*([\w<>]+)")
 _SHARED = re.compile(r"var<workgroup>\s+(\w+)\s*:\s*array<(\w+),([^>]+)>;")
+_CONST = re.compile(r"\bconst\s+(\w+)[^=;]*=([^;]+);")
+_WHOLE = re.compile(r"\d+u?")
 _ALIAS = re.compile(r"\balias\s+(\w+)\s*=\s*(\w+)\s*;")
 _DIRECTIVE = re.compile(r"\b(enable|requires|diagnostic|override|atomic\w*)\b")
-_COMPARISONS = ("=", "==", "!=", "<=", ">=")
 BUILTINS = {
     "workgroup_id",
     "local_invocation_id",
     "local_invocation_index",
     "global_invocation_id",
 }
-_OPENING, _CLOSING = "([{", ")]}"
+_OPENING = "([{"
 
 
 @dataclass(frozen=True)
@@ -88,15 +94,18 @@ class KernelText:
 
     def _number(self, text: str) -> int:
         """The value of a constant expression: products and sums of numbers and constants."""
-        if re.fullmatch(r"\d+u?", text):
+        if _WHOLE.fullmatch(text):
             return int(text.rstrip("u"))
         for sign, combine in (("+", sum), ("*", prod)):
             if sign in text:
                 return combine(self._number(part.strip()) for part in text.split(sign))
-        found = re.search(rf"\bconst\s+{text}\s*=([^;]+);", self._plain)
-        if found is None:
+        if text not in self._constants:
             raise ValueError(f"{text} is no constant")
-        return self._number(found.group(1).strip())
+        return self._number(self._constants[text])
+
+    @cached_property
+    def _constants(self) -> dict[str, str]:
+        return {name: value.strip() for name, value in _CONST.findall(self._plain)}
 
     @cached_property
     def shared(self) -> dict[str, tuple[str, int]]:
@@ -132,31 +141,34 @@ class KernelText:
 
     def _indexed_only(self, buffers: set[str]) -> bool:
         """Whether ``buffers`` occur as ``name[index]`` alone, and are assigned only by ``=``."""
-        tokens = [token for token in _TOKEN.findall(self._plain) if not token.isspace()]
-        for at, token in enumerate(tokens):
-            if token not in buffers or tokens[at - 1] == ".":
+        text = self._plain
+        if not buffers.isdisjoint(_AFTER_AND.findall(text)):
+            return False
+        for name in _NAME.finditer(text):
+            if name[0] not in buffers:
                 continue
-            if tokens[at + 1] != "[" or tokens[at - 1] == "&":
+            if text[name.end()] != "[":
                 return False
-            end = _closing(tokens, at + 1) + 1
-            after = tokens[end]
-            if after == "=":  # a statement, not the last part of a loop's head
-                value = tokens[end : tokens.index(";", end)]
-                depths = accumulate((t in _OPENING) - (t in _CLOSING) for t in value)
-                if min(depths) < 0:
+            end = _closing(text, name.end()) + 1
+            if _CHANGE.match(text, end):
+                return False
+            if assignment := _ASSIGNMENT.match(text, end):
+                # A statement, not the last part of a loop's head.
+                value = text[assignment.end() : text.index(";", end)]
+                brackets = _BRACKET.findall(value)
+                depths = accumulate(1 if bracket in _OPENING else -1 for bracket in brackets)
+                if min(depths, default=0) < 0:
                     return False
-            if after in ("++", "--", ".") or (after[-1] == "=" and after not in _COMPARISONS):
-                return False
         return True
 
     @cached_property
     def _declared(self) -> set[str]:
         depth, outer = 0, []
-        for token in _TOKEN.findall(self._plain):
-            depth -= token in ("}",)
+        for part in _BRACE.split(self._plain):
+            depth -= part == "}"
             if depth == 0:
-                outer.append(token)
-            depth += token in ("{",)
+                outer.append(part)
+            depth += part == "{"
         return set(_DECLARED.findall("".join(outer)))
 
     def function(
@@ -168,9 +180,9 @@ class KernelText:
         start, end = self._main.span()
         head = ", ".join(f"{name}: {kind}" for _, name, kind in self.parameters)
         text = f"{self._plain[:start]}fn main({head}) {{{self._plain[end:]}"
-        tokens = _TOKEN.findall(_SHARED.sub("", text))
         names = {name: prefix + name for name in self._declared} | dict(shared or {})
-        return re.sub(r"\n\s*\n+", "\n", _rename(tokens, names, slots)).strip()
+        renamed = _rename(_SHARED.sub("", text), names, slots)
+        return re.sub(r"\n\s*\n+", "\n", renamed).strip()
 
 
 @lru_cache(maxsize=4096)
@@ -185,40 +197,37 @@ def is_plain(code: str, buffers: tuple[str, ...]) -> bool:
     return kernel_text(code).is_plain(buffers)
 
 
-def _rename(
-    tokens: Sequence[str], names: Mapping[str, str], slots: Mapping[str, Slot]
-) -> str:
+def _rename(text: str, names: Mapping[str, str], slots: Mapping[str, Slot]) -> str:
     parts: list[str] = []
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        member = at > 0 and tokens[at - 1] == "."
-        following = tokens[at + 1] if at + 1 < len(tokens) else ""
-        if token in slots and following == "[" and not member:
-            end = _closing(tokens, at + 1)
-            index = _rename(tokens[at + 2 : end], names, slots)
-            at = end + 1
-            after = at
-            while after < len(tokens) and tokens[after].isspace():
-                after += 1
-            if after < len(tokens) and tokens[after] == "=":
-                stop = tokens.index(";", after)
-                value = _rename(tokens[after + 1 : stop], names, slots).strip()
-                parts.append(slots[token].store(index, value))
-                at = stop
+    done = 0
+    for found in _NAME.finditer(text):
+        name, start, end = found[0], *found.span()
+        if start < done:
+            continue  # within an index or a value, which was written
+        if name in slots and text[end : end + 1] == "[":
+            parts.append(text[done:start])
+            closed = _closing(text, end)
+            index = _rename(text[end + 1 : closed], names, slots)
+            done = closed + 1
+            if assignment := _ASSIGNMENT.match(text, done):
+                stop = text.index(";", done)
+                value = _rename(text[assignment.end() : stop], names, slots).strip()
+                parts.append(slots[name].store(index, value))
+                done = stop
             else:
-                parts.append(slots[token].load(index))
-            continue
-        parts.append(token if member else names.get(token, token))
-        at += 1
+                parts.append(slots[name].load(index))
+        elif name in names:
+            parts += text[done:start], names[name]
+            done = end
+    parts.append(text[done:])
     return "".join(parts)
 
 
-def _closing(tokens: Sequence[str], opening: int) -> int:
+def _closing(text: str, opening: int) -> int:
     """Where the bracket that opens at ``opening`` is closed."""
     depth = 0
-    for at in range(opening, len(tokens)):
-        depth += (tokens[at] in _OPENING) - (tokens[at] in _CLOSING)
+    for found in _BRACKET.finditer(text, opening):
+        depth += 1 if found[0] in _OPENING else -1
         if depth == 0:
-            return at
+            return found.start()
     raise ValueError("brackets do not match")

@@ -71,6 +71,7 @@ class Rewriter:
         inputs: Sequence[Tensor] | None = None,
         attrs: Mapping[str, Any] | None = None,
         device: str | None = None,
+        task: str | None = None,
         controls: Iterable[Node] = (),
     ) -> Node:
         """Add ``node`` to the new graph under its own name, with the parts given changed."""
@@ -86,6 +87,7 @@ class Rewriter:
             like=node,
             name=node.name,
             device=device or node.device,
+            task=task,
             controls=[*self.controls(node), *controls],
             specs=specs,
         )
@@ -101,6 +103,7 @@ class Rewriter:
         like: Node,
         name: str,
         device: str | None = None,
+        task: str | None = None,
         controls: Iterable[Node] = (),
         specs: Sequence[TensorSpec] | None = None,
     ) -> Node:
@@ -113,7 +116,7 @@ class Rewriter:
             control_inputs=controls,
             phase=like.phase,
             device=device or like.device,
-            task=like.task,
+            task=task or like.task,
             source=like.source or ("<library>", 0),
             specs=specs,
         )

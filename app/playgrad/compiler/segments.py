@@ -106,6 +106,8 @@ def _groups(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> list[tuple[_La
         group: (-1 if _sends_source(own[0]) else min(node.id for node in own), number)
         for number, (group, own) in enumerate(members.items())
     }
+    # By data through a send and a receive, or by a control edge alone.
+    awaited = {b for node in work for b in node.predecessors if b.device != node.device}
     ready = [(place[group], group) for group, count in missing.items() if not count]
     heapq.heapify(ready)
     result: list[tuple[_Lane, list[Node]]] = []
@@ -116,7 +118,11 @@ def _groups(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> list[tuple[_La
         if nodes[0] in lanes:
             lane = device, task = lanes[nodes[0]]
             before_it = last.get(device)
-            if before_it is not None and before_it[0] == lane and _joins(before_it[1], nodes, task):
+            if (
+                before_it is not None
+                and before_it[0] == lane
+                and _joins(before_it[1], nodes, task, awaited)
+            ):
                 before_it[1].extend(nodes)
             else:
                 last[device] = (lane, nodes)
@@ -152,12 +158,18 @@ def _levels(work: Sequence[Node], lanes: Mapping[Node, _Lane]) -> dict[Node, int
     return level
 
 
-def _joins(earlier: Sequence[Node], later: Sequence[Node], task: str | None) -> bool:
+def _joins(
+    earlier: Sequence[Node], later: Sequence[Node], task: str | None, awaited: Collection[Node]
+) -> bool:
     """Whether two pieces of one task that follow each other on a device are to be one segment: if
-    the later one waits for no other device, or no other device waits for the earlier one."""
+    the later one waits for no other device, or no other device waits for the earlier one.
+
+    Args:
+        awaited: nodes that another device waits for.
+    """
     if all(before.device == node.device for node in later for before in node.predecessors):
         return True
-    return task is not None and all(node.op.name != "send" for node in earlier)
+    return task is not None and not any(node in awaited for node in earlier)
 
 
 def _sends_source(node: Node) -> bool:

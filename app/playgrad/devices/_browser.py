@@ -194,6 +194,16 @@ def open(index: int = 0) -> BrowserHost:
     return BrowserHost(link, value["device"], _adapter_info(value["info"]))
 
 
+class Snapshot:
+    """A copy of bytes out of Python's memory; implements `playgrad.devices.kept.Snapshot`."""
+
+    def __init__(self, data: bytes | memoryview) -> None:
+        self.content = playgrad_host.snapshot(data)
+
+    def same(self, data: bytes | memoryview) -> bool:
+        return bool(playgrad_host.same_bytes(self.content, data))
+
+
 class BrowserHost:
     """One device opened in a device worker; implements `playgrad.devices.base.Host`.
 
@@ -220,6 +230,10 @@ class BrowserHost:
 
     def destroy_buffer(self, buffer: int) -> None:
         self._ask("destroy_buffer", buffer=buffer)
+
+    def expect(self, plan: Plan) -> None:
+        # Only a hint: what is wrong with a kernel is told when it is loaded.
+        self._ask("expect", kernels=plan["kernels"])
 
     def load(self, plan: Plan, external: Mapping[str, int] | None = None) -> int:
         check_plan(plan, self.info.limits)
@@ -300,6 +314,16 @@ def _split(payload: bytes, reads: Sequence[Read]) -> list[bytes]:
 
 
 # The page
+
+
+def recall_tunings() -> str:
+    """What `remember_tunings` was given last, in this visit or an earlier one."""
+    return str(playgrad_host.recall_tunings())
+
+
+def remember_tunings(text: str) -> None:
+    """Have the browser keep ``text``, if its user lets it."""
+    playgrad_host.remember_tunings(text)
 
 
 def emit(event: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol
 
 from playgrad.devices.pending import Result
+from playgrad.devices.tuning import Tuning, default_tuning
 from playgrad.errors import KernelError, OutOfMemoryError
 
 Plan = dict[str, Any]
@@ -69,11 +70,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class AdapterInfo:
-    """One adapter, as the page's badge and `playgrad devices` show it."""
+    """One adapter, as the page's badge and `playgrad devices` show it.
+
+    ``driver`` is its version, where the host says: a page does not.
+    """
 
     name: str
     vendor: str = ""
     architecture: str = ""
+    driver: str = ""
     backend: str = ""
     is_software: bool = False
     limits: Limits = field(default_factory=Limits)
@@ -84,12 +89,18 @@ class AdapterInfo:
 class Target:
     """What kernels may know of an adapter.
 
-    ``is_software`` chooses the family: registers only for adapters that run on a CPU (where
-    barriers are slow), shared-memory tiles for GPUs.
+    ``is_software`` says that it runs on a processor, where barriers are slow and large kernels
+    cheap; it also chooses the variants of kernels, unless they were ``measured``.
     """
 
     is_software: bool
     limits: Limits
+    measured: Tuning | None = None
+
+    @property
+    def tuning(self) -> Tuning:
+        """The variants to run."""
+        return self.measured or default_tuning(self.is_software)
 
 
 def is_software_name(text: str) -> bool:
@@ -125,6 +136,10 @@ class Host(Protocol):
         ...
 
     def destroy_buffer(self, buffer: int) -> None: ...
+
+    def expect(self, plan: Plan) -> None:
+        """`plan` will be loaded soon: begin to compile its kernels where that needs no waiting."""
+        ...
 
     def load(self, plan: Plan, external: Mapping[str, int] | None = None) -> int:
         """Compile the plan's kernels and bind its buffers; returns the program's id.

@@ -89,7 +89,18 @@ class Device:
     def is_used(self) -> bool:
         """Whether there is anything on it."""
         self.check()
-        return not self.lost and any(self.host.stats()[key] for key in ("buffers", "programs"))
+        return not self.lost and any(self.stats()[key] for key in ("buffers", "programs"))
+
+    def stats(self) -> dict[str, int]:
+        """``buffers``, ``bytes`` and ``programs`` in use."""
+        return self.host.stats()
+
+    def data_buffer(self, size: int) -> int | None:
+        """A buffer for a data set that may outlive its session; None where none does."""
+        return None
+
+    def expect(self, plan: Plan) -> None:
+        """``plan`` will be loaded soon: begin with what needs no waiting."""
 
     def load(self, plan: Plan, external: Mapping[str, int]) -> Loaded:
         """Make ``plan`` ready; ``external`` says which buffer it means by each key."""

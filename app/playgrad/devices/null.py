@@ -87,6 +87,9 @@ class NullHost:
         self._check_alive()
         del self._buffers[buffer]
 
+    def expect(self, plan: Plan) -> None:
+        """There is nothing to compile."""
+
     def load(self, plan: Plan, external: Mapping[str, int] | None = None) -> int:
         self._check_alive()
         check_plan(plan, self.info.limits)

@@ -10,12 +10,15 @@ import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 from playgrad.devices.base import AdapterInfo, Host
 from playgrad.devices.device import Device
+from playgrad.devices.kept import KeptData
 from playgrad.devices.remote_cpu import Link, RemoteCpu
+from playgrad.devices.tuning import Tuning, adapter_key, dump_tunings, parse_tunings
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.errors import DeviceError, DeviceLostError
 
@@ -24,6 +27,7 @@ _processors: dict[str, RemoteCpu] = {}
 _attached: list[Host] = []
 _interpreters: list[Callable[[str], Link]] = []
 _wanted: dict[str, int] = {"cpu": 1}
+_kept: dict[str, int] = {}
 MOST = 1024
 """Logical devices of a kind, more than any machine can use. A page has a bound of its own."""
 
@@ -101,10 +105,10 @@ def ensure_devices(names: Sequence[str]) -> None:
 
 
 @contextmanager
-def attached(host: Host) -> Iterator[str]:
+def attached(host: Host, kept: KeptData | None = None) -> Iterator[str]:
     """Offer ``host`` as one more GPU within the block; yields the name of the device."""
     index = len(gpu_adapters())
-    device = WebGpuDevice(f"gpu:{index}", host)
+    device = WebGpuDevice(f"gpu:{index}", host, kept)
     _attached.append(host)
     _open[index] = device
     try:
@@ -210,8 +214,28 @@ def gpu(index: int = 0) -> WebGpuDevice:
                 f"there is no gpu:{index}: WebGPU offers {len(adapters)} adapters here.",
                 hint="Use device='cpu', or install a Vulkan driver.",
             )
-        device = _open[index] = WebGpuDevice(f"gpu:{index}", _open_host(index))
+        device = _open[index] = WebGpuDevice(f"gpu:{index}", _open_host(index), _new_kept())
+        device.target = replace(device.target, measured=known_tuning(device.host.info))
     return device
+
+
+def keep_data(room: int) -> None:
+    """Let GPUs opened from now on hold data sets from one session to the next, in a page.
+
+    Args:
+        room: bytes that each may hold while no session uses them.
+    """
+    _kept["room"] = room
+
+
+def drop_kept() -> None:
+    """Free the data sets that GPUs hold and no session uses."""
+    for device in _open.values():
+        device.drop_kept()
+
+
+def _new_kept() -> KeptData | None:
+    return KeptData(_host().Snapshot, _kept["room"]) if "room" in _kept else None
 
 
 def _open_host(index: int) -> Host:
@@ -220,6 +244,47 @@ def _open_host(index: int) -> Host:
     number = index if sys.platform == "emscripten" else index % len(_adapters())
     opened: Host = host.open(number)
     return opened
+
+
+# What was measured of adapters
+
+
+@functools.cache
+def _tunings() -> dict[str, Tuning]:
+    """Those that the host remembers, and those of this process."""
+    return parse_tunings(_host().recall_tunings())
+
+
+def known_tuning(info: AdapterInfo) -> Tuning | None:
+    """What was measured of an adapter, with this driver and these kernels; None if nothing was."""
+    return _tunings().get(adapter_key(info))
+
+
+def is_untuned(device: WebGpuDevice) -> bool:
+    """Whether ``device`` should be measured: a real GPU of this host that nobody has measured.
+
+    On a software adapter the default is what measuring finds (docs/decisions/010), for seconds.
+    """
+    info = device.host.info
+    return not info.is_software and device.host not in _attached and known_tuning(info) is None
+
+
+def keep_tuning(device: WebGpuDevice, tuning: Tuning | None) -> None:
+    """Let all devices on the adapter of ``device`` run ``tuning`` from now on, and remember it;
+    None forgets what was measured.
+
+    Raises:
+        OSError: it cannot be remembered beyond this process.
+    """
+    key = adapter_key(device.host.info)
+    known = _tunings()
+    known.pop(key, None)
+    if tuning is not None:
+        known[key] = tuning
+    for other in _open.values():
+        if adapter_key(other.host.info) == key:
+            other.target = replace(other.target, measured=tuning)
+    _host().remember_tunings(dump_tunings(known))
 
 
 def close_used() -> None:
@@ -231,11 +296,13 @@ def close_used() -> None:
 
 
 def close_gpus() -> None:
-    """Destroy every opened GPU device and its buffers, and look for adapters anew."""
+    """Destroy every opened GPU device and its buffers, and look for adapters and what is known of
+    them anew."""
     for device in _open.values():
         device.destroy()
     _open.clear()
     _adapters.cache_clear()
+    _tunings.cache_clear()
 
 
 __all__ = [
@@ -250,6 +317,9 @@ __all__ = [
     "gpu_adapters",
     "interpreters",
     "is_apart",
+    "is_untuned",
+    "keep_tuning",
+    "known_tuning",
     "list_devices",
     "opened",
     "reset_logical_devices",

@@ -10,23 +10,37 @@ import numpy as np
 
 from playgrad.devices.base import ExecuteResult, Host, Plan, Read, Write
 from playgrad.devices.device import Device, Guarded
+from playgrad.devices.kept import KeptData
 from playgrad.devices.pending import Result, Then
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
+from playgrad.errors import OutOfMemoryError
 
 Array = np.ndarray[Any, Any]
 
 
 class WebGpuDevice(Device):
-    """One opened GPU."""
+    """One opened GPU.
+
+    Args:
+        kept: holds data sets from one session to the next; None where they are not to stay.
+    """
 
     host: Host
 
-    def __init__(self, name: str, host: Host) -> None:
+    def __init__(self, name: str, host: Host, kept: KeptData | None = None) -> None:
         super().__init__(name, host)
+        self._kept = kept
 
     def write(self, buffer: int, offset: int, array: Array) -> None:
+        def send(content: Any) -> None:
+            self.host.execute(None, writes=[(buffer, offset, content)])
+
         with self.guarded():
-            self.host.execute(None, writes=[(buffer, offset, to_device_bytes(array))])
+            data = to_device_bytes(array)
+            if self._kept is not None and buffer in self._kept:
+                self._kept.write(buffer, data, send)
+            else:
+                send(data)
 
     def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
         size = dtype(name).device_bytes(math.prod(shape))
@@ -34,9 +48,71 @@ class WebGpuDevice(Device):
             (data,) = self.host.execute(None, reads=[(buffer, offset, size)]).data
         return from_device_bytes(data, name, shape)
 
+    def expect(self, plan: Plan) -> None:
+        with self.guarded():
+            self.host.expect(plan)
+
+    def create_buffer(self, size: int) -> int:
+        try:
+            return super().create_buffer(size)
+        except OutOfMemoryError:
+            if not self.drop_kept():
+                raise
+            return super().create_buffer(size)
+
+    def data_buffer(self, size: int) -> int | None:
+        """A buffer of ``size`` bytes for one data set, which may stay for the next session when
+        this one gives it back; None if such are not kept."""
+        if self._kept is None or not self._kept.wants(size):
+            return None
+        buffer = self._kept.take(size)
+        if buffer is None:
+            buffer = self.create_buffer(size)
+            self._kept.add(buffer, size)
+        return buffer
+
+    def destroy_buffer(self, buffer: int) -> None:
+        gone = [buffer]
+        if self._kept is not None and buffer in self._kept:
+            gone = self._kept.release(buffer)
+        for each in gone:
+            super().destroy_buffer(each)
+
+    def drop_kept(self) -> bool:
+        """Free the data sets that no session uses; whether there were any."""
+        gone = [] if self._kept is None else self._kept.drop_idle()
+        for buffer in gone:
+            super().destroy_buffer(buffer)
+        return bool(gone)
+
+    def stats(self) -> dict[str, int]:
+        """As the host's, but what is only kept counts apart: ``kept_buffers``, ``kept_bytes``."""
+        stats = self.host.stats()
+        buffers, size = (0, 0) if self._kept is None else self._kept.idle()
+        stats["buffers"] -= buffers
+        stats["bytes"] -= size
+        return stats | {"kept_buffers": buffers, "kept_bytes": size}
+
     def load(self, plan: Plan, external: Mapping[str, int]) -> LoadedPlan:
+        if self._kept is not None:
+            for key in _written(plan):
+                self._kept.spoil(external[key])
         with self.guarded():
             return LoadedPlan(self, plan, self.host.load(plan, external))
+
+
+def _written(plan: Plan) -> set[str]:
+    """The keys of external buffers that kernels or copies of ``plan`` write."""
+    keys = {buffer["id"]: buffer["external"] for buffer in plan["buffers"] if "external" in buffer}
+    access = {kernel["id"]: kernel["access"] for kernel in plan["kernels"]}
+    written = set()
+    for step in plan["steps"]:
+        if step["kind"] == "copy":
+            written.add(step["target"][0])
+        else:
+            bound = zip(step["bindings"], access[step["kernel"]], strict=True)
+            written |= {binding[0] for binding, allowed in bound if allowed != "read"}
+    return {keys[number] for number in written if number in keys}
 
 
 class LoadedPlan:

@@ -133,7 +133,8 @@ def as_samples(array: Array, spec: TensorSpec, what: str, layer: str) -> Array:
             op=layer,
             hint=f"Convert them: {what}.astype('{spec.dtype}').",
         )
-    return array if dtype(spec.dtype).floating else converted(array, spec.dtype, what)
+    kind = dtype(spec.dtype)
+    return array if kind.floating or array.dtype == kind.numpy else converted(array, kind, what)
 
 
 def _single_hint(want: Shape, got: tuple[int, ...]) -> str | None:

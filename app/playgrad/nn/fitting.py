@@ -16,9 +16,9 @@ from playgrad.nn.loop import Pace, Watch, run_steps
 from playgrad.nn.parallel_step import build_parallel_step, settle
 from playgrad.nn.progress import Progress
 from playgrad.nn.recovery import recover
-from playgrad.nn.resident import Resident, make_resident
+from playgrad.nn.resident import Resident, declare_resident, make_resident
 from playgrad.nn.steps import HISTORY_ROWS, EvalStep, TrainStep, build_eval_step, build_train_step
-from playgrad.runtime.options import get_options
+from playgrad.runtime.options import SINGLE, get_options
 
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
@@ -79,15 +79,21 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
         validation = prepare(model, *settings.validation_data, "validation ")
     optimizer.prepare(model.graph)
     recover(model)
-    data = make_resident(model, "train", xs, ys)
-    model.input_maximum = max(float(array.max()) for array in xs)
+    data = declare_resident(model, "train", xs, ys)
     batch = min(settings.batch_size, data.count)
-    strategy = get_options().strategy or model.strategy
-    if strategy is None:
-        settle(model)
+    options = get_options()
+    placement = options.placement or (None if options.strategy == SINGLE else model.placement)
+    strategy = options.strategy or (None if placement else model.strategy)
+    if strategy is None or strategy == SINGLE:
+        settle(model, placement=placement)
         step = build_train_step(model, data, batch, settings.shuffle, settings.seed)
+        data.fill(model, xs, ys, soon=step.run if placement is None else None)
+        if placement is not None:
+            model.session.compiled([step.run])  # who is told of the training sees where it is done
     else:
+        data.fill(model, xs, ys)
         step = build_parallel_step(model, data, batch, settings.shuffle, settings.seed, strategy)
+    model.input_maximum = max(float(array.max()) for array in xs)
     test = None
     if validation is not None:
         held_out = make_resident(model, "test", *validation)

@@ -20,6 +20,7 @@ from playgrad.nn.losses import FromScores
 from playgrad.nn.network import Network
 from playgrad.nn.structure import Structure, find_structure
 from playgrad.parallel import Strategy
+from playgrad.runtime.placing import Wish
 
 
 class Model(Network):
@@ -57,6 +58,7 @@ class Model(Network):
         self.optimizer: optim.Optimizer | None = None
         self.heads: Heads | None = None
         self.strategy: Strategy | None = None
+        self.placement: Wish = None
         self.history: History | None = None
         self.training_step: Node | None = None
         self.input_maximum = 1.0
@@ -68,7 +70,8 @@ class Model(Network):
         else a Model.
 
         Where this one is compiled it is, too, with an optimizer of its own that has no state yet
-        and begins with the initial learning rate, and is trained by the same strategy.
+        and begins with the initial learning rate, and is trained by the same strategy,
+        or in the same placement.
 
         Args:
             deep: whether it gets layers and variables of its own, in a graph of its own, that hold
@@ -102,7 +105,7 @@ class Model(Network):
         twin.input_maximum = self.input_maximum
         if self.optimizer is not None:
             twin.optimizer, twin.heads = self.optimizer.clone(), self.heads
-            twin.strategy = self.strategy
+            twin.strategy, twin.placement = self.strategy, self.placement
         return twin
 
     def _empty(self, layers: list[Layer]) -> Model:
@@ -117,6 +120,7 @@ class Model(Network):
         loss_weights: Sequence[float] | None = None,
         device: str = "auto",
         strategy: Strategy | None = None,
+        placement: Wish = None,
     ) -> None:
         """Say how the model is to be trained.
 
@@ -128,11 +132,22 @@ class Model(Network):
             loss_weights: what each output's loss counts in the sum.
             device: "auto", "cpu" or "gpu"; an option of the host, where set, goes before it.
             strategy: how several devices train it together, one of those in ``pg.parallel``.
+            placement: "auto" divides the training step among devices by a cost model, where that
+                makes it faster; `pg.parallel.Automatic` says more, a function decides for each
+                operation. `Session.placement_summary` tells what came of it.
+
+        Raises:
+            GraphError: a strategy and a placement, which would both decide the same.
         """
+        if strategy is not None and placement is not None:
+            raise GraphError(
+                "a strategy places all operations itself.", hint="Give either it or a placement."
+            )
         self.optimizer = optim.get(optimizer)
         self.heads = Heads(loss, several(metrics), loss_weights)
         self._device = device
         self.strategy = strategy
+        self.placement = placement
         self.cache.clear()
 
     def fit(

@@ -22,6 +22,7 @@ from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.parallel.unroll import unroll
 from playgrad.runtime.options import get_options
+from playgrad.runtime.placing import Wish
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
 
@@ -103,7 +104,9 @@ class AsynchronousStep(TrainStep):
         """Two updates for each replica, so that each is seen at work."""
         before, self.server.trace = self.server.trace, trace
         try:
-            return self.server.run(min(most, 2 * len(self.server.clients)), session.stop_check)
+            done = self.server.run(min(most, 2 * len(self.server.clients)), session.stop_check)
+            self.server.note_unfinished()
+            return done
         finally:
             self.server.trace = before
 
@@ -218,13 +221,17 @@ def _parameter_server(
     )
 
 
-def settle(model: Model, rewritten: Rewritten | None = None) -> None:
+def settle(model: Model, rewritten: Rewritten | None = None, placement: Wish = None) -> None:
     """Move variables to where a step needs them that is laid over devices (None: is not), and give
-    their mirrors the values that they have now; mirrors that others needed are dropped."""
+    their mirrors the values that they have now; mirrors that others needed are dropped.
+
+    Args:
+        placement: of a step that is not laid over devices.
+    """
     session, notes = model.session, notes_of(model.graph)
     mirrors = {} if rewritten is None else rewritten.mirrors
     wanted = {mirror for own in mirrors.values() for mirror in own}
-    session.set_placement(None if rewritten is None else rewritten.placement)
+    session.set_placement(placement if rewritten is None else rewritten.placement)
     session.forget(list(notes.mirrors - wanted))
     notes.mirrors = wanted
     session.assign(

@@ -11,7 +11,7 @@ import numpy as np
 from playgrad.devices import registry
 from playgrad.dtypes import dtype
 from playgrad.errors import OutOfMemoryError, shape_text
-from playgrad.graph.tensor import Tensor
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn.scopes import at_top
 from playgrad.ops.fill import fill
 from playgrad.ops.state import Variable, global_variables
@@ -36,6 +36,13 @@ class Resident:
     def variables(self) -> tuple[Variable, ...]:
         return (*self.xs, *self.ys)
 
+    def fill(
+        self, model: Model, xs: Sequence[Array], ys: Sequence[Array], soon: Node | None = None
+    ) -> None:
+        """Put the data there; ``soon`` is what will be run with it."""
+        values = dict(zip(self.variables, (*xs, *ys), strict=True))
+        model.session.assign_data(values, soon)
+
     @property
     def key(self) -> tuple[Any, ...]:
         """What steps built on this data depend on."""
@@ -43,7 +50,14 @@ class Resident:
 
 
 def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> Resident:
-    """``xs`` and ``ys`` on the device, as ``data/<role>/x`` and ``y``.
+    """``xs`` and ``ys`` on the device, as ``data/<role>/x`` and ``y``; see `declare_resident`."""
+    resident = declare_resident(model, role, xs, ys)
+    resident.fill(model, xs, ys)
+    return resident
+
+
+def declare_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> Resident:
+    """The variables for ``xs`` and ``ys``, which are still to be assigned.
 
     Variables of the same role, shapes and types are used again; what the role had before in other
     shapes is freed.
@@ -61,7 +75,6 @@ def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Arr
             len(xs[0]),
         )
     resident: Resident = model.cache[signature]
-    variables = resident.variables
     model.session.forget(
         [
             variable
@@ -70,7 +83,6 @@ def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Arr
             and mirrored_by(variable.node.name) not in resident.key
         ]
     )
-    model.session.assign(dict(zip(variables, (*xs, *ys), strict=True)))
     return resident
 
 

@@ -22,6 +22,7 @@ from playgrad.graph.graph import reset_default_graph
 from playgrad.io import decode, encode
 from playgrad.page.faults import FILE, describe
 from playgrad.page.graph_view import graph_view
+from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.output import Stream
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
@@ -29,6 +30,8 @@ from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.session import close_sessions
 from playgrad.runtime.trace import Trace
 
+KEPT_BYTES = 128 << 20
+"""Data sets that may stay on a GPU between runs: those of MNIST take 55 million bytes."""
 _TRAINING = {"pause", "resume", "step", "set_learning_rate"}
 
 
@@ -45,7 +48,7 @@ class PageHooks(Hooks):
     def fitting(self, model: Any) -> None:
         self.controller.model = model
         if self.controller.lab is not None:
-            self.controller.lab.fitting(model)
+            _emit(self.controller.lab.fitting(model))
         self.controller.emit_graph()
 
     def new_trace(self) -> Trace | None:
@@ -87,6 +90,7 @@ class Controller:
         self.running = False
         self.stopped = False
         self.lab: Lab | None = None
+        self.tuner = IdleTuner()
 
     def run(self, source: str, run_options: dict[str, Any]) -> None:
         """Run a program from the beginning, in a namespace and graph of its own."""
@@ -128,10 +132,12 @@ class Controller:
         )
 
     def reset(self) -> None:
-        """Forget the program, its model, and what they hold on the device."""
+        """Forget the program, its model, and what they hold on the device. Its data sets stay there
+        for the next program, which may well train on the same ones."""
         self.model = None
         self.lab = None
         self.namespace.clear()
+        registry.drop_kept()  # what this program could have used again, but did not
         close_sessions()
         if self.stopped:
             registry.close_used()
@@ -149,7 +155,12 @@ class Controller:
         elif kind == "reset":
             if not self.running:
                 self.reset()
+                registry.drop_kept()
                 _emit({"kind": "status", "state": "idle"})
+        elif kind == "tune":
+            told = None if self.running else self.tuner.step()
+            if told is not None:
+                _emit(told)
         elif kind == "trace":
             if self.lab is not None:
                 self.lab.wanted = True
@@ -248,6 +259,7 @@ def main() -> None:
     sys.stderr = Stream("stderr", host.emit)
     set_hooks(controller.hooks)
     host.emit(choices())
+    registry.keep_data(KEPT_BYTES)
     set_source(lambda name: host.fetch_data(f"/data/{name}"))
 
 

@@ -1,5 +1,6 @@
 """Parallelism as graph rewrites: plain nodes on several devices, that can be looked at."""
 
+from playgrad.compiler.place import Automatic
 from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
 from playgrad.parallel.replicate import replicate
 from playgrad.parallel.schedules import bubble_formula
@@ -9,6 +10,7 @@ Strategy = DataParallel | Pipeline | AsynchronousDataParallel | LocalSGD | Overl
 
 __all__ = [
     "AsynchronousDataParallel",
+    "Automatic",
     "DataParallel",
     "LocalSGD",
     "Overlap",

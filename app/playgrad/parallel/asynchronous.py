@@ -28,7 +28,7 @@ from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.parallel.partition import Partition
 from playgrad.runtime.lanes import Lane
 from playgrad.runtime.session import Session
-from playgrad.runtime.trace import Event, Trace
+from playgrad.runtime.trace import Event, Trace, delay_event
 
 Array = np.ndarray[Any, Any]
 
@@ -135,6 +135,7 @@ class ParameterServer:
         self.delays = {canonical(name): seconds for name, seconds in (delays or {}).items()}
         self.report = Report(updates=Counter({canonical(name): 0 for name in devices}))
         self.trace = trace
+        self.own_name = f"{server.device} (weights)"
         self.outcomes = [meeting.inputs[0] for meeting in step.meetings]
         self.weights = _weights(self.outcomes, {counter, *resident})
         self.drawn = int(server.value(counter))
@@ -163,6 +164,7 @@ class ParameterServer:
             for client in self._alive():
                 if client.delay is not None and client.delay.done():
                     client.delay = None
+                    self._held_up(client)
                     assert client.at is not None
                     client.pending = client.at()
                 if client.pending is not None and client.pending.done() and done < updates:
@@ -171,6 +173,16 @@ class ParameterServer:
             if not any(pending.done() for pending in waiting):
                 wait_any(waiting, 0.05)
         return done
+
+    def note_unfinished(self) -> None:
+        """Have the trace tell what replicas are at that have not come to an end: slow ones."""
+        end = time.perf_counter()
+        for client in self.clients:
+            name = f"batch {client.clock}"
+            if client.delay is not None and self.trace is not None:
+                self.trace.events.append(delay_event(name, client.device, client.begun, end))
+            elif client.pending is not None:
+                self._note(name, client.device, client.begun, end, "gradient")
 
     def close(self) -> None:
         """End all replicas, after what they are at."""
@@ -201,8 +213,12 @@ class ParameterServer:
             if self.staleness is not None and client.clock - slowest > self.staleness:
                 continue
             if weights is None:  # all who begin now begin with the same
+                start = time.perf_counter()
                 arrays = self.server.run(list(self.weights))
                 weights = dict(zip(self.weights, arrays, strict=True))
+                read = time.perf_counter()
+            name = f"weights {self.version}"
+            self._moved(name, self.own_name, client.device, start, read, arrays)
             number = np.asarray(self.drawn, np.uint32)
             feeds: dict[Tensor, Array] = {**weights, self.counter: number}
             if RANDOM_STEP in self.step.graph:
@@ -232,6 +248,7 @@ class ParameterServer:
         pending, client.pending = client.pending, None
         assert pending is not None
         try:
+            begun = time.perf_counter()
             arrays = pending.result()
         except PlaygradError as error:
             client.failure = error
@@ -239,19 +256,38 @@ class ParameterServer:
             return 0
         outputs = [meeting.outputs[0] for meeting in self.step.meetings]
         start = time.perf_counter()
-        self._note(f"batch {client.clock}", client.device, client.begun, start, "gradient")
+        name = f"batch {client.clock}"
+        self._note(name, client.device, client.begun, begun, "gradient")
+        self._moved(f"gradients of {name}", client.device, self.own_name, begun, start, arrays)
         self.server.run(self.step.run, dict(zip(outputs, arrays, strict=True)))
         name = f"update {self.version} by {client.device}"
-        self._note(name, f"{self.server.device} (weights)", start, time.perf_counter(), "update")
+        self._note(name, self.own_name, start, time.perf_counter(), "update")
         self.report.staleness[self.version - client.version] += 1
         self.report.updates[client.device] += 1
         self.version += 1
         client.clock += 1
         return 1
 
-    def _note(self, name: str, device: str, start: float, end: float, kind: str) -> None:
+    def _held_up(self, client: Client) -> None:
+        """The delay of ``client`` is over: it begins with its batch only now."""
+        start, client.begun = client.begun, time.perf_counter()
         if self.trace is not None:
-            self.trace.events.append(Event(name, device, start, start, end, kind))
+            name = f"batch {client.clock}"
+            self.trace.events.append(delay_event(name, client.device, start, client.begun))
+
+    def _moved(
+        self, name: str, source: str, to: str, start: float, end: float, arrays: Sequence[Array]
+    ) -> None:
+        """Between the parameters' session and a replica's all goes by way of host memory."""
+        nbytes = sum(array.nbytes for array in arrays)
+        self._note(name, source, start, end, "send", nbytes)
+        self._note(name, to, start, end, "receive", nbytes)
+
+    def _note(
+        self, name: str, device: str, start: float, end: float, kind: str, nbytes: int = 0
+    ) -> None:
+        if self.trace is not None:
+            self.trace.events.append(Event(name, device, start, start, end, kind, nbytes))
 
 
 def _weights(outcomes: Sequence[Tensor], others: set[Tensor]) -> list[Tensor]:

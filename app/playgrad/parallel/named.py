@@ -8,7 +8,7 @@ from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overla
 from playgrad.parallel.strategies import DataParallel, Pipeline
 
 NAMES = ("sync", "async", "local", "pipeline", "overlap")
-DETAILS = ("micro_batches", "schedule", "collective", "staleness", "every")
+DETAILS = ("micro_batches", "schedule", "chunks", "collective", "staleness", "every")
 """What else can be said of them; which of it means something depends on the strategy."""
 
 
@@ -17,6 +17,7 @@ def strategy_named(
     devices: int,
     micro_batches: int = 4,
     schedule: str = "1f1b",
+    chunks: int | None = None,
     collective: str = "auto",
     staleness: int | None = None,
     every: int = 8,
@@ -25,6 +26,7 @@ def strategy_named(
 
     Args:
         micro_batches, schedule: of a pipeline.
+        chunks: groups of layers on each device, with the schedule "interleaved".
         collective: of "sync" and "local", and of pipelines with two streams.
         staleness: of "async".
         every: steps between two means of "local"; steps made one run of "overlap".
@@ -39,7 +41,7 @@ def strategy_named(
     if name == "local":
         return LocalSGD(devices, every, collective)
     if name == "pipeline":
-        return Pipeline(devices, micro_batches, schedule, collective=collective)
+        return Pipeline(devices, micro_batches, schedule, chunks=chunks, collective=collective)
     if name == "overlap":
         return Overlap(every)
     raise GraphError(f"there is no strategy {name!r}.", hint=f"There are: {', '.join(NAMES)}.")

@@ -200,7 +200,7 @@ def measured(traces: Sequence[Trace]) -> dict[str, float]:
     for trace in traces:
         own: dict[str, float] = {}
         for event in trace.events:
-            if event.kind not in ("receive", "send"):
+            if event.kind not in ("receive", "send", "delay"):
                 own[event.name] = own.get(event.name, 0.0) + event.end - event.start
         for name, time in own.items():
             least[name] = min(time, least.get(name, math.inf))

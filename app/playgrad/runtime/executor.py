@@ -27,7 +27,7 @@ from playgrad.errors import DeviceTimeoutError
 from playgrad.runtime.blas import shared_among
 from playgrad.runtime.lanes import Lane
 from playgrad.runtime.ready import ReadyTable
-from playgrad.runtime.trace import Event, Trace
+from playgrad.runtime.trace import Event, Trace, delay_event
 
 TIMEOUT_SECONDS = 300.0
 """Without a task ended in so long, a device counts as dead. A first run compiles nothing, so even
@@ -246,7 +246,12 @@ class _Run:
         assert isinstance(task, SegmentTask)
         delay = self.executor.delays.get(task.device)
         if delay:
+            start = time.perf_counter()
             yield Delay(delay)
+            if self.trace is not None:
+                self.trace.events.append(
+                    delay_event(task.name, task.device, start, time.perf_counter())
+                )
         yield from task.steps(self.queued[number], self.trace)
 
     def _advance(self, number: int, steps: Generator[Pending, None, None]) -> None:

@@ -13,6 +13,9 @@ from typing import Any
 
 from playgrad.runtime.trace import Trace
 
+SINGLE = "single"
+"""In the place of a strategy: none, whatever the program says."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -26,7 +29,8 @@ class Options:
         seed: of the graphs of models.
         verbose: for every ``fit``.
         start_paused: whether ``fit`` waits for a resume before its first step.
-        strategy: of ``playgrad.parallel``, for all models.
+        strategy: of ``playgrad.parallel``, for all models; or `SINGLE`.
+        placement: for all models, in the place of a strategy.
         trace: collects when the tasks of one training step ran, at the end of ``fit``.
     """
 
@@ -38,6 +42,7 @@ class Options:
     verbose: int | None = None
     start_paused: bool = False
     strategy: Any = None
+    placement: Any = None
     trace: Trace | None = None
 
 

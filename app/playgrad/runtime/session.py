@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
-from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
+from playgrad.compiler.place import HOST, Policy, canonical
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
+from playgrad.devices.base import Plan
 from playgrad.devices.device import Device, Loaded
 from playgrad.devices.pending import Result
 from playgrad.devices.remote_cpu import RemoteCpu
@@ -25,10 +26,16 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
+from playgrad.runtime.fetches import Fetches
+from playgrad.runtime.placing import Placing, Wish
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
+from playgrad.runtime.tuner import ensure_tuned
 from playgrad.runtime.variables import VariableStore
+
+if TYPE_CHECKING:
+    from playgrad.parallel.placement.summary import PlacementSummary
 
 Array = np.ndarray[Any, Any]
 
@@ -91,7 +98,7 @@ class Session:
             a GPU if there is one.
         threads: threads for independent operations on the cpu; one a core if None.
         placement: asked for the device of each operation without a device scope; it gives a name,
-            or None for ``device``.
+            or None for ``device``. "auto" has a cost model decide; `parallel.Automatic` says more.
         soft_placement: operations that cannot go where they are wanted go elsewhere, instead of
             raising an error.
         new_transport: makes what carries tensors between devices, for each program that is run.
@@ -102,20 +109,20 @@ class Session:
         graph: Graph | None = None,
         device: str = "auto",
         threads: int | None = None,
-        placement: Placement | None = None,
+        placement: Wish = None,
         soft_placement: bool = False,
         new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
         self.graph = graph or get_default_graph()
         self.device = _resolve(device, devices.device_names())
-        self.placement = placement
-        self.soft_placement = soft_placement
+        self._placing = Placing(self.device, placement, soft_placement)
         self.executor = Executor(threads)
         self.new_transport = new_transport
         self.stop_check: Callable[[], bool] = lambda: False
         self._devices: dict[str, Device] = {}
         self._store = VariableStore(self.opened)
         self._runnables: dict[Any, tuple[Runnable, FeedChecks]] = {}
+        self._expected: dict[Any, Compiled] = {}
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
@@ -177,14 +184,9 @@ class Session:
             FeedError: a feed is missing, unknown or does not fit.
             ShapeError: the shapes fed do not fit together.
         """
-        flat: list[Tensor | Node] = []
-        structure = _flatten(fetches, self._element, flat)
-        tensors = [item for item in flat if isinstance(item, Tensor)]
-        targets = [item for item in flat if isinstance(item, Node)]
-        runnable, feeds = self._prepare(tensors, targets, feed_dict)
-        arrays = iter(runnable.run(feeds, trace, self.stop_check) if runnable else [])
-        results = [next(arrays) if isinstance(item, Tensor) else None for item in flat]
-        return _rebuild(structure, results)
+        wanted = Fetches(fetches, self._element)
+        runnable, feeds = self._prepare(wanted.tensors, wanted.nodes, feed_dict)
+        return wanted.results(runnable.run(feeds, trace, self.stop_check) if runnable else [])
 
     @_alone
     def begin(
@@ -206,9 +208,8 @@ class Session:
 
         On a GPU all steps are one call: nothing goes to and fro between them.
         """
-        flat: list[Tensor | Node] = []
-        _flatten(targets, self._element, flat)
-        nodes = [item.node if isinstance(item, Tensor) else item for item in flat]
+        leaves = Fetches(targets, self._element).leaves
+        nodes = [leaf.node if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         runnable, feeds = self._prepare([], nodes, feed_dict)
         if runnable is None or steps < 1:
             return RepeatResult(0, 0.0)
@@ -217,12 +218,8 @@ class Session:
     @_alone
     def compiled(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Runnable | None:
         """What ``run`` would execute: the graph after all passes, its tasks and Plans."""
-        flat: list[Tensor | Node] = []
-        _flatten(fetches, self._element, flat)
-        tensors = [item for item in flat if isinstance(item, Tensor)]
-        return self._prepare(tensors, [item for item in flat if isinstance(item, Node)], feed_dict)[
-            0
-        ]
+        wanted = Fetches(fetches, self._element)
+        return self._prepare(wanted.tensors, wanted.nodes, feed_dict)[0]
 
     def dispatches(self, targets: Any, feed_dict: Mapping[Any, Any] | None = None) -> int:
         """Kernel dispatches in one run of ``targets`` on GPUs."""
@@ -232,7 +229,7 @@ class Session:
     @_alone
     def _add_memory(self, sizes: dict[str, int]) -> None:
         for name, device in self._devices.items():
-            sizes[name] = device.host.stats()["bytes"]
+            sizes[name] = device.stats()["bytes"]
         for (graph, name), array in self._store.arrays.items():
             home = self._home(graph.node(name))
             sizes[home] = sizes.get(home, 0) + array.nbytes
@@ -252,24 +249,51 @@ class Session:
             ShapeError, DTypeError: a value does not fit its variable.
             GraphError: there is no such variable.
         """
+        self._put(self._checked(values))
+
+    @_alone
+    def assign_data(self, values: Mapping[Any, Any], soon: Node | None = None) -> None:
+        """``assign`` for data sets, which may stay on a device for the next session.
+
+        Args:
+            soon: what will be run then, if that is known. It is compiled first, so that devices
+                compile its kernels while data is on its way to them.
+        """
+        checked = self._checked(values)
+        self._make_room([node for node, _ in checked], data=True)
+        if soon is not None and devices.is_apart(self.device):
+            self._expect(soon)
+        self._set(checked)
+
+    def _checked(self, values: Mapping[Any, Any]) -> list[tuple[Node, Array]]:
         self._check_open()
         checked = []
         for variable, value in values.items():
             node = self._variable(variable)
             checked.append((node, check_value(value, node.outputs[0], f"variable '{node.name}'")))
-        self._put(checked)
+        return checked
 
     def _put(self, values: Sequence[tuple[Node, Array]]) -> None:
-        """Give variables their values, and those that have none room first, in common buffers."""
+        """Give variables their values, and those that have none room first."""
+        self._make_room([node for node, _ in values])
+        self._set(values)
+
+    def _make_room(self, variables: Sequence[Node], data: bool = False) -> None:
+        """Places for those that have none: a buffer in common, or where ``data`` may stay on the
+        device one for each."""
         homes: dict[tuple[Graph, str], list[Node]] = {}
-        for node, _ in values:
+        for node in variables:
             home = self._home(node)
             if self._store.is_lost((node.graph, node.name)):
                 self._store.drop((node.graph, node.name))
             if (node.graph, node.name) not in self._store and devices.is_apart(home):
                 homes.setdefault((node.graph, home), []).append(node)
         for (graph, home), nodes in homes.items():
+            if data:
+                nodes = [node for node in nodes if not self._store.allocate_data(graph, node, home)]
             self._store.allocate(graph, nodes, home)
+
+    def _set(self, values: Sequence[tuple[Node, Array]]) -> None:
         for node, array in values:
             self._store.set((node.graph, node.name), array)
 
@@ -324,32 +348,66 @@ class Session:
     @property
     def policy(self) -> Policy:
         """How operations are placed."""
-        available = devices.device_names()
-        chosen = self.placement or (lambda node: None)
-        return Policy(self.device, available, chosen, self.soft_placement, _apart(available))
+        return self._placing.policy()
 
     @_alone
-    def set_placement(self, placement: Placement | None) -> None:
+    def set_placement(self, placement: Wish) -> None:
         """Place operations anew, None for nowhere in particular; variables that are to live
         elsewhere are moved, value and all."""
         self._check_open()
-        if placement is self.placement:
-            return
+        self._move(lambda: self._placing.change(placement))
+
+    @_alone
+    def placement_summary(
+        self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None
+    ) -> PlacementSummary:
+        """Where each operation of a run goes and why, and what the run should take, by measured
+        times. Measuring takes up to two seconds for what was never measured before."""
+        self._check_open()
+        wanted = Fetches(fetches, self._element)
+        program, arrays = self._program(wanted.tensors, wanted.nodes, feed_dict)
+        shapes = {name: array.shape for name, array in arrays.items()}
+        self._policy_for(program, shapes)
+        return self._placing.summary(program, shapes)
+
+    def _policy_for(self, program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Policy:
+        return self._move(lambda: self._placing.policy_for(program, shapes))
+
+    def _move(self, change: Callable[[], R]) -> R:
+        """Do ``change``, which says anew where variables live, and bring them there."""
         before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
-        self.placement = placement
-        self._forget_runnables()
-        moved = []
-        for (graph, name), home in before.items():
-            node = graph.node(name)
-            if self._home(node) != home and not self._store.is_lost((graph, name)):
-                moved.append((node, self._store.get((graph, name), node)))
-        for node, _ in moved:
-            self._store.drop((node.graph, node.name))
-        self._put(moved)
+        placement = self._placing.wish
+        result = change()
+        moved = [
+            key
+            for key, home in before.items()
+            if self._home(key[0].node(key[1])) != home and not self._store.is_lost(key)
+        ]
+        if moved or placement is not self._placing.wish:
+            self._forget_runnables()
+        values = [(g.node(name), self._store.get((g, name), g.node(name))) for g, name in moved]
+        for key in moved:
+            self._store.drop(key)
+        self._put(values)
+        return result
 
     def _home(self, node: Node) -> str:
         """The device on which a variable lives."""
-        return self.policy.wish(node) or home_of(node, self.device)
+        return self._placing.home(node)
+
+    def _program(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Node],
+        feed_dict: Mapping[Any, Any] | None,
+    ) -> tuple[Program, dict[str, Array]]:
+        graphs = [tensor.graph for tensor in fetches] + [node.graph for node in targets]
+        graph = graphs[0] if graphs else self.graph
+        for other in graphs:
+            if other is not graph:
+                raise GraphError("one run cannot fetch from two graphs.", hint="Run them apart.")
+        tensors, arrays = resolve_feeds(graph, feed_dict or {})
+        return Program(graph, list(fetches), list(targets), tensors), arrays
 
     def _prepare(
         self,
@@ -360,21 +418,18 @@ class Session:
         self._check_open()
         if not fetches and not targets:
             return None, {}
-        graphs = [tensor.graph for tensor in fetches] + [node.graph for node in targets]
-        graph = graphs[0]
-        for other in graphs:
-            if other is not graph:
-                raise GraphError("one run cannot fetch from two graphs.", hint="Run them apart.")
-        tensors, arrays = resolve_feeds(graph, feed_dict or {})
+        program, arrays = self._program(fetches, targets, feed_dict)
+        graph = program.graph
         shapes = {name: array.shape for name, array in arrays.items()}
         key = (graph, tuple(fetches), tuple(targets), tuple(sorted(shapes.items())))
         if key in self._runnables and self._runnables[key][0].is_lost:
             self._runnables.pop(key)[0].unload()
         if key not in self._runnables:
-            program = Program(graph, list(fetches), list(targets), tensors)
-            compiled = compile_program(program, shapes, self.policy)
+            compiled = self._expected.pop(key, None)
+            if compiled is None:
+                compiled = compile_program(program, shapes, self._policy_for(program, shapes))
             runnable = self._load(compiled, graph)
-            self._runnables[key] = (runnable, FeedChecks(graph, tensors))
+            self._runnables[key] = (runnable, FeedChecks(graph, program.feeds))
         runnable, checks = self._runnables[key] = self._runnables.pop(key)
         if len(self._runnables) > MOST_RUNNABLES:
             oldest, _ = self._runnables.pop(next(iter(self._runnables)))
@@ -382,28 +437,48 @@ class Session:
         checks.check(arrays)
         return runnable, arrays
 
+    def _expect(self, target: Node) -> None:
+        """Compile what will be run, and have devices begin with it."""
+        graph = target.graph
+        key = (graph, (), (target,), ())
+        if key in self._runnables:
+            return
+        program = Program(graph, targets=[target])
+        compiled = compile_program(program, {}, self._policy_for(program, {}))
+        for name, plan in self._plans(compiled, graph).items():
+            self.opened(name).expect(plan)
+        self._expected = {key: compiled}
+
     def _load(self, compiled: Compiled, graph: Graph) -> Runnable:
-        apart = [name for name in compiled.segments if devices.is_apart(name)]
-        devices.start(apart)
-        variables = [node for node in compiled.order if is_variable(node)]
-        self._ready(graph, [graph.node(node.name) for node in variables])
         plans: dict[str, Loaded] = {}
         try:
-            for name in apart:
-                device = self.opened(name)
-                layout = self._store.layout(graph, name)
-                if isinstance(device, RemoteCpu):
-                    made = compiled.processor_plan(name, layout)
-                else:
-                    made = compiled.plan(name, device.target, layout)
-                plans[name] = device.load(made, self._store.external(name))
+            for name, made in self._plans(compiled, graph).items():
+                plans[name] = self.opened(name).load(made, self._store.external(name))
         except BaseException:
             for plan in plans.values():
                 plan.unload()
             raise
         return Runnable(compiled, graph, self._store, plans, self.executor, self.new_transport)
 
+    def _plans(self, compiled: Compiled, graph: Graph) -> dict[str, Plan]:
+        """The Plan for each device apart; all variables have values then."""
+        apart = [name for name in compiled.segments if devices.is_apart(name)]
+        devices.start(apart)
+        variables = [node for node in compiled.order if is_variable(node)]
+        self._ready(graph, [graph.node(node.name) for node in variables])
+        plans: dict[str, Plan] = {}
+        for name in apart:
+            device = self.opened(name)
+            layout = self._store.layout(graph, name)
+            if isinstance(device, RemoteCpu):
+                plans[name] = compiled.processor_plan(name, layout)
+            else:
+                ensure_tuned(device)
+                plans[name] = compiled.plan(name, device.target, layout)
+        return plans
+
     def _forget_runnables(self) -> None:
+        self._expected.clear()
         for runnable, _ in self._runnables.values():
             runnable.unload()
         self._runnables.clear()
@@ -434,8 +509,7 @@ class Session:
         feeds = {tensor.name: np.zeros((), np.uint32) for tensor in counter}
         program = Program(graph, list(initial), feeds={tensor.name: tensor for tensor in counter})
         shapes = {name: array.shape for name, array in feeds.items()}
-        available = devices.device_names()
-        policy = Policy(HOST, available, apart=_apart(available))
+        policy = Placing(HOST, None, False).policy()
         compiled = compile_program(program, shapes, policy)
         runnable = self._load(compiled, graph)
         try:
@@ -446,11 +520,6 @@ class Session:
             self._store.allocate(graph, own, home)
         for node, array in zip(fresh, arrays, strict=True):
             self._store.set((graph, node.name), array)
-
-
-def _apart(available: Sequence[str]) -> frozenset[str]:
-    """Those processors among ``available`` that have interpreters of their own."""
-    return frozenset(n for n in available if n.startswith("cpu") and devices.is_apart(n))
 
 
 def _resolve(device: str, available: Sequence[str]) -> str:
@@ -465,26 +534,3 @@ def _resolve(device: str, available: Sequence[str]) -> str:
     if name not in available:
         raise DeviceError(f"there is no {name} here.", hint=f"There are: {', '.join(available)}.")
     return name
-
-
-def _flatten(item: Any, element: Callable[[Any], Tensor | Node], into: list[Tensor | Node]) -> Any:
-    """Append the leaves of ``item`` and return its structure, with positions for leaves."""
-    if isinstance(item, (list, tuple)):
-        return _like(item, [_flatten(part, element, into) for part in item])
-    if isinstance(item, dict):
-        return {key: _flatten(part, element, into) for key, part in item.items()}
-    into.append(element(item))
-    return len(into) - 1
-
-
-def _rebuild(structure: Any, results: list[Any]) -> Any:
-    if isinstance(structure, (list, tuple)):
-        return _like(structure, [_rebuild(part, results) for part in structure])
-    if isinstance(structure, dict):
-        return {key: _rebuild(part, results) for key, part in structure.items()}
-    return results[structure]
-
-
-def _like(sequence: Any, parts: list[Any]) -> Any:
-    """``parts`` as a list, tuple or named tuple, whichever ``sequence`` is."""
-    return type(sequence)(*parts) if hasattr(sequence, "_fields") else type(sequence)(parts)

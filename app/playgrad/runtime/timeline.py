@@ -15,7 +15,7 @@ class DeviceTime:
     """One device's share of a step, in seconds.
 
     Attributes:
-        kinds: time by kind of work: input, forward, gradient, update; receive and send.
+        kinds: time by kind of work: input, forward, gradient, update; receive and send; delay.
         idle: of the step's whole time, when the device did nothing.
         sent, received: bytes.
     """

@@ -15,7 +15,7 @@ class Event:
 
     Attributes:
         kind: what it was: input, forward, gradient or update; receive or send for the transfer of
-            tensors to and from the device.
+            tensors to and from the device; delay where somebody asked for it to be held up.
         bytes: how much was transferred.
     """
 
@@ -26,6 +26,11 @@ class Event:
     end: float
     kind: str = "forward"
     bytes: int = 0
+
+
+def delay_event(name: str, device: str, start: float, end: float) -> Event:
+    """That the work called ``name`` was held up."""
+    return Event(f"{name}, held up", device, start, start, end, "delay")
 
 
 @dataclass

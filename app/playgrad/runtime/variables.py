@@ -82,11 +82,30 @@ class VariableStore:
                 device.destroy_buffer(buffer)
             raise
         for (batch, _), buffer in zip(batches, buffers, strict=True):
-            self._numbers += 1
-            key = f"state{self._numbers}"
-            self.buffers[key] = (device, buffer)
-            for node, offset in batch:
-                self.places[graph, node.name] = (device.name, Place(key, offset))
+            self._place(graph, batch, device, buffer)
+
+    def allocate_data(self, graph: Graph, node: Node, name: str) -> bool:
+        """Give ``node``, a data set, a buffer that may stay on the device ``name`` for the next
+        session; False if none does. What is in it is unknown.
+
+        Raises:
+            OutOfMemoryError: it is larger than the device allows, or there is no room.
+        """
+        self.check_size([node], name)
+        device = self._open_device(name)
+        buffer = device.data_buffer(aligned(device_bytes(node.outputs[0].spec)))
+        if buffer is not None:
+            self._place(graph, [(node, 0)], device, buffer)
+        return buffer is not None
+
+    def _place(
+        self, graph: Graph, nodes: Sequence[tuple[Node, int]], device: Device, buffer: int
+    ) -> None:
+        self._numbers += 1
+        key = f"state{self._numbers}"
+        self.buffers[key] = (device, buffer)
+        for node, offset in nodes:
+            self.places[graph, node.name] = (device.name, Place(key, offset))
 
     def external(self, name: str) -> dict[str, int]:
         """The ids of the state buffers on the device ``name``, as a Plan names them."""

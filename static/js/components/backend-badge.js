@@ -31,12 +31,24 @@ function details() {
     }
     const buffer = info.limits?.maxStorageBufferBindingSize;
     if (buffer) lines.push(`Largest buffer: ${count(Math.round(buffer / 2 ** 20))} MiB`);
+    const tuning = store.tuning.value;
+    if (tuning) {
+      const why = tuning.measured ? "measured on this adapter" : "by the kind of adapter";
+      lines.push(`Kernels, ${why}: ${described(tuning.kernels)}`);
+    }
   } else if (problem) {
     lines.push(`No WebGPU: ${problem}.`, "Training runs on the CPU, with NumPy.");
   }
   const { playgrad, python, numpy } = store.versions.value;
   if (python) lines.push(`playgrad ${playgrad}, Python ${python}, NumPy ${numpy}`);
   return lines.join("\n");
+}
+
+/** @param {Record<string, string>} kernels */
+function described(kernels) {
+  return Object.entries(kernels)
+    .map(([kind, variant]) => `${kind} ${variant}`)
+    .join(", ");
 }
 
 export function BackendBadge() {

@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import * as format from "../format.js";
 
-const COLUMNS = ["input", "forward", "gradient", "update", "receive", "send"];
+const COLUMNS = ["input", "forward", "gradient", "update", "receive", "send", "delay"];
 
 /**
  * The same step as numbers.
@@ -17,7 +17,7 @@ export function DeviceTimes({ trace, updates }) {
         <caption>Milliseconds of each device, and what it moved and holds</caption>
         <thead><tr>
           <th scope="col">Device</th>
-          ${columns.map((kind) => html`<th scope="col" key=${kind}>${kind}</th>`)}
+          ${columns.map((kind) => html`<th scope="col" key=${kind}>${kind === "delay" ? "held up" : kind}</th>`)}
           <th scope="col">waiting</th><th scope="col">sent</th><th scope="col">received</th>
           <th scope="col">memory</th>
           ${updates && html`<th scope="col">updates</th>`}

@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import * as actions from "../actions.js";
 import { mostDevices } from "../../engine/device-links.js";
-import { delaysOf, detailsUsed } from "../lab.js";
+import { comparison, delaysOf, detailsUsed } from "../lab.js";
 import { enabled } from "../shortcuts.js";
 import * as store from "../store.js";
 import { Choice, Count } from "./lab-fields.js";
@@ -9,16 +9,28 @@ import { Icon } from "./icons.js";
 
 /** @typedef {import("../types.js").LabSettings} LabSettings */
 
-const MOST_MICRO_BATCHES = 32;
-const MOST_STEPS = 100_000;
 const MOST_DELAY = 1000;
+/** Least and most of each number, and whether it may be left empty. @type {Record<string, [number, () => number, boolean?]>} */
+const BOUNDS = {
+  devices: [1, mostDevices],
+  micro_batches: [1, () => 32],
+  chunks: [1, () => 8],
+  staleness: [0, () => 100, true],
+  every: [1, () => 1000],
+  steps: [0, () => 100_000],
+};
+const KINDS = [
+  { name: "auto", title: "Automatic", about: "What the program says; else GPU workers where there is WebGPU." },
+  { name: "gpu", title: "GPU workers", about: "Each device has a worker and a GPUDevice of its own." },
+  { name: "cpu", title: "NumPy workers", about: "cpu:0 is the page's Python; each other one is a worker with a Python of its own." },
+];
 
 /** @param {Partial<LabSettings>} change */
 function set(change) {
   store.labSettings.value = { ...store.labSettings.value, ...change };
 }
 
-/** What to run: strategy, devices, and the details that the strategy has. */
+/** What to run: strategy, devices, and the details that mean something with it. */
 export function LabControls() {
   const choices = store.labChoices.value;
   const settings = store.labSettings.value;
@@ -26,9 +38,13 @@ export function LabControls() {
     return html`<section class="panel lab-controls"><p class="lab-wait">The Lab opens when Python is up.</p></section>`;
   }
   const used = detailsUsed(settings, choices);
-  const strategy = choices.strategies.find(({ name }) => name === settings.strategy);
-  const schedule = choices.schedules.find(({ name }) => name === settings.schedule);
-  const collective = choices.collectives.find(({ name }) => name === settings.collective);
+  /** @param {"strategy" | "schedule" | "collective"} name @param {string} label */
+  const choice = (name, label) => {
+    const options = choices[/** @type {const} */ ({ strategy: "strategies", schedule: "schedules", collective: "collectives" })[name]];
+    return html`<${Choice} label=${label} id=${`lab-${name}`} value=${settings[name]} options=${options}
+      help=${options.find((option) => option.name === settings[name])?.about}
+      onChange=${(/** @type {string} */ value) => set({ [name]: value })} />`;
+  };
   return html`
     <section class="panel lab-controls" aria-labelledby="lab-title">
       <div class="panel-head">
@@ -36,28 +52,21 @@ export function LabControls() {
         <${Commands} />
       </div>
       <div class="lab-fields">
-        <${Choice} label="Strategy" id="lab-strategy" value=${settings.strategy} options=${choices.strategies}
-          onChange=${(/** @type {string} */ value) => set({ strategy: value })} />
-        <${Count} label="Devices" id="lab-devices" value=${settings.devices} least=${1} most=${mostDevices()}
-          disabled=${!used.has("devices")} onChange=${(/** @type {number} */ value) => set({ devices: value })} />
-        <${Count} label="Micro-batches" id="lab-micro-batches" value=${settings.micro_batches} least=${1}
-          most=${MOST_MICRO_BATCHES} disabled=${!used.has("micro_batches")}
-          onChange=${(/** @type {number} */ value) => set({ micro_batches: value })} />
-        <${Choice} label="Schedule" id="lab-schedule" value=${settings.schedule} options=${choices.schedules}
-          disabled=${!used.has("schedule")} onChange=${(/** @type {string} */ value) => set({ schedule: value })} />
-        <${Choice} label="Collective" id="lab-collective" value=${settings.collective}
-          options=${choices.collectives} disabled=${!used.has("collective")}
-          onChange=${(/** @type {string} */ value) => set({ collective: value })} />
-        <${Count} label="Steps (0: all)" id="lab-steps" value=${settings.steps} least=${0} most=${MOST_STEPS}
-          onChange=${(/** @type {number} */ value) => set({ steps: value })} />
+        ${choice("strategy", "Strategy")}
+        <${Choice} label="Kind of devices" id="lab-kind" value=${store.deviceChoice.value} options=${KINDS}
+          help=${KINDS.find(({ name }) => name === store.deviceChoice.value)?.about}
+          onChange=${(/** @type {any} */ value) => (store.deviceChoice.value = value)} />
+        ${used.has("schedule") && choice("schedule", "Schedule")}
+        ${used.has("collective") && choice("collective", "Collective")}
+        ${choices.details.filter(({ name }) => used.has(/** @type {any} */ (name))).map(({ name, title, about }) => {
+          const [least, most, isOptional] = BOUNDS[name];
+          return html`<${Count} key=${name} label=${title} id=${`lab-${name.replace("_", "-")}`} help=${about}
+            value=${settings[/** @type {"devices"} */ (name)]} least=${least} most=${most()} isOptional=${isOptional}
+            onChange=${(/** @type {number | null} */ value) => set({ [name]: value })} />`;
+        })}
       </div>
       ${used.has("delays") && html`<${Delays} settings=${settings} />`}
-      <div class="lab-words" data-testid="lab-words">
-        <p>${strategy?.about}</p>
-        ${used.has("schedule") && html`<p><b>${schedule?.title}.</b> ${schedule?.about}</p>`}
-        ${used.has("collective") && html`<p><b>${collective?.title}.</b> ${collective?.about}</p>`}
-        ${used.has("devices") && html`<p class="lab-honest">${honestly(settings)}</p>`}
-      </div>
+      ${used.has("devices") && html`<p class="lab-honest" data-testid="lab-honest">${honestly(settings)}</p>`}
     </section>
   `;
 }
@@ -86,8 +95,9 @@ const canTrace = () =>
 function Delays({ settings }) {
   const delays = delaysOf(settings);
   return html`
-    <fieldset class="lab-delays">
-      <legend>Hold up each piece of work of a device, in milliseconds</legend>
+    <fieldset class="lab-delays" aria-describedby="lab-delays-help">
+      <legend>Delays, ms</legend>
+      <p id="lab-delays-help" class="lab-help">Each piece of a device's work is held up for so long: what a slow one does to the others.</p>
       ${delays.map((delay, place) => html`
         <${Count} key=${place} label=${`Device ${place}`} id=${`lab-delay-${place}`} value=${delay} least=${0}
           most=${MOST_DELAY} onChange=${(/** @type {number} */ value) =>
@@ -97,14 +107,22 @@ function Delays({ settings }) {
   `;
 }
 
-/** What so many devices are on this machine. @param {LabSettings} settings */
+/** What so many devices are on this machine, and what came of it. @param {LabSettings} settings */
 function honestly({ devices }) {
   const { info } = store.gpu.value;
-  if (store.deviceChoice.value !== "cpu" && info) {
-    return `Here all ${devices} devices share one GPU (${info.name}), each with a worker and a queue of its own: `
-      + "together they are no faster than it is alone, and moving tensors between them takes time on top. "
-      + "The order, the waiting and the traffic are real.";
-  }
-  return `Here all ${devices} devices are NumPy in the page's one Python, which works for them in turns: nothing `
-    + "happens at the same time, so nothing gets faster. On a GPU, each has a worker of its own.";
+  const cores = navigator.hardwareConcurrency;
+  const shared = store.deviceChoice.value !== "cpu" && info
+    ? `GPU workers all share one GPU here (${info.name}): ${devices} of them are together no faster than it is alone, `
+    : `This machine has ${cores} cores, and no more workers than that compute at a time: ${devices} NumPy workers are `
+      + `at best ${Math.min(cores, devices)} times as fast as one, with small layers slower, `;
+  return `${shared}and moving tensors takes time on top. The order, the waiting and the traffic are real. ${measured()}`;
+}
+
+/** The latest run on several devices that can be compared with one device, in numbers. */
+function measured() {
+  const runs = store.labRuns.value;
+  const run = runs.findLast((each) => each.devices > 1 && comparison(each, runs).againstOne !== null);
+  if (!run) return "Run one device first, then a strategy, and the measured ratio stands here.";
+  const times = comparison(run, runs).againstOne ?? NaN;
+  return `Measured: run ${run.id}, on ${run.devices} ${run.device} devices, was ${times.toFixed(2)} times as fast as one device.`;
 }

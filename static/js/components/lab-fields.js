@@ -3,41 +3,47 @@ import { html } from "../../vendor/preact.js";
 /**
  * One of several.
  * @param {{label: string, id: string, value: string, options: {name: string, title: string}[],
- *          disabled?: boolean, onChange: (value: string) => void}} props
+ *          help?: string, onChange: (value: string) => void}} props `help`: what the choice means
  */
-export function Choice({ label, id, value, options, disabled, onChange }) {
+export function Choice({ label, id, value, options, help, onChange }) {
   return html`
-    <label class="lab-field" data-disabled=${disabled ? "" : undefined}>
-      <span>${label}</span>
-      <select data-testid=${id} value=${value} disabled=${disabled}
+    <div class="lab-field" data-wide>
+      <label for=${id}>${label}</label>
+      <select id=${id} data-testid=${id} value=${value} aria-describedby=${`${id}-help`}
         onChange=${(/** @type {any} */ event) => onChange(event.target.value)}>
         ${options.map(({ name, title }) => html`
           <option key=${name} value=${name} selected=${name === value}>${title}</option>
         `)}
       </select>
-    </label>
+      <p id=${`${id}-help`} class="lab-help">${help}</p>
+    </div>
   `;
 }
 
 /**
  * A whole number from `least` to `most`; anything else is put right when the field is left.
- * @param {{label: string, id: string, value: number, least: number, most: number, disabled?: boolean,
- *          onChange: (value: number) => void}} props
+ * @param {{label: string, id: string, value: number | null, least: number, most: number,
+ *          help?: string, isOptional?: boolean, onChange: (value: number | null) => void}} props
+ *   `isOptional`: the field may be empty, which is null
  */
-export function Count({ label, id, value, least, most, disabled, onChange }) {
+export function Count({ label, id, value, least, most, help, isOptional, onChange }) {
   /** @param {any} event */
   function take({ target }) {
     const wanted = Math.round(Number(target.value));
-    const taken = Number.isFinite(wanted) && target.value !== ""
-      ? Math.min(most, Math.max(least, wanted)) : value;
-    target.value = String(taken);
+    const isEmpty = target.value === "";
+    const isNumber = Number.isFinite(wanted) && !isEmpty;
+    const kept = isEmpty && isOptional ? null : value;
+    const taken = isNumber ? Math.min(most, Math.max(least, wanted)) : kept;
+    target.value = taken === null ? "" : String(taken);
     onChange(taken);
   }
   return html`
-    <label class="lab-field" data-disabled=${disabled ? "" : undefined}>
-      <span>${label}</span>
-      <input type="number" data-testid=${id} inputmode="numeric" min=${least} max=${most} value=${value}
-        disabled=${disabled} onChange=${take} />
-    </label>
+    <div class="lab-field">
+      <label for=${id}>${label}</label>
+      <input type="number" id=${id} data-testid=${id} inputmode="numeric" min=${least} max=${most}
+        value=${value ?? ""} placeholder=${isOptional ? "any" : undefined}
+        aria-describedby=${help ? `${id}-help` : undefined} onChange=${take} />
+      ${help && html`<p id=${`${id}-help`} class="lab-help">${help}</p>`}
+    </div>
   `;
 }

@@ -11,7 +11,7 @@ import { Lane } from "./lane.js";
 /** Kinds of work and what they are called, in the order of a step. */
 export const KINDS = [
   ["input", "input"], ["forward", "forward"], ["gradient", "gradient"], ["update", "update"],
-  ["receive", "receive"], ["send", "send"],
+  ["receive", "receive"], ["send", "send"], ["delay", "held up (pale)"],
 ];
 
 /** One measured step: what each device did when. @param {{run: LabRun | null}} props */
@@ -54,7 +54,7 @@ function Measures({ run, trace }) {
   ];
   const staleness = run.report.mean_staleness;
   if (staleness !== undefined) {
-    measures.push(["staleness", "Staleness", staleness.toFixed(2), "updates, on average"]);
+    measures.push(["mean-staleness", "Staleness", staleness.toFixed(2), "updates, on average"]);
   }
   return html`
     <dl class="lab-measures">

@@ -6,12 +6,25 @@ const HEIGHT = 26;
 const WIDTH = 1000;
 /** Shorter pieces are drawn so wide: what was done shall be seen. */
 const LEAST_WIDTH = 1.2;
+const HELD = new Set(["input", "forward", "gradient", "update"]);
 const MOVES = /** @type {Record<string, (index: number, last: number) => number>} */ ({
   ArrowRight: (index, last) => Math.min(index + 1, last),
   ArrowLeft: (index) => Math.max(index - 1, 0),
   Home: () => 0,
   End: (_index, last) => last,
 });
+
+/**
+ * The kind of work that a delay holds up: it is drawn in a pale shade of its colour.
+ * @param {TraceEvent} event
+ * @param {TraceEvent[]} events of the same device, in order
+ */
+function held({ kind, name, end }, events) {
+  if (kind !== "delay") return undefined;
+  const begun = events.filter((other) => other.start >= end && HELD.has(other.kind));
+  const own = begun.filter((other) => name === `${other.name}, held up`);
+  return own.at(-1)?.kind ?? begun[0]?.kind;
+}
 
 /**
  * One device's work over the time of a step. Tab goes to the lane, arrow keys to its pieces.
@@ -49,7 +62,7 @@ export function Lane({ device, events, whole, looked, onLook }) {
           const isTransfer = event.kind === "receive" || event.kind === "send";
           const x = (WIDTH * event.start) / whole;
           const width = Math.max(LEAST_WIDTH, (WIDTH * (event.end - event.start)) / whole);
-          return html`<rect key=${index} class="lane-piece" data-kind=${event.kind} data-index=${index}
+          return html`<rect key=${index} class="lane-piece" data-kind=${event.kind} data-held=${held(event, events)} data-index=${index}
             data-looked=${event === looked ? "" : undefined} x=${Math.min(x, WIDTH - width)} width=${width}
             y=${isTransfer ? 7 : 2} height=${isTransfer ? HEIGHT - 14 : HEIGHT - 4} />`;
         })}

@@ -7,5 +7,6 @@ what runs here runs in a page.
 
 from playgrad.devices._wgpu.adapters import list_adapters
 from playgrad.devices._wgpu.host import WgpuHost, open
+from playgrad.devices._wgpu.tunings import recall_tunings, remember_tunings
 
-__all__ = ["WgpuHost", "list_adapters", "open"]
+__all__ = ["WgpuHost", "list_adapters", "open", "recall_tunings", "remember_tunings"]

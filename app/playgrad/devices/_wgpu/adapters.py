@@ -56,6 +56,7 @@ def describe(adapter: Any) -> AdapterInfo:
         name=info["device"],
         vendor=info["vendor"],
         architecture=info["architecture"],
+        driver=info["description"],
         backend=info["backend_type"],
         is_software=_is_software(adapter),
         limits=_limits(adapter),

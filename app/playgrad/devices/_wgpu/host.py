@@ -85,6 +85,9 @@ class WgpuHost:
     def destroy_buffer(self, buffer: int) -> None:
         self._pool.destroy(buffer)
 
+    def expect(self, plan: Plan) -> None:
+        """Nothing: here one waits for a kernel while it is compiled."""
+
     def load(self, plan: Plan, external: Mapping[str, int] | None = None) -> int:
         check_plan(plan, self.info.limits)
         buffers: dict[int, Any] = {}

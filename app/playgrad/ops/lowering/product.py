@@ -1,8 +1,9 @@
 """The matrix product that matmul and the three convolution kernels share.
 
-Software adapters get `matmul_register.wgsl` (a tile in registers, no barriers), GPUs
-`matmul_shared.wgsl` (tiles in workgroup memory). A product of great depth and few results is split
-along its depth, and the parts are added in a fixed order, so that runs are reproducible.
+There are two families: `matmul_register.wgsl` (a tile in registers, no barriers) and
+`matmul_shared.wgsl` (tiles in workgroup memory), each with variants; the target's tuning says
+which. A product of great depth and few results is split along its depth, and the parts are added in
+a fixed order, so that runs are reproducible.
 """
 
 from __future__ import annotations
@@ -22,13 +23,33 @@ from playgrad.ops.kernel import (
     input_binding,
     output_binding,
 )
-from playgrad.ops.lowering.register_tile import tile_code, tile_sizes
+from playgrad.ops.lowering.register_tile import tile_code, tile_size
 from playgrad.ops.templates import render
 
-LANES = 8
-"""Invocations of a workgroup of the register family: the width of a processor's vectors."""
 SHARED_RESULTS = 4
 """Rows and columns of results that one invocation makes in the shared-memory family."""
+
+
+@dataclass(frozen=True)
+class RegisterVariant:
+    """Of the register family: the most rows and columns of a tile, invocations of a workgroup, and
+    the workgroups that keep an adapter busy."""
+
+    rows: int
+    columns: int
+    lanes: int
+    groups: int
+
+
+REGISTERS = {
+    # A processor's: the width of its vectors, and about as much as its store of decoded
+    # instructions holds (SwiftShader makes about 20 of a product and 100 of a load).
+    "registers_12x8": RegisterVariant(12, 8, lanes=8, groups=16),
+    # A GPU's: the width of its vectors, and few enough registers for several of them at a time.
+    "registers_4x4": RegisterVariant(4, 4, lanes=64, groups=64),
+}
+SHARED_SIDES = {"shared_64": 16, "shared_32": 8}
+"""Invocations along a side of a workgroup of the shared-memory family, at most."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +117,13 @@ def lower_product(
 
     `name` and `params` go into the plan, to say what the kernels do.
     """
-    if request.target.is_software:
-        family, tiling = f"{name}_register", _register_tiling(product)
+    tuning = request.target.tuning
+    variant = tuning.product if name == "matmul" else tuning.convolution
+    if variant in REGISTERS:
+        family, tiling = f"{name}_register", _register_tiling(product, REGISTERS[variant])
     else:
-        family, tiling = f"{name}_shared", _shared_tiling(product, request.target)
+        side = SHARED_SIDES[variant]
+        family, tiling = f"{name}_shared", _shared_tiling(product, request.target, side)
     splits = tiling.splits
     inputs = tuple(
         input_binding(letter, number, request.inputs[number])
@@ -161,13 +185,14 @@ def _product_call(
     return KernelCall(family, dict(params), code, bindings, workgroups, steps, tiling.results)
 
 
-def _register_tiling(product: Product) -> _Tiling:
-    rows, columns = tile_sizes(product.rows, product.columns)
+def _register_tiling(product: Product, variant: RegisterVariant) -> _Tiling:
+    rows = tile_size(product.rows, variant.rows)
+    columns = tile_size(product.columns, variant.columns)
     across = -(-product.columns // columns)
     tiles = across * -(-product.rows // rows)
-    groups = -(-tiles // LANES)
+    groups = -(-tiles // variant.lanes)
     steps = product.taps * product.depth
-    splits = _splits(groups * product.batch, wanted=16, steps=steps, least=256)
+    splits = _splits(groups * product.batch, wanted=variant.groups, steps=steps, least=256)
     split_depth = product.taps == 1
     taps = product.taps if split_depth else -(-product.taps // splits)
     depth = -(-product.depth // splits) if split_depth else product.depth
@@ -177,7 +202,7 @@ def _register_tiling(product: Product) -> _Tiling:
         "TILE_COLUMNS": columns,
         "TILES_ACROSS": across,
         "TILES": tiles,
-        "LANES": LANES,
+        "LANES": variant.lanes,
         "TAPS_PER_SPLIT": taps,
         "DEPTH_PER_SPLIT": depth,
         "SPLIT_DEPTH": split_depth,
@@ -186,15 +211,15 @@ def _register_tiling(product: Product) -> _Tiling:
     return _Tiling("matmul_register.wgsl", constants, groups, splits, rows * columns)
 
 
-def _shared_tiling(product: Product, target: Target) -> _Tiling:
-    """Tiles of 4 x 4 results for as many invocations as limits allow and the result can use.
+def _shared_tiling(product: Product, target: Target, side: int) -> _Tiling:
+    """Tiles of 4 x 4 results for `side` times `side` invocations, or as many as limits allow and
+    the result can use.
 
     64 where limits allow that many: they fill the vectors of every GPU, and products of one size
     of workgroup can share a dispatch.
     """
     step = 16
     limits = target.limits
-    side = 16
     while (
         side * side > limits.max_compute_invocations_per_workgroup
         or 2 * 4 * step * (SHARED_RESULTS * side + 1) > limits.max_compute_workgroup_storage_size

@@ -1,7 +1,8 @@
 """Lowering of reductions along axes, in a fixed order, and of argmax.
 
 attrs: `axes` (non-negative, sorted). A reduction with few outputs is split into parts that a second
-dispatch reduces; GPUs reduce contiguous elements by a tree in workgroup memory.
+dispatch reduces. Where the target's tuning says so, contiguous elements are reduced by a tree in
+workgroup memory.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from playgrad.ops.templates import render
 LANES = 128
 """Invocations of a tree, where limits allow; a power of two."""
 WANTED_GROUPS = 64
-WANTED_INVOCATIONS = 4096
-WANTED_LANES = 256
-"""Enough to keep a GPU busy with trees or single invocations, and a processor's cores."""
+"""Enough trees to keep a GPU busy."""
+WANTED_INVOCATIONS = {"trees": 4096, "many_invocations": 4096, "few_invocations": 256}
+"""Enough single invocations to keep a GPU busy, or a processor's cores."""
 LEAST_CHUNK = 64
 """Elements below which a split costs more than it gains."""
 
@@ -94,13 +95,14 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
     kept = [axis for axis in range(len(shape)) if axis not in axes]
     outputs, reduced = prod(shape[i] for i in kept), prod(shape[i] for i in axes)
     contiguous = bool(axes) and axes[-1] == len(shape) - 1
-    tree = contiguous and reduced >= LANES // 2 and not request.target.is_software
+    variant = request.target.tuning.reduction
+    tree = contiguous and reduced >= LANES // 2 and variant == "trees"
     first = _Stage(
         kind=kind,
         number=number_type(request.inputs[0], f"reduce_{kind}"),
         outputs=outputs,
         reduced=reduced,
-        chunk=_chunk(outputs, reduced, tree, request.target.is_software),
+        chunk=_chunk(outputs, reduced, tree, WANTED_INVOCATIONS[variant]),
         output_offset=mixed_radix("index", [shape[i] for i in kept], [strides[i] for i in kept]),
         reduced_offset=mixed_radix("index", [shape[i] for i in axes], [strides[i] for i in axes]),
         tree=tree,
@@ -119,7 +121,7 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
         chunk=first.splits,
         output_offset="index",
         reduced_offset=f"index * {outputs}u",
-        tree=outputs == 1 and not request.target.is_software,
+        tree=outputs == 1 and variant == "trees",
     )
     store_part = f"fn store(index: u32, value: {first.number}) {{ parts[index] = value; }}"
     calls = (
@@ -129,14 +131,13 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
     return Lowering(calls, scratch=(4 * outputs * first.splits,))
 
 
-def _chunk(outputs: int, reduced: int, tree: bool, is_software: bool) -> int:
+def _chunk(outputs: int, reduced: int, tree: bool, invocations: int) -> int:
     """Elements that one part reduces: all, unless there are too few outputs to share the work."""
     workers = max(outputs, 1)
     if tree:
         splits = min(-(-WANTED_GROUPS // workers), reduced // (8 * LANES))
     else:
-        wanted = WANTED_LANES if is_software else WANTED_INVOCATIONS
-        splits = min(-(-wanted // workers), reduced // LEAST_CHUNK)
+        splits = min(-(-invocations // workers), reduced // LEAST_CHUNK)
     return max(1, -(-reduced // max(splits, 1)))
 
 

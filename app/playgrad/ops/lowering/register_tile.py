@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MOST_ROWS, MOST_COLUMNS = 12, 8
-"""More do not fit a processor's store of decoded instructions: SwiftShader makes about 20 of a
-product and 100 of a load."""
 
-
-def tile_sizes(rows: int, columns: int) -> tuple[int, int]:
-    """Rows and columns of a tile for so many of the result: as equal as can be, so that little of
-    the last one lies past the edge."""
-    return _share(rows, MOST_ROWS), _share(columns, MOST_COLUMNS)
-
-
-def _share(size: int, most: int) -> int:
+def tile_size(size: int, most: int) -> int:
+    """Rows or columns of a tile for ``size`` of the result, at most ``most``: as equal as can be,
+    so that little of the last tile lies past the edge."""
     return -(-size // -(-size // most))
 
 

@@ -49,7 +49,7 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
         "LOGARITHM": logarithm,
         "store": request.store("result"),
     }
-    if request.target.is_software or classes < LANES:
+    if request.target.tuning.reduction != "trees" or classes < LANES:
         return Lowering(
             (item_kernel(request, "softmax.wgsl", rows, bindings, params, steps, **constants),)
         )

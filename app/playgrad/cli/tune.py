@@ -1,0 +1,79 @@
+"""``playgrad tune``: measure which variants of kernels are fastest on a GPU, and remember them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any
+
+from playgrad.cli.lists import print_table
+from playgrad.devices import registry
+from playgrad.devices.tuning import VARIANTS, Times, Tuning, default_tuning
+from playgrad.errors import DeviceError
+from playgrad.runtime.tuner import Probe, tune
+
+
+def run_tune(options: argparse.Namespace) -> int:
+    """List, forget, or measure, as ``options`` say."""
+    if options.list:
+        return _list(options.json)
+    device = registry.gpu(int(options.device.partition(":")[2] or 0))
+    if options.forget:
+        registry.keep_tuning(device, None)
+        print(f"{device.name} ({device.adapter}): forgotten")
+        return 0
+    probes: list[Probe] = []
+    times: dict[str, Any] = {}
+
+    def report(probe: Probe, found: Times) -> None:
+        probes.append(probe)
+        times.update(found)
+
+    tuning = tune(device, report)
+    if options.json:
+        print(json.dumps({"adapter": device.adapter, "seconds": times, "tuning": asdict(tuning)}))
+        return 0
+    print(f"{device.name} ({device.adapter}), 10^9 operations a second:")
+    for kind, variants in VARIANTS.items():
+        _print_kind(
+            kind, variants, [probe for probe in probes if probe.kind == kind], times, tuning
+        )
+    return 0
+
+
+def _print_kind(
+    kind: str, variants: tuple[str, ...], probes: list[Probe], times: Times, tuning: Tuning
+) -> None:
+    rows = [["", *variants]]
+    for probe in probes:
+        found = times[probe.name]
+        rates = [_rate(probe, found[name]) if name in found else "wrong" for name in variants]
+        rows.append([probe.name, *rates])
+    print()
+    print_table(rows)
+    print(f"{kind}: {tuning.of(kind)}")
+
+
+def _rate(probe: Probe, seconds: float) -> str:
+    return f"{probe.work / seconds / 1e9:.3g}"
+
+
+def _list(as_json: bool) -> int:
+    """What each GPU runs, and why."""
+    adapters = registry.gpu_adapters()
+    if not adapters:
+        raise DeviceError("WebGPU offers no adapter here.", hint="Install a driver.")
+    found = []
+    for number, info in enumerate(adapters):
+        known = registry.known_tuning(info)
+        tuning = known or default_tuning(info.is_software)
+        why = "measured" if known else "by kind"
+        found.append(
+            {"device": f"gpu:{number}", "adapter": info.name, "why": why, **asdict(tuning)}
+        )
+    if as_json:
+        print(json.dumps(found))
+    else:
+        print_table([list(entry.values()) for entry in found])
+    return 0

@@ -1,0 +1,238 @@
+"""Measures which variants of kernels are the fastest on an opened GPU.
+
+A probe is one operation at one size. Each variant of its kernel is compiled as in any program, held
+to NumPy, and replayed many times a submit. Which one wins is decided in `devices.tuning.choose`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from playgrad.compiler.compile import compile_program
+from playgrad.compiler.place import Policy
+from playgrad.compiler.program import Program
+from playgrad.devices import registry
+from playgrad.devices.device import Device
+from playgrad.devices.tuning import VARIANTS, Times, Tuning, choose, default_tuning
+from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
+from playgrad.errors import KernelError
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import OpDef, lookup
+from playgrad.ops.state import placeholder
+
+Array = np.ndarray[Any, Any]
+
+SLICE = 0.005
+"""Seconds of a repeat: long beside what a submit costs, short beside a user's patience."""
+REPEATS = 5
+HEATS = 3
+"""Single replays after which slow variants that have lost leave the race."""
+MOST_REPLAYS = 512
+LOST = 2.0
+"""A variant has lost that takes so many times as long as another, and more than a slice."""
+PATIENCE = 3.0
+"""Seconds after which an adapter measured unasked is asked no more; what is unknown then runs the
+default."""
+ACCURACY = 1e-4
+"""Of float32 sums in any order, relative to the largest result."""
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One operation at one size, and the operations on numbers that it takes."""
+
+    name: str
+    kind: str
+    op: OpDef
+    shapes: tuple[tuple[int, ...], ...]
+    work: int
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+    def arrays(self) -> list[Array]:
+        """The inputs: the same in every measurement."""
+        random = np.random.default_rng(0)
+        return [random.standard_normal(shape, np.float32) for shape in self.shapes]
+
+
+_PLAIN = {"transpose_a": False, "transpose_b": False}
+_WINDOW = {"strides": [1, 1], "padding": [[0, 0], [0, 0]]}
+_IMAGE, _FILTERS, _PIXELS = (4, 26, 26, 32), (3, 3, 32, 64), (4, 24, 24, 64)
+_CONVOLUTION = 2 * math.prod(_PIXELS) * math.prod(_FILTERS[:3])
+
+PROBES = (
+    Probe(
+        "square product", "product", lookup("matmul"), ((512, 512), (512, 512)),
+        2 * 512**3, _PLAIN,
+    ),
+    Probe(
+        "skinny product", "product", lookup("matmul"), ((64, 784), (784, 128)),
+        2 * 64 * 784 * 128, _PLAIN,
+    ),
+    Probe(
+        "convolution", "convolution", lookup("conv2d"), (_IMAGE, _FILTERS),
+        _CONVOLUTION, _WINDOW,
+    ),
+    Probe(
+        "filter gradient", "convolution", lookup("conv2d_filter_gradient"), (_IMAGE, _PIXELS),
+        _CONVOLUTION, {**_WINDOW, "kernel_size": [3, 3]},
+    ),
+    Probe(
+        "sums of rows", "reduction", lookup("reduce_sum"), ((512, 2048),), 512 * 2048,
+        {"axes": [1], "keepdims": False},
+    ),
+    Probe(
+        "sums of columns", "reduction", lookup("reduce_sum"), ((4096, 128),), 4096 * 128,
+        {"axes": [0], "keepdims": False},
+    ),
+)  # fmt: skip
+
+
+class Tuner:
+    """Measures one device, a probe at a time.
+
+    Attributes:
+        times: seconds by probe and variant, of the probes that were measured.
+        spent: seconds that measuring has taken.
+    """
+
+    def __init__(
+        self,
+        device: WebGpuDevice,
+        probes: Sequence[Probe] = PROBES,
+        patience: float = math.inf,
+    ) -> None:
+        self.device = device
+        self.times: dict[str, Mapping[str, float]] = {}
+        self.spent = 0.0
+        self._probes = probes
+        self._patience = patience
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all was measured, or so much time was spent that nothing more should be."""
+        return len(self.times) == len(self._probes) or self.spent > self._patience
+
+    def measure_next(self) -> Probe:
+        """Measure the next probe."""
+        started = time.perf_counter()
+        probe = self._probes[len(self.times)]
+        self.times[probe.name] = _measure(self.device, probe)
+        self.spent += time.perf_counter() - started
+        return probe
+
+    def tuning(self) -> Tuning:
+        """The best by what was measured so far."""
+        kinds = {probe.name: probe.kind for probe in self._probes}
+        return choose(self.times, kinds, default_tuning(self.device.target.is_software))
+
+
+def tune(device: WebGpuDevice, report: Callable[[Probe, Times], None]) -> Tuning:
+    """Measure all there is to measure, and remember what is best.
+
+    Args:
+        report: called after each probe, with all times so far.
+    """
+    tuner = Tuner(device)
+    while not tuner.is_done:
+        report(tuner.measure_next(), tuner.times)
+    registry.keep_tuning(device, tuner.tuning())
+    return tuner.tuning()
+
+
+def ensure_tuned(device: Device) -> None:
+    """Measure a GPU of a kind that was never measured, once, before anything is compiled for it.
+    Not in a page, which asks for one probe after the other while no program runs.
+
+    Raises:
+        DeviceLostError: it did not survive. Next time the defaults run.
+    """
+    if sys.platform == "emscripten" or not isinstance(device, WebGpuDevice):
+        return
+    with _lock:
+        if not registry.is_untuned(device):
+            return
+        tuner = Tuner(device, patience=PATIENCE)
+        try:
+            while not tuner.is_done:
+                tuner.measure_next()
+        finally:
+            with suppress(OSError):  # nowhere to remember it: this process still does
+                registry.keep_tuning(device, tuner.tuning())
+
+
+def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
+    """Seconds by variant, of those that compile and give the right numbers."""
+    graph, arrays = Graph(), probe.arrays()
+    with graph.as_default():
+        inputs = [placeholder("float32", shape) for shape in probe.shapes]
+        result = graph.add(probe.op, inputs, probe.attrs).output
+    feeds = {tensor.node.name: array for tensor, array in zip(inputs, arrays, strict=True)}
+    (expected,) = probe.op.reference(arrays, probe.attrs)
+    program = Program(graph, [result], feeds={tensor.node.name: tensor for tensor in inputs})
+    shapes = {name: array.shape for name, array in feeds.items()}
+    compiled = compile_program(program, shapes, Policy(device.name, [device.name]))
+    (fetch,) = compiled.program.fetches
+    loaded: dict[str, LoadedPlan] = {}
+    right: dict[str, LoadedPlan] = {}
+    try:
+        for variant in VARIANTS[probe.kind]:
+            tuning = replace(default_tuning(device.target.is_software), **{probe.kind: variant})
+            plan = compiled.plan(device.name, replace(device.target, measured=tuning), {})
+            try:
+                loaded[variant] = device.load(plan, {})
+                found, _, _ = loaded[variant].run(0, feeds, [fetch.name])
+            except KernelError:
+                continue
+            if _agrees(found[fetch.name], expected):
+                right[variant] = loaded[variant]
+        return _race(right)
+    finally:
+        for each in loaded.values():
+            each.unload()
+
+
+def _race(plans: Mapping[str, LoadedPlan]) -> dict[str, float]:
+    """Seconds that a replay takes, by variant."""
+    times = _least_seconds(plans, dict.fromkeys(plans, 1), HEATS)
+    limit = max(SLICE, LOST * min(times.values(), default=0.0))
+    contenders = {variant: plans[variant] for variant in plans if times[variant] < limit}
+    replays = {variant: _replays(plan) for variant, plan in contenders.items()}
+    return times | _least_seconds(contenders, replays, REPEATS)
+
+
+def _least_seconds(
+    plans: Mapping[str, LoadedPlan], replays: Mapping[str, int], repeats: int
+) -> dict[str, float]:
+    """Seconds of a replay, the least of ``repeats``. Variants take turns, so that whatever else the
+    machine does disturbs them alike."""
+    times = dict.fromkeys(plans, math.inf)
+    for _ in range(repeats):
+        for variant, plan in plans.items():
+            count = replays[variant]
+            times[variant] = min(times[variant], plan.run(0, {}, [], count)[2] / count)
+    return times
+
+
+def _agrees(found: Array, expected: Array) -> bool:
+    # Not the other way round: nothing is less than a NaN.
+    return bool(np.abs(found - expected).max() <= ACCURACY * np.abs(expected).max())
+
+
+def _replays(plan: LoadedPlan) -> int:
+    """How many fill a slice."""
+    replays, seconds = 1, plan.run(0, {}, [])[2]
+    while seconds < SLICE / 2 and replays < MOST_REPLAYS:
+        replays = min(MOST_REPLAYS, math.ceil(replays * SLICE / seconds))
+        seconds = plan.run(0, {}, [], replays)[2]
+    return replays

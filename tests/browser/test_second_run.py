@@ -1,0 +1,161 @@
+"""A second run of the same program compiles nothing and sends no data set again; never stale."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.playground import Playground
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Engine
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+DATA_BYTES = 2000 * 28 * 28
+_LISTEN = """() => {
+  globalThis.counted = { bytes: 0, pipelines: 0 };
+  const listen = (prototype, name, note) => {
+    const original = prototype[name];
+    prototype[name] = function (...given) {
+      note(...given);
+      return original.apply(this, given);
+    };
+  };
+  const written = (buffer, offset, data) => (counted.bytes += data.byteLength);
+  listen(GPUQueue.prototype, "writeBuffer", written);
+  const pipeline = () => (counted.pipelines += 1);
+  listen(GPUDevice.prototype, "createComputePipelineAsync", pipeline);
+  listen(GPUDevice.prototype, "createComputePipeline", pipeline);
+}"""
+_TAKE = """() => {
+  const taken = { ...counted };
+  Object.assign(counted, { bytes: 0, pipelines: 0 });
+  return taken;
+}"""
+
+PROGRAM = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+random = np.random.default_rng(0)
+x = random.integers(0, 256, (2000, 28, 28), np.uint8)
+y = random.integers(0, 10, 2000).astype(np.int32)
+# CHANGE
+model = pg.Sequential([nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(8), nn.Dense(10)])
+model.compile(
+    optimizer=pg.optim.SGD(0.1),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+)
+losses = model.fit(x, y, batch_size=500, epochs=1, verbose=0).losses
+# AGAIN
+print(losses.tobytes().hex())
+"""
+STATS = """
+import json
+from playgrad.devices import registry
+device = registry.gpu(0)
+own, raw = device.stats(), device.host.stats()
+print(json.dumps([
+    own["buffers"], own["bytes"], own["programs"], own["kept_buffers"], own["kept_bytes"],
+    raw["buffers"], raw["bytes"],
+]))
+"""
+
+
+@pytest.fixture(scope="module")
+def listening(engine: Engine) -> Iterator[Engine]:
+    """The engine, with a device worker that counts bytes and pipelines."""
+    result = engine.run("import playgrad as pg\npg.Session(device='gpu')")
+    assert result["state"] == "done", result["error"]
+    engine.device_worker().evaluate(_LISTEN)
+    yield engine
+
+
+def run(engine: Engine, change: str = "", again: str = "", source: str = PROGRAM) -> Any:
+    """What the program printed, bytes written to the device and pipelines made for it."""
+    result = engine.run(source.replace("# CHANGE", change).replace("# AGAIN", again))
+    assert result["state"] == "done", result["error"]
+    counted = engine.device_worker().evaluate(_TAKE)
+    return result["stdout"], counted["bytes"], counted["pipelines"]
+
+
+def reset(engine: Engine) -> None:
+    engine.page.evaluate("""() => {
+      const idle = engine.next(({ kind, state }) => kind === "status" && state === "idle");
+      engine.client.post("reset");
+      return idle;
+    }""")
+
+
+def test_a_second_run_sends_and_compiles_nothing_again(listening: Engine) -> None:
+    reset(listening)
+    losses, sent, _ = run(listening)
+    assert sent > DATA_BYTES
+    for _ in range(2):
+        again, sent, pipelines = run(listening)
+        assert (again, pipelines) == (losses, 0)
+        assert sent < 100_000  # weights and labels
+
+
+def test_another_learning_rate_compiles_and_sends_nothing_either(listening: Engine) -> None:
+    run(listening)
+    losses, sent, pipelines = run(listening, source=PROGRAM.replace("SGD(0.1)", "SGD(0.2)"))
+    assert sent < 100_000
+    assert pipelines == 0
+    reset(listening)
+    assert run(listening, source=PROGRAM.replace("SGD(0.1)", "SGD(0.2)"))[0] == losses
+
+
+def test_another_network_sends_no_data_either(listening: Engine) -> None:
+    run(listening)
+    _, sent, _ = run(listening, source=PROGRAM.replace("nn.Dense(8)", "nn.Dense(12)"))
+    assert sent < 200_000
+
+
+@pytest.mark.parametrize("change", ["x[0, 0, 0] ^= 128", "x[-1, -1, -1] ^= 128", "x = x[::-1]"])
+def test_changed_data_is_never_stale(listening: Engine, change: str) -> None:
+    reset(listening)
+    fresh, _, _ = run(listening, change)
+    reset(listening)
+    unchanged, _, _ = run(listening)
+    losses, sent, _ = run(listening, change)
+    assert sent > DATA_BYTES
+    assert losses == fresh != unchanged
+    assert run(listening)[0] == unchanged
+
+
+def test_an_array_changed_between_two_fits_is_sent_again(listening: Engine) -> None:
+    fit = "losses = model.fit(x, y, batch_size=500, epochs=1, verbose=0).losses"
+    reset(listening)
+    same, sent, _ = run(listening, again=fit)
+    assert DATA_BYTES < sent < 1.5 * DATA_BYTES
+    changed, sent, _ = run(listening, again=f"x[:] = x[::-1].copy()\n{fit}")
+    assert DATA_BYTES < sent < 1.5 * DATA_BYTES
+    copied, _, _ = run(listening, again=fit.replace("fit(x", "fit(x[::-1].copy()"))
+    assert changed == copied != same
+
+
+def test_kept_data_counts_apart_goes_unused_after_a_run_and_with_a_reset(
+    playground: Playground,
+) -> None:
+    def counts() -> Any:
+        return json.loads(playground.finish(STATS))
+
+    size = DATA_BYTES
+    playground.finish(PROGRAM)
+    assert counts() == [0, 0, 0, 1, size, 1, size]
+    assert counts() == [0] * 7
+    playground.finish(PROGRAM)
+    playground.timed("reset", "ready")
+    assert counts() == [0] * 7
+    playground.start(PROGRAM.replace("epochs=1", "epochs=100_000"))
+    playground.wait(lambda: playground.expect_status("running") != "" and playground.steps > 10)
+    playground.timed("stop", "stopped")
+    assert counts() == [0, 0, 0, 1, size, 1, size]
+    playground.timed("reset", "ready")
+    assert counts() == [0] * 7

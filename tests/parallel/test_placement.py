@@ -1,0 +1,292 @@
+"""Automatic placement: the scheduling, what it decides, and how it explains itself."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.compiler.place import Policy, decide
+from playgrad.compiler.program import Program
+from playgrad.errors import DeviceError, GraphError, OutOfMemoryError, UnsupportedOpError
+from playgrad.graph.opdef import OpDef
+from playgrad.parallel.placement.heft import Work, schedule
+from playgrad.runtime.timeline import timeline
+from playgrad.runtime.trace import Trace
+
+NAP = 0.02
+
+
+def _nap(inputs: Any, attrs: Any) -> list[np.ndarray]:
+    time.sleep(NAP)
+    return [inputs[0] + 1]
+
+
+HEAVY = OpDef("nap", lambda inputs, attrs: [inputs[0]], _nap)
+"""Takes a known time, and none of the cores: two of them at the same time take as long as one."""
+
+
+def branches(graph: pg.Graph, count: int) -> tuple[pg.Tensor, pg.Tensor]:
+    """An input, and the sum of equally heavy branches, with a variable in each."""
+    x = pg.placeholder("float32", (4,), name="x")
+    total = x
+    for number in range(count):
+        with pg.name_scope(f"branch_{number}"):
+            weight = pg.Variable(np.full(4, number + 2.0, np.float32), name="w")
+            value = graph.add(HEAVY, [x * weight], name="nap_0").output
+            value = graph.add(HEAVY, [pg.tanh(value) * weight], name="nap_1").output
+        total = total + value
+    return x, total
+
+
+FEED = np.array([0.1, -0.2, 0.3, 0.4], np.float32)
+
+
+def test_the_example_of_the_paper() -> None:
+    """Figures 2 to 4 of Topcuoglu et al. 2002: ten tasks on three processors take 80."""
+    costs = [
+        (14, 16, 9), (13, 19, 18), (11, 13, 19), (13, 8, 17), (12, 13, 10),
+        (13, 16, 9), (7, 15, 11), (5, 11, 14), (18, 12, 20), (21, 7, 16),
+    ]  # fmt: skip
+    edges = {
+        (1, 2): 18, (1, 3): 12, (1, 4): 9, (1, 5): 11, (1, 6): 14, (2, 8): 19, (2, 9): 16,
+        (3, 7): 23, (4, 8): 27, (4, 9): 23, (5, 9): 13, (6, 8): 15, (7, 10): 17, (8, 10): 11,
+        (9, 10): 13,
+    }  # fmt: skip
+    works = [
+        Work(
+            dict(zip(("p1", "p2", "p3"), map(float, row), strict=True)),
+            {a - 1: size for (a, b), size in edges.items() if b == number},
+        )
+        for number, row in enumerate(costs, start=1)
+    ]
+    placed, _ = schedule(works, lambda a, b, size: float(size * (a != b)), {}, {}, {})
+    assert max(work.end for work in placed) == 80
+    assert [work.device for work in placed] == [
+        "p3", "p1", "p3", "p2", "p3", "p2", "p3", "p1", "p2", "p2",
+    ]  # fmt: skip
+
+
+def test_equal_branches_go_to_two_devices(graph: pg.Graph) -> None:
+    """With few transfers, each branch whole, and the values of one device."""
+    pg.set_logical_devices(cpu=2)
+    x, total = branches(graph, 2)
+    with pg.Session(graph, "cpu") as session:
+        expected = session.run(total, {x: FEED})
+    with pg.Session(graph, "cpu", placement="auto") as session:
+        np.testing.assert_array_equal(session.run(total, {x: FEED}), expected)
+        summary = session.placement_summary(total, {x: FEED})
+        traces = [Trace() for _ in range(3)]
+        for trace in traces:
+            session.run(total, {x: FEED}, trace)
+    real = min(timeline(trace).seconds for trace in traces)
+    print(f"predicted {summary.prediction.seconds:.4f} s, measured {real:.4f} s")
+    homes = {d.node: d.device for d in summary.decisions}
+    for branch in ("branch_0", "branch_1"):
+        assert len({home for name, home in homes.items() if name.startswith(branch)}) == 1
+    assert homes["branch_0/nap_1"] != homes["branch_1/nap_1"]
+    assert 0 < summary.prediction.bytes_moved <= 3 * FEED.nbytes
+    assert 4 * NAP < summary.alone.seconds < 8 * NAP
+    assert summary.prediction.seconds < 0.9 * summary.alone.seconds
+    assert summary.conclusion is not None and "ms on cpu:0 alone" in summary.conclusion
+    text = str(summary)
+    assert "earliest finish: " in text and " on cpu:1" in text and " against " in text
+    assert "bytes from cpu:0)" in text  # what the second branch waits for
+
+
+def test_a_chain_stays_on_one_device(graph: pg.Graph) -> None:
+    pg.set_logical_devices(cpu=3)
+    x, total = branches(graph, 1)
+    with pg.Session(graph, "cpu", placement="auto") as session:
+        summary = session.placement_summary(total, {x: FEED})
+    assert {d.device for d in summary.decisions} == {"cpu:0"}
+    assert summary.headline.startswith("One device is best: ")
+    assert "all on one device: cpu:0" in str(summary)
+    assert summary.prediction.bytes_moved == 0
+
+
+def test_what_the_user_says_comes_first(graph: pg.Graph) -> None:
+    """Scopes are kept, and what is written in place is where its variable is."""
+    pg.set_logical_devices(cpu=2)
+    with pg.device("cpu:1"):
+        w = pg.Variable(np.ones(4, np.float32), name="w")
+    own = pg.Variable(np.ones(4, np.float32), name="own")
+    x, total = branches(graph, 2)
+    changes = [w.assign_add(total * own), own.assign_add(total, name="change")]
+    update = pg.group(*changes)
+    with pg.Session(graph, "cpu", placement="auto") as session:
+        session.run(update, {x: FEED})
+        found = {d.node: d for d in session.placement_summary(update, {x: FEED}).decisions}
+        assert session.policy.wish(w.node) == "cpu:1"
+    assert found["change"].reason == "with the variable own"
+    assert found["change"].device == found["own"].device
+    assert (found["w"].device, found["w"].reason) == ("cpu:1", "asked for by device scope")
+
+
+@pytest.mark.parametrize("placement", ["auto", None])
+def test_what_cannot_be(graph: pg.Graph, placement: str | None) -> None:
+    pg.set_logical_devices(cpu=2)
+    x = pg.placeholder("float32", (4,), name="x")
+    with pg.device("cpu:7"):
+        y = pg.exp(x, name="y")
+    feeds = {"x:0": FEED}
+    with (
+        pg.Session(graph, "cpu", placement=placement) as session,
+        pytest.raises(DeviceError, match=r"'y' is placed on cpu:7, which does not exist"),
+    ):
+        session.run(y, feeds)
+    with pg.Session(graph, "cpu", placement=placement, soft_placement=True) as session:
+        np.testing.assert_allclose(session.run(y, feeds), np.exp(FEED), rtol=1e-6)
+        summary = session.placement_summary(y, feeds)
+    (decision,) = [d for d in summary.decisions if d.node == "y"]
+    assert decision.device == "cpu:0"
+    if placement is None:
+        assert decision.reason == "soft: cpu:7 does not exist"
+
+
+def test_no_kernel_on_a_gpu(graph: pg.Graph) -> None:
+    x = pg.constant(np.ones(3), dtype="float64")
+    y = pg.exp(x, name="y")
+    policy = Policy("gpu:0", ("cpu:0", "gpu:0"))
+    program = Program(graph, [y])
+    found = {node.name: decision for node, decision in decide(program, policy).items()}
+    assert found["y"].device == "cpu:0"
+    assert found["y"].reason == "only the cpu can run it: no GPU has float64 values"
+    y.node.device = "gpu:0"
+    with pytest.raises(UnsupportedOpError, match=r"cannot run on gpu:0: no GPU has float64"):
+        decide(program, policy)
+    soft = Policy("cpu:0", ("cpu:0", "gpu:0"), soft=True)
+    found = {node.name: decision for node, decision in decide(program, soft).items()}
+    assert found["y"].reason == "soft: gpu:0 cannot run it: no GPU has float64 values"
+
+
+def test_wrong_wishes(graph: pg.Graph) -> None:
+    with pytest.raises(GraphError, match=r"'best' is not a placement. Give 'auto'"):
+        pg.Session(graph, "cpu", placement="best")
+    wish = pg.parallel.Automatic(("cpu:0", "cpu:9"))
+    x, total = branches(graph, 1)
+    with (
+        pg.Session(graph, "cpu", placement=wish) as session,
+        pytest.raises(DeviceError, match="there is no cpu:9 here to place operations on"),
+    ):
+        session.run(total, {x: FEED})
+    model = pg.Sequential([nn.Dense(2)])
+    with pytest.raises(GraphError, match="Give either it or a placement"):
+        model.compile(loss="mse", strategy=pg.parallel.DataParallel(2), placement="auto")
+
+
+def test_of_a_function(graph: pg.Graph) -> None:
+    """The summary explains every way of placing."""
+    pg.set_logical_devices(cpu=2)
+    x, total = branches(graph, 2)
+
+    def second_branch(node: pg.Node) -> str | None:
+        return "cpu:1" if node.name.startswith("branch_1/") else None
+
+    with pg.Session(graph, "cpu", placement=second_branch) as session:
+        summary = session.placement_summary(total, {x: FEED})
+    assert summary.conclusion is None
+    assert summary.headline.startswith("Predicted: ")
+    assert "bytes moved; " in summary.headline and summary.headline.endswith(" on cpu:0.")
+    lines = str(summary).splitlines()
+    scope = lines.index("branch_1")
+    assert lines[scope + 1] == (
+        "  cpu:1  w, mul, nap_0 and 3 more: chosen by the placement function"
+    )
+    plain = summary.as_dict()
+    assert plain["seconds"] == summary.prediction.seconds
+    assert {row["device"] for row in plain["rows"]} == {"cpu:0", "cpu:1"}
+
+
+def test_room_on_the_devices(graph: pg.Graph) -> None:
+    """Variables that fit on no device alone are divided; those that fit nowhere are refused."""
+    pg.set_logical_devices(cpu=2)
+    with graph.as_default():
+        x = pg.placeholder("float32", (1, 64), name="x")
+        value = x
+        for number in range(2):
+            weight = pg.Variable(np.full((64, 64), 0.01, np.float32), name=f"w_{number}")
+            value = pg.matmul(value, weight)
+    feeds = {x: np.ones((1, 64), np.float32)}
+    room = pg.parallel.Automatic(memory={"cpu:0": 20_000, "cpu:1": 20_000})
+    with pg.Session(graph, "cpu", placement=room) as session:
+        session.run(value, feeds)
+        homes = {session.policy.wish(graph.node(f"w_{number}")) for number in range(2)}
+        assert homes == {"cpu:0", "cpu:1"}
+        headline = session.placement_summary(value, feeds).headline
+        assert "no device has room for all of it" in headline
+    room = pg.parallel.Automatic(memory={"cpu:0": 20_000, "cpu:1": 10_000})
+    with (
+        pg.Session(graph, "cpu", placement=room) as session,
+        pytest.raises(OutOfMemoryError, match="no device has room for 16,384 bytes"),
+    ):
+        session.run(value, feeds)
+
+
+def test_variables_move_with_their_values(graph: pg.Graph) -> None:
+    pg.set_logical_devices(cpu=2)
+    x, total = branches(graph, 2)
+    first, second = graph.node("branch_0/w"), graph.node("branch_1/w")
+    with pg.Session(graph, "cpu") as session:
+        session.assign({second.output: np.full(4, 7.0, np.float32)})
+        expected = session.run(total, {x: FEED})
+        session.set_placement("auto")
+        np.testing.assert_array_equal(session.run(total, {x: FEED}), expected)
+        assert session.policy.wish(first) != session.policy.wish(second)
+        session.set_placement("auto")  # nothing new
+        assert session.policy.wish(first) != session.policy.wish(second)
+        session.set_placement(None)
+        assert session.policy.wish(first) is None
+        np.testing.assert_array_equal(session.run(total, {x: FEED}), expected)
+
+
+def test_training_with_it() -> None:
+    """A model whose two branches are trained as on one device."""
+    pg.set_logical_devices(cpu=2)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 6)).astype(np.float32)
+    y = x[:, :3].argmax(1)
+    losses = []
+    for placement in (None, "auto"):
+        pg.reset_default_graph(3)
+        points = pg.Input((6,))
+        ends = [nn.Dense(8, activation="tanh")(points) for _ in range(2)]
+        model = pg.Model(points, nn.Dense(3)(nn.Concatenate()(ends)))
+        loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile("adam", loss, device="cpu", placement=placement)
+        losses.append(model.fit(x, y, batch_size=20, epochs=3, verbose=0).losses)
+        if placement:
+            summary = model.session.placement_summary(model.training_targets)
+            assert summary.conclusion is not None
+        model.close()
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-5)
+
+
+@pytest.mark.gpu
+def test_processor_and_gpu_together(graph: pg.Graph) -> None:
+    """What only the processor can do is there; values are right whatever the model decides."""
+    x, total = branches(graph, 1)
+    y = pg.matmul(pg.reshape(total, [1, 4]), np.full((4, 4), 0.5, np.float32), name="product")
+    wish = pg.parallel.Automatic(("gpu:0", "cpu:0"))
+    with pg.Session(graph, "cpu") as session:
+        expected = session.run(y, {x: FEED})
+    with pg.Session(graph, "gpu", placement=wish) as session:
+        np.testing.assert_allclose(session.run(y, {x: FEED}), expected, rtol=1e-4)
+        found = {d.node: d for d in session.placement_summary(y, {x: FEED}).decisions}
+    assert found["branch_0/nap_0"].device == "cpu:0"
+
+
+@pytest.mark.gpu
+def test_logical_devices_of_one_adapter_are_no_faster(graph: pg.Graph) -> None:
+    pg.set_logical_devices(gpu=2)
+    x = pg.placeholder("float32", (64, 64), name="x")
+    y = pg.matmul(x, x) + pg.matmul(x, x, transpose_b=True)
+    feeds = {x: np.ones((64, 64), np.float32)}
+    with pg.Session(graph, "gpu", placement="auto") as session:
+        summary = session.placement_summary(y, feeds)
+    assert {d.device for d in summary.decisions} == {"gpu:0"}
+    assert summary.headline.startswith("One device: ") and "there is no other" in summary.headline

@@ -1,0 +1,202 @@
+"""Choosing kernel variants by measurement: the decision, measuring for real, remembering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad.devices import registry
+from playgrad.devices.base import AdapterInfo
+from playgrad.devices.tuning import (
+    HARDWARE,
+    SOFTWARE,
+    VARIANTS,
+    Tuning,
+    adapter_key,
+    choose,
+    dump_tunings,
+    parse_tunings,
+)
+from playgrad.graph.opdef import OpDef, lookup
+from playgrad.ops.kernel import KernelRequest, Lowering
+from playgrad.runtime.tuner import PROBES, Probe, Tuner, ensure_tuned, tune
+
+KINDS = {"square": "product", "skinny": "product", "rows": "reduction"}
+MEASURED = Tuning("registers_4x4", "shared_32", "many_invocations")
+SMALL = Probe(
+    "small", "product", lookup("matmul"), ((40, 30), (30, 20)), 48000,
+    {"transpose_a": False, "transpose_b": False},
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty cache, from which devices are opened anew."""
+    monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path / "cache"))
+    registry.close_gpus()
+    yield tmp_path / "cache" / "tunings.json"
+    registry.close_gpus()
+
+
+# The decision
+
+
+def test_the_fastest_over_all_probes_of_a_kind_wins() -> None:
+    times = {
+        "square": {"shared_64": 1.0, "shared_32": 0.5, "registers_4x4": 0.4},
+        "skinny": {"shared_64": 1.0, "shared_32": 0.5, "registers_4x4": 2.0},
+        "rows": {"trees": 1.0, "many_invocations": 3.0, "few_invocations": 0.1},
+    }
+    assert choose(times, KINDS, HARDWARE) == Tuning("shared_32", "shared_64", "few_invocations")
+
+
+@pytest.mark.parametrize("seconds, winner", [(0.96, "shared_64"), (0.94, "shared_32")])
+def test_near_ties_do_not_flip(seconds: float, winner: str) -> None:
+    times = {"square": {"shared_64": 1.0, "shared_32": seconds}, "skinny": {}}
+    assert choose(times, {"square": "product"}, HARDWARE).product == winner
+
+
+def test_a_variant_must_be_right_in_every_probe_of_its_kind() -> None:
+    times = {"square": {"shared_64": 1.0, "shared_32": 0.1}, "skinny": {"shared_64": 1.0}}
+    assert choose(times, KINDS, HARDWARE) == HARDWARE
+
+
+def test_a_default_with_wrong_numbers_loses_to_anything_right() -> None:
+    times = {"square": {"shared_32": 9.0}, "skinny": {"shared_32": 9.0}}
+    assert choose(times, KINDS, HARDWARE).product == "shared_32"
+
+
+def test_what_was_not_measured_stays() -> None:
+    assert choose({}, KINDS, SOFTWARE) == SOFTWARE
+    assert choose({"square": {"shared_64": 0.1}}, KINDS, SOFTWARE) == SOFTWARE
+
+
+# What is kept
+
+
+def test_texts_come_back_and_damaged_ones_are_ignored() -> None:
+    known = {"an adapter": MEASURED, "another": SOFTWARE}
+    assert parse_tunings(dump_tunings(known)) == known
+    for text in ("", "{", "[1]", "null", '{"a": 1}', '{"a": {"product": "shared_64"}}'):
+        assert parse_tunings(text) == {}
+    other = dump_tunings(known).replace("registers_4x4", "registers_99x1")
+    assert parse_tunings(other) == {"another": SOFTWARE}
+
+
+def test_another_driver_is_another_adapter() -> None:
+    info = AdapterInfo("a card", vendor="a maker", driver="1.0")
+    assert adapter_key(info) == adapter_key(replace(info, limits=info.limits))
+    assert adapter_key(info) != adapter_key(replace(info, driver="1.1"))
+
+
+# For real
+
+
+@pytest.mark.gpu
+def test_every_variant_is_measured_and_the_best_remembered(cache: Path) -> None:
+    device = registry.gpu(0)
+    before = device.host.stats()
+    seen: dict[str, Mapping[str, float]] = {}
+    tuning = tune(device, lambda probe, times: seen.update(times))
+    kinds = {probe.name: probe.kind for probe in PROBES}
+    assert {name: set(times) for name, times in seen.items()} == {
+        name: set(VARIANTS[kind]) for name, kind in kinds.items()
+    }, "a variant gave wrong numbers"
+    assert tuning == choose(seen, kinds, SOFTWARE)
+    after = device.host.stats()
+    assert all(after[key] == before[key] for key in ("buffers", "bytes", "programs"))
+    assert device.target.tuning == tuning
+    # Another process finds it again.
+    registry.close_gpus()
+    assert registry.gpu(0).target.measured == tuning
+    assert list(parse_tunings(cache.read_text())) == [adapter_key(device.host.info)]
+
+
+@pytest.mark.gpu
+def test_what_is_remembered_is_what_runs() -> None:
+    registry.keep_tuning(registry.gpu(0), MEASURED)
+    assert family_of_a_product() == "matmul_register"
+    registry.keep_tuning(registry.gpu(0), HARDWARE)
+    assert family_of_a_product() == "matmul_shared"
+    registry.keep_tuning(registry.gpu(0), None)
+    assert registry.gpu(0).target.measured is None
+
+
+def family_of_a_product() -> str:
+    """The family of kernels that a session runs a product by, which is held to NumPy."""
+    a, b = np.ones((20, 30), np.float32), np.ones((30, 20), np.float32)
+    with pg.Graph().as_default():
+        fed = pg.placeholder("float32", a.shape), pg.placeholder("float32", b.shape)
+        product = pg.matmul(*fed)
+        with pg.Session(device="gpu") as session:
+            feeds = dict(zip(fed, (a, b), strict=True))
+            np.testing.assert_allclose(session.run(product, feeds), a @ b)
+            (loaded,) = session.compiled(product, feeds).plans.values()
+    (kernel,) = loaded.plan["kernels"]
+    family: str = kernel["family"]
+    return family
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("damage", [b"{", b"\xff\xfe", b'{"x": {"product": "none"}}'])
+def test_a_damaged_file_is_ignored_and_written_anew(cache: Path, damage: bytes) -> None:
+    cache.parent.mkdir()
+    cache.write_bytes(damage)
+    device = registry.gpu(0)
+    assert device.target.measured is None
+    registry.keep_tuning(device, MEASURED)
+    assert list(parse_tunings(cache.read_text()).values()) == [MEASURED]
+
+
+@pytest.mark.gpu
+def test_a_kernel_with_wrong_numbers_is_not_considered() -> None:
+    matmul = lookup("matmul")
+
+    def broken(request: KernelRequest) -> Lowering:
+        """A fast variant, of a product of too little depth."""
+        assert matmul.lower
+        lowering = matmul.lower(request)
+        if request.target.tuning.product != "registers_12x8":
+            return lowering
+        calls = [
+            replace(call, code=call.code.replace("const DEPTH = 30u", "const DEPTH = 1u"))
+            for call in lowering.calls
+        ]
+        assert calls != list(lowering.calls)
+        return replace(lowering, calls=tuple(calls))
+
+    op = OpDef("matmul", matmul.infer, matmul.reference, lower=broken)
+    tuner = Tuner(registry.gpu(0), [replace(SMALL, op=op)])
+    tuner.measure_next()
+    assert set(tuner.times["small"]) == {"shared_64", "shared_32", "registers_4x4"}
+    assert tuner.tuning().product != "registers_12x8"
+
+
+@pytest.mark.gpu
+def test_a_software_adapter_is_not_measured_unasked() -> None:
+    device = registry.gpu(0)
+    assert not registry.is_untuned(device)
+    ensure_tuned(device)
+    assert device.target.measured is None
+
+
+@pytest.mark.gpu
+def test_a_hardware_adapter_is_measured_once_before_anything_is_compiled(cache: Path) -> None:
+    device = registry.gpu(0)
+    # Measured as any other; it is only slower than what it passes for.
+    device.host.info = replace(device.host.info, is_software=False)  # type: ignore[misc]
+    device.target = replace(device.target, is_software=False)
+    assert registry.is_untuned(device)
+    family = family_of_a_product()
+    assert not registry.is_untuned(device)
+    (kept,) = parse_tunings(cache.read_text()).values()
+    assert device.target.measured == kept
+    assert family == f"matmul_{kept.product.partition('_')[0].removesuffix('s')}"
+    cache.unlink()
+    family_of_a_product()
+    assert not cache.exists(), "it was measured again"

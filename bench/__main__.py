@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from bench import report, startup
+from bench import parallel, report, startup
 from bench.browser import Tab, chromium
 from bench.desktop import measure as measure_desktop
 from bench.install import install, installed
@@ -32,7 +32,7 @@ ON_DESKTOP = (
     ("playgrad", "wgpu"), ("tinygrad", "webgpu"),
     ("playgrad", "cpu"), ("numpy", "cpu"), ("tinygrad", "cpu"), ("torch", "cpu"),
 )  # fmt: skip
-PARTS = ("page", "desktop", "startup")
+PARTS = ("page", "desktop", "startup", "parallel")
 FIRST = 5
 """Steps whose losses are compared; later repeats look at one only, for the slow peers' sake."""
 
@@ -61,13 +61,29 @@ def main(arguments: list[str]) -> int:
                 print(f"\n## Start-up of the MNIST example\n\n{startup.table(results['startup'])}")
     if "desktop" in options.parts:
         rows += _desktop(_chosen(ON_DESKTOP, here, options), options, results)
+    differing: list[str] = []
+    if "parallel" in options.parts:
+        differing = _parallel(options, results)
     results["rows"] = [vars(row) for row in rows]
     if options.json:
         options.json.write(json.dumps(results, indent=1))
     wrong = [row for row in rows if row.peer == MINE and row.problems]
     for row in wrong:
         print(f"{row.name} {row.workload}: {'; '.join(row.problems)}", file=sys.stderr)
-    return 1 if wrong else 0
+    for problem in differing:
+        print(problem, file=sys.stderr)
+    return 1 if wrong or differing else 0
+
+
+def _parallel(options: argparse.Namespace, results: dict[str, Any]) -> list[str]:
+    """Print the tables of the strategies; where they differ from one device and should not."""
+    with serving(playgrad_app()) as playgrad, chromium(options.hardware) as browser:
+        tab = Tab(browser, playgrad, playgrad, options.patience)
+        tables = parallel.measure(tab, options.quick, options.patience / 2)
+    results["parallel"] = tables
+    for title, rows in tables.items():
+        print(f"\n## Strategies: {title}\n\n{parallel.table(rows)}")
+    return parallel.problems(tables)
 
 
 def _page(

@@ -1,4 +1,5 @@
-"""The benchmark runs: playgrad in the page and on the desktop, beside PyTorch, a few steps each."""
+"""The benchmark runs: playgrad in the page and on the desktop, beside PyTorch, a few steps each;
+and the strategies of several devices."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import parallel
 from bench.workloads import WORKLOADS, flops, weighted_layers
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,3 +41,41 @@ def test_quick_run(tmp_path: Path) -> None:
         ("torch", "cpu"),
     ]
     assert [row["problems"] for row in rows] == [[]] * len(rows)
+
+
+@pytest.mark.browser
+@pytest.mark.gpu
+def test_quick_run_of_the_strategies(tmp_path: Path) -> None:
+    told = tmp_path / "told.json"
+    command = [sys.executable, "-m", "bench", "--quick", "--no-install", "--json", str(told)]
+    ran = subprocess.run(
+        [*command, "--parts", "parallel"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "| 1f1b | 2 |" in ran.stdout
+    tables = json.loads(told.read_text(encoding="utf-8"))["parallel"]
+    assert list(tables) == ["mlp, desktop, cpu", "mlp, page, gpu"]
+    for rows in tables.values():
+        assert [(row["strategy"], row["devices"]) for row in rows] == [
+            ("one device", 1),
+            ("synchronous", 2),
+            ("1f1b", 2),
+        ]
+        _, sync, pipeline = rows
+        assert sync["bytes"] > 4 * 27_000 > pipeline["bytes"] > 0  # parameters, and activations
+        assert pipeline["formula"] == pytest.approx(1 / 5)
+        assert 0 < pipeline["bubble"] < 1
+        assert all(row["steps_per_second"] > 0 for row in rows)
+
+
+def test_a_strategy_that_is_off_is_told_of() -> None:
+    rows = [
+        {"strategy": "gpipe", "devices": 2, "error": 1e-7},
+        {"strategy": "1f1b", "devices": 4, "error": 1e-2},
+        {"strategy": "asynchronous", "devices": 2, "error": 1e-1},
+        {"strategy": "synchronous", "devices": 2, "error": float("nan")},
+    ]
+    assert parallel.problems({"mlp": rows}) == [
+        "mlp: 1f1b on 4 devices is off by 1.0e-02",
+        "mlp: synchronous on 2 devices is off by nan",
+    ]

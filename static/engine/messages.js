@@ -39,7 +39,7 @@ export const PythonEvent = Object.freeze({
   GRAPH: "graph",
   /** {strategies, schedules, collectives}: what the Lab has to offer; sent once, at the start. */
   LAB_CHOICES: "lab_choices",
-  /** {title, devices}: a run in the Lab begins to train, and with which strategy. */
+  /** {title, devices, held_up}: a run in the Lab begins to train, and with which strategy. */
   LAB_FIT: "lab_fit",
   /** {timeline, events, bubble_formula, memory}: a step of a run in the Lab, as it was measured. */
   TRACE: "trace",
@@ -81,6 +81,7 @@ export const Request = Object.freeze({
   EXPORT: "export",
   IMPORT: "import",
   PREDICT: "predict",
+  PLACEMENT: "placement",
   GRAPH: "graph",
   /** {}: trace the next step of a run in the Lab. */
   TRACE: "trace",

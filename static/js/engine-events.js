@@ -141,8 +141,8 @@ const handlers = {
     store.labChoices.value = { strategies, schedules, collectives, details };
   },
 
-  [PythonEvent.LAB_FIT]({ title, devices }) {
-    labFitNamed(title, devices);
+  [PythonEvent.LAB_FIT]({ title, devices, held_up }) {
+    labFitNamed(title, devices, held_up);
   },
 
   [PythonEvent.TRACE]({ timeline, events, bubble_formula, memory }) {

@@ -34,26 +34,30 @@ function add(title, isSingle, devices) {
   /** @type {LabRun} */
   const run = {
     id: nextId++, title, state: "running", isSingle, devices, program: store.source.value,
-    device: null, msPerStep: null, loss: null, steps: [], losses: [], trace: null, report: {},
+    device: null, isHeldUp: false, msPerStep: null, loss: null, steps: [], losses: [], trace: null, report: {},
   };
   store.labRuns.value = [...store.labRuns.value, run].slice(-MOST_RUNS);
   store.labShown.value = null;
 }
 
 /**
- * A fit is about to begin. Where strategies are the program's, each is a run by itself.
+ * A fit is about to begin. Where strategies are the program's, each fit is a run by itself.
  * @param {string} title what Python calls its strategy
  * @param {number} devices
+ * @param {boolean} isHeldUp whether some of them have delays
  */
-export function labFitNamed(title, devices) {
-  if (!isUnderWay || !isPrograms) return;
-  const isSingle = devices === 1;
-  if (store.labRuns.value.at(-1)?.device) {
-    change({ state: "done" });
-    add(title, isSingle, devices);
-  } else {
-    change({ title, devices, isSingle });
+export function labFitNamed(title, devices, isHeldUp) {
+  if (!isUnderWay) return;
+  if (isPrograms) {
+    const isSingle = devices === 1;
+    if (store.labRuns.value.at(-1)?.device) {
+      change({ state: "done" });
+      add(title, isSingle, devices);
+    } else {
+      change({ title, devices, isSingle });
+    }
   }
+  change({ isHeldUp });
 }
 
 /** @param {string} device */

@@ -191,11 +191,12 @@ def test_what_the_program_says_is_left_to_it() -> None:
         told.append((hooks.fits, model.session.executor.delays, hooks.reports[-1]))
         model.close()
     (fits, delays, report), (alone, none, single) = told
-    assert fits == [{"kind": "lab_fit", "title": titled(strategy), "devices": 2}]
+    event = {"kind": "lab_fit", "title": titled(strategy), "devices": 2, "held_up": True}
+    assert fits == [event]
     assert titled(strategy) == "Pipeline, GPipe, 4 micro-batches"
     assert delays == {"cpu:1": 0.001}
     assert report["bubble_formula"] == pytest.approx(1 / 5)
-    assert alone == [{"kind": "lab_fit", "title": "One device", "devices": 1}]
+    assert alone == [{**event, "title": "One device", "devices": 1, "held_up": False}]
     assert none == {}
     assert {entry["device"] for entry in single["timeline"]["devices"]} == {"cpu:0"}
 

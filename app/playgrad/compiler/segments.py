@@ -36,8 +36,9 @@ class Segment:
 
     @property
     def kind(self) -> str:
-        """What most of its work is: forward, gradient, update or input."""
+        """What most of its work is: forward, gradient, update; or input, if there is only that."""
         phases = [node.phase for node in self.nodes if node.op.name not in _WEIGHTLESS]
+        phases = [phase for phase in phases if phase != "input"] or phases
         return max(dict.fromkeys(phases), key=phases.count, default="forward")
 
 

@@ -202,7 +202,8 @@ class Lab:
             scopes = {node.device for node in model.graph.nodes if node.device}
             if scopes or model.placement is not None:
                 title, devices = "Placed by the program", max(1, len(scopes))
-        return {"kind": "lab_fit", "title": title, "devices": devices}
+        held_up = bool(model.session.executor.delays or getattr(strategy, "delays", None))
+        return {"kind": "lab_fit", "title": title, "devices": devices, "held_up": held_up}
 
     def new_trace(self) -> Trace | None:
         """Asked before each chunk of steps: a trace for the next step, or None."""

@@ -98,7 +98,7 @@ function Table({ runs, shown }) {
 /** @param {{run: LabRun, runs: LabRun[], isShown: boolean}} props */
 function Row({ run, runs, isShown }) {
   const { againstOne, againstIdeal } = comparison(run, runs);
-  const times = againstOne === null ? format.NONE : `${againstOne.toFixed(2)} ×`;
+  const times = againstOne === null ? format.NONE : `${format.times(againstOne)} ×`;
   return html`
     <tr data-shown=${isShown ? "" : undefined} data-testid="lab-run-row">
       <th scope="row">

@@ -1,6 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import * as actions from "../actions.js";
 import { mostDevices } from "../../engine/device-links.js";
+import * as format from "../format.js";
 import { comparison, delaysOf, detailsUsed } from "../lab.js";
 import { enabled } from "../shortcuts.js";
 import * as store from "../store.js";
@@ -121,8 +122,9 @@ function honestly({ devices }) {
 /** The latest run on several devices that can be compared with one device, in numbers. */
 function measured() {
   const runs = store.labRuns.value;
-  const run = runs.findLast((each) => each.devices > 1 && comparison(each, runs).againstOne !== null);
+  const run = runs.findLast((each) =>
+    each.devices > 1 && !each.isHeldUp && comparison(each, runs).againstOne !== null);
   if (!run) return "Run one device first, then a strategy, and the measured ratio stands here.";
   const times = comparison(run, runs).againstOne ?? NaN;
-  return `Measured: run ${run.id}, on ${run.devices} ${run.device} devices, was ${times.toFixed(2)} times as fast as one device.`;
+  return `Measured: run ${run.id}, on ${run.devices} ${run.device} devices, was ${format.times(times)} times as fast as one device.`;
 }

@@ -81,6 +81,7 @@ export const Request = Object.freeze({
   EXPORT: "export",
   IMPORT: "import",
   PREDICT: "predict",
+  PLACEMENT: "placement",
   GRAPH: "graph",
   /** {}: trace the next step of a run in the Lab. */
   TRACE: "trace",

@@ -164,6 +164,16 @@ export async function predict(pixels) {
   return { probabilities, label };
 }
 
+/**
+ * Where each operation of the step that was trained last runs, and why.
+ * @returns {Promise<import("./types.js").Placement>}
+ * @throws {EngineFailure}
+ */
+export async function placement() {
+  const { placement: found } = await client.request(Request.PLACEMENT);
+  return found;
+}
+
 /** @param {"safetensors" | "npz"} format @returns {Promise<{filename: string, bytes: Uint8Array}>} */
 export async function exportWeights(format) {
   const { filename, bytes } = await told(client.request(Request.EXPORT, { format }));

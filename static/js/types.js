@@ -53,6 +53,8 @@
  *            memory: Record<string, number>}} Trace
  * @typedef {{updates?: Record<string, number>, mean_staleness?: number,
  *            lost?: Record<string, string>}} ParallelReport what a strategy has to tell of a run
+ * @typedef {{headline: string, seconds: number, seconds_alone: number, bytes_moved: number,
+ *            rows: {scope: string, nodes: string[], device: string, reason: string}[]}} Placement
  * @typedef {{id: number, title: string, isSingle: boolean, devices: number, state: string,
  *            program: string, device: string | null, isHeldUp: boolean,
  *            msPerStep: number | null, loss: number | null, steps: number[], losses: (number | null)[],

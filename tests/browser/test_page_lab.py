@@ -236,6 +236,35 @@ def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
         lab.write(PROGRAM)
 
 
+def test_where_operations_run_is_explained(lab: LabPage) -> None:
+    lab.choose("sync", 2)
+    lab.run_in_lab()
+    lab.at("lab-placement").locator("summary").click()
+    expect(lab.at("lab-placement-headline")).to_contain_text(
+        "By measured times: ", timeout=PATIENCE_MS
+    )
+    text = lab.at("lab-placement-rows").inner_text()
+    assert "cpu:0" in text and "cpu:1" in text
+    assert "asked for by device scope" in text
+
+
+def test_an_automatic_placement_says_what_it_decided(lab: LabPage) -> None:
+    program = PROGRAM.replace("model = ", "pg.set_logical_devices(cpu=2)\nmodel = ")
+    lab.write(program.replace("optimizer=", 'placement="auto", optimizer='))
+    try:
+        lab.at("lab-strategy").select_option("program")
+        lab.at("lab-run").click()
+        lab.wait(lambda: len(lab.lanes()) > 0)
+        lab.at("lab-placement").locator("summary").click()
+        headline = lab.at("lab-placement-headline")
+        expect(headline).to_contain_text("By measured times: ", timeout=PATIENCE_MS)
+        assert " on cpu:0 alone" in headline.inner_text()
+        assert lab.timed("lab-stop", "stopped") < 5000
+    finally:
+        lab.at("lab-strategy").select_option("single")
+        lab.write(PROGRAM)
+
+
 def test_keys(lab: LabPage) -> None:
     lab.choose("sync", 2)
     lab.run_in_lab()

@@ -19,6 +19,7 @@ from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 
 NAP = 0.02
+MIXED = pg.parallel.Automatic(("cpu:0", "gpu:0"))
 
 
 def _nap(inputs: Any, attrs: Any) -> list[np.ndarray]:
@@ -104,7 +105,7 @@ def test_a_chain_stays_on_one_device(graph: pg.Graph) -> None:
     with pg.Session(graph, "cpu", placement="auto") as session:
         summary = session.placement_summary(total, {x: FEED})
     assert {d.device for d in summary.decisions} == {"cpu:0"}
-    assert summary.headline.startswith("One device is best: ")
+    assert "one device is best: " in summary.headline
     assert "all on one device: cpu:0" in str(summary)
     assert summary.prediction.bytes_moved == 0
 
@@ -190,8 +191,8 @@ def test_of_a_function(graph: pg.Graph) -> None:
     with pg.Session(graph, "cpu", placement=second_branch) as session:
         summary = session.placement_summary(total, {x: FEED})
     assert summary.conclusion is None
-    assert summary.headline.startswith("Predicted: ")
-    assert "bytes moved; " in summary.headline and summary.headline.endswith(" on cpu:0.")
+    assert summary.headline.startswith("By measured times: ")
+    assert " on cpu:0 alone; " in summary.headline and summary.headline.endswith(" bytes moved.")
     lines = str(summary).splitlines()
     scope = lines.index("branch_1")
     assert lines[scope + 1] == (
@@ -244,14 +245,17 @@ def test_variables_move_with_their_values(graph: pg.Graph) -> None:
         np.testing.assert_array_equal(session.run(total, {x: FEED}), expected)
 
 
-def test_training_with_it() -> None:
+@pytest.mark.parametrize(
+    "wish", ["auto", pytest.param(MIXED, marks=pytest.mark.gpu)], ids=["auto", "mixed"]
+)
+def test_training_with_it(wish: Any) -> None:
     """A model whose two branches are trained as on one device."""
     pg.set_logical_devices(cpu=2)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(60, 6)).astype(np.float32)
     y = x[:, :3].argmax(1)
     losses = []
-    for placement in (None, "auto"):
+    for placement in (None, wish):
         pg.reset_default_graph(3)
         points = pg.Input((6,))
         ends = [nn.Dense(8, activation="tanh")(points) for _ in range(2)]
@@ -263,7 +267,7 @@ def test_training_with_it() -> None:
             summary = model.session.placement_summary(model.training_targets)
             assert summary.conclusion is not None
         model.close()
-    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-5)
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4)
 
 
 @pytest.mark.gpu
@@ -289,4 +293,4 @@ def test_logical_devices_of_one_adapter_are_no_faster(graph: pg.Graph) -> None:
     with pg.Session(graph, "gpu", placement="auto") as session:
         summary = session.placement_summary(y, feeds)
     assert {d.device for d in summary.decisions} == {"gpu:0"}
-    assert summary.headline.startswith("One device: ") and "there is no other" in summary.headline
+    assert "one device: " in summary.headline and "there is no other" in summary.headline

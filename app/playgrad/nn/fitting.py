@@ -15,6 +15,7 @@ from playgrad.nn.callbacks import Callback, History
 from playgrad.nn.loop import Pace, Watch, run_steps
 from playgrad.nn.parallel_step import build_parallel_step, settle
 from playgrad.nn.progress import Progress
+from playgrad.nn.recovery import recover
 from playgrad.nn.resident import Resident, declare_resident, make_resident
 from playgrad.nn.steps import HISTORY_ROWS, EvalStep, TrainStep, build_eval_step, build_train_step
 from playgrad.runtime.options import SINGLE, get_options
@@ -77,6 +78,7 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
     if settings.validation_data is not None:
         validation = prepare(model, *settings.validation_data, "validation ")
     optimizer.prepare(model.graph)
+    recover(model)
     data = declare_resident(model, "train", xs, ys)
     batch = min(settings.batch_size, data.count)
     options = get_options()

@@ -186,7 +186,12 @@ def _mean(model: Model, step: TrainStep, rewritten: Rewritten, strategy: LocalSG
         devices = [row[0] for row in layout.devices]
         written = take_apart(step.run).written
         model.cache[key] = average(
-            rewritten.mirrors, written, devices, layout.collectives, layout.bucket_bytes
+            rewritten.mirrors,
+            written,
+            rewritten.rows,
+            devices,
+            layout.collectives,
+            layout.bucket_bytes,
         )
     mean: Node = model.cache[key]
     return mean

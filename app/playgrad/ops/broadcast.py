@@ -6,7 +6,7 @@ becomes the static operation (or nothing), and no longer needs that tensor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -173,7 +173,16 @@ def _summed(source: TensorSpec, target: Shape) -> list[TensorSpec]:
 
 
 def _sum_to(x: Array, shape: tuple[int, ...]) -> Array:
-    return np.asarray(x.sum(axis=tuple(sum_axes(x.shape, shape)), dtype=x.dtype)).reshape(shape)
+    axes = tuple(sum_axes(x.shape, shape))
+    return np.asarray(np.add.reduce(x, axes, x.dtype)).reshape(shape)
+
+
+def _prepare_sum_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., list[Array]]:
+    shape, kind = tuple(attrs["shape"]), np.dtype(inputs[0].dtype)
+    axes = tuple(sum_axes(inputs[0].static_shape, shape))
+    if not shape or 1 in shape:
+        return lambda arrays: [np.asarray(np.add.reduce(arrays[0], axes, kind)).reshape(shape)]
+    return lambda arrays: [np.add.reduce(arrays[0], axes, kind)]
 
 
 def _repeat_back(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -194,6 +203,7 @@ _SUM_TO = register(
         name="sum_to",
         infer=_infer_sum_to,
         reference=lambda inputs, attrs: [_sum_to(inputs[0], tuple(attrs["shape"]))],
+        prepare=_prepare_sum_to,
         gradient=_repeat_back,
         lower=lower_sum_to,
         epilogue=True,

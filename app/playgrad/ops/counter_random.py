@@ -88,11 +88,12 @@ def batch_indices(
     seed: Seed, step: int, count: int, batch: int, shuffle: bool
 ) -> np.ndarray[Any, np.dtype[np.int32]]:
     """The examples of batch number `step` out of `count`: each once an epoch, int32 [batch]."""
-    positions = _words(step) * np.uint32(batch) + np.arange(batch, dtype=np.uint32)
+    first = np.uint32(step * batch & 0xFFFFFFFF)
+    positions = first + np.arange(batch, dtype=np.uint32)
+    if not shuffle:
+        return (positions % np.uint32(count)).astype(np.int32)
     epochs, items = (_words(part) for part in np.divmod(positions, np.uint32(count)))
-    if shuffle:
-        items = permute(seed, epochs, items, count)
-    return items.astype(np.int32)
+    return permute(seed, epochs, items, count).astype(np.int32)
 
 
 def _feistel(x: Words, keys: list[tuple[Words, Words]], bits: np.uint32) -> Words:

@@ -19,6 +19,7 @@ from playgrad.ops.expr import (
     Leaf,
     argument_dtype,
     infer_dtype,
+    select,
 )
 
 Array = np.ndarray[Any, Any]
@@ -165,29 +166,38 @@ class _Preparation:
         return self._function(steps)
 
     def _function(self, steps: Sequence[_Step]) -> Callable[[Sequence[Array]], list[Array]]:
-        results, shape, constants = self.results, self.shape, self.initial[self.leaves :]
-        kinds = [self.kinds[result] for result in results]
-        ready = [
-            result >= self.leaves and self.shapes[result] == shape and shape != ()
-            for result in results
-        ]
-
-        def run(leaves: Sequence[Array]) -> list[Array]:
-            values = [*leaves, *constants]
-            for step in steps:
-                operands = [values[arg] for arg in step.args]
-                if step.over is None:
-                    values[step.result] = step.function(*operands)
-                else:
-                    values[step.result] = step.function(*operands, out=values[step.over])
-                for register in step.dying:
-                    values[register] = None
-            return [
-                values[result] if is_ready else full(values[result], shape, kind)
-                for result, kind, is_ready in zip(results, kinds, ready, strict=True)
-            ]
-
+        """One line of Python a step: an interpreter of them would cost small arrays more."""
+        known: dict[str, Any] = {"full": full, "asarray": np.asarray, "shape": self.shape}
+        known |= {f"r{number}": value for number, value in enumerate(self.initial)}
+        text = ["def run(leaves):"]
+        if self.leaves:
+            text.append(f" {''.join(f'r{leaf}, ' for leaf in range(self.leaves))} = leaves")
+        for number, step in enumerate(steps):
+            known[f"f{number}"] = step.function
+            text.append(f" r{step.result} = {self._called(number, step)}")
+            free = [f"r{arg}" for arg in step.dying if self.initial[arg] is None]
+            if free:
+                text.append(f" del {', '.join(free)}")
+        text.append(f" return [{', '.join(map(self._returned, self.results))}]")
+        exec("\n".join(text), known)
+        run: Callable[[Sequence[Array]], list[Array]] = known["run"]
         return run
+
+    def _called(self, number: int, step: _Step) -> str:
+        args = [f"r{arg}" for arg in step.args]
+        if step.function is select:
+            shapes = [self.shapes[register] for register in (*step.args, step.result)]
+            if shapes[0] == () and shapes[1] == shapes[2] == shapes[3]:
+                return f"{args[1]} if {args[0]} else {args[2]}"
+        if step.over is not None:
+            args.append(f"out=r{step.over}")
+        return f"f{number}({', '.join(args)})"
+
+    def _returned(self, result: int) -> str:
+        """A result as an array of the shape and dtype declared."""
+        if result < self.leaves or self.shapes[result] != self.shape:
+            return f"full(r{result}, shape, '{self.kinds[result]}')"
+        return f"r{result}" if self.shape else f"asarray(r{result}, '{self.kinds[result]}')"
 
 
 def _caster(to: str) -> Callable[[Any], Any]:

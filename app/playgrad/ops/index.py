@@ -76,10 +76,10 @@ def _check_indices(number: int, array: Array, inputs: Sequence[TensorSpec]) -> s
 
 def _gather(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     params, indices = inputs
-    problem = outside("indices", indices, len(params))
-    if problem:
-        raise DataError(problem)
-    return [params[indices]]
+    # As words without a sign, negative indices are beyond the end as well.
+    if indices.size and np.maximum.reduce(indices.view(np.uint32), axis=None) >= len(params):
+        raise DataError(outside("indices", indices, len(params)) or "")
+    return [params.take(indices, 0)]
 
 
 def _gather_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:

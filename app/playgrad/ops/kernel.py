@@ -157,9 +157,7 @@ def element_type(spec: TensorSpec) -> str:
     return storage
 
 
-def input_binding(
-    name: str, index: int, spec: TensorSpec, is_elementwise: bool = False
-) -> Binding:
+def input_binding(name: str, index: int, spec: TensorSpec, is_elementwise: bool = False) -> Binding:
     return Binding(name, "input", index, element_type(spec), is_elementwise)
 
 

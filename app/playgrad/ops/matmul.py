@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,20 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     return [np.ascontiguousarray(product(a, b))]
 
 
+def _prepare(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., list[Array]]:
+    """For matrices, whose product is contiguous, nothing is looked at again in each run."""
+    if {spec.rank for spec in inputs} != {2}:
+        return lambda arrays: _reference(arrays, attrs)
+    match attrs["transpose_a"], attrs["transpose_b"]:
+        case False, False:
+            return lambda arrays: [product(arrays[0], arrays[1])]
+        case True, False:
+            return lambda arrays: [product(arrays[0].T, arrays[1])]
+        case False, True:
+            return lambda arrays: [product(arrays[0], arrays[1].T)]
+    return lambda arrays: [product(arrays[0].T, arrays[1].T)]
+
+
 def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     (grad,), (a, b) = grads, node.inputs
     flip_a, flip_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
@@ -113,6 +127,7 @@ _MATMUL = register(
         name="matmul",
         infer=_infer,
         reference=_reference,
+        prepare=_prepare,
         gradient=_gradient,
         lower=lower_matmul,
         epilogue=True,

@@ -196,6 +196,11 @@ class Controller:
         self._trained().set_weights(weights)
         return {"names": sorted(weights)}
 
+    def _on_placement(self, request: Request) -> dict[str, Any]:
+        model = self._trained()
+        summary = model.session.placement_summary(model.training_targets)
+        return {"placement": summary.as_dict()}
+
     def _on_predict(self, request: Request) -> dict[str, Any]:
         model = self._trained()
         pixels = np.asarray(request["pixels"], np.float32) * model.input_maximum

@@ -52,24 +52,19 @@ def node_work(
 def _compute(
     node: Node, values: dict[Tensor, Array], written: dict[str, Array]
 ) -> Callable[[], None]:
-    inputs, outputs, compute = node.inputs, node.outputs, _prepared(node)
+    inputs, outputs = node.inputs, node.outputs
+    compute: Callable[[Sequence[Array]], Sequence[Array]] | None = None  # until the first run
     variables = node.attrs["variables"] if node.op.writes else ()
-    if _bytes(node) > LARGEST:
-        raise _no_room(node)
 
     def work() -> None:
+        nonlocal compute
+        compute = compute or prepared(node)
         try:
             # A GPU gives infinity and NaN without a word, and so does this device.
             with np.errstate(all="ignore"):
                 results = compute([values[tensor] for tensor in inputs])
-        except PlaygradError as error:
-            error.add_note(_computing(node))
-            raise error.located(node.name, node.source) from None
-        except MemoryError:
-            raise _no_room(node) from None
         except Exception as error:
-            error.add_note(_computing(node))
-            raise
+            raise explained(error, node) from None
         for tensor, result in zip(outputs, results, strict=True):
             values[tensor] = result
         for variable, result in zip(variables, results, strict=False):
@@ -78,20 +73,30 @@ def _compute(
     return work
 
 
-def _prepared(node: Node) -> Callable[[Sequence[Array]], Sequence[Array]]:
-    """The reference of the node's op as a function of the arrays alone."""
+def prepared(node: Node) -> Callable[[Sequence[Array]], Sequence[Array]]:
+    """The reference of the node's op as a function of the arrays alone.
+
+    Raises:
+        OutOfMemoryError: the results would be larger than can be addressed.
+    """
+    if _bytes(node) > LARGEST:
+        raise _no_room(node)
     if node.op.prepare is not None:
         return node.op.prepare([tensor.spec for tensor in node.inputs], node.attrs)
     reference, attrs = node.op.reference, node.attrs
     return lambda arrays: reference(arrays, attrs)
 
 
+def explained(error: Exception, node: Node) -> Exception:
+    """``error``, which came up while ``node`` was computed, with what a user needs to know."""
+    if isinstance(error, MemoryError):
+        return _no_room(node)
+    error.add_note(f"{node.device} was computing '{node.name}'.")
+    return error.located(node.name, node.source) if isinstance(error, PlaygradError) else error
+
+
 def _bytes(node: Node) -> int:
     return sum(t.spec.size * np.dtype(t.dtype).itemsize for t in node.outputs)
-
-
-def _computing(node: Node) -> str:
-    return f"{node.device} was computing '{node.name}'."
 
 
 def _no_room(node: Node) -> OutOfMemoryError:

@@ -19,6 +19,7 @@ from playgrad.ops.state import is_variable
 from playgrad.runtime.executor import Executor, SegmentTask, Task
 from playgrad.runtime.interpreter import node_work
 from playgrad.runtime.segments import Steps, host_steps, plan_steps
+from playgrad.runtime.straight import StraightProgram
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
 from playgrad.runtime.variables import VariableStore
@@ -69,6 +70,18 @@ class Runnable:
         for own in self.compiled.segments.values():
             self.dying.update(last_uses(own, self.compiled.program.fetches))
         self._build()
+        self.straight = self._straight()
+
+    def _straight(self) -> StraightProgram | None:
+        """The program as one function, where none of its tasks could run beside another."""
+        heavy = {task.name for task in self.tasks if task.heavy}
+        if any(isinstance(task, SegmentTask) for task in self.tasks):
+            return None
+        if self.executor.choose is not None or (heavy and self.executor.threads > 1):
+            return None
+        program, order = self.compiled.program, self.compiled.order
+        nodes = [node for node in order if node.name in heavy]
+        return StraightProgram(order, program.fetches, program.feeds, nodes)
 
     def _build(self) -> None:
         position: dict[Node, int] = {}
@@ -153,13 +166,14 @@ class Runnable:
         Args:
             feeds: arrays by the name under which the program is fed.
         """
+        if self.straight is not None and trace is None:
+            return self._run_straight(self.straight, feeds, stop or (lambda: False))
         self._begin(feeds)
         try:
             self.executor.run(self.tasks, trace, stop)
             for plan in self.plans.values():
                 plan.commit()
-            for name, array in self.written.items():
-                self.store.arrays[self.graph, name] = _own(array, feeds)
+            self._keep(self.written, feeds)
             # Copies: what is fetched may be the value of a variable, and the caller may change it.
             arrays = [self.values[tensor].copy() for tensor in self.compiled.program.fetches]
         except BaseException:
@@ -168,6 +182,26 @@ class Runnable:
             raise
         self._forget_values()
         return arrays
+
+    def _run_straight(
+        self,
+        program: StraightProgram,
+        feeds: Mapping[str, Array],
+        stop: Callable[[], bool],
+    ) -> list[Array]:
+        arrays, written = program.run(self._value, feeds, stop)
+        self._keep(written, feeds)
+        return [np.array(array) for array in arrays]
+
+    def _value(self, name: str) -> Array:
+        """What a variable of the processor holds when a run begins."""
+        array = self.store.arrays.get((self.graph, name))
+        # An initial value may be made of another variable's, and that be on a GPU.
+        return self.store.get((self.graph, name), self.graph.node(name)) if array is None else array
+
+    def _keep(self, written: Mapping[str, Array], feeds: Mapping[str, Array]) -> None:
+        for name, array in written.items():
+            self.store.arrays[self.graph, name] = _own(array, feeds)
 
     def _forget_values(self) -> None:
         self.values.clear()
@@ -191,10 +225,7 @@ class Runnable:
             plan.start()
         self.values.update(self.constants)
         for node in self.read_at_start:
-            key = (self.graph, node.name)
-            array = self.store.arrays.get(key)
-            # An initial value may be made of another variable's, and that be on a GPU.
-            self.values[node.outputs[0]] = self.store.get(key, node) if array is None else array
+            self.values[node.outputs[0]] = self._value(node.name)
         for name, tensor in self.compiled.program.feeds.items():
             self.values[tensor] = feeds[name]
 
@@ -231,6 +262,11 @@ class Runnable:
     def variables(self) -> set[str]:
         """The names of the variables that it reads or writes."""
         return {node.name for node in self.compiled.order if is_variable(node)}
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a device that it was loaded on went away."""
+        return any(plan.device.lost for plan in self.plans.values())
 
     @property
     def dispatches(self) -> int:

@@ -2,6 +2,7 @@ import { html } from "../../vendor/preact.js";
 import * as store from "../store.js";
 import { LabCompare } from "./lab-compare.js";
 import { LabControls } from "./lab-controls.js";
+import { LabPlacement } from "./lab-placement.js";
 import { LabTimeline } from "./lab-timeline.js";
 
 /** Several devices: how they share the work, what each did when, and what came of it. */
@@ -13,5 +14,6 @@ export function LabPanel() {
     <${LabControls} />
     <${LabTimeline} run=${shown} />
     <${LabCompare} runs=${runs} shown=${shown} />
+    ${shown && html`<${LabPlacement} key=${runs.at(-1)?.id} />`}
   `;
 }

@@ -174,17 +174,17 @@ def _better(single: Sequence[_Candidate], divided: Sequence[_Candidate]) -> Plan
         return replace(many.planned, conclusion=text)
     text = f"{_ms(_time(one))} on {one.planned.default} alone"
     if many is None:
-        return replace(one.planned, conclusion=f"One device: {text}; there is no other")
-    if _time(many) < WORTH * _time(one):
-        return replace(many.planned, conclusion=f"{_shown(many)}, against {text}")
-    text = f"One device is best: {text}"
+        return replace(one.planned, conclusion=f"one device: {text}; there is no other")
     if many.prediction.devices == one.prediction.devices:
         text += "; no part of it would end earlier on another"
-    elif _time(many) < _time(one):
+        return replace(one.planned, conclusion=f"one device is best: {text}")
+    if _time(many) < WORTH * _time(one):
+        return replace(many.planned, conclusion=f"{_shown(many)}, against {text}")
+    if _time(many) < _time(one):
         text += f"; {_shown(many)} would save less than 10 %"
     else:
         text += f", against {_shown(many)}"
-    return replace(one.planned, conclusion=text)
+    return replace(one.planned, conclusion=f"one device is best: {text}")
 
 
 def _time(candidate: _Candidate) -> float:

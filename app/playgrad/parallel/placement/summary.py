@@ -66,15 +66,16 @@ class PlacementSummary:
     @property
     def headline(self) -> str:
         """What a run should take, and what comes of that."""
-        return ". ".join(part for part in (self.conclusion, self._predicted()) if part) + "."
+        moved = self.prediction.bytes_moved
+        text = f"By measured times: {self.conclusion or self._compared()}"
+        return f"{text}; {moved:,} bytes moved." if moved else f"{text}."
 
-    def _predicted(self) -> str:
+    def _compared(self) -> str:
         here, alone = self.prediction, self.alone
-        devices, own = ", ".join(here.devices), ", ".join(alone.devices)
-        text = f"Predicted: {1000 * here.seconds:.3g} ms on {devices}"
-        if here.bytes_moved:
-            text += f", with {here.bytes_moved:,} bytes moved"
-        return text if devices == own else f"{text}; {1000 * alone.seconds:.3g} ms on {own}"
+        text = f"{1000 * here.seconds:.3g} ms on {', '.join(here.devices)}"
+        if here.devices == alone.devices:
+            return text
+        return f"{text}, against {1000 * alone.seconds:.3g} ms on {', '.join(alone.devices)} alone"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data; seconds and bytes."""

@@ -1,0 +1,156 @@
+"""A program of one processor as one Python function, written out once and run again and again.
+
+Where there is nothing to do at the same time, a table of ready tasks and a dictionary of values
+cost a small network more than its arithmetic does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.state import is_variable
+from playgrad.runtime.interpreter import explained, prepared
+
+Array = np.ndarray[Any, Any]
+
+STOP_EVERY = 64
+"""So many small operations take less than anyone notices: a stop is looked for between them."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """``results = f(arguments)``, all by name, for ``node``."""
+
+    node: Node
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    asks: bool  # whether a stop is looked for before
+
+
+class StraightProgram:
+    """Nodes in a fixed order, each a line of Python.
+
+    Args:
+        order: all nodes, each behind those that it needs.
+        fetches: what a run returns.
+        feeds: what is fed, by the name under which it is.
+        heavy: nodes before each of which a stop is looked for.
+    """
+
+    def __init__(
+        self,
+        order: Sequence[Node],
+        fetches: Sequence[Tensor],
+        feeds: Mapping[str, Tensor],
+        heavy: Collection[Node],
+    ) -> None:
+        self._feeds = tuple(feeds)
+        self._names = {tensor: f"fed{number}" for number, tensor in enumerate(feeds.values())}
+        self._variables: dict[str, str] = {}
+        self._written: dict[str, str] = {}
+        self._globals: dict[str, Any] = {}
+        self._lines: list[_Line] = []
+        for node in order:
+            self._add(node, heavy)
+        self._nodes: list[Node] = []  # of each line of the text
+        text = self._text([self._names[tensor] for tensor in fetches])
+        exec(compile(text, "<straight program>", "exec"), self._globals)
+        self._run = self._globals["run"]
+
+    def run(
+        self,
+        values: Callable[[str], Array],
+        feeds: Mapping[str, Array],
+        stop: Callable[[], bool],
+    ) -> tuple[list[Array], dict[str, Array]]:
+        """The values fetched, and those written to variables.
+
+        Args:
+            values: gives the value of a variable by its name.
+
+        Raises:
+            KeyboardInterrupt: ``stop`` answered true between two operations.
+        """
+        given = [values(name) for name in self._variables]
+        fed = [feeds[name] for name in self._feeds]
+        try:
+            # A GPU gives infinity and NaN without a word, and so does this device.
+            with np.errstate(all="ignore"):
+                fetched, written = self._run(given, fed, stop)
+        except Exception as error:
+            raise explained(error, self._node(error)) from None
+        return fetched, dict(zip(self._written, written, strict=True))
+
+    def _node(self, error: Exception) -> Node:
+        """What was being computed."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code is not self._run.__code__:
+            trace = trace.tb_next
+        assert trace is not None
+        return self._nodes[trace.tb_lineno - 1]
+
+    def _add(self, node: Node, heavy: Collection[Node]) -> None:
+        kind = node.op.name
+        if kind in ("placeholder", "no_op"):
+            return
+        if kind == "constant":
+            name = self._names[node.outputs[0]] = f"constant{len(self._names)}"
+            self._globals[name] = node.attrs["value"]
+        elif is_variable(node):
+            self._names[node.outputs[0]] = self._value(node.name)
+        elif kind == "read_variable":
+            name = node.attrs["variable"]
+            self._names[node.outputs[0]] = self._written.get(name) or self._value(name)
+        else:
+            number = len(self._lines)
+            self._globals[f"f{number}"] = prepared(node)
+            for place, tensor in enumerate(node.outputs):
+                self._names[tensor] = f"v{number}_{place}"
+            arguments = tuple(self._names[tensor] for tensor in node.inputs)
+            results = tuple(self._names[tensor] for tensor in node.outputs)
+            asks = node in heavy or number % STOP_EVERY == 0
+            self._lines.append(_Line(node, arguments, results, asks))
+            if node.op.writes:
+                self._written.update(zip(node.attrs["variables"], results, strict=False))
+
+    def _value(self, variable: str) -> str:
+        """What the value that a variable has at the start of a run is called."""
+        return self._variables.setdefault(variable, f"given{len(self._variables)}")
+
+    def _text(self, fetched: Sequence[str]) -> str:
+        """The function; what is needed no more is let go, so that its memory is used again."""
+        dying = self._dying({*fetched, *self._written.values()})
+        text = ["def run(given, fed, stop):"]
+        if self._variables:
+            text.append(f" {_tuple(self._variables.values())} = given")
+        if self._feeds:
+            text.append(f" {_tuple(f'fed{number}' for number in range(len(self._feeds)))} = fed")
+        self._nodes = [line.node for line in self._lines[:1]] * len(text)
+        for number, line in enumerate(self._lines):
+            if line.asks:
+                text.append(" if stop(): raise KeyboardInterrupt")
+                self._nodes.append(line.node)
+            call = f" {_tuple(line.results)} = f{number}({_tuple(line.arguments)})"
+            text.append(f"{call}; del {', '.join(dying[number])}" if dying[number] else call)
+            self._nodes.append(line.node)
+        text.append(f" return [{', '.join(fetched)}], [{', '.join(self._written.values())}]")
+        return "\n".join(text)
+
+    def _dying(self, kept: Collection[str]) -> list[list[str]]:
+        """For each line the results, its own or earlier ones, that none behind it needs."""
+        needed = set(kept)
+        dying: list[list[str]] = []
+        for line in reversed(self._lines):
+            names = dict.fromkeys((*line.results, *line.arguments))
+            dying.append([n for n in names if n.startswith("v") and n not in needed])
+            needed.update(names)
+        return dying[::-1]
+
+
+def _tuple(names: Iterable[str]) -> str:
+    return f"({''.join(f'{name}, ' for name in names)})"

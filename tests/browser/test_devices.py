@@ -177,6 +177,39 @@ def test_a_lost_gpu_is_named_and_opened_anew(engine: Engine) -> None:
     finish(engine, network() + RUN)
 
 
+TRAINING = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+pg.set_logical_devices({kind}=3)
+x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
+y = x[:, :1] - 2 * x[:, 1:2]
+model = pg.Sequential([nn.Dense(1)])
+strategy = pg.parallel.DataParallel(["{kind}:1", "{kind}:2"])
+model.compile(pg.optim.SGD(0.05), "mse", device="{kind}", strategy=strategy)
+first = model.fit(x, y, verbose=0).losses[0]
+print("ready", flush=True)
+try:
+    model.fit(x, y, epochs=1000000, verbose=0)
+except pg.DeviceLostError as error:
+    print(error)
+losses = model.fit(x, y, epochs=2, verbose=0).losses
+print(len(losses), losses[-1] < first)
+"""
+
+
+@KINDS
+def test_training_goes_on_from_the_replica_that_is_left(engine: Engine, kind: str) -> None:
+    engine.page.evaluate(START, TRAINING.replace("{kind}", kind))
+    script = "playgradDevice.destroy()" if kind == "gpu" else "self.close()"
+    worker_of(engine, f"{kind}:1").evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
+    result = engine.page.evaluate("running")
+    assert result["state"] == "done", result
+    _, error, after = result["stdout"].splitlines()
+    assert error.startswith(f"{kind}:1: ")
+    assert after == "4 True"
+
+
 @KINDS
 def test_a_worker_that_hangs_is_named_and_replaced(engine: Engine, kind: str) -> None:
     source = network(kind) + "session.executor.timeout = 2.0\n"

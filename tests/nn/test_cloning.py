@@ -11,6 +11,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.nn.calls import notes_of
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
@@ -179,3 +180,37 @@ def test_weights_used_ahead_of_their_layer_are_told() -> None:
         model = pg.Model(x, layer(x @ layer.variables["kernel"]))
     with pytest.raises(pg.GraphError, match="uses 'dense_1/kernel' before it calls the layer"):
         model.clone()
+
+
+def test_a_clone_keeps_the_placement() -> None:
+    pg.set_logical_devices(cpu=2)
+    model = chain()
+    model.compile("sgd", "mse", device="cpu", placement=lambda node: "cpu:1")
+    twin = model.clone()
+    twin.fit(X, Y, verbose=0)
+    runnable = twin.session.compiled(twin.training_targets)
+    assert runnable is not None
+    assert {node.device for node in runnable.compiled.order} == {"cpu:1"}
+
+
+@pytest.mark.parametrize("deep", [True, False])
+def test_a_clone_is_trained_by_the_same_strategy(deep: bool) -> None:
+    pg.set_logical_devices(cpu=2)
+    strategy = pg.parallel.DataParallel(2)
+    model = pg.Sequential([nn.Dense(3, "tanh"), nn.Dense(1)])
+    model.compile("sgd", "mse", device="cpu", strategy=strategy)
+    model.fit(X, Y, batch_size=10, verbose=0)
+    twin = model.clone(deep)
+    assert twin.strategy == strategy and twin.placement is None
+    single = pg.Sequential([nn.Dense(3, "tanh"), nn.Dense(1)])
+    single.compile("sgd", "mse", device="cpu")
+    single.build((4,))
+    for trained in (twin, model, twin):  # in turns, also where both have the same variables
+        single.set_weights(dict(zip(single.weights, trained.get_weights().values(), strict=True)))
+        single.compile("sgd", "mse", device="cpu")
+        losses = trained.fit(X, Y, batch_size=10, verbose=0, shuffle=False).losses
+        expected = single.fit(X, Y, batch_size=10, verbose=0, shuffle=False).losses
+        np.testing.assert_allclose(losses, expected, rtol=1e-4)
+        mirrors = notes_of(trained.graph).mirrors
+        assert any(mirror.node.name.startswith("dense_1/kernel") for mirror in mirrors)
+    model.close()

@@ -14,6 +14,7 @@ from playgrad import nn
 from playgrad.devices import registry
 from playgrad.nn.steps import SHUFFLE_SEED
 from playgrad.ops.counter_random import batch_indices
+from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.options import Options, options_set
 
 Array = np.ndarray[Any, Any]
@@ -85,6 +86,44 @@ def test_the_stream_of_samples_wraps_over_epochs() -> None:
     for step, loss in enumerate(history.losses):
         index = batch_indices((0, SHUFFLE_SEED), step, 50, 16, True)
         assert loss == pytest.approx(errors[index].mean(), rel=1e-4)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_epochs_go_on_in_one_go_where_nobody_looks_between_them(device: str) -> None:
+    """Fewer chunks than epochs, and all that is told is as if there was one for each."""
+
+    def train(**options: Any) -> tuple[nn.History, list[tuple[Any, ...]], int]:
+        told: list[tuple[Any, ...]] = []
+        chunks = 0
+
+        class Told(Hooks):
+            def poll(self) -> list[Request]:
+                nonlocal chunks
+                chunks += 1
+                return []
+
+            def emit(self, event: Event) -> None:
+                if event["kind"] in ("progress", "epoch_end"):
+                    told.append((event["kind"], event["epoch"], event["step"]))
+
+        model = classifier(device)
+        before = set_hooks(Told())
+        try:
+            history = model.fit(X, LABELS, batch_size=20, epochs=60, verbose=0, **options)
+        finally:
+            set_hooks(before)
+        model.close()
+        return history, told, chunks
+
+    together, told, chunks = train()
+    apart, _, more = train(callbacks=[nn.LambdaCallback()])
+    np.testing.assert_array_equal(together.steps, apart.steps)
+    assert together.history == apart.history and together.epoch == apart.epoch
+    ends = [each for each in told if each[0] == "epoch_end"]
+    assert ends == [("epoch_end", n, 3 * n) for n in range(1, 61)]
+    assert [step for _, _, step in told] == sorted(step for _, _, step in told)
+    assert all(3 * (epoch - 1) < step <= 3 * epoch for _, epoch, step in told)
+    assert chunks < 60 <= more
 
 
 def test_without_shuffling_samples_come_in_order() -> None:

@@ -29,6 +29,20 @@ def windows(x: Array) -> Array:
 
 
 Weights = dict[str, Array]
+KERNELS = ("query_kernel", "key_kernel", "value_kernel", "output_kernel")
+
+
+def attended(w: Weights, x: Array) -> Array:
+    """The sum over heads of 4 features of what each gives; biases are zero."""
+    query, key, value, output = (w[name] for name in KERNELS)
+    heads = [slice(first, first + 4) for first in range(0, query.shape[1], 4)]
+    return sum(
+        softmax(x @ query[:, own] @ (x @ key[:, own]).swapaxes(1, 2) / 2)
+        @ (x @ value[:, own] @ output[own])
+        for own in heads
+    )
+
+
 # Layer, inputs, and the result from inputs and weights.
 TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
     "dense": (nn.Dense(5), [X], lambda w, x: x @ w["kernel"] + w["bias"]),
@@ -75,6 +89,24 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
         nn.BatchNormalization(axis=1, epsilon=3, center=False, scale=False),
         [IMAGE],
         lambda w, x: x / np.sqrt(w["moving_variance"] + 3)[:, None, None],
+    ),
+    "layer_normalization of columns": (
+        nn.LayerNormalization(axis=2, epsilon=0.5, center=False),
+        [IMAGE],
+        lambda w, x: (x - x.mean(2, keepdims=True)) / np.sqrt(x.var(2, keepdims=True) + 0.5),
+    ),
+    "multi_head_attention": (
+        nn.MultiHeadAttention(2, 4),
+        [IMAGE[:, 0]],
+        lambda w, x: attended(w, x),
+    ),
+    "parallel_multi_head_attention": (
+        nn.ParallelMultiHeadAttention(2, ["cpu:0", "cpu:0"], 4, use_bias=False),
+        [IMAGE[:, 0]],
+        lambda w, x: (
+            attended({n: w[f"{n}_0"] for n in KERNELS}, x)
+            + attended({n: w[f"{n}_1"] for n in KERNELS}, x)
+        ),
     ),
     "add": (nn.Add(), [X, X * 2, X], lambda w, a, b, c: a + b + c),
     "multiply": (nn.Multiply(), [X, X + 1], lambda w, a, b: a * b),
@@ -188,6 +220,7 @@ def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
         (lambda: call(nn.BatchNormalization(), (None,)), pg.ShapeError, "know dimension 1"),
         (lambda: nn.BatchNormalization(momentum=1.5), pg.ShapeError, "momentum .* 0 to 1, not 1.5"),
         (lambda: nn.BatchNormalization(epsilon=None), pg.ShapeError, "epsilon .* not None"),
+        (lambda: call(nn.LayerNormalization(0), (3,)), pg.ShapeError, "along axis 0, which is"),
         (lambda: call(nn.Add(), (3,)), pg.ShapeError, "merges two or more tensors"),
         (lambda: call(nn.Add(), (3,), (4,)), pg.ShapeError, "do not broadcast"),
         (lambda: call(nn.Conv2D(1, 9), (4, 4, 1)), pg.ShapeError, "conv2d_1/conv2d"),

@@ -182,3 +182,31 @@ def test_a_trace_of_asynchronous_training() -> None:
 def test_what_makes_no_sense_is_refused(make: Any, words: str) -> None:
     with pytest.raises(GraphError, match=words):
         make()
+
+
+def test_local_sgd_weights_uneven_shares_by_samples() -> None:
+    """Against the same in plain NumPy: linear regression by three devices, 2, 2 and 3 samples of
+    each batch."""
+    rng = np.random.default_rng(4)
+    x, y = (rng.normal(size=(28, width)).astype(np.float32) for width in (3, 1))
+    made = pg.Sequential([nn.Dense(1, name="line")])
+    made.compile(pg.optim.SGD(0.1), "mse", device="cpu", strategy=LocalSGD(3, every=2))
+    made.build((3,))
+    start = made.get_weights()
+    made.fit(x, y, batch_size=7, epochs=2, verbose=0, shuffle=False)
+
+    bounds = (0, 2, 4, 7)
+    own = [(start["line/kernel"].copy(), start["line/bias"].copy()) for _ in range(3)]
+    for step in range(8):
+        first = 7 * (step % 4)
+        for number in range(3):
+            kernel, bias = own[number]
+            rows = slice(first + bounds[number], first + bounds[number + 1])
+            error = 2 * (x[rows] @ kernel + bias - y[rows]) / (rows.stop - rows.start)
+            own[number] = (kernel - 0.1 * x[rows].T @ error, bias - 0.1 * error.sum(0))
+        if step % 2 == 1:
+            mean = [(2 * a + 2 * b + 3 * c) / 7 for a, b, c in zip(*own, strict=True)]
+            own = [(mean[0], mean[1])] * 3
+    np.testing.assert_allclose(made.get_weights()["line/kernel"], own[0][0], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(made.get_weights()["line/bias"], own[0][1], rtol=1e-4, atol=1e-6)
+    made.close()

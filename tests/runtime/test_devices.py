@@ -243,13 +243,14 @@ class TestLoss:
                 lambda: session.run(update),
                 lambda: session.value(w),
                 lambda: session.run(w * 5.0),
-                lambda: session.assign({w: [2.0]}),
                 lambda: session.repeat(update, 3),
             ):
                 with pytest.raises(DeviceLostError, match=r"lost|gone"):
                     use()
             with Session(graph, device="gpu") as other:
                 assert other.run(update) == 2
+            session.assign({w: [5.0]})  # on the device that was opened in its place
+            assert session.run(update) == 6
         with Session(graph, device="gpu") as last:
             assert last.run(update) == 2
 

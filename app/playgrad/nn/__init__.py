@@ -1,5 +1,6 @@
 """Layers, losses, metrics, models and their training."""
 
+from playgrad.nn.attention import MultiHeadAttention
 from playgrad.nn.basic import Activation, Dropout, Flatten, Rescaling, Reshape
 from playgrad.nn.callbacks import (
     Callback,
@@ -35,7 +36,8 @@ from playgrad.nn.losses import (
 from playgrad.nn.merge import Add, Concatenate, Multiply
 from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
 from playgrad.nn.model import Model
-from playgrad.nn.normalization import BatchNormalization
+from playgrad.nn.normalization import BatchNormalization, LayerNormalization
+from playgrad.nn.parallel_attention import ParallelMultiHeadAttention
 from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
 from playgrad.nn.pooling import AveragePool2D, MaxPool2D
 from playgrad.nn.sequential import Sequential
@@ -66,6 +68,7 @@ __all__ = [
     "Input",
     "LambdaCallback",
     "Layer",
+    "LayerNormalization",
     "LearningRateScheduler",
     "Loss",
     "MaxPool2D",
@@ -73,8 +76,10 @@ __all__ = [
     "MeanSquaredError",
     "Metric",
     "Model",
+    "MultiHeadAttention",
     "Multiply",
     "Ones",
+    "ParallelMultiHeadAttention",
     "RandomNormal",
     "RandomUniform",
     "Rescaling",

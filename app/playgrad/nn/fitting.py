@@ -15,6 +15,7 @@ from playgrad.nn.callbacks import Callback, History
 from playgrad.nn.loop import Pace, Watch, run_steps
 from playgrad.nn.parallel_step import build_parallel_step, settle
 from playgrad.nn.progress import Progress
+from playgrad.nn.recovery import recover
 from playgrad.nn.resident import Resident, declare_resident, make_resident
 from playgrad.nn.steps import HISTORY_ROWS, EvalStep, TrainStep, build_eval_step, build_train_step
 from playgrad.runtime.options import SINGLE, get_options
@@ -77,6 +78,7 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
     if settings.validation_data is not None:
         validation = prepare(model, *settings.validation_data, "validation ")
     optimizer.prepare(model.graph)
+    recover(model)
     data = declare_resident(model, "train", xs, ys)
     batch = min(settings.batch_size, data.count)
     options = get_options()
@@ -129,6 +131,10 @@ class _Training:
         self.watch = Watch(self.session, self.optimizer)
         self.history = History(step.names)
         self.epoch_rows: list[Array] = []
+        self.logs: dict[str, float] = {}
+        # Where nobody looks at the model between epochs, chunks of steps need not end with them:
+        # on little data they would be very short.
+        self.in_one_go = not (self.callbacks or test or step.settles)
         self.progress = Progress(self.watch, step.names, self.total, settings.verbose)
         self.batch = batch
 
@@ -165,24 +171,33 @@ class _Training:
         for callback in self.callbacks:
             callback.set_model(self.model)
             callback.on_train_begin({})
-        logs: dict[str, float] = {}
+        if self.in_one_go:
+            self._steps(self.total)
+        else:
+            self._one_by_one()
+        for callback in self.callbacks:
+            callback.on_train_end(self.logs)
+
+    def _one_by_one(self) -> None:
+        """Epochs with something to do between them."""
         for epoch in range(self.epochs):
             for callback in self.callbacks:
                 callback.on_epoch_begin(epoch, {})
-            self.epoch_rows = []
             end = min((epoch + 1) * self.steps_per_epoch, self.total)
-            self.progress.epoch = epoch + 1
             self._steps(end - self.done)
             self.step.settle(self.session)
-            logs = self._epoch_logs()
-            self.history.add_epoch(epoch, logs)
-            self.progress.epoch_end(self.done, logs)
+            self._end_epoch()
             for callback in self.callbacks:
-                callback.on_epoch_end(epoch, logs)
+                callback.on_epoch_end(epoch, self.logs)
             if self.model.stop_training:
                 break
-        for callback in self.callbacks:
-            callback.on_train_end(logs)
+
+    def _end_epoch(self) -> None:
+        self.logs = self._epoch_logs()
+        self.epoch_rows = []
+        self.history.add_epoch(self.progress.epoch - 1, self.logs)
+        self.progress.epoch_end(self.done, self.logs)
+        self.progress.epoch += 1
 
     def _collect(self, steps: int) -> None:
         """Read what the device noted of the last steps."""
@@ -194,18 +209,28 @@ class _Training:
         before = self.first + self.done
         if last > before:
             rows = recorder.take(arrays, before, last)
-            self.done = last - self.first
             self.history.add_steps(rows)
-            self.epoch_rows.append(rows)
-            self.progress.steps(self.done, rows)
-            logs = dict(zip(self.step.names, map(float, rows[-1]), strict=True))
-            for callback in self.callbacks:
-                callback.on_steps_end(self.done, logs)
+            while len(rows):
+                # In one go, a chunk can hold the ends of epochs.
+                left = self.steps_per_epoch - self.done % self.steps_per_epoch
+                self._note(rows[:left])
+                rows = rows[left:]
         if not healthy:
             value = recorder.take(arrays, last, last + 1)[0, 0]
             self.session.assign({self.step.healthy: np.bool_(True)})
             rate = float(self.session.value(self.optimizer.learning_rate))
             raise not_finite_error(float(value), self.done + 1, rate)
+
+    def _note(self, rows: Array) -> None:
+        """Tell of steps of one epoch."""
+        self.done += len(rows)
+        self.epoch_rows.append(rows)
+        self.progress.steps(self.done, rows)
+        logs = dict(zip(self.step.names, map(float, rows[-1]), strict=True))
+        for callback in self.callbacks:
+            callback.on_steps_end(self.done, logs)
+        if self.in_one_go and (self.done % self.steps_per_epoch == 0 or self.done == self.total):
+            self._end_epoch()
 
     def _epoch_logs(self) -> dict[str, float]:
         rows = np.concatenate(self.epoch_rows)

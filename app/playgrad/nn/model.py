@@ -70,7 +70,8 @@ class Model(Network):
         else a Model.
 
         Where this one is compiled it is, too, with an optimizer of its own that has no state yet
-        and begins with the initial learning rate.
+        and begins with the initial learning rate, and is trained by the same strategy,
+        or in the same placement.
 
         Args:
             deep: whether it gets layers and variables of its own, in a graph of its own, that hold
@@ -104,6 +105,7 @@ class Model(Network):
         twin.input_maximum = self.input_maximum
         if self.optimizer is not None:
             twin.optimizer, twin.heads = self.optimizer.clone(), self.heads
+            twin.strategy, twin.placement = self.strategy, self.placement
         return twin
 
     def _empty(self, layers: list[Layer]) -> Model:

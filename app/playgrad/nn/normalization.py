@@ -1,4 +1,4 @@
-"""Normalization of activations by the moments of the batch."""
+"""Normalization of activations: by the moments of the batch, or of each sample by its own."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class BatchNormalization(Layer):
     ) -> None:
         super().__init__(name)
         self.axis = int(axis)
-        self.momentum = self._number("momentum", momentum, most=1.0)
-        self.epsilon = self._number("epsilon", epsilon, most=math.inf)
+        self.momentum = _number(self, "momentum", momentum, most=1.0)
+        self.epsilon = _number(self, "epsilon", epsilon, most=math.inf)
         self.center = bool(center)
         self.scale = bool(scale)
         self.synchronized = bool(synchronized)
@@ -102,25 +102,77 @@ class BatchNormalization(Layer):
         )
 
     def _channel_axis(self, shape: Shape) -> int:
-        rank = len(shape)
-        if not -rank <= self.axis < rank or self.axis % rank == 0:
-            raise ShapeError(
-                f"layer '{self.name}' normalizes along axis {self.axis}, which is not one behind "
-                f"the batch in inputs of shape {shape_text(shape)}."
-            )
-        return self.axis % rank
+        return _axis_behind_batch(self, self.axis, shape)
 
     def _along_channels(self, vector: Tensor, x: Tensor) -> Tensor:
         """``vector`` (channels,) in a shape that broadcasts along the channels of ``x``."""
         behind = x.spec.rank - 1 - self._channel_axis(x.shape)
         return reshape(vector, [-1] + [1] * behind) if behind else vector
 
-    def _number(self, what: str, value: Any, most: float) -> float:
-        number = float(value) if isinstance(value, Real) else math.nan
-        if not 0.0 <= number <= most:
-            raise ShapeError(
-                f"{what} of a BatchNormalization layer must be a number from 0 to {most:g}, "
-                f"not {value!r}.",
-                source=self.source,
-            )
-        return number
+
+class LayerNormalization(Layer):
+    """``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``, each position by itself.
+
+    Ba, Kiros and Hinton 2016: mean and (biased) variance are those along ``axis``, the same in
+    training and afterwards. Of any shape (batch, ...) to the same shape.
+
+    Args:
+        axis: what is normalized, with one ``gamma`` and one ``beta`` for each place along it.
+        center, scale: whether there is a ``beta``, a ``gamma``.
+    """
+
+    kind = "layer_normalization"
+
+    def __init__(
+        self,
+        axis: int = -1,
+        epsilon: float = 1e-3,
+        center: bool = True,
+        scale: bool = True,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.axis = int(axis)
+        self.epsilon = _number(self, "epsilon", epsilon, most=math.inf)
+        self.center = bool(center)
+        self.scale = bool(scale)
+
+    def build(self, *shapes: Shape) -> None:
+        size = (self.known(shapes[0], _axis_behind_batch(self, self.axis, shapes[0])),)
+        if self.scale:
+            self.add_weight("gamma", size, "ones")
+        if self.center:
+            self.add_weight("beta", size, "zeros")
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x = inputs[0]
+        axis = _axis_behind_batch(self, self.axis, x.shape)
+        centred = x - reduce_mean(x, axis, keepdims=True)
+        result = centred * rsqrt(reduce_mean(square(centred), axis, keepdims=True) + self.epsilon)
+        behind = [1] * (len(x.shape) - 1 - axis)
+        if self.scale:
+            result = result * reshape(self.variables["gamma"], [-1, *behind])
+        if self.center:
+            result = result + reshape(self.variables["beta"], [-1, *behind])
+        return result
+
+
+def _axis_behind_batch(layer: Layer, axis: int, shape: Shape) -> int:
+    rank = len(shape)
+    if not -rank <= axis < rank or axis % rank == 0:
+        raise ShapeError(
+            f"layer '{layer.name}' normalizes along axis {axis}, which is not one behind "
+            f"the batch in inputs of shape {shape_text(shape)}."
+        )
+    return axis % rank
+
+
+def _number(layer: Layer, what: str, value: Any, most: float) -> float:
+    number = float(value) if isinstance(value, Real) else math.nan
+    if not 0.0 <= number <= most:
+        raise ShapeError(
+            f"{what} of a {type(layer).__name__} layer must be a number from 0 to {most:g}, "
+            f"not {value!r}.",
+            source=layer.source,
+        )
+    return number

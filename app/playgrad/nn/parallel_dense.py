@@ -8,27 +8,19 @@ result is that of `Dense` layers of the same names, but for rounding.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from playgrad.compiler.place import canonical
-from playgrad.errors import GraphError, ShapeError
-from playgrad.graph.opdef import Array
-from playgrad.graph.spec import Shape, TensorSpec
+from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.calls import Spread, notes_of
 from playgrad.nn.dense import Dense
+from playgrad.nn.shards import ShardedLayer, part_of
 from playgrad.ops.concat import concat
-from playgrad.ops.layout import slice_
-from playgrad.ops.state import Variable
-from playgrad.parallel import collectives
-from playgrad.parallel.collectives import Collectives
 
 
-class ParallelDense(Dense):
+class ParallelDense(ShardedLayer, Dense):
     """What both ways to split a `Dense` layer have in common.
 
     Args:
@@ -52,90 +44,7 @@ class ParallelDense(Dense):
         name: str | None = None,
     ) -> None:
         super().__init__(units, activation, use_bias, kernel_initializer, bias_initializer, name)
-        self.devices = tuple(canonical(device) for device in devices)
-        if not self.devices:
-            raise GraphError(f"{self!r} needs at least one device.", source=self.source)
-        self.collective = collective
-        self._collectives: Collectives = collectives.get(collective)
-        self._axes: dict[str, int] = {}
-
-    def reset(self) -> None:
-        super().reset()
-        self._axes = {}
-
-    def add_shards(self, name: str, shape: Sequence[int], initializer: Any, axis: int) -> None:
-        """Make a variable on each device: the parts along ``axis`` of what the weight of an
-        undivided layer begins with. They are called ``<name>_0``, ``<name>_1``, ..."""
-        assert self.graph is not None
-        graph, bounds = self.graph, self.bounds(shape[axis])
-        with graph.control_dependencies(None), graph.phase("variable"):
-            with graph.device(None):
-                whole = self.initial_value(name, shape, initializer)
-            for number, (first, last) in enumerate(pairwise(bounds)):
-                own = f"{name}_{number}"
-                with graph.device(None), graph.reenter_scope(f"{self.name}/{own}/"):
-                    part = _part(whole, axis, first, last)
-                with graph.device(self.devices[number]):
-                    self.variables[own] = Variable(part, name=own)
-        self._axes[name] = axis
-
-    def shards(self, name: str) -> list[Variable]:
-        """The parts of a weight, by device."""
-        return [self.variables[f"{name}_{number}"] for number in range(len(self.devices))]
-
-    def bounds(self, size: int) -> list[int]:
-        """Where ``size`` elements are divided: as evenly as it goes.
-
-        Raises:
-            ShapeError: there are fewer than devices.
-        """
-        count = len(self.devices)
-        if size < count:
-            raise ShapeError(
-                f"layer '{self.name}' cannot divide {size} features among {count} devices.",
-                op=self.name,
-            )
-        return [size * number // count for number in range(count + 1)]
-
-    # Weights in files are those of an undivided layer.
-
-    def weight_specs(self) -> dict[str, TensorSpec]:
-        specs = {}
-        for name in self._weight_names():
-            if name not in self._axes:
-                specs[name] = self.variables[name].spec
-                continue
-            shapes = [list(shard.spec.static_shape) for shard in self.shards(name)]
-            axis = self._axes[name]
-            shape = shapes[0]
-            shape[axis] = sum(own[axis] for own in shapes[1:]) + shape[axis]
-            specs[name] = TensorSpec(tuple(shape), "float32")
-        return specs
-
-    def joined(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        return {
-            name: values[name]
-            if name not in self._axes
-            else np.concatenate(
-                [values[f"{name}_{i}"] for i in range(len(self.devices))], self._axes[name]
-            )
-            for name in self._weight_names()
-        }
-
-    def divided(self, weights: Mapping[str, Array]) -> dict[str, Array]:
-        values: dict[str, Array] = {}
-        for name, array in weights.items():
-            if name not in self._axes:
-                values[name] = array
-                continue
-            axis = self._axes[name]
-            ends = list(accumulate(shard.spec.static_shape[axis] for shard in self.shards(name)))
-            parts = np.split(array, ends[:-1], axis)
-            values.update((f"{name}_{number}", part) for number, part in enumerate(parts))
-        return values
-
-    def _weight_names(self) -> list[str]:
-        return ["kernel", "bias"] if self.use_bias else ["kernel"]
+        self.divide_among(devices, collective)
 
 
 class ColumnParallelDense(ParallelDense):
@@ -150,9 +59,10 @@ class ColumnParallelDense(ParallelDense):
 
     def build(self, *shapes: Shape) -> None:
         width = self.known(shapes[0], -1)
-        self.add_shards("kernel", (width, self.units), self.kernel_initializer, axis=1)
+        bounds = self.bounds(self.units)
+        self.add_shards("kernel", (width, self.units), self.kernel_initializer, 1, bounds)
         if self.use_bias:
-            self.add_shards("bias", (self.units,), self.bias_initializer, axis=0)
+            self.add_shards("bias", (self.units,), self.bias_initializer, 0, bounds)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernels = inputs[0], self.shards("kernel")
@@ -161,7 +71,7 @@ class ColumnParallelDense(ParallelDense):
         biases = self.shards("bias") if self.use_bias else [None] * len(kernels)
         parts = []
         for copy, kernel, bias, device in zip(
-            self._copies(x), kernels, biases, self.devices, strict=True
+            self.copies(x), kernels, biases, self.devices, strict=True
         ):
             with graph.device(device):
                 parts.append(self.product(copy, kernel, bias))
@@ -180,12 +90,6 @@ class ColumnParallelDense(ParallelDense):
         notes_of(graph).parts[whole] = Spread(tuple(active), self.devices)
         return whole
 
-    def _copies(self, x: Tensor) -> Sequence[Tensor]:
-        known = notes_of(x.graph).copies.get(x)
-        if known is not None and known.devices == self.devices:
-            return known.tensors
-        return self._collectives.broadcast(x, self.devices)
-
 
 class RowParallelDense(ParallelDense):
     """`Dense` whose inputs are divided among devices: each has some rows of the kernel.
@@ -200,7 +104,8 @@ class RowParallelDense(ParallelDense):
     def build(self, *shapes: Shape) -> None:
         assert self.graph is not None
         width = self.known(shapes[0], -1)
-        self.add_shards("kernel", (width, self.units), self.kernel_initializer, axis=0)
+        bounds = self.bounds(width)
+        self.add_shards("kernel", (width, self.units), self.kernel_initializer, 0, bounds)
         if self.use_bias:
             with self.graph.device(self.devices[0]):
                 self.add_weight("bias", (self.units,), self.bias_initializer)
@@ -229,7 +134,7 @@ class RowParallelDense(ParallelDense):
             return known.tensors
         bounds = self.bounds(self.known(x.shape, -1))
         with x.graph.device(x.device):  # so that each device is sent its part only
-            return [_part(x, -1, first, last) for first, last in pairwise(bounds)]
+            return [part_of(x, -1, first, last) for first, last in pairwise(bounds)]
 
 
 def parallel_mlp(
@@ -244,10 +149,3 @@ def parallel_mlp(
         ColumnParallelDense(hidden, devices, activation=activation),
         RowParallelDense(units, devices),
     ]
-
-
-def _part(x: Tensor, axis: int, first: int, last: int) -> Tensor:
-    rank = x.spec.rank
-    begin, size = [0] * rank, [-1] * rank
-    begin[axis], size[axis] = first, last - first
-    return slice_(x, begin, size, name="part")

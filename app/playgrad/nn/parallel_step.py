@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 class LocalStep(TrainStep):
     """Replicas that train apart; ``mean`` lets them go on from their mean, every so many steps."""
 
+    settles: ClassVar[bool] = True
     mean: Node
     every: int
     since: list[int] = field(default_factory=lambda: [0])
@@ -186,7 +187,12 @@ def _mean(model: Model, step: TrainStep, rewritten: Rewritten, strategy: LocalSG
         devices = [row[0] for row in layout.devices]
         written = take_apart(step.run).written
         model.cache[key] = average(
-            rewritten.mirrors, written, devices, layout.collectives, layout.bucket_bytes
+            rewritten.mirrors,
+            written,
+            rewritten.rows,
+            devices,
+            layout.collectives,
+            layout.bucket_bytes,
         )
     mean: Node = model.cache[key]
     return mean

@@ -26,7 +26,7 @@ class Progress:
         self.names = list(names)
         self.total = total
         self.verbose = verbose
-        self.epoch = 0
+        self.epoch = 1
         self.epochs = 0
         self.accuracy = next((i for i, name in enumerate(names) if name.endswith("accuracy")), None)
         self._started = time.perf_counter()

@@ -56,9 +56,7 @@ def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Arr
     return resident
 
 
-def declare_resident(
-    model: Model, role: str, xs: Sequence[Array], ys: Sequence[Array]
-) -> Resident:
+def declare_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> Resident:
     """The variables for ``xs`` and ``ys``, which are still to be assigned.
 
     Variables of the same role, shapes and types are used again; what the role had before in other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -65,8 +65,10 @@ class TrainStep:
         recorder: loss and metrics of each step, by iteration.
         healthy: bool variable, false once a loss was not finite.
         batch: samples of a step.
+        settles: there is something to do at the end of each epoch.
     """
 
+    settles: ClassVar[bool] = False
     run: Node
     recorder: Recorder
     healthy: Variable

@@ -64,11 +64,13 @@ class Rewritten:
         run: runs it.
         mirrors: for each mirrored variable its copies, on the replicas after the first.
         homes: devices of the step's own variables, by name.
+        rows: samples of the batch, by replica.
     """
 
     run: Node
     mirrors: dict[Variable, list[Variable]]
     homes: dict[str, str]
+    rows: tuple[int, ...]
 
     @cached_property
     def placement(self) -> Placement:
@@ -82,6 +84,11 @@ _MIRROR = "/replica_"
 def mirror_name(variable: str, replica: int) -> str:
     """What a replica's own copy of ``variable`` is called."""
     return f"{variable}{_MIRROR}{replica}"
+
+
+def replica_of(mirror: str) -> int:
+    """The number of the replica that has the variable called ``mirror``; 0 if it is no copy."""
+    return int(mirror.rpartition(_MIRROR)[2]) if _MIRROR in mirror else 0
 
 
 def mirrored_by(variable: str) -> str:

@@ -13,16 +13,19 @@ from playgrad.parallel.collectives import Collectives
 def average(
     mirrors: Mapping[Variable, Sequence[Variable]],
     written: frozenset[str],
+    rows: Sequence[int],
     devices: Sequence[str],
     collectives: Collectives,
     bucket_bytes: int,
 ) -> Node:
-    """A node that replaces each variable and its mirrors by their mean (Stich 2019).
+    """A node that replaces each variable and its mirrors by their mean (Stich 2019), in
+    which each counts as many times as it takes samples of a batch.
 
     Args:
         mirrors: for each variable its copies on the devices after the first.
         written: names of the variables that training changes: all others are equal anyhow. The
             state of the optimizer is averaged as the weights are.
+        rows: samples of the batch, by device.
     """
     chosen = [
         (variable, *copies)
@@ -40,7 +43,7 @@ def average(
         shares: list[list[Tensor]] = []
         for number, device in enumerate(devices):
             with graph.device(device):
-                shares.append([row[number] * (1 / len(devices)) for row in chosen])
+                shares.append([row[number] * (rows[number] / sum(rows)) for row in chosen])
         means = collectives.all_reduce_many(shares, devices, bucket_bytes)
         writes = []
         for number, device in enumerate(devices):

@@ -28,7 +28,10 @@ def rewrite(step: Partition, batch: int, layout: Layout, name: str) -> Rewritten
     """
     parts = sum(layout.micro_batches)
     if batch < parts:
-        raise GraphError(f"a batch of {batch} cannot be divided into {parts} parts.")
+        raise GraphError(
+            f"a batch of {batch} cannot be divided into {parts} parts.",
+            hint="Use larger batches, fewer devices, or fewer micro-batches.",
+        )
     graph = step.graph
     with (
         graph.as_default(),

@@ -59,7 +59,8 @@ class Rewriting:
             self._data_parallel()
         ends = [replica.whole.node(self.step.run) for replica in self.replicas]
         run = group(*(end for end in ends if end is not None), name="step")
-        return Rewritten(run, self.mirrors, self.homes)
+        rows = tuple(sum(own for _, own in replica.rows) for replica in self.replicas)
+        return Rewritten(run, self.mirrors, self.homes, rows)
 
     def _variable(self, node: Node, replica: Replica) -> None:
         """The variable itself, or a copy of it: its first value is what the original has."""

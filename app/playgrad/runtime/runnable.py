@@ -264,6 +264,11 @@ class Runnable:
         return {node.name for node in self.compiled.order if is_variable(node)}
 
     @property
+    def is_lost(self) -> bool:
+        """Whether a device that it was loaded on went away."""
+        return any(plan.device.lost for plan in self.plans.values())
+
+    @property
     def dispatches(self) -> int:
         """Kernel dispatches in one run, on all GPUs."""
         return sum(len(plan.plan.get("steps", ())) for plan in self.plans.values())

@@ -157,8 +157,9 @@ class Session:
         return "NumPy" if self.device.startswith("cpu") else self.opened(self.device).adapter
 
     def opened(self, name: str) -> Device:
-        """A device with a memory of its own; the same one for as long as the session lives."""
-        if name not in self._devices:
+        """A device with a memory of its own; the same one for as long as the session lives, unless
+        it is lost: then the one opened in its place."""
+        if name not in self._devices or self._devices[name].lost:
             self._devices[name] = devices.opened(name)
         return self._devices[name]
 
@@ -283,6 +284,8 @@ class Session:
         homes: dict[tuple[Graph, str], list[Node]] = {}
         for node in variables:
             home = self._home(node)
+            if self._store.is_lost((node.graph, node.name)):
+                self._store.drop((node.graph, node.name))
             if (node.graph, node.name) not in self._store and devices.is_apart(home):
                 homes.setdefault((node.graph, home), []).append(node)
         for (graph, home), nodes in homes.items():
@@ -293,6 +296,15 @@ class Session:
     def _set(self, values: Sequence[tuple[Node, Array]]) -> None:
         for node, array in values:
             self._store.set((node.graph, node.name), array)
+
+    @_alone
+    def lost_variables(self) -> list[Tensor]:
+        """Those whose values are gone with their device. They can be assigned, or forgotten: then
+        they are on the device that is opened in its place."""
+        for device in self._devices.values():
+            device.check()
+        keys = [key for key in self._store.variables() if self._store.is_lost(key)]
+        return [graph.node(name).outputs[0] for graph, name in keys]
 
     @_alone
     def forget(self, variables: Sequence[Tensor]) -> None:
@@ -366,7 +378,11 @@ class Session:
         before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
         placement = self._placing.wish
         result = change()
-        moved = [key for key, home in before.items() if self._home(key[0].node(key[1])) != home]
+        moved = [
+            key
+            for key, home in before.items()
+            if self._home(key[0].node(key[1])) != home and not self._store.is_lost(key)
+        ]
         if moved or placement is not self._placing.wish:
             self._forget_runnables()
         values = [(g.node(name), self._store.get((g, name), g.node(name))) for g, name in moved]
@@ -406,6 +422,8 @@ class Session:
         graph = program.graph
         shapes = {name: array.shape for name, array in arrays.items()}
         key = (graph, tuple(fetches), tuple(targets), tuple(sorted(shapes.items())))
+        if key in self._runnables and self._runnables[key][0].is_lost:
+            self._runnables.pop(key)[0].unload()
         if key not in self._runnables:
             compiled = self._expected.pop(key, None)
             if compiled is None:
@@ -475,6 +493,8 @@ class Session:
         Random ones are drawn with the counter at 0, whenever that happens.
         """
         self._check_open()
+        for node in nodes:
+            self._store.check_there((graph, node.name))
         fresh = [node for node in nodes if (graph, node.name) not in self._store]
         if not fresh:
             return

@@ -36,6 +36,10 @@ class VariableStore:
     def __contains__(self, key: Key) -> bool:
         return key in self.arrays or key in self.places
 
+    def is_lost(self, key: Key) -> bool:
+        """Whether the value of a variable went away with its device."""
+        return key in self.places and self.buffers[self.places[key][1].buffer][0].lost
+
     def variables(self) -> list[Key]:
         """All variables that have a value."""
         return [*self.arrays, *self.places]
@@ -105,14 +109,18 @@ class VariableStore:
 
     def external(self, name: str) -> dict[str, int]:
         """The ids of the state buffers on the device ``name``, as a Plan names them."""
-        return {key: number for key, (home, number) in self.buffers.items() if home.name == name}
+        return {
+            key: number
+            for key, (home, number) in self.buffers.items()
+            if home.name == name and not home.lost
+        }
 
     def layout(self, graph: Graph, device: str) -> dict[str, Place]:
         """Where the variables of ``graph`` are on ``device``."""
         return {
             name: place
             for (owner, name), (home, place) in self.places.items()
-            if owner is graph and home == device
+            if owner is graph and home == device and not self.is_lost((owner, name))
         }
 
     def get(self, key: Key, node: Node) -> Array:
@@ -123,14 +131,23 @@ class VariableStore:
         """
         if key in self.arrays:
             return self.arrays[key].copy()
+        self.check_there(key)
         place = self.places[key][1]
         device, buffer = self.buffers[place.buffer]
-        if device.lost:
-            raise DeviceLostError(
-                f"the variable {key[1]!r} was on {device.name}, which is gone.", hint="Run again."
-            )
         spec = node.outputs[0].spec
         return device.read(buffer, place.offset, spec.static_shape, spec.dtype)
+
+    def check_there(self, key: Key) -> None:
+        """See that the value of a variable did not go away.
+
+        Raises:
+            DeviceLostError: it was on a device that is gone.
+        """
+        if self.is_lost(key):
+            raise DeviceLostError(
+                f"the variable {key[1]!r} was on {self.places[key][0]}, which is gone.",
+                hint="Run the program again; or load weights saved before, and compile anew.",
+            )
 
     def set(self, key: Key, array: Array) -> None:
         """Replace the value of a variable; ``array`` has its shape and dtype."""

@@ -87,7 +87,7 @@ class KernelTimes:
         """What each of ``nodes`` (all shapes known) takes on a device of ``kind``."""
         own = list(nodes)
         host = kind.hardware
-        samples = {node: _sample(node) for node in own if _is_heavy(node)}
+        samples = {node: _sample(node) for node in own if _is_heavy(node, kind)}
         keys = {node: (host, *_key(sample)) for node, sample in samples.items()}
         end = time.perf_counter() + BUDGET_SECONDS
         for node in sorted(samples, key=lambda node: -samples[node].bytes):
@@ -124,10 +124,13 @@ def _base(node: Node) -> tuple[OpDef, tuple[Tensor, ...], Attrs]:
     return node.op, node.inputs, node.attrs
 
 
-def _is_heavy(node: Node) -> bool:
-    """Whether its bytes alone say little of the time that it takes."""
+def _is_heavy(node: Node, kind: Kind) -> bool:
+    """Whether its bytes alone say little of the time that it takes. A GPU's kernel that writes in
+    place may have no room for as many results besides."""
     op, _, _ = _base(node)
     if op.alias or op.state or op.name in _FREE:
+        return False
+    if op.writes and not kind.device.startswith("cpu"):
         return False
     return not op.elementwise or _touched(node) >= _MANY_BYTES
 

@@ -1,0 +1,183 @@
+"""Attention: each position of a sequence takes from others what it asks for."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from playgrad.errors import ShapeError
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import initializers
+from playgrad.nn.layer import Layer
+from playgrad.ops.build import constant
+from playgrad.ops.layout import pad, slice_, transpose
+from playgrad.ops.matmul import matmul
+from playgrad.ops.random import dropout
+from playgrad.ops.shape import reshape
+from playgrad.ops.softmax import softmax
+from playgrad.ops.state import Variable
+
+HIDDEN = -1e9
+"""Added to the score of a position that must not be seen: its share is 0 after softmax."""
+
+
+T = TypeVar("T")
+
+
+class MultiHeadAttention(Layer):
+    """``softmax(query @ key^T / sqrt(key_dim)) @ value``, for each of several heads.
+
+    Vaswani et al. 2017. Called on the query (batch, to, features), then, where they are not the
+    query itself, the value (batch, from, ...) and the key (batch, from, ...), which is the value
+    if there is none: the order that Keras has. The result is (batch, to, features).
+
+    ``query_kernel``, ``key_kernel`` and ``value_kernel`` are (inputs, heads * key_dim): the columns
+    of a head are side by side. ``output_kernel`` is (heads * key_dim, features).
+
+    Args:
+        heads: how many.
+        key_dim: features of one head; None to divide those of the query among the heads.
+        dropout: the share of attention weights that are 0 in a training step.
+        causal: whether a position sees only itself and those before it.
+        use_bias: whether each of the four products gets a bias.
+        kernel_initializer, bias_initializer: name or `Initializer`.
+    """
+
+    kind = "multi_head_attention"
+
+    def __init__(
+        self,
+        heads: int,
+        key_dim: int | None = None,
+        dropout: float = 0.0,
+        causal: bool = False,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.heads = self.positive("heads", heads)
+        self.key_dim = None if key_dim is None else self.positive("key_dim", key_dim)
+        if not 0.0 <= dropout < 1.0:
+            raise ShapeError(f"a dropout rate must be at least 0 and below 1, not {dropout}.")
+        self.dropout = float(dropout)
+        self.causal = bool(causal)
+        self.use_bias = bool(use_bias)
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+
+    def build(self, *shapes: Shape) -> None:
+        width = self.known(shapes[0], -1)
+        size = self.heads * self.head_size(width)
+        for role, shape in self.roles(shapes).items():
+            self.add_weight(
+                f"{role}_kernel", (self.known(shape, -1), size), self.kernel_initializer
+            )
+            if self.use_bias:
+                self.add_weight(f"{role}_bias", (size,), self.bias_initializer)
+        self.add_weight("output_kernel", (size, width), self.kernel_initializer)
+        if self.use_bias:
+            self.add_weight("output_bias", (width,), self.bias_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        self.roles([x.shape for x in inputs])
+        query, key, value = (
+            self.project(x, *self.kernel_and_bias(role), self.heads)
+            for role, x in in_roles(inputs).items()
+        )
+        context = self.attend(query, key, value, 0, training)
+        return self.combined(context, *self.kernel_and_bias("output"))
+
+    def kernel_and_bias(self, role: str, part: str = "") -> tuple[Variable, Variable | None]:
+        """The weights of one of the four products; ``part`` is behind their names."""
+        return self.variables[f"{role}_kernel{part}"], self.variables.get(f"{role}_bias{part}")
+
+    def roles(self, shapes: Sequence[Shape], part: str = "") -> dict[str, Shape]:
+        """The shapes of what query, key and value are made from.
+
+        Raises:
+            ShapeError: they are no sequences that fit together, or fit the weights.
+        """
+        if len(shapes) > 3:
+            raise ShapeError(
+                f"layer '{self.name}' takes a query, a value and a key, not {len(shapes)} tensors."
+            )
+        for shape in shapes:
+            self.expect_rank(shape, 3, "(batch, positions, features)")
+            self.known(shape, 1)
+        roles = in_roles(shapes)
+        keys, values = roles["key"][1], roles["value"][1]
+        if keys != values:
+            raise ShapeError(
+                f"layer '{self.name}' needs as many keys as values, but got {keys} and {values}."
+            )
+        for role, shape in roles.items():
+            if f"{role}_kernel{part}" in self.variables:
+                kernel = self.variables[f"{role}_kernel{part}"]
+                self.expect_width(shape, kernel.spec.static_shape[0])
+        return roles
+
+    def head_size(self, width: int) -> int:
+        """Features of one head, of a query with ``width`` features."""
+        if self.key_dim is not None:
+            return self.key_dim
+        if width % self.heads:
+            raise ShapeError(
+                f"layer '{self.name}' cannot divide {width} features among {self.heads} heads.",
+                hint="Give key_dim, the features of one head.",
+            )
+        return width // self.heads
+
+    def project(self, x: Tensor, kernel: Tensor, bias: Tensor | None, heads: int) -> Tensor:
+        """``x`` (batch, positions, in) as (batch, heads, positions, key_dim)."""
+        width, size = kernel.spec.static_shape
+        y = matmul(reshape(x, (-1, width)), kernel)
+        if bias is not None:
+            y = y + bias
+        return transpose(
+            reshape(y, (-1, self.known(x.shape, 1), heads, size // heads)), (0, 2, 1, 3)
+        )
+
+    def attend(
+        self, query: Tensor, key: Tensor, value: Tensor, first: int, training: bool
+    ) -> Tensor:
+        """What some of the heads, from ``first`` on, take: (batch, to, those heads * key_dim)."""
+        _, heads, steps, size = query.shape
+        assert heads is not None and steps is not None and size is not None
+        scores = matmul(query * (1.0 / float(np.sqrt(size))), key, transpose_b=True)
+        if self.causal:
+            seen = np.tri(steps, key.shape[2], dtype=np.float32)
+            scores = scores + constant((1 - seen) * np.float32(HIDDEN))
+        weights = softmax(scores)
+        if training and self.dropout:
+            weights = self._dropped(weights, heads, first)
+        context = transpose(matmul(weights, value), (0, 2, 1, 3))
+        return reshape(context, (-1, steps, heads * size))
+
+    def combined(self, context: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
+        """``context`` (batch, to, in) times the kernel: (batch, to, features)."""
+        size, width = kernel.spec.static_shape
+        y = matmul(reshape(context, (-1, size)), kernel)
+        if bias is not None:
+            y = y + bias
+        return reshape(y, (-1, self.known(context.shape, 1), width))
+
+    def _dropped(self, weights: Tensor, heads: int, first: int) -> Tensor:
+        seed = zlib.crc32(str(self.name).encode())
+        if heads == self.heads:
+            return dropout(weights, self.dropout, seed=seed)
+        # The mask is drawn for all heads, so that those of a part are what they are in the whole.
+        around = [[0, 0], [first, self.heads - first - heads], [0, 0], [0, 0]]
+        whole = dropout(pad(weights, around), self.dropout, seed=seed)
+        return slice_(whole, [0, first, 0, 0], [-1, heads, -1, -1])
+
+
+def in_roles(items: Sequence[T]) -> dict[str, T]:
+    """What is query, key and value of the arguments: query, value and key as far as given."""
+    value = items[min(1, len(items) - 1)]
+    return {"query": items[0], "key": items[-1] if len(items) > 2 else value, "value": value}

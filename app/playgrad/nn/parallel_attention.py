@@ -1,0 +1,85 @@
+"""Attention whose heads are divided among devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.attention import MultiHeadAttention, in_roles
+from playgrad.nn.calls import Spread, notes_of
+from playgrad.nn.shards import ShardedLayer
+
+
+class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
+    """`MultiHeadAttention` of which each device has some of the heads.
+
+    Shoeybi et al. 2019, *Megatron-LM*: the kernels of query, key and value are split by columns,
+    that of the output by rows, so the devices meet twice: when the inputs are copied, and for one
+    all-reduce. The result is that of a `MultiHeadAttention` of the same name, but for rounding,
+    and so are the masks of dropout. All devices get it.
+
+    Args:
+        heads: as many as devices, or more; they are divided as evenly as it goes.
+        devices: names of the devices, one for each part of the weights.
+        key_dim, dropout, causal, use_bias, kernel_initializer, bias_initializer: as of
+            `MultiHeadAttention`.
+        collective: as of `ColumnParallelDense`.
+    """
+
+    kind = "parallel_multi_head_attention"
+
+    def __init__(
+        self,
+        heads: int,
+        devices: Sequence[str],
+        key_dim: int | None = None,
+        dropout: float = 0.0,
+        causal: bool = False,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        collective: str = "auto",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            heads, key_dim, dropout, causal, use_bias, kernel_initializer, bias_initializer, name
+        )
+        self.divide_among(devices, collective)
+
+    def build(self, *shapes: Shape) -> None:
+        assert self.graph is not None
+        width = self.known(shapes[0], -1)
+        size = self.head_size(width)
+        bounds = [head * size for head in self.bounds(self.heads, "heads")]
+        for role, shape in self.roles(shapes).items():
+            whole = (self.known(shape, -1), bounds[-1])
+            self.add_shards(f"{role}_kernel", whole, self.kernel_initializer, 1, bounds)
+            if self.use_bias:
+                self.add_shards(f"{role}_bias", bounds[-1:], self.bias_initializer, 0, bounds)
+        self.add_shards("output_kernel", (bounds[-1], width), self.kernel_initializer, 0, bounds)
+        if self.use_bias:
+            with self.graph.device(self.devices[0]):
+                self.add_weight("output_bias", (width,), self.bias_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        graph = inputs[0].graph
+        self.roles([x.shape for x in inputs], "_0")
+        copies = {x: self.copies(x) for x in dict.fromkeys(inputs)}
+        products = []
+        for number, (first, last) in enumerate(pairwise(self.bounds(self.heads, "heads"))):
+            part = f"_{number}"
+            with graph.device(self.devices[number]):
+                query, key, value = (
+                    self.project(copies[x][number], *self.kernel_and_bias(role, part), last - first)
+                    for role, x in in_roles(inputs).items()
+                )
+                context = self.attend(query, key, value, first, training)
+                kernel = self.variables[f"output_kernel{part}"]
+                bias = self.variables.get("output_bias") if number == 0 else None  # added once
+                products.append(self.combined(context, kernel, bias))
+        sums = self._collectives.all_reduce(products, self.devices)
+        notes_of(graph).copies[sums[0]] = Spread(tuple(sums), self.devices)
+        return sums[0]

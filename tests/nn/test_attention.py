@@ -1,0 +1,170 @@
+"""Attention and layer normalization against PyTorch, with the same weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import playgrad as pg
+from playgrad import nn
+
+Array = np.ndarray[Any, Any]
+RNG = np.random.default_rng(3)
+BATCH, STEPS, WIDTH, HEADS = 3, 5, 12, 4
+X = RNG.normal(size=(BATCH, STEPS, WIDTH)).astype(np.float32)
+MEMORY = RNG.normal(size=(BATCH, 7, 6)).astype(np.float32)
+KEYS = RNG.normal(size=(BATCH, 7, 8)).astype(np.float32)
+DEVICES = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
+
+
+def with_gradients(
+    layer: nn.Layer, arrays: list[Array], device: str, training: bool = False
+) -> tuple[Array, list[Array], dict[str, Array]]:
+    """Result, gradients (of the inputs, then the weights) of the sum of its squares, weights."""
+    with pg.Graph().as_default() as graph:
+        inputs = [pg.Input(x.shape[1:]) for x in arrays]
+        y = layer(inputs, training=training)
+        wanted = [*inputs, *layer.variables.values()]
+        grads = pg.gradients(pg.reduce_sum(pg.square(y)), wanted)
+    with pg.Session(graph, device) as session:
+        weights = {name: session.value(v) for name, v in layer.variables.items()}
+        for name in weights:  # zeros would hide a bias that is not added
+            weights[name] = weights[name] + RNG.normal(0, 0.1, weights[name].shape).astype("f4")
+        session.assign({layer.variables[name]: value for name, value in weights.items()})
+        result, *found = session.run([y, *grads], dict(zip(inputs, arrays, strict=True)))
+    return result, found, weights
+
+
+def torch_attention(weights: dict[str, Array], arrays: list[Array]) -> torch.nn.Module:
+    value, key = arrays[min(1, len(arrays) - 1)], arrays[-1]
+    theirs = torch.nn.MultiheadAttention(
+        WIDTH, HEADS, batch_first=True, kdim=key.shape[-1], vdim=value.shape[-1]
+    )
+    own = {name: torch.tensor(array) for name, array in weights.items()}
+    with torch.no_grad():
+        kernels = [own[f"{role}_kernel"].T for role in ("query", "key", "value")]
+        if theirs.in_proj_weight is not None:
+            theirs.in_proj_weight.copy_(torch.cat(kernels))
+        else:
+            theirs.q_proj_weight.copy_(kernels[0])
+            theirs.k_proj_weight.copy_(kernels[1])
+            theirs.v_proj_weight.copy_(kernels[2])
+        theirs.in_proj_bias.copy_(
+            torch.cat([own[f"{role}_bias"] for role in ("query", "key", "value")])
+        )
+        theirs.out_proj.weight.copy_(own["output_kernel"].T)
+        theirs.out_proj.bias.copy_(own["output_bias"])
+    return theirs
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("arrays", [[X], [X, MEMORY], [X, MEMORY, KEYS]], ids=len)
+def test_attention_and_its_gradients(device: str, causal: bool, arrays: list[Array]) -> None:
+    layer = nn.MultiHeadAttention(HEADS, causal=causal)
+    found, gradients, weights = with_gradients(layer, arrays, device)
+    theirs = torch_attention(weights, arrays)
+    inputs = [torch.tensor(x, requires_grad=True) for x in arrays]
+    value, key = inputs[min(1, len(inputs) - 1)], inputs[-1]
+    mask = None
+    if causal:
+        mask = ~torch.tensor(np.tri(STEPS, key.shape[1], dtype=bool))
+    expected, _ = theirs(inputs[0], key, value, attn_mask=mask, need_weights=False)
+    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-5)
+    (expected**2).sum().backward()
+    for ours, tensor in zip(gradients, inputs, strict=False):
+        assert tensor.grad is not None
+        np.testing.assert_allclose(ours, tensor.grad.numpy(), rtol=1e-3, atol=1e-4)
+    by_name = dict(zip(layer.variables, gradients[len(inputs) :], strict=True))
+    np.testing.assert_allclose(
+        by_name["output_kernel"], theirs.out_proj.weight.grad.T, rtol=1e-3, atol=1e-4
+    )
+    if theirs.in_proj_weight is not None:
+        wanted = np.split(theirs.in_proj_weight.grad.numpy(), 3)
+    else:
+        wanted = [
+            part.grad.numpy()
+            for part in (theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight)
+        ]
+    biases = np.split(theirs.in_proj_bias.grad.numpy(), 3)
+    for role, kernel, bias in zip(("query", "key", "value"), wanted, biases, strict=True):
+        np.testing.assert_allclose(by_name[f"{role}_kernel"], kernel.T, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(by_name[f"{role}_bias"], bias, rtol=1e-3, atol=1e-4)
+
+
+def test_nothing_later_is_seen() -> None:
+    with pg.Graph().as_default() as graph:
+        x = pg.Input((STEPS, WIDTH))
+        y = nn.MultiHeadAttention(2, causal=True)(x)
+    changed = X.copy()
+    changed[:, 3:] += 100
+    with pg.Session(graph, "cpu") as session:
+        before, after = session.run(y, {x: X}), session.run(y, {x: changed})
+    np.testing.assert_array_equal(before[:, :3], after[:, :3])
+    assert (before[:, 3:] != after[:, 3:]).all()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_dropout_of_attention_weights(device: str) -> None:
+    """Values of ones: each position's result is the sum of its weights, which dropout changes, but
+    not their mean."""
+    layer = nn.MultiHeadAttention(1, 1, dropout=0.25, use_bias=False, kernel_initializer="ones")
+    with pg.Graph().as_default() as graph:
+        x, ones = pg.Input((40, 1)), pg.Input((40, 1))
+        outs = [layer(x, ones, training=training) for training in (True, False)]
+    feeds = {x: np.zeros((20, 40, 1)), ones: np.ones((20, 40, 1))}
+    with pg.Session(graph, device) as session:
+        dropped, kept = session.run(outs, feeds)
+    np.testing.assert_allclose(kept, 1, rtol=1e-5)
+    # How many of 40 weights of 1/40 are left, each divided by 0.75.
+    counts = dropped * 40 * 0.75
+    np.testing.assert_allclose(counts, counts.round(), atol=1e-3)
+    assert abs(dropped.mean() - 1) < 0.02
+    assert dropped.std() > 0.03
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_layer_normalization(device: str) -> None:
+    layer = nn.LayerNormalization(epsilon=1e-5)
+    found, gradients, weights = with_gradients(layer, [X * 3 + 5], device, training=True)
+    theirs = torch.nn.LayerNorm(WIDTH, eps=1e-5)
+    with torch.no_grad():
+        theirs.weight.copy_(torch.tensor(weights["gamma"]))
+        theirs.bias.copy_(torch.tensor(weights["beta"]))
+    x = torch.tensor(X * 3 + 5, requires_grad=True)
+    expected = theirs(x)
+    (expected**2).sum().backward()
+    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-5)
+    for ours, tensor in zip(gradients, (x, theirs.weight, theirs.bias), strict=True):
+        assert tensor.grad is not None
+        np.testing.assert_allclose(ours, tensor.grad.numpy(), rtol=1e-3, atol=2e-4)
+
+
+def test_mistakes() -> None:
+    def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> None:
+        with pg.Graph().as_default():
+            layer([pg.Input(shape) for shape in shapes])
+
+    attention = nn.MultiHeadAttention
+    with pytest.raises(pg.ShapeError, match=r"'seer' cannot divide 10 features among 4 heads.*key"):
+        call(attention(4, name="seer"), (5, 10))
+    with pytest.raises(pg.ShapeError, match=r"'seer' takes inputs of 3 dimensions \(batch, posi"):
+        call(attention(4, name="seer"), (8,))
+    with pytest.raises(pg.ShapeError, match="'seer' needs to know dimension 1"):
+        call(attention(4, name="seer"), (None, 8))
+    with pytest.raises(pg.ShapeError, match="'seer' needs as many keys as values, but got 4 and 3"):
+        call(attention(4, name="seer"), (5, 8), (3, 8), (4, 8))
+    with pytest.raises(pg.ShapeError, match="'seer' takes a query, a value and a key, not 4"):
+        call(attention(4, name="seer"), (5, 8), (5, 8), (5, 8), (5, 8))
+    with pytest.raises(pg.ShapeError, match=r"dropout rate must be at least 0 and below 1"):
+        attention(4, dropout=1.0)
+    with pytest.raises(pg.ShapeError, match="heads of a MultiHeadAttention layer"):
+        attention(0)
+    with pg.Graph().as_default():
+        layer = attention(2, name="seer")
+        layer(pg.Input((5, 8)))
+        with pytest.raises(pg.ShapeError, match=r"'seer' was built for .* last dimension of 8"):
+            layer(pg.Input((5, 8)), pg.Input((5, 6)))

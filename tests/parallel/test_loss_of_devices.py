@@ -1,0 +1,248 @@
+"""A device that goes away in the midst of training: an error that names it, and what comes next."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.devices import registry
+from playgrad.devices.remote_cpu import Outcome
+from playgrad.errors import DeviceLostError
+from playgrad.nn.calls import notes_of
+from playgrad.parallel import (
+    AsynchronousDataParallel,
+    DataParallel,
+    LocalSGD,
+    Pipeline,
+    Strategy,
+)
+from playgrad.runtime.cpu_server import Server
+from tests.runtime.test_interpreters import Joined
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(60, 8)).astype(np.float32)
+Y = X[:, :3].argmax(1).astype(np.int32)
+BATCH = 10
+TWO = ("cpu:1", "cpu:2")
+FOUR = ("cpu:1", "cpu:2", "cpu:3", "cpu:4")
+
+
+class Mortal(Joined):
+    """A link that breaks at the execution of this number, in the midst of a step."""
+
+    left: int | None = None
+
+    def call(self, request: dict[str, Any], *data: bytes) -> Outcome:
+        if self.left is not None and request["call"] == "execute":
+            self.left -= 1
+            self.alive = self.alive and self.left >= 0
+        return super().call(request, *data)
+
+
+@pytest.fixture
+def links() -> Iterator[dict[str, Mortal]]:
+    """Processors with interpreters of their own, the links to them by name."""
+    found: dict[str, Mortal] = {}
+
+    def connect(name: str) -> Mortal:
+        found[name] = Mortal(Server())
+        return found[name]
+
+    pg.set_logical_devices(cpu=5)
+    with registry.interpreters(connect):
+        yield found
+
+
+def network(strategy: Strategy | None, device: str = "cpu", dropout: float = 0.2) -> pg.Model:
+    pg.reset_default_graph(1)
+    layers = [nn.Dense(9, "relu"), nn.Dense(8, "tanh"), nn.Dropout(dropout), nn.Dense(3)]
+    model = pg.Sequential(layers)
+    compiled(model, strategy, device)
+    return model
+
+
+def compiled(model: pg.Model, strategy: Strategy | None, device: str = "cpu") -> None:
+    model.compile(
+        pg.optim.SGD(0.1, momentum=0.9),
+        nn.SparseCategoricalCrossentropy(from_logits=True),
+        device=device,
+        strategy=strategy,
+    )
+
+
+def fit(model: pg.Model, epochs: int, *callbacks: nn.Callback) -> nn.History:
+    return model.fit(X, Y, batch_size=BATCH, epochs=epochs, verbose=0, callbacks=list(callbacks))
+
+
+def undisturbed() -> np.ndarray[Any, Any]:
+    model = network(None)
+    losses = fit(model, 6).losses
+    model.close()
+    return losses
+
+
+def at(step: int, do: Callable[[], None]) -> nn.Callback:
+    """Does something once, when so many steps are done."""
+    left = [do]
+
+    def look(done: int, logs: Any) -> None:
+        if done >= step and left:
+            left.pop()()
+
+    return nn.LambdaCallback(on_steps_end=look)
+
+
+def check_no_threads_but(before: set[threading.Thread]) -> None:
+    patience = time.monotonic() + 10
+    while left := set(threading.enumerate()) - before:
+        assert time.monotonic() < patience, left
+        time.sleep(0.01)  # a thread told to end does it a moment later
+
+
+def check_goes_on(model: pg.Model, begun: int) -> None:
+    """The next steps are what they would have been if nothing had happened."""
+    expected = undisturbed()
+    after = fit(model, 2).losses
+    np.testing.assert_allclose(after, expected[begun : begun + len(after)], rtol=1e-3, atol=1e-5)
+    for mirror in notes_of(model.graph).mirrors:
+        original = model.graph.node(mirror.node.name.partition("/replica_")[0]).outputs[0]
+        np.testing.assert_array_equal(model.session.value(mirror), model.session.value(original))
+
+
+@pytest.mark.parametrize("lost", TWO)
+@pytest.mark.parametrize("executions", range(0, 8, 2))
+def test_replicas_go_on_from_one_that_is_left(
+    links: dict[str, Mortal], lost: str, executions: int
+) -> None:
+    """Wherever in a step it happens."""
+    model = network(DataParallel(TWO))
+    with pytest.raises(DeviceLostError, match=f"{lost}: its worker has ended"):
+        fit(model, 3, at(4, lambda: setattr(links[lost], "left", executions)))
+    assert model.history is not None and len(model.history.losses) >= 4
+    if lost != TWO[0]:
+        begun = int(model.session.value(model.optimizer.iterations))
+    else:
+        (mirror,) = (
+            mirror
+            for mirror in notes_of(model.graph).mirrors
+            if mirror.node.name == f"{model.optimizer.iterations.node.name}/replica_1"
+        )
+        begun = int(model.session.value(mirror))
+    check_goes_on(model, begun)
+    model.close()
+
+
+def test_a_lost_stage_is_taken_from_the_other_pipeline(links: dict[str, Mortal]) -> None:
+    model = network(Pipeline(FOUR, micro_batches=2, replicas=2))
+    with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
+        fit(model, 3, at(4, lambda: setattr(links["cpu:2"], "left", 3)))
+    (mirror,) = (
+        mirror
+        for mirror in notes_of(model.graph).mirrors
+        if mirror.node.name == f"{model.optimizer.iterations.node.name}/replica_1"
+    )
+    check_goes_on(model, int(model.session.value(mirror)))
+    model.close()
+
+
+def test_what_nobody_else_has_is_named_until_it_is_loaded(links: dict[str, Mortal]) -> None:
+    model = network(Pipeline(TWO, micro_batches=2), dropout=0.0)
+    fit(model, 1)
+    saved = model.get_weights()
+    with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
+        fit(model, 1, at(2, lambda: setattr(links["cpu:2"], "left", 1)))
+    for _ in range(2):  # it stays so
+        with pytest.raises(
+            DeviceLostError, match=r"'dense_\d/.*' was on cpu:2.* load weights saved"
+        ):
+            fit(model, 1)
+    model.set_weights(saved)
+    compiled(model, Pipeline(TWO, micro_batches=2))
+    for name, value in model.get_weights().items():
+        np.testing.assert_array_equal(value, saved[name])
+    other = network(None, dropout=0.0)
+    other.build((8,))
+    other.set_weights(saved)
+    np.testing.assert_allclose(fit(model, 2).losses, fit(other, 2).losses, rtol=1e-3)
+    model.close()
+    other.close()
+
+
+def test_local_training_goes_on(links: dict[str, Mortal]) -> None:
+    model = network(LocalSGD(TWO, every=4))
+    for lost in TWO:
+        with pytest.raises(DeviceLostError, match=f"{lost}: its worker has ended"):
+            fit(model, 2, at(3, lambda lost=lost: setattr(links[lost], "left", 1)))  # type: ignore[misc]
+    losses = fit(model, 6).losses
+    assert losses[-6:].mean() < 0.7 * undisturbed()[:6].mean()
+    model.close()
+
+
+def test_a_lost_parameter_server_is_an_error(links: dict[str, Mortal]) -> None:
+    threads = set(threading.enumerate())
+    model = network(AsynchronousDataParallel(TWO), device="cpu:3")
+    with pytest.raises(DeviceLostError, match="cpu:3: its worker has ended"):
+        fit(model, 3, at(4, lambda: setattr(links["cpu:3"], "left", 1)))
+    with pytest.raises(DeviceLostError, match="was on cpu:3, which is gone"):
+        fit(model, 1)
+    model.close()
+    check_no_threads_but(threads)
+
+
+def test_asynchronous_replicas_go_on_and_come_back(links: dict[str, Mortal]) -> None:
+    model = network(AsynchronousDataParallel(TWO))
+    told = fit(model, 10, at(2, lambda: setattr(links["cpu:2"], "left", 0))).parallel
+    assert "its worker has ended" in told["lost"]["cpu:2"]
+    assert sum(told["updates"].values()) == 60
+    told = fit(model, 3).parallel
+    assert not told["lost"] and min(told["updates"].values()) > 0
+    model.close()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("lost", [0, 1])
+def test_gpus_in_step(lost: int) -> None:
+    pg.set_logical_devices(gpu=2)
+    model = network(DataParallel(2), device="gpu")
+    with pytest.raises(DeviceLostError, match=f"gpu:{lost}: the device .* was lost"):
+        fit(model, 3, at(4, lambda: registry.gpu(lost).host._device.destroy()))
+    assert model.history is not None
+    begun = len(model.history.losses)
+    expected = undisturbed()
+    after = fit(model, 2).losses
+    starts = [begun, begun + 1]  # the one that is left may have done the step that failed
+    assert any(np.allclose(after, expected[s : s + len(after)], rtol=1e-3) for s in starts)
+    model.close()
+
+
+def test_a_session_goes_on_without_what_was_lost(links: dict[str, Mortal]) -> None:
+    with pg.Graph().as_default() as graph:
+        x = pg.placeholder("float32", [2], name="x")
+        with graph.device("cpu:1"):
+            kept = pg.Variable([1.0, 2.0], "kept")
+            y = x * 2.0
+        with graph.device("cpu:2"):
+            gone = pg.Variable([3.0, 4.0], "gone")
+            z = x + 1.0
+    with pg.Session(graph, "cpu") as session:
+        feeds = {x: [1.0, 1.0]}
+        session.run([y, z, kept, gone], feeds)
+        session.assign({kept: [5.0, 6.0], gone: [7.0, 8.0]})
+        links["cpu:2"].alive = False
+        with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
+            session.run(z, feeds)
+        assert session.run([y, z], feeds)[1].tolist() == [2, 2]  # on the one opened instead
+        assert session.lost_variables() == [gone]
+        for use in (lambda: session.value(gone), lambda: session.run(gone + kept)):
+            with pytest.raises(DeviceLostError, match="'gone' was on cpu:2, which is gone"):
+                use()
+        assert session.value(kept).tolist() == [5, 6]
+        session.assign({gone: [9.0, 9.0]})
+        assert session.run(gone).tolist() == [9, 9] and session.lost_variables() == []

@@ -24,9 +24,7 @@ _CHANGE = re.compile(r"\s*(?:\+\+|--|\.|(?:<<|>>|[+\-*/%&|^])=)")
 _DECLARED = re.compile(
     r"\b(?:fn|const|alias|override|struct|var(?:<[^>]*>)?)\s+([A-Za-z_]\w*)", re.DOTALL
 )
-_MAIN = re.compile(
-    r"@compute\s*@workgroup_size\(([^)]*)\)\s*fn\s+main\s*\((.*?)\)\s*\{", re.DOTALL
-)
+_MAIN = re.compile(r"@compute\s*@workgroup_size\(([^)]*)\)\s*fn\s+main\s*\((.*?)\)\s*\{", re.DOTALL)
 _PARAMETER = re.compile(r"@builtin\((\w+)\)\s*(\w+)\s*:\s*([\w<>]+)")
 _SHARED = re.compile(r"var<workgroup>\s+(\w+)\s*:\s*array<(\w+),([^>]+)>;")
 _CONST = re.compile(r"\bconst\s+(\w+)[^=;]*=([^;]+);")
@@ -63,8 +61,10 @@ class Slot:
         return f"{self._at(index)} = {f'bitcast<{self.stored}>({value})' if cast else value}"
 
     def _at(self, index: str) -> str:
-        return f"{self.buffer}[{self.base}u + u32({index})]" if self.base else (
-            f"{self.buffer}[{index}]"
+        return (
+            f"{self.buffer}[{self.base}u + u32({index})]"
+            if self.base
+            else (f"{self.buffer}[{index}]")
         )
 
 

@@ -66,7 +66,10 @@ def merge(
         for (element, length), count in batch.shared.items()
         for name in _shared_names(element, length, count)
     ]
-    code = "".join(declared) + "\n\n".join(functions) + f"""
+    code = (
+        "".join(declared)
+        + "\n\n".join(functions)
+        + f"""
 
 @compute @workgroup_size({lanes})
 fn main(
@@ -77,6 +80,7 @@ fn main(
   {" else ".join(branches)}
 }}
 """
+    )
     params = {
         "strands": [[numbers[member] for member in strand.members] for strand in batch.strands],
         "members": [_described(member) for member in batch.members],

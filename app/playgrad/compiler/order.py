@@ -161,4 +161,3 @@ def _same_buffer(
 ) -> list[Tensor]:
     """Tensors whose copy must be made before ``node`` overwrites their buffer."""
     return [tensor for tensor in copies if tensor.node in before.get(node, [])]
-

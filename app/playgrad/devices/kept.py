@@ -65,9 +65,7 @@ class KeptData:
         """Take note of a new buffer, in use."""
         self._held[buffer] = _Held(size)
 
-    def write(
-        self, buffer: int, data: bytes | memoryview, send: Callable[[Any], object]
-    ) -> None:
+    def write(self, buffer: int, data: bytes | memoryview, send: Callable[[Any], object]) -> None:
         """Have ``data``, all of the buffer, sent if it is not there already."""
         held = self._held[buffer]
         if held.snapshot is not None and held.snapshot.same(data):

@@ -335,7 +335,7 @@ def left_over(model: pg.Model) -> tuple[int, ...]:
     session = model.session
     return (
         len(model.graph.nodes),
-        len(session._runnables),
+        len(session._programs),
         len(session._store.variables()),
         threading.active_count(),
     )

@@ -14,7 +14,8 @@ from playgrad.devices import registry
 from playgrad.devices.null import NullHost
 from playgrad.errors import FeedError, OutOfMemoryError, PlaygradError
 from playgrad.graph.graph import Graph
-from playgrad.runtime.session import MOST_RUNNABLES, Session
+from playgrad.runtime.programs import MOST_RUNNABLES
+from playgrad.runtime.session import Session
 from tests.compiler.programs import network
 
 

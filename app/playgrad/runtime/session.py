@@ -12,35 +12,28 @@ from weakref import WeakSet
 
 import numpy as np
 
-from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.place import HOST, Policy, canonical
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
-from playgrad.devices.base import Plan
-from playgrad.devices.device import Device, Loaded
+from playgrad.devices.device import Device
 from playgrad.devices.pending import Result
-from playgrad.devices.remote_cpu import RemoteCpu
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.state import RANDOM_STEP, is_variable
+from playgrad.ops.state import is_variable
 from playgrad.runtime.executor import Executor
-from playgrad.runtime.feeds import FeedChecks, check_value, resolve_feeds
+from playgrad.runtime.feeds import check_value, resolve_feeds
 from playgrad.runtime.fetches import Fetches
 from playgrad.runtime.placing import Placing, Wish
+from playgrad.runtime.programs import Programs
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
-from playgrad.runtime.tuner import ensure_tuned
-from playgrad.runtime.variables import VariableStore
 
 if TYPE_CHECKING:
     from playgrad.parallel.placement.summary import PlacementSummary
 
 Array = np.ndarray[Any, Any]
-
-MOST_RUNNABLES = 32
-"""Compiled programs that a session keeps, each with its buffers: those used last."""
 
 
 @dataclass(frozen=True)
@@ -117,12 +110,10 @@ class Session:
         self.device = _resolve(device, devices.device_names())
         self._placing = Placing(self.device, placement, soft_placement)
         self.executor = Executor(threads)
-        self.new_transport = new_transport
         self.stop_check: Callable[[], bool] = lambda: False
         self._devices: dict[str, Device] = {}
-        self._store = VariableStore(self.opened)
-        self._runnables: dict[Any, tuple[Runnable, FeedChecks]] = {}
-        self._expected: dict[Any, Compiled] = {}
+        self._programs = Programs(self.opened, self._placing, self.executor, new_transport)
+        self._store = self._programs.store
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
@@ -145,7 +136,7 @@ class Session:
         """Free all buffers and threads. The session cannot be used afterwards."""
         for device in self._devices.values():
             device.check()  # one that is gone has no buffers left to free
-        self._forget_runnables()
+        self._programs.unload()
         self._store.close()
         self.executor.close()
         self._closed = True
@@ -231,14 +222,15 @@ class Session:
         for name, device in self._devices.items():
             sizes[name] = device.stats()["bytes"]
         for (graph, name), array in self._store.arrays.items():
-            home = self._home(graph.node(name))
+            home = self._programs.home(graph.node(name))
             sizes[home] = sizes.get(home, 0) + array.nbytes
 
     @_alone
     def value(self, variable: Tensor | str) -> Array:
         """The value of a variable now."""
         node = self._variable(variable)
-        self._ready(node.graph, [node])
+        self._check_open()
+        self._programs.make_ready(node.graph, [node])
         return self._store.get((node.graph, node.name), node)
 
     @_alone
@@ -249,7 +241,7 @@ class Session:
             ShapeError, DTypeError: a value does not fit its variable.
             GraphError: there is no such variable.
         """
-        self._put(self._checked(values))
+        self._programs.put(self._checked(values))
 
     @_alone
     def assign_data(self, values: Mapping[Any, Any], soon: Node | None = None) -> None:
@@ -260,10 +252,10 @@ class Session:
                 compile its kernels while data is on its way to them.
         """
         checked = self._checked(values)
-        self._make_room([node for node, _ in checked], data=True)
+        self._programs.make_room([node for node, _ in checked], data=True)
         if soon is not None and devices.is_apart(self.device):
-            self._expect(soon)
-        self._set(checked)
+            self._programs.expect(soon)
+        self._programs.set(checked)
 
     def _checked(self, values: Mapping[Any, Any]) -> list[tuple[Node, Array]]:
         self._check_open()
@@ -272,30 +264,6 @@ class Session:
             node = self._variable(variable)
             checked.append((node, check_value(value, node.outputs[0], f"variable '{node.name}'")))
         return checked
-
-    def _put(self, values: Sequence[tuple[Node, Array]]) -> None:
-        """Give variables their values, and those that have none room first."""
-        self._make_room([node for node, _ in values])
-        self._set(values)
-
-    def _make_room(self, variables: Sequence[Node], data: bool = False) -> None:
-        """Places for those that have none: a buffer in common, or where ``data`` may stay on the
-        device one for each."""
-        homes: dict[tuple[Graph, str], list[Node]] = {}
-        for node in variables:
-            home = self._home(node)
-            if self._store.is_lost((node.graph, node.name)):
-                self._store.drop((node.graph, node.name))
-            if (node.graph, node.name) not in self._store and devices.is_apart(home):
-                homes.setdefault((node.graph, home), []).append(node)
-        for (graph, home), nodes in homes.items():
-            if data:
-                nodes = [node for node in nodes if not self._store.allocate_data(graph, node, home)]
-            self._store.allocate(graph, nodes, home)
-
-    def _set(self, values: Sequence[tuple[Node, Array]]) -> None:
-        for node, array in values:
-            self._store.set((node.graph, node.name), array)
 
     @_alone
     def lost_variables(self) -> list[Tensor]:
@@ -313,20 +281,14 @@ class Session:
         Used again, they begin with their initial value.
         """
         self._check_open()
-        gone = {(variable.graph, variable.node.name) for variable in variables}
-        for key, (runnable, _) in list(self._runnables.items()):
-            if any((runnable.graph, name) in gone for name in runnable.variables):
-                del self._runnables[key]
-                runnable.unload()
-        for variable in gone:
-            if variable in self._store:
-                self._store.drop(variable)
+        self._programs.forget([variable.node for variable in variables])
 
     @_alone
     def initialize(self, graph: Graph | None = None) -> None:
         """Give all variables of ``graph`` that have no value yet their initial one."""
+        self._check_open()
         graph = graph or self.graph
-        self._ready(graph, [node for node in graph.nodes if is_variable(node)])
+        self._programs.make_ready(graph, [node for node in graph.nodes if is_variable(node)])
 
     def _element(self, item: Any) -> Tensor | Node:
         if isinstance(item, str):
@@ -355,7 +317,7 @@ class Session:
         """Place operations anew, None for nowhere in particular; variables that are to live
         elsewhere are moved, value and all."""
         self._check_open()
-        self._move(lambda: self._placing.change(placement))
+        self._programs.move(lambda: self._placing.change(placement))
 
     @_alone
     def placement_summary(
@@ -367,33 +329,8 @@ class Session:
         wanted = Fetches(fetches, self._element)
         program, arrays = self._program(wanted.tensors, wanted.nodes, feed_dict)
         shapes = {name: array.shape for name, array in arrays.items()}
-        self._policy_for(program, shapes)
+        self._programs.policy_for(program, shapes)
         return self._placing.summary(program, shapes)
-
-    def _policy_for(self, program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Policy:
-        return self._move(lambda: self._placing.policy_for(program, shapes))
-
-    def _move(self, change: Callable[[], R]) -> R:
-        """Do ``change``, which says anew where variables live, and bring them there."""
-        before = {key: self._home(key[0].node(key[1])) for key in self._store.variables()}
-        placement = self._placing.wish
-        result = change()
-        moved = [
-            key
-            for key, home in before.items()
-            if self._home(key[0].node(key[1])) != home and not self._store.is_lost(key)
-        ]
-        if moved or placement is not self._placing.wish:
-            self._forget_runnables()
-        values = [(g.node(name), self._store.get((g, name), g.node(name))) for g, name in moved]
-        for key in moved:
-            self._store.drop(key)
-        self._put(values)
-        return result
-
-    def _home(self, node: Node) -> str:
-        """The device on which a variable lives."""
-        return self._placing.home(node)
 
     def _program(
         self,
@@ -419,107 +356,11 @@ class Session:
         if not fetches and not targets:
             return None, {}
         program, arrays = self._program(fetches, targets, feed_dict)
-        graph = program.graph
-        shapes = {name: array.shape for name, array in arrays.items()}
-        key = (graph, tuple(fetches), tuple(targets), tuple(sorted(shapes.items())))
-        if key in self._runnables and self._runnables[key][0].is_lost:
-            self._runnables.pop(key)[0].unload()
-        if key not in self._runnables:
-            compiled = self._expected.pop(key, None)
-            if compiled is None:
-                compiled = compile_program(program, shapes, self._policy_for(program, shapes))
-            runnable = self._load(compiled, graph)
-            self._runnables[key] = (runnable, FeedChecks(graph, program.feeds))
-        runnable, checks = self._runnables[key] = self._runnables.pop(key)
-        if len(self._runnables) > MOST_RUNNABLES:
-            oldest, _ = self._runnables.pop(next(iter(self._runnables)))
-            oldest.unload()
-        checks.check(arrays)
-        return runnable, arrays
-
-    def _expect(self, target: Node) -> None:
-        """Compile what will be run, and have devices begin with it."""
-        graph = target.graph
-        key = (graph, (), (target,), ())
-        if key in self._runnables:
-            return
-        program = Program(graph, targets=[target])
-        compiled = compile_program(program, {}, self._policy_for(program, {}))
-        for name, plan in self._plans(compiled, graph).items():
-            self.opened(name).expect(plan)
-        self._expected = {key: compiled}
-
-    def _load(self, compiled: Compiled, graph: Graph) -> Runnable:
-        plans: dict[str, Loaded] = {}
-        try:
-            for name, made in self._plans(compiled, graph).items():
-                plans[name] = self.opened(name).load(made, self._store.external(name))
-        except BaseException:
-            for plan in plans.values():
-                plan.unload()
-            raise
-        return Runnable(compiled, graph, self._store, plans, self.executor, self.new_transport)
-
-    def _plans(self, compiled: Compiled, graph: Graph) -> dict[str, Plan]:
-        """The Plan for each device apart; all variables have values then."""
-        apart = [name for name in compiled.segments if devices.is_apart(name)]
-        devices.start(apart)
-        variables = [node for node in compiled.order if is_variable(node)]
-        self._ready(graph, [graph.node(node.name) for node in variables])
-        plans: dict[str, Plan] = {}
-        for name in apart:
-            device = self.opened(name)
-            layout = self._store.layout(graph, name)
-            if isinstance(device, RemoteCpu):
-                plans[name] = compiled.processor_plan(name, layout)
-            else:
-                ensure_tuned(device)
-                plans[name] = compiled.plan(name, device.target, layout)
-        return plans
-
-    def _forget_runnables(self) -> None:
-        self._expected.clear()
-        for runnable, _ in self._runnables.values():
-            runnable.unload()
-        self._runnables.clear()
+        return self._programs.prepared(program, arrays), arrays
 
     def _check_open(self) -> None:
         if self._closed:
             raise GraphError("this session is closed.", hint="Make a new one.")
-
-    def _ready(self, graph: Graph, nodes: Sequence[Node]) -> None:
-        """Give those of ``nodes`` (variables of ``graph``) that have none their initial value.
-
-        Random ones are drawn with the counter at 0, whenever that happens.
-        """
-        self._check_open()
-        for node in nodes:
-            self._store.check_there((graph, node.name))
-        fresh = [node for node in nodes if (graph, node.name) not in self._store]
-        if not fresh:
-            return
-        homes: dict[str, list[Node]] = {}
-        for node in fresh:
-            homes.setdefault(self._home(node), []).append(node)
-        homes = {home: own for home, own in homes.items() if devices.is_apart(home)}
-        for home, own in homes.items():
-            self._store.check_size(own, home)  # before much time goes into their values
-        initial = [graph.tensor(node.attrs["initializer"]) for node in fresh]
-        counter = [graph.tensor(RANDOM_STEP)] if RANDOM_STEP in graph else []
-        feeds = {tensor.name: np.zeros((), np.uint32) for tensor in counter}
-        program = Program(graph, list(initial), feeds={tensor.name: tensor for tensor in counter})
-        shapes = {name: array.shape for name, array in feeds.items()}
-        policy = Placing(HOST, None, False).policy()
-        compiled = compile_program(program, shapes, policy)
-        runnable = self._load(compiled, graph)
-        try:
-            arrays = runnable.run(feeds)
-        finally:
-            runnable.unload()
-        for home, own in homes.items():
-            self._store.allocate(graph, own, home)
-        for node, array in zip(fresh, arrays, strict=True):
-            self._store.set((graph, node.name), array)
 
 
 def _resolve(device: str, available: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from playgrad import ops
 from playgrad.devices import registry
 from playgrad.devices.pending import Done, Result
 from playgrad.devices.remote_cpu import Outcome
-from playgrad.errors import DeviceLostError, UnsupportedOpError, error_of
+from playgrad.errors import DeviceLostError, DeviceTimeoutError, UnsupportedOpError, error_of
 from playgrad.graph.opdef import _REGISTRY
 from playgrad.runtime.cpu_server import Server
 from playgrad.runtime.session import Session
@@ -228,6 +229,44 @@ def test_a_lost_interpreter_is_named_and_opened_anew(links: dict[str, Joined]) -
     with Session(graph, device="cpu") as session:
         assert session.run(loss, {x: np.ones((2, 3))}) == expected
     assert stats(links) == [(0, 0, 0)] * 3
+
+
+class Silence:
+    """An answer that does not come."""
+
+    def __init__(self) -> None:
+        self.end = threading.Event()
+
+    def done(self) -> bool:
+        return False
+
+    def wait(self) -> None:
+        self.end.wait()
+
+    def result(self) -> Outcome:
+        raise AssertionError("there is none")
+
+
+def test_who_hangs_after_a_run_is_named_in_the_next(
+    links: dict[str, Joined], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a run wrote is committed without waiting; an end that hangs there keeps nobody."""
+    graph, x, _, train, _ = network(ALL)
+    silence = Silence()
+    with Session(graph, device="cpu") as session:
+        session.run(train, {x: np.ones((2, 3))})
+        begin = links["cpu:2"].begin
+
+        def silent(request: dict[str, Any], *data: bytes) -> Any:
+            return silence if request["call"] == "commit" else begin(request, *data)
+
+        monkeypatch.setattr(links["cpu:2"], "begin", silent)
+        session.run(train, {x: np.ones((2, 3))})
+        session.executor.timeout = 0.3
+        with pytest.raises(DeviceTimeoutError, match=r"no answer for 0\.3 s from cpu:2"):
+            session.run(train, {x: np.ones((2, 3))})
+        assert not links["cpu:2"].alive
+        silence.end.set()
 
 
 @settings(max_examples=40, deadline=None)

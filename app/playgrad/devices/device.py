@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from playgrad.devices.base import AdapterInfo, Plan, Target
-from playgrad.devices.pending import Result
+from playgrad.devices.pending import Pending, Result
 from playgrad.errors import DeviceLostError
 
 Array = np.ndarray[Any, Any]
@@ -37,11 +37,14 @@ class Device:
 
     Attributes:
         lost: the device went away; its buffers and programs are gone, and a new one must be opened.
+        owed: what it was asked for and nobody has waited for. Who asks next would wait for that as
+            well, so who may not wait for ever looks at it first.
     """
 
     def __init__(self, name: str, host: Peer) -> None:
         self.name = name
         self.lost = False
+        self.owed: Pending | None = None
         self.target = Target(host.info.is_software, host.info.limits)
         self.host = host
 

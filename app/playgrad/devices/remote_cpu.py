@@ -131,9 +131,8 @@ class ProcessorPlan:
         """The run has ended well: what it wrote to variables counts."""
         if not self.device.lost:
             # Not waited for: calls are served in order.
-            self.device.host.link.begin(
-                {"call": "commit", "program": self.program, "run": self._runs}
-            )
+            request = {"call": "commit", "program": self.program, "run": self._runs}
+            self.device.owed = self.device.host.link.begin(request)
 
     def run(
         self,

@@ -21,6 +21,7 @@ import playgrad as _pg
 from playgrad.compiler import compile as _compile
 from playgrad.devices import webgpu as _webgpu
 from playgrad.nn import fitting as _fitting
+from playgrad.runtime import programs as _programs
 from playgrad.runtime import session as _session
 _spent, _began, _inside, _originals = {}, time.time(), [0.0], []
 
@@ -46,7 +47,7 @@ _timed(_pg.data, "mnist", "MNIST: download and unpack")
 _timed(_fitting, "build_train_step", "building the graph")
 _timed(_session.Session, "assign_data", "MNIST: to the device")
 _timed(_session.Session, "_ready", "initial values")
-_timed(_session, "compile_program", "graph to segments")
+_timed(_programs, "compile_program", "graph to segments")
 _timed(_compile.Compiled, "plan", "segments to Plan")
 _timed(_webgpu.WebGpuDevice, "load", "pipelines and buffers")
 _timed(_session.Session, "__init__", "opening the device")

@@ -19,7 +19,7 @@ from playgrad.compiler.dispatches import device_bytes
 from playgrad.nn.batches import prepare
 from playgrad.nn.resident import make_resident
 from playgrad.nn.steps import build_train_step
-from playgrad.runtime import session as sessions
+from playgrad.runtime import programs
 
 
 def layer_of(spec):
@@ -126,7 +126,7 @@ class PlaygradTrainer:
         (record,) = step.recorder.nodes
         self.history, self.loss = step.recorder.variables[0], record.inputs[2]
         started = time.perf_counter()
-        with spent_in((sessions, "compile_program"), (Compiled, "plan")) as compiling:
+        with spent_in((programs, "compile_program"), (Compiled, "plan")) as compiling:
             self.dispatches = self.session.dispatches(self.run)
         self.phases["graph to Plan"] = sum(compiling)
         self.phases["pipelines"] = time.perf_counter() - started - sum(compiling)

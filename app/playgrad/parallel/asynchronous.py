@@ -26,6 +26,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
 from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.parallel.partition import Partition
+from playgrad.runtime.blas import shared_among
 from playgrad.runtime.lanes import Lane
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Event, Trace, delay_event
@@ -158,6 +159,10 @@ class ParameterServer:
         Raises:
             PlaygradError: no replica is left.
         """
+        with shared_among(sum(client.device.startswith("cpu") for client in self._alive())):
+            return self._run(updates, stop)
+
+    def _run(self, updates: int, stop: Callable[[], bool]) -> int:
         done = 0
         while done < updates and not stop():
             self._begin()

@@ -27,17 +27,21 @@ def test_sizes() -> None:
 def test_quick_run(tmp_path: Path) -> None:
     told = tmp_path / "told.json"
     command = [sys.executable, "-m", "bench", "--quick", "--no-install", "--json", str(told)]
-    command += ["--only", "w0", "--only", "torch", "--parts", "page", "desktop"]
+    command += ["--only", "w0", "--only", "torch", "--only", "numpy"]
+    command += ["--parts", "page", "startup", "desktop"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     assert "**playgrad webgpu**" in ran.stdout
+    assert "second Run until its first step has ended" in ran.stdout
     rows = json.loads(told.read_text(encoding="utf-8"))["rows"]
     names = [(row["peer"], row["backend"]) for row in rows]
     assert names == [
         ("playgrad", "webgpu"),
         ("playgrad", "cpu"),
+        ("numpy", "cpu"),
         ("playgrad", "wgpu"),
         ("playgrad", "cpu"),
+        ("numpy", "cpu"),
         ("torch", "cpu"),
     ]
     assert [row["problems"] for row in rows] == [[]] * len(rows)

@@ -7,4 +7,4 @@ from bench.peers.common import main
 from bench.peers.numpy_by_hand import NumpyTrainer
 
 if __name__ == "__main__":
-    main(lambda device, workload: NumpyTrainer(lambda name: (DATA / name).read_bytes(), workload))
+    main(lambda workload, device: NumpyTrainer(lambda name: (DATA / name).read_bytes(), workload))

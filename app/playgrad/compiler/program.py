@@ -13,6 +13,8 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
 
+Key = tuple[Graph, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[int, ...]], ...]]
+
 
 @dataclass
 class Program:
@@ -32,6 +34,11 @@ class Program:
     @property
     def roots(self) -> list[Node]:
         return [tensor.node for tensor in self.fetches] + self.targets
+
+    def key(self, shapes: Mapping[str, tuple[int, ...]]) -> Key:
+        """What tells it from other programs of its session when values of ``shapes`` are fed."""
+        fed = tuple(sorted(shapes.items()))
+        return self.graph, tuple(self.fetches), tuple(self.targets), fed
 
     def order(self) -> list[Node]:
         """The nodes that the results need, each after those that it needs."""

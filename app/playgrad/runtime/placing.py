@@ -8,11 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from playgrad.compiler.place import AUTO, Automatic, Placement, Policy, home_of
-from playgrad.compiler.program import Program
+from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
-from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.tensor import Node
 from playgrad.graph.traversal import ancestors
 from playgrad.ops.state import is_variable
 
@@ -27,7 +27,6 @@ MOST_PLANNED = 64
 """Programs whose automatic placement is remembered. One that is planned again finds its variables
 where they were."""
 Shapes = Mapping[str, tuple[int, ...]]
-_Key = tuple[Graph, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[int, ...]], ...]]
 
 
 class Placing:
@@ -46,7 +45,7 @@ class Placing:
         self.device = device
         self.soft = soft
         self.wish: Placement | Automatic | None = None
-        self._planned: dict[_Key, Planned] = {}
+        self._planned: dict[Key, Planned] = {}
         self._homes: dict[tuple[Graph, str], str] = {}
         self.change(wish)
 
@@ -99,7 +98,7 @@ class Placing:
         from playgrad.parallel.placement.summary import summarize
 
         policy = self.policy_for(program, shapes)
-        planned = self._planned.get(_key(program, shapes))
+        planned = self._planned.get(program.key(shapes))
         conclusion = None if planned is None else planned.conclusion
         return summarize(program, shapes, policy, conclusion, _costs())
 
@@ -107,7 +106,7 @@ class Placing:
         # It measures with sessions of its own.
         from playgrad.parallel.placement.automatic import plan
 
-        key = _key(program, shapes)
+        key = program.key(shapes)
         if key not in self._planned:
             planned = self._planned[key] = plan(program, shapes, base, wish, _costs())
             policy = planned.policy(base)
@@ -130,11 +129,6 @@ class Placing:
         available = devices.device_names()
         apart = frozenset(n for n in available if n.startswith("cpu") and devices.is_apart(n))
         return Policy(self.device, available, chosen or (lambda node: None), self.soft, apart)
-
-
-def _key(program: Program, shapes: Shapes) -> _Key:
-    fed = tuple(sorted(shapes.items()))
-    return program.graph, tuple(program.fetches), tuple(program.targets), fed
 
 
 @cache

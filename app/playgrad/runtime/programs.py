@@ -9,7 +9,7 @@ import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.place import HOST, Policy
-from playgrad.compiler.program import Program
+from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
 from playgrad.devices.base import Plan
 from playgrad.devices.device import Device, Loaded
@@ -55,8 +55,8 @@ class Programs:
         self._placing = placing
         self._executor = executor
         self._new_transport = new_transport
-        self._runnables: dict[Any, tuple[Runnable, FeedChecks]] = {}
-        self._expected: dict[Any, Compiled] = {}
+        self._runnables: dict[Key, tuple[Runnable, FeedChecks]] = {}
+        self._expected: dict[Key, Compiled] = {}
 
     def __len__(self) -> int:
         return len(self._runnables)
@@ -66,7 +66,7 @@ class Programs:
     def prepared(self, program: Program, feeds: Mapping[str, Array]) -> Runnable:
         """``program``, ready to be run with ``feeds``, which have been checked."""
         shapes = {name: array.shape for name, array in feeds.items()}
-        key = _key(program, shapes)
+        key = program.key(shapes)
         if key in self._runnables and self._runnables[key][0].is_lost:
             self._runnables.pop(key)[0].unload()
         if key not in self._runnables:
@@ -85,7 +85,7 @@ class Programs:
     def expect(self, target: Node) -> None:
         """Compile what will be run, and have devices begin with it."""
         program = Program(target.graph, targets=[target])
-        key = _key(program, {})
+        key = program.key({})
         if key in self._runnables:
             return
         compiled = compile_program(program, {}, self.policy_for(program, {}))
@@ -227,12 +227,3 @@ class Programs:
             return runnable.run(feeds)
         finally:
             runnable.unload()
-
-
-def _key(program: Program, shapes: Shapes) -> Any:
-    return (
-        program.graph,
-        tuple(program.fetches),
-        tuple(program.targets),
-        tuple(sorted(shapes.items())),
-    )

@@ -17,12 +17,15 @@ const LONGEST_GROUP = 4096;
 const GROWTH = 4;
 const SUBMIT_MS = 5;
 const STEPS_IN_SUBMIT = 8;
+const REMEMBERED = 8;
 
 export class Pace {
   /** Steps in a group now. */
   group = 1;
   /** Milliseconds that a step takes; 0 until one was measured. */
   perStep = 0;
+  /** @type {number[]} what it was the last times */
+  #recent = [];
   #target;
 
   /** @param {number} latency milliseconds the browser takes to report that nothing is to be done */
@@ -36,9 +39,16 @@ export class Pace {
     return Math.max(1, Math.min(Math.floor(SUBMIT_MS / this.perStep), STEPS_IN_SUBMIT));
   }
 
+  /** Milliseconds that a step takes when nothing disturbs it; 0 until one was measured. */
+  get least() {
+    return this.#recent.length > 0 ? Math.min(...this.#recent) : 0;
+  }
+
   /** @param {number} steps that have ended @param {number} milliseconds they took */
   finished(steps, milliseconds) {
     this.perStep = Math.max(milliseconds / steps, 1e-3);
+    this.#recent.push(this.perStep);
+    if (this.#recent.length > REMEMBERED) this.#recent.shift();
     const wanted = Math.round(this.#target / this.perStep);
     this.group = Math.max(1, Math.min(wanted, this.group * GROWTH, LONGEST_GROUP));
   }

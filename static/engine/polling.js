@@ -8,17 +8,20 @@
  * software adapter than they save.
  */
 
-/** Waits of up to so many milliseconds are short. */
-export const SHORT_MS = 5;
+/** Waits that are known to take more milliseconds are not short. */
+const SHORT_MS = 5;
 
 /**
  * @template T
  * @param {GPUDevice} device
  * @param {Promise<T>} work is done when the device is; fails when the device is lost
- * @returns {Promise<T>} the same, a little earlier
+ * @param {number} least milliseconds that it takes on an idle machine; 0 if that is not known
+ * @returns {Promise<T>} the same, a little earlier if it is short
  */
-export async function polled(device, work) {
-  const until = performance.now() + SHORT_MS;
+export async function polled(device, work, least) {
+  if (least > SHORT_MS) return work;
+  // What takes far longer than it must waits for a core. The commands would take that, too.
+  const until = performance.now() + Math.min(SHORT_MS, 2 * least || SHORT_MS);
   let ended = false;
   const end = work.finally(() => (ended = true));
   while (!ended && performance.now() < until) await Promise.race([end, roundTrip(device)]);

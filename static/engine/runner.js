@@ -7,7 +7,7 @@
 import { BufferPool } from "./buffers.js";
 import { EngineError, fromGpuError, guarded } from "./errors.js";
 import { Pace, submitSteps } from "./pacing.js";
-import { SHORT_MS, polled } from "./polling.js";
+import { polled } from "./polling.js";
 import { PipelineCache, Program, encode, prepare } from "./program.js";
 
 /**
@@ -154,7 +154,7 @@ export class Runner {
       const begun = await this.#replay(program, segment, steps, pace);
       const { rest } = begun;
       submitted = begun.submitted;
-      data = await this.#read(spans, rest.steps * pace.perStep, rest.steps > 0);
+      data = await this.#read(spans, rest.steps * pace.least, rest.steps > 0);
       if (rest.steps > 0) pace.finished(rest.steps, performance.now() - rest.since);
     }
     this.#check();
@@ -164,15 +164,12 @@ export class Runner {
   /**
    * Read, or where nothing is to be read wait for what was submitted.
    * @param {import("./buffers.js").Span[]} spans
-   * @param {number} expected milliseconds that the device still needs
+   * @param {number} least milliseconds that the device still needs, if nothing disturbs it
    * @param {boolean} [wait] whether to wait even without spans
    */
-  async #read(spans, expected, wait = false) {
+  async #read(spans, least, wait = false) {
     /** @type {<T>(work: Promise<T>) => Promise<T>} */
-    const settle = (work) => {
-      const settled = this.#settle(work);
-      return expected > SHORT_MS ? settled : polled(this.#device, settled);
-    };
+    const settle = (work) => polled(this.#device, this.#settle(work), least);
     // A mapping tells that the steps before it are done, too.
     if (spans.length > 0) return this.#pool.read(spans, settle);
     if (wait) await settle(this.#device.queue.onSubmittedWorkDone());

@@ -225,3 +225,44 @@ def test_groups_grow_to_the_device_and_shrink_again(bench: Page) -> None:
     assert groups["medium"][1] == 2  # 5 ms at most in one submit
     assert groups["slow"] == [1, 1]
     assert groups["coarse"][0] >= 50  # not one by one, at a timer tick each
+
+
+def test_a_step_takes_the_least_that_it_took_lately(bench: Page) -> None:
+    least = bench.evaluate(
+        """async () => {
+          const { Pace } = await import("/static/engine/pacing.js");
+          const pace = new Pace(0.1);
+          const found = [pace.least];
+          for (const ms of [3, 1, 40, ...Array(7).fill(6)]) {
+            pace.finished(1, ms);
+            found.push(pace.least);
+          }
+          return found;
+        }"""
+    )
+    assert least == [0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 6]  # not the one time that it was held up
+
+
+def test_only_short_waits_are_polled(bench: Page) -> None:
+    asked = bench.evaluate(
+        """async () => {
+          const { polled } = await import("/static/engine/polling.js");
+          const { device } = bench;
+          let asked = 0;
+          device.pushErrorScope = function (filter) {
+            asked += 1;
+            GPUDevice.prototype.pushErrorScope.call(this, filter);
+          };
+          const found = [];
+          for (const least of [0, 1, 4, 6]) {
+            asked = 0;
+            await polled(device, new Promise((done) => setTimeout(done, 30)), least);
+            found.push(asked);
+          }
+          delete device.pushErrorScope;
+          return found;
+        }"""
+    )
+    unknown, short, longer, long = asked
+    assert min(unknown, short, longer) > 0
+    assert long == 0

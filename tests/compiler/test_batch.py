@@ -49,6 +49,16 @@ class TestWhatIsMerged:
         assert nodes_of(plan) == [["exp", "matmul", "softmax", "reduce_sum"]]
         assert plan["kernels"][0]["wgsl"].count("storageBarrier();") == 3
 
+    @pytest.mark.parametrize("is_software", [True, False])
+    def test_on_software_no_wide_one_with_a_barrier(self, is_software):
+        x = x_of(*WIDE)
+        few = x_of(4, 4, name="few")
+        fetches = [ops.softmax(ops.matmul(few, few)), ops.exp(x)]
+        feeds = {x: WIDE, few: (4, 4)}
+        plan = plan_of(fetches, feeds=feeds, merge=True, is_software=is_software)
+        together = [["matmul", "softmax", "exp"]]
+        assert nodes_of(plan) == ([["matmul", "softmax"], ["exp"]] if is_software else together)
+
     def test_not_a_wide_one_with_what_it_needs(self):
         x = x_of(*WIDE)
         y = ops.exp(x, name="first")

@@ -28,10 +28,11 @@ HEAVY_IN_SOFTWARE = 1 << 20
 """Rounds of the innermost loop, of all invocations together, above which a dispatch stays alone: it
 takes many times what a dispatch costs, and merging may only slow it down. By itself a kernel has
 registers, a workgroup size and workgroup memory of its own, and bindings that are only read."""
-MOST_GROUPS_BY_TILES = 4
-"""Workgroups of a batch on a software adapter that has a kernel with a tile of results in it. There
-a branch is no jump: every workgroup goes through the code of all strands, lanes switched off, and
-that of a tile is long."""
+MOST_GROUPS = 4
+"""Workgroups of a batch on a software adapter that has a kernel with a tile of results in it, or a
+barrier. There a branch is no jump: every workgroup goes through the code of all strands, lanes
+switched off, and that of a tile is long. And where a kernel has a barrier anywhere, every workgroup
+is made ready to wait, which takes as long as a dispatch."""
 MAX_MEMBERS = 64
 """So that no kernel's text, and no cascade of its branches, gets too long for a compiler."""
 HORIZON = 32
@@ -114,12 +115,8 @@ class Batch:
         """
         if self.is_closed or self.count == MAX_MEMBERS or not self._may_join(dispatch):
             return False
-        if self.target.is_software and (self.has_tiles or dispatch.call.results > 1):
-            strands = [strand for strand in self.strands if strand not in joined]
-            groups = sum(map(_workgroups_of_strand, strands))
-            groups += 1 if joined else workgroups_of(dispatch)
-            if groups > MOST_GROUPS_BY_TILES:
-                return False
+        if self.target.is_software and not self._is_cheap_in_software(dispatch, joined):
+            return False
         limits = self.target.limits
         # Where invocations wait for each other a workgroup must have as many as they count on;
         # others should not have to do with fewer.
@@ -137,6 +134,17 @@ class Batch:
         arenas = min(ARENAS, len(self.blocks | _blocks(dispatch)))
         bound = len(self.buffers | _buffers(dispatch)) + arenas
         return bound <= limits.max_storage_buffers_per_shader_stage
+
+    def _is_cheap_in_software(self, dispatch: Dispatch, joined: Sequence[Strand]) -> bool:
+        """Whether its workgroups would be few, or do nothing that makes all of them slow."""
+        strands = [strand for strand in self.strands if strand not in joined]
+        has_tiles = self.has_tiles or dispatch.call.results > 1
+        has_barriers = joined or any(strand.is_chain for strand in strands)
+        if self.cooperating or kernel_text(dispatch.call.code).cooperates:
+            has_barriers = True
+        groups = sum(map(_workgroups_of_strand, strands))
+        groups += 1 if joined else workgroups_of(dispatch)
+        return groups <= MOST_GROUPS or not (has_tiles or has_barriers)
 
     def halves(self) -> tuple[Batch, Batch]:
         """Two batches that do the same one after the other."""

@@ -170,7 +170,7 @@ def test_stop_ends_a_long_execute_between_steps(bench: Page) -> None:
     )
     assert 0 < result["steps"] < 1e9
     assert result["counted"] == result["steps"]
-    assert result["ms"] < 500
+    assert result["ms"] < 30_000  # all the steps would take days
     assert result["again"] == 3
 
 

@@ -22,8 +22,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 # are added up on the first. Each device has some work, so that others have time to begin theirs.
 NETWORK = """
 import json
-import time
-import time
 import numpy as np
 import playgrad as pg
 from playgrad import ops
@@ -263,7 +261,6 @@ def test_runs_leave_nothing_behind(engine: Engine, kind: str) -> None:
         finish(engine, network(kind, 8) + "session.run([total, *updates], {x: batch})")
     source = """
 import json
-import time
 import playgrad as pg
 from playgrad.devices import registry
 names = [each["device"] for each in pg.devices() if registry.is_apart(each["device"])]

@@ -45,7 +45,7 @@ class Device:
         self.name = name
         self.lost = False
         self.owed: Pending | None = None
-        self.target = Target(host.info.is_software, host.info.limits)
+        self.target = Target(host.info.is_software, host.info.limits, has_quads=host.info.has_quads)
         self.host = host
 
     @property

@@ -33,7 +33,7 @@ class IdleTuner:
         known = registry.known_tuning(info)
         return {
             "kind": "tuning",
-            "kernels": asdict(known or default_tuning(info.is_software)),
+            "kernels": asdict(known or default_tuning(info.is_software, info.has_quads)),
             "measured": known is not None,
             "wanted": known is None and not info.is_software,
         }

@@ -364,6 +364,23 @@ def test_details_of_a_strategy_need_one(capsys: pytest.CaptureFixture[str], prog
     assert "--devices says nothing without --parallel" in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train", "--parallel", "sync", "--staleness", 3], "--staleness says nothing with"),
+        (["train", "--parallel", "overlap", "--devices", 2], "overlap, but with sync or async"),
+        (["simulate", "--micro-batches", 8], "--parallel sync, but with pipeline"),
+    ],
+)
+def test_details_that_a_strategy_has_no_use_for_are_refused(
+    capsys: pytest.CaptureFixture[str], program: Path, arguments: list[Any], words: str
+) -> None:
+    command, *rest = arguments
+    code, _, err = run(capsys, command, program, *rest)
+    assert code == 2
+    assert words in err
+
+
 def test_train_with_automatic_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
     """The losses of one device, and what was decided for each operation."""
     common = ["train", program, "--device", "cpu", "--steps", 6]

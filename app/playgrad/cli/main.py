@@ -252,12 +252,27 @@ def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.error("--device-kinds says nothing without --placement")
     if given and options.parallel is None:
         parser.error(f"--{given[0].replace('_', '-')} says nothing without --parallel")
+    if options.parallel is not None:
+        _refuse_unused(given, options.parallel, parser)
     return train(program, options)
+
+
+def _refuse_unused(given: list[str], strategy: str, parser: argparse.ArgumentParser) -> None:
+    """An option that would change nothing is a mistake of the user's, and is told."""
+    from playgrad.parallel.named import USES
+
+    for name in given:
+        if name not in USES[strategy]:
+            users = " or ".join(user for user, used in USES.items() if name in used)
+            option = name.replace("_", "-")
+            parser.error(f"--{option} says nothing with --parallel {strategy}, but with {users}")
 
 
 def _simulate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.simulate import simulate
 
+    given = [name for name in DETAILS if getattr(options, name, None) is not None]
+    _refuse_unused(given, options.parallel, parser)
     return simulate(_program(options, parser), options)
 
 

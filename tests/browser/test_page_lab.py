@@ -205,6 +205,10 @@ def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPa
     most = int(lab.at("lab-devices").get_attribute("max") or 0)
     assert most >= 4
     assert lab.at("lab-devices").input_value() == str(most)
+    help_text = lab.page.locator("#lab-devices-help")
+    expect(help_text).to_contain_text(f"Here it can be 1 to {most}.")
+    lab.fill("lab-devices", 2)
+    expect(help_text).not_to_contain_text("Here it can be")
     assert "NumPy workers" in lab.text("lab-honest")
 
 
@@ -233,6 +237,21 @@ def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
         assert "steps/s" in lab.text("console")
     finally:
         lab.at("lab-strategy").select_option("single")
+        lab.write(PROGRAM)
+
+
+def test_a_program_that_trains_nothing_is_told(lab: LabPage) -> None:
+    """Runs of different programs are told apart, too."""
+    lab.choose("single")
+    lab.run_in_lab()
+    expect(lab.page.locator(".lab-run-program")).to_have_count(0)
+    lab.write("print('hello')")
+    try:
+        title = lab.run_in_lab()[RUN]
+        assert "One device (no fit() was called)" in title
+        programs = lab.page.locator(".lab-run-program").all_inner_texts()
+        assert [each.endswith(", changed") for each in programs] == [True, True]
+    finally:
         lab.write(PROGRAM)
 
 
@@ -317,7 +336,12 @@ def test_many_switches_leave_nothing_behind(lab: LabPage) -> None:
         for strategy in ("sync", "pipeline", "local"):
             lab.choose(strategy, 2, steps=4)
             lab.run_in_lab()
-    assert len(lab.rows()) == MOST_RUNS  # the latest
+    rows = lab.rows()
+    assert len(rows) == MOST_RUNS  # the latest, and what they are compared with
+    assert "One device" in rows[0][RUN] and "One device" not in rows[1][RUN]
+    assert all(row[ONE].endswith("×") for row in rows)
+    colours = lab.page.locator(".lab-run-name .legend-line")
+    assert len({each.get_attribute("style") for each in colours.all()}) == MOST_RUNS
     assert lab.workers() == workers
     left = "from playgrad.runtime import session\nprint(len(session._open_sessions))"
     assert lab.finish(left).split() == ["0"]

@@ -88,9 +88,10 @@ class Timeline:
         """A table for people."""
         # What "cpu:0 (weights)" does is done by cpu:0.
         places = len({device.device.partition(" ")[0] for device in self.devices})
+        noun = "device" if places == 1 else "devices"
         width = max((len(device.device) for device in self.devices), default=0)
         lines = [
-            f"a step of {1000 * self.seconds:.2f} ms on {places} {'device' if places == 1 else 'devices'}: "
+            f"a step of {1000 * self.seconds:.2f} ms on {places} {noun}: "
             f"idle {self.bubble:.0%}, moving tensors {self.communication:.0%}, "
             f"{self.bytes_moved:,} bytes moved"
         ]

@@ -109,7 +109,7 @@ function options(latest, width) {
       y: log ? { distr: 3 } : { range: (_chart, min, max) => span(range, min, max) },
     },
     axes: [
-      { ...axis, size: 24, gap: 4, values: (_chart, ticks) => ticks.map(short) },
+      { ...axis, size: 24, gap: 4, values: (_chart, ticks) => ticks.map((step, index) => (index === 0 ? `step ${short(step)}` : short(step))) },
       { ...axis, size: 46, gap: 6, values: (_chart, ticks) => ticks.map((v) => (v === null ? "" : format(v))) },
     ],
     series: [

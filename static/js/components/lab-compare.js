@@ -98,7 +98,10 @@ function Table({ runs, shown }) {
 function Row({ run, runs, isShown }) {
   const { againstOne, againstIdeal } = comparison(run, runs);
   const times = againstOne === null ? format.NONE : `${format.times(againstOne)} ×`;
-  const isMixed = runs.some(({ program }) => program !== runs[0].program);
+  // Where there are several programs, the first run of each in a row names it.
+  const before = runs[runs.indexOf(run) - 1];
+  const isMixed = runs.some(({ program }) => program !== run.program);
+  const isNamed = isMixed && before?.program !== run.program;
   return html`
     <tr data-shown=${isShown ? "" : undefined} data-testid="lab-run-row">
       <th scope="row">
@@ -106,7 +109,7 @@ function Row({ run, runs, isShown }) {
           onClick=${() => (store.labShown.value = run.id)}>
           <span class="legend-line" style=${{ background: `var(${colourOf(run)})` }}></span>
           <span>${run.id} ${run.title}${run.state === "done" ? "" : ` (${run.state})`}
-            ${isMixed && html`<small class="lab-run-program">${run.example}</small>`}</span>
+            ${isNamed && html`<small class="lab-run-program">${run.example}</small>`}</span>
         </button>
       </th>
       <td>${run.devices} ${run.device ?? ""}</td>

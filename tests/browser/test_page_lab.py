@@ -168,6 +168,8 @@ def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
     table = lab.at("lab-times").inner_text()
     assert "updates" in table
     assert "cpu:0 (weights)" in table
+    lab.at("lab-placement").locator("summary").click()
+    expect(lab.at("lab-placement-replicas")).to_contain_text("on a device of its own")
 
 
 def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPage) -> None:
@@ -262,6 +264,7 @@ def test_where_operations_run_is_explained(lab: LabPage) -> None:
     expect(lab.at("lab-placement-headline")).to_contain_text(
         "By measured times: ", timeout=PATIENCE_MS
     )
+    expect(lab.at("lab-placement-replicas")).to_have_count(0)
     text = lab.at("lab-placement-rows").inner_text()
     assert "cpu:0" in text and "cpu:1" in text
     assert "asked for by device scope" in text

@@ -242,6 +242,19 @@ def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
         lab.write(PROGRAM)
 
 
+def test_a_run_with_delays_has_no_ratio_to_one_device(lab: LabPage) -> None:
+    lab.choose("single")
+    lab.run_in_lab()
+    lab.choose("sync", 2)
+    assert "Run one device first" in lab.text("lab-honest")
+    lab.fill("lab-delay-1", 1)
+    try:
+        lab.run_in_lab()
+        assert "Run it without delays" in lab.text("lab-honest")
+    finally:
+        lab.fill("lab-delay-1", 0)
+
+
 def test_a_program_that_trains_nothing_is_told(lab: LabPage) -> None:
     """Runs of different programs are told apart, too."""
     lab.choose("single")

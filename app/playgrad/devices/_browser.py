@@ -190,6 +190,7 @@ def _adapter_info(record: dict[str, Any]) -> AdapterInfo:
         architecture=record["architecture"],
         backend=record["backend"],
         is_software=record["is_software"],
+        has_quads=record["has_quads"],
         limits=Limits.from_mapping(record["limits"]),
         features=tuple(record["features"]),
     )

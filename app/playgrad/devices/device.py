@@ -42,7 +42,7 @@ class Device:
     def __init__(self, name: str, host: Peer) -> None:
         self.name = name
         self.lost = False
-        self.target = Target(host.info.is_software, host.info.limits)
+        self.target = Target(host.info.is_software, host.info.limits, has_quads=host.info.has_quads)
         self.host = host
 
     @property

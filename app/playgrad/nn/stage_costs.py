@@ -1,0 +1,186 @@
+"""What a training step costs and what its devices share, measured: the simulator's numbers.
+
+Everything is measured at the size at which it will run. A micro-batch takes more than its share of
+what the whole batch takes, and a processor is slower where another computes beside it: they share
+memory, caches and Python's lock. So a few micro-batches run alone, and then the same work on
+several devices at the same time which exchange nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from playgrad import ops
+from playgrad.graph.graph import Graph
+from playgrad.nn.calls import LayerCall
+from playgrad.nn.layer_costs import outputs_of, size_of
+from playgrad.nn.measured_steps import by_stage, measure_in_turns, measured_program, passes
+from playgrad.nn.resident import Resident
+from playgrad.parallel import collectives
+from playgrad.parallel.many import StageCost
+from playgrad.parallel.simulator import Machine
+from playgrad.parallel.strategies import named_devices
+from playgrad.runtime.blas import shared_among
+from playgrad.runtime.session import Session
+from playgrad.runtime.timeline import TRANSFERS
+from playgrad.runtime.trace import Event, Trace
+
+if TYPE_CHECKING:
+    from playgrad.nn.model import Model
+
+REPEATS = 7
+"""Measured runs of each program, in turns, after one to warm up; their median counts, as it does of
+what is real where a machine has other work now and then."""
+_FEW, _MANY = 2, 4
+"""Micro-batches that are measured. All but the first add to the sums of gradients."""
+_SUMMED = 1 << 18
+"""Elements of a tensor by which adding up is measured: a bucket of gradients."""
+_INPUT = ("inputs", "segment")
+
+
+def measure_step(
+    model: Model,
+    data: Resident,
+    rows: int,
+    stages: Sequence[int],
+    micro_batches: int = 1,
+    together: int = 1,
+) -> tuple[list[StageCost], Machine]:
+    """What each stage costs for a micro-batch on a device as the model's, and what the machine
+    makes of several.
+
+    Args:
+        rows: samples of a micro-batch.
+        stages: the stage of each step of the model's structure.
+        micro_batches: of a step; of many, a few are measured.
+        together: so many devices that compute at the same time will share this machine; 1 if each
+            has one of its own.
+    """
+    few = min(max(micro_batches, _FEW), _MANY)
+    kind = model.session.device.partition(":")[0]
+    with ExitStack() as stack:
+        # Its share of the cores is what each has alone, too.
+        stack.enter_context(shared_among(together))
+        programs = [
+            measured_program(stack, model, data, rows, stages, few, named_devices(lanes, kind))
+            for lanes in range(1, min(together, os.cpu_count() or 1) + 1)
+        ]
+        traces = measure_in_turns(programs, REPEATS)
+        adding = _adding(named_devices(max(2, together), kind))
+    machine = Machine() if together == 1 else _machine(traces)
+    return _costs(model, traces[0], rows, stages, min(micro_batches, few), adding), machine
+
+
+def _machine(traces: Sequence[Sequence[Trace]]) -> Machine:
+    """From traces of the same passes on 1, 2, ... devices at the same time."""
+    seconds, overhead = [], 0.0
+    for own in traces:
+        tasks = [_by_device(passes(trace)) for trace in own]
+        gaps = [b.start - a.end for rows in tasks for row in rows for a, b in pairwise(row)]
+        overhead = median(gaps)
+        # What a device waits for a core, or for Python's lock, is in it: it does not compute then.
+        whole = median(_span(passes(trace)) for trace in own)
+        seconds.append(whole - overhead * (len(tasks[0][0]) - 1))
+    return Machine(tuple(min(1.0, seconds[0] / own) for own in seconds), overhead)
+
+
+def _by_device(events: Sequence[Event]) -> list[list[Event]]:
+    """What each device did, one after the other."""
+    rows: dict[str, list[Event]] = {}
+    for event in sorted(events, key=lambda event: event.start):
+        rows.setdefault(event.device, []).append(event)
+    return list(rows.values())
+
+
+def _span(events: Sequence[Event]) -> float:
+    """Seconds from the first to the last."""
+    return max(event.end for event in events) - min(event.start for event in events)
+
+
+def _costs(
+    model: Model,
+    traces: Sequence[Trace],
+    rows: int,
+    stages: Sequence[int],
+    micro_batches: int,
+    adding: float,
+) -> list[StageCost]:
+    count = 1 + max(stages)
+    forward, backward = (
+        [median(own) / micro_batches for own in zip(*seconds, strict=True)]
+        for seconds in (
+            [by_stage(trace, count, direction, micro_batches) for trace in traces]
+            for direction in ("forward", "backward")
+        )
+    )
+    update = median(_seconds(trace, ("update",)) for trace in traces)
+    found = median(_seconds(trace, _INPUT) for trace in traces)
+    parameters, activations = _parameters(model, stages), _activations(model, stages, rows)
+    whole = max(sum(parameters), 1)
+    return [
+        StageCost(f, b, update * p / whole, p, a, 0.0 if stage else found, adding * p)
+        for stage, (f, b, p, a) in enumerate(
+            zip(forward, backward, parameters, activations, strict=True)
+        )
+    ]
+
+
+def _seconds(trace: Trace, tasks: Sequence[str]) -> float:
+    """What tasks of these names take."""
+    own = (event for event in trace.events if event.name.replace(",", "").split()[1] in tasks)
+    return sum(event.end - event.start for event in own)
+
+
+def _parameters(model: Model, stages: Sequence[int]) -> list[int]:
+    """Bytes of the gradients of each stage."""
+    parameters = [0] * (1 + max(stages))
+    layers = {
+        step.layer: stage
+        for step, stage in zip(model.structure.steps, stages, strict=True)
+        if isinstance(step, LayerCall)
+    }
+    for layer, stage in layers.items():
+        parameters[stage] += sum(4 * v.spec.size for v in layer.variables.values() if v.trainable)
+    return parameters
+
+
+def _activations(model: Model, stages: Sequence[int], rows: int) -> list[int]:
+    """Bytes that each stage hands to the next one for ``rows`` samples."""
+    steps = model.structure.steps
+    number = dict(zip(steps, stages, strict=True))
+    crossing = [0] * (1 + max(stages))
+    for step in steps:
+        for tensor in outputs_of(step):
+            later = [number[user] for user in steps if tensor in user.inputs]
+            for stage in range(number[step], max(later, default=0)):
+                crossing[stage] += 4 * rows * size_of(tensor)
+    return crossing
+
+
+def _adding(devices: Sequence[str]) -> float:
+    """Seconds of adding up a byte that ``devices``, all at the same time, receive in a ring."""
+    graph = Graph()
+    with graph.as_default():
+        start = ops.placeholder("float32", [_SUMMED])
+        own = []
+        for device in devices:
+            with graph.device(device), graph.task("prepare"):
+                own.append(start + 1.0)
+        with graph.task("sum"):
+            sums = collectives.get("ring").all_reduce(own, devices)
+    received, seconds = 1, []
+    with Session(graph, devices[0]) as session:
+        for _ in range(1 + REPEATS):
+            trace = Trace()
+            session.run([t.node for t in sums], {start: np.ones(_SUMMED, np.float32)}, trace=trace)
+            events = [event for event in trace.events if event.name.split()[1].startswith("sum")]
+            received = sum(event.bytes for event in events if event.kind == "receive")
+            seconds.append(sum(e.end - e.start for e in events if e.kind not in TRANSFERS))
+    return median(seconds[1:]) / received

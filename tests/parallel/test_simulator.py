@@ -140,12 +140,13 @@ def test_the_jobs_of_a_step_are_those_of_its_graph(devices: int) -> None:
     ]  # fmt: skip
 
 
-def test_stages_update_once_the_first_has_decided() -> None:
-    costs = [StageCost(1.0, 2.0, 3.0, 0, input=0.5), StageCost(1.0, 2.0, 1.0, 0)]
-    trace = simulate_jobs(pipeline_jobs(costs, make_schedule("gpipe", 2, 1)))
+def test_stages_update_once_the_first_has() -> None:
+    """Its task is the one that decides whether the step counts."""
+    costs = [StageCost(1.0, 2.0, 3.0, 0, input=0.5), *[StageCost(1.0, 2.0, 1.0, 0)] * 2]
+    trace = simulate_jobs(pipeline_jobs(costs, make_schedule("gpipe", 3, 1)))
     updates = {e.device: (e.start, e.end) for e in trace.events if e.name == "update"}
-    # Input, both forward, both backward; then both at the same time.
-    assert updates == {"device:0": (6.5, 9.5), "device:1": (6.5, 7.5)}
+    # After the input, and three passes forward and three backward.
+    assert updates == {"device:0": (9.5, 12.5), "device:1": (12.5, 13.5), "device:2": (12.5, 13.5)}
 
 
 def trained(batch: int) -> tuple[pg.Sequential, Resident]:

@@ -185,11 +185,12 @@ def pipeline_jobs(costs: Sequence[StageCost], orders: Orders) -> list[Job]:
     for device, order in enumerate(orders):
         for entry in order:
             _pass(jobs, costs, entry, device, device_of, place)
-    # Where the first stage is, it is decided whether the step counts: all others are told.
-    gate = jobs.add(first, "gate", "update")
-    for device, order in enumerate(orders):
-        seconds = sum(costs[stage].update for stage in {entry.stage for entry in order})
-        jobs.add(device, "update", "update", seconds, (gate,))
+    # The task that updates the first stage also decides whether the step counts, and for all.
+    seconds = [sum(costs[stage].update for stage in {e.stage for e in order}) for order in orders]
+    decided = jobs.add(first, "update", "update", seconds[first])
+    for device in range(len(orders)):
+        if device != first:
+            jobs.add(device, "update", "update", seconds[device], (decided,))
     return jobs.list
 
 

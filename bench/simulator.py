@@ -3,14 +3,15 @@
     python -m bench.simulator [--rounds 5]
 
 prints a table: for each network and strategy simulated and real milliseconds a step, and their
-ratio. In each round it is measured what the step's parts take, and then what the whole takes: so
-both have the same machine. The median over the rounds counts.
+ratio. In each round it is measured what the whole takes, what its parts take, and again the whole:
+so both have the same machine, whatever else that does. The median over the rounds counts.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from statistics import median
 
@@ -19,6 +20,7 @@ import numpy as np
 import playgrad as pg
 from playgrad import nn
 from playgrad.nn.layer_costs import chain_of
+from playgrad.nn.measured_steps import Program, measure_in_turns
 from playgrad.nn.model import Model
 from playgrad.nn.resident import Resident, make_resident
 from playgrad.nn.stage_costs import measure_step
@@ -30,11 +32,11 @@ from playgrad.parallel.simulator import Network, simulate_jobs
 from playgrad.parallel.stages import BALANCED, deal_out
 from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.runtime.timeline import timeline
-from playgrad.runtime.trace import Trace
 
 DEVICES = 2
 MICRO_BATCHES = 4
-STEPS = 9
+STEPS = 5
+Stages = Sequence[int]
 STRATEGIES: dict[str, DataParallel | Pipeline] = {
     "sync": DataParallel(DEVICES, "ring"),
     "gpipe": Pipeline(DEVICES, MICRO_BATCHES, "gpipe", BALANCED),
@@ -90,7 +92,7 @@ def resident(model: Model) -> Resident:
 
 
 def simulated_seconds(
-    model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Sequence[int]
+    model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Stages
 ) -> float:
     """A step of ``strategy`` as jobs of the simulator, by what was measured just now."""
     split = isinstance(strategy, Pipeline)
@@ -106,22 +108,19 @@ def simulated_seconds(
     return timeline(simulate_jobs(jobs, Network(), machine)).seconds
 
 
-def real_seconds(
-    model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Sequence[int]
-) -> float:
-    """The median of a few steps that are laid over devices so."""
+def real_program(
+    stack: ExitStack, model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Stages
+) -> Program:
+    """A step of a copy of ``model`` that is laid over devices so; warm."""
     twin, data = model.clone(), resident(model)
+    session = stack.enter_context(twin.session)
     xs, ys = ([model.session.value(v) for v in variables] for variables in (data.xs, data.ys))
-    with twin.session as session:
-        own = make_resident(twin, "real", xs, ys)
-        step = build_train_step(twin, own, batch, False, None, stages)
-        rewritten = rewrite(take_apart(step.run), batch, strategy.layout("cpu"), "real")
-        session.set_placement(rewritten.placement)
-        session.run(rewritten.run)
-        traces = [Trace() for _ in range(STEPS)]
-        for trace in traces:
-            session.run(rewritten.run, trace=trace)
-    return median(timeline(trace).seconds for trace in traces)
+    own = stages if isinstance(strategy, Pipeline) else ()
+    step = build_train_step(twin, make_resident(twin, "real", xs, ys), batch, False, None, own)
+    rewritten = rewrite(take_apart(step.run), batch, strategy.layout("cpu"), "real")
+    session.set_placement(rewritten.placement)
+    session.run(rewritten.run)
+    return session, rewritten.run
 
 
 def compare(model: Model, batch: int, strategy: DataParallel | Pipeline, rounds: int) -> str:
@@ -129,19 +128,18 @@ def compare(model: Model, batch: int, strategy: DataParallel | Pipeline, rounds:
     chain = chain_of(model, resident(model), batch)
     count = strategy.depth * (strategy.chunks or 1) if isinstance(strategy, Pipeline) else 1
     stages = deal_out(chain, BALANCED, count)
-    own = stages if isinstance(strategy, Pipeline) else ()
-    pairs = [
-        (
-            simulated_seconds(model, batch, strategy, stages),
-            real_seconds(model, batch, strategy, own),
-        )
-        for _ in range(rounds)
-    ]
-    simulated, real = (1000 * median(column) for column in zip(*pairs, strict=True))
+    pairs = []
+    with ExitStack() as stack:
+        program = real_program(stack, model, batch, strategy, stages)
+        for _ in range(rounds):
+            (before,) = measure_in_turns([program], STEPS)
+            simulated = simulated_seconds(model, batch, strategy, stages)
+            (after,) = measure_in_turns([program], STEPS)
+            pairs.append((simulated, median(timeline(t).seconds for t in before + after)))
     ratios = sorted(first / second for first, second in pairs)
-    return (
-        f"{simulated:.2f} | {real:.2f} | {median(ratios):.2f} | {ratios[0]:.2f} - {ratios[-1]:.2f}"
-    )
+    simulated, real = (median(column) for column in zip(*pairs, strict=True))
+    within = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
+    return f"{1000 * simulated:.2f} | {1000 * real:.2f} | {median(ratios):.2f} | {within}"
 
 
 def main() -> None:

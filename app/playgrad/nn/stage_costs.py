@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from playgrad.nn.model import Model
 
 REPEATS = 7
-"""Measured runs of each program, in turns, after one to warm up; their median counts, as it does of
-what is real where a machine has other work now and then."""
+"""Measured runs of each program, in turns, after one to warm up. The least of their times is what
+work takes; the median, how much longer it takes as a rule where the machine has other work, too."""
 _FEW, _MANY = 2, 4
 """Micro-batches that are measured. All but the first add to the sums of gradients."""
 _SUMMED = 1 << 18
@@ -80,15 +80,16 @@ def measure_step(
 
 def _machine(traces: Sequence[Sequence[Trace]]) -> Machine:
     """From traces of the same passes on 1, 2, ... devices at the same time."""
-    seconds, overhead = [], 0.0
+    overheads, seconds = [], []
     for own in traces:
         tasks = [_by_device(passes(trace)) for trace in own]
         gaps = [b.start - a.end for rows in tasks for row in rows for a, b in pairwise(row)]
-        overhead = median(gaps)
+        overheads.append(median(gaps))
         # What a device waits for a core, or for Python's lock, is in it: it does not compute then.
-        whole = median(_span(passes(trace)) for trace in own)
-        seconds.append(whole - overhead * (len(tasks[0][0]) - 1))
-    return Machine(tuple(min(1.0, seconds[0] / own) for own in seconds), overhead)
+        between = overheads[-1] * (len(tasks[0][0]) - 1)
+        seconds.append([_span(passes(trace)) - between for trace in own])
+    best = min(seconds[0])
+    return Machine(tuple(min(1.0, best / median(own)) for own in seconds), overheads[-1])
 
 
 def _by_device(events: Sequence[Event]) -> list[list[Event]]:
@@ -114,14 +115,14 @@ def _costs(
 ) -> list[StageCost]:
     count = 1 + max(stages)
     forward, backward = (
-        [median(own) / micro_batches for own in zip(*seconds, strict=True)]
+        [min(own) / micro_batches for own in zip(*seconds, strict=True)]
         for seconds in (
             [by_stage(trace, count, direction, micro_batches) for trace in traces]
             for direction in ("forward", "backward")
         )
     )
-    update = median(_seconds(trace, ("update",)) for trace in traces)
-    found = median(_seconds(trace, _INPUT) for trace in traces)
+    update = min(_seconds(trace, ("update",)) for trace in traces)
+    found = min(_seconds(trace, _INPUT) for trace in traces)
     parameters, activations = _parameters(model, stages), _activations(model, stages, rows)
     whole = max(sum(parameters), 1)
     return [
@@ -183,4 +184,4 @@ def _adding(devices: Sequence[str]) -> float:
             events = [event for event in trace.events if event.name.split()[1].startswith("sum")]
             received = sum(event.bytes for event in events if event.kind == "receive")
             seconds.append(sum(e.end - e.start for e in events if e.kind not in TRANSFERS))
-    return median(seconds[1:]) / received
+    return min(seconds) / received

@@ -59,8 +59,9 @@ class Machine:
     """What the devices are part of.
 
     Attributes:
-        rates: how fast a device computes while 1, 2, ... of them do: 1 is as fast as alone. Where
-            even more compute, they share what so many get done. Empty where nothing is shared.
+        rates: how fast a device computes while 1, 2, ... of them do: 1 is as fast as alone on a
+            machine that has no other work. Where even more compute, they share what so many get
+            done. Empty where nothing is shared.
         overhead: seconds that every job takes to begin, once there is nothing left that it waits
             for.
     """

@@ -22,7 +22,7 @@ from playgrad.runtime.trace import Event, Trace
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
 
-_PASSES = ("forward", "backward")
+PASSES = ("forward", "backward")
 Program = tuple[Session, Node]
 """What runs, and where."""
 
@@ -86,7 +86,7 @@ def by_stage(
         micro_batches: only those of so many, the first ones.
     """
     seconds = [0.0] * count
-    for event in passes(trace):
+    for event in tasks_named(trace, PASSES):
         # Of a single stage the number is not in the name: "cpu:0 forward 0".
         task, _, stage = event.name.partition(", part ")[0].partition(" of stage ")
         _, kind, number = task.split()
@@ -95,9 +95,9 @@ def by_stage(
     return seconds
 
 
-def passes(trace: Trace) -> list[Event]:
-    """What was done forward and backward."""
-    return [event for event in trace.events if event.name.split()[1] in _PASSES]
+def tasks_named(trace: Trace, names: Sequence[str]) -> list[Event]:
+    """What was done in tasks of these names: "forward", "backward", "update" and so on."""
+    return [event for event in trace.events if event.name.replace(",", "").split()[1] in names]
 
 
 def _first(values: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:

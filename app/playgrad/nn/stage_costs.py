@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import pairwise
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,13 @@ from playgrad import ops
 from playgrad.graph.graph import Graph
 from playgrad.nn.calls import LayerCall
 from playgrad.nn.layer_costs import outputs_of, size_of
-from playgrad.nn.measured_steps import by_stage, measure_in_turns, measured_program, passes
+from playgrad.nn.measured_steps import (
+    PASSES,
+    by_stage,
+    measure_in_turns,
+    measured_program,
+    tasks_named,
+)
 from playgrad.nn.resident import Resident
 from playgrad.parallel import collectives
 from playgrad.parallel.many import StageCost
@@ -43,6 +49,7 @@ _FEW, _MANY = 2, 4
 _SUMMED = 1 << 18
 """Elements of a tensor by which adding up is measured: a bucket of gradients."""
 _INPUT = ("inputs", "segment")
+_WORK = (*PASSES, "update")
 
 
 def measure_step(
@@ -74,28 +81,37 @@ def measure_step(
         ]
         traces = measure_in_turns(programs, REPEATS)
         adding = _adding(named_devices(max(2, together), kind))
-    machine = Machine() if together == 1 else _machine(traces)
+    machine = Machine() if together == 1 else machine_of(traces)
     return _costs(model, traces[0], rows, stages, min(micro_batches, few), adding), machine
 
 
-def _machine(traces: Sequence[Sequence[Trace]]) -> Machine:
-    """From traces of the same passes on 1, 2, ... devices at the same time."""
-    overheads, seconds = [], []
+def machine_of(traces: Sequence[Sequence[Trace]]) -> Machine:
+    """What traces of the same work on 1, 2, ... devices at the same time say of their machine.
+
+    Work is what `tasks_named` finds of passes and updates.
+    """
+    seconds = []
+    overhead = 0.0
     for own in traces:
-        tasks = [_by_device(passes(trace)) for trace in own]
-        gaps = [b.start - a.end for rows in tasks for row in rows for a, b in pairwise(row)]
-        overheads.append(median(gaps))
+        work = [tasks_named(trace, _WORK) for trace in own]
+        rows = [_by_device(events) for events in work]
+        overhead = fmean(map(min, zip(*map(_gaps, rows), strict=True)))
         # What a device waits for a core, or for Python's lock, is in it: it does not compute then.
-        between = overheads[-1] * (len(tasks[0][0]) - 1)
-        seconds.append([_span(passes(trace)) - between for trace in own])
+        between = overhead * (len(rows[0][0]) - 1)
+        seconds.append([_span(events) - between for events in work])
     best = min(seconds[0])
-    return Machine(tuple(min(1.0, best / median(own)) for own in seconds), overheads[-1])
+    return Machine(tuple(min(1.0, best / median(own)) for own in seconds), overhead)
+
+
+def _gaps(rows: Sequence[Sequence[Event]]) -> list[float]:
+    """Seconds between what each device did."""
+    return [later.start - earlier.end for row in rows for earlier, later in pairwise(row)]
 
 
 def _by_device(events: Sequence[Event]) -> list[list[Event]]:
     """What each device did, one after the other."""
     rows: dict[str, list[Event]] = {}
-    for event in sorted(events, key=lambda event: event.start):
+    for event in sorted(events, key=lambda event: (event.device, event.start)):
         rows.setdefault(event.device, []).append(event)
     return list(rows.values())
 
@@ -121,8 +137,8 @@ def _costs(
             for direction in ("forward", "backward")
         )
     )
-    update = min(_seconds(trace, ("update",)) for trace in traces)
-    found = min(_seconds(trace, _INPUT) for trace in traces)
+    update = min(_seconds(tasks_named(trace, ["update"])) for trace in traces)
+    found = min(_seconds(tasks_named(trace, _INPUT)) for trace in traces)
     parameters, activations = _parameters(model, stages), _activations(model, stages, rows)
     whole = max(sum(parameters), 1)
     return [
@@ -133,10 +149,8 @@ def _costs(
     ]
 
 
-def _seconds(trace: Trace, tasks: Sequence[str]) -> float:
-    """What tasks of these names take."""
-    own = (event for event in trace.events if event.name.replace(",", "").split()[1] in tasks)
-    return sum(event.end - event.start for event in own)
+def _seconds(events: Sequence[Event]) -> float:
+    return sum(event.end - event.start for event in events)
 
 
 def _parameters(model: Model, stages: Sequence[int]) -> list[int]:
@@ -183,5 +197,5 @@ def _adding(devices: Sequence[str]) -> float:
             session.run([t.node for t in sums], {start: np.ones(_SUMMED, np.float32)}, trace=trace)
             events = [event for event in trace.events if event.name.split()[1].startswith("sum")]
             received = sum(event.bytes for event in events if event.kind == "receive")
-            seconds.append(sum(e.end - e.start for e in events if e.kind not in TRANSFERS))
+            seconds.append(_seconds([event for event in events if event.kind not in TRANSFERS]))
     return min(seconds) / received

@@ -432,7 +432,7 @@ def test_simulate_devices_that_are_not_here(
     capsys: pytest.CaptureFixture[str], program: Path, strategy: str
 ) -> None:
     """One device takes what was measured; more are no better than the ideal."""
-    counts = [1, 2] if strategy == "pipeline" else [1, 64]
+    counts = [1, 2] if strategy == "pipeline" else [1, 8]
     arguments = ["simulate", program, "--device", "cpu", "--parallel", strategy]
     arguments += ["--devices", *counts]
     code, out, err = run(capsys, *arguments, "--json")
@@ -442,6 +442,25 @@ def test_simulate_devices_that_are_not_here(
     assert rows[0]["efficiency"] == pytest.approx(1) and rows[0]["bytes_moved"] == 0
     assert 0 < rows[1]["efficiency"] < 1 and rows[1]["bytes_moved"] > 0
     assert "of the ideal" in run(capsys, *arguments)[1]
+
+
+def test_simulate_devices_of_this_machine(
+    capsys: pytest.CaptureFixture[str], program: Path
+) -> None:
+    arguments = ["simulate", program, "--device", "cpu", "--devices", 4, "--here"]
+    code, out, err = run(capsys, *arguments, "--json")
+    assert code == 0, err
+    (row,) = json.loads(out.splitlines()[-1])
+    assert row["seconds"] > 0 and row["communication"] == 0 and row["bytes_moved"] > 0
+
+
+def test_simulate_more_devices_than_samples(
+    capsys: pytest.CaptureFixture[str], program: Path
+) -> None:
+    arguments = ["simulate", program, "--device", "cpu", "--devices", 16]
+    code, _, err = run(capsys, *arguments)
+    assert code == 1 and "a batch of 10 cannot be divided into 16 parts" in err
+    assert run(capsys, *arguments, "--batch-size", 32)[0] == 0
 
 
 @pytest.mark.gpu

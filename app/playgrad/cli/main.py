@@ -158,9 +158,15 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--devices",
         type=kinds.count,
         nargs="+",
-        default=[1, 2, 4, 8, 16, 32, 64, 128, 256],
+        default=[1, 2, 4, 8],
         metavar="N",
     )
+    parser.add_argument(
+        "--here",
+        action="store_true",
+        help="all on this machine, whose memory and cores they share; else each has one of its own",
+    )
+    parser.add_argument("--batch-size", type=kinds.count, metavar="N", help="samples a batch")
     parser.add_argument("--micro-batches", type=kinds.count, metavar="N")
     parser.add_argument("--schedule", choices=("gpipe", "1f1b"))
     parser.add_argument("--collective", choices=("ring", "tree", "central"))

@@ -116,7 +116,7 @@ def speed_of(history):
 
 
 def measure(network, kind, settings):
-    """Rows of all strategies, one device first.
+    """Rows of all strategies, one device first, as the median of a run before each of the others.
 
     Args:
         kind: of devices, "cpu" or "gpu".
@@ -125,14 +125,15 @@ def measure(network, kind, settings):
     """
     began = time.perf_counter()
     model, single = trained(network, kind, None, settings["steps"])
-    speed = speed_of(fit(model, network, settings["timed"]))
-    model.close()
-    rows = [{"strategy": "one device", "devices": 1, "error": 0.0, "steps_per_second": speed}]
+    rows, speeds = [], []
     for devices in settings["devices"]:
         for name in settings["strategies"]:
             if time.perf_counter() - began < settings["seconds"]:
+                speeds.append(speed_of(fit(model, network, settings["timed"])))
                 rows.append(row(network, kind, name, devices, settings, single))
-    return rows
+    model.close()
+    one = {"strategy": "one device", "devices": 1, "error": 0.0}
+    return [one | {"steps_per_second": float(np.median(speeds))}, *rows]
 
 
 if __name__ == "__main__":

@@ -91,8 +91,8 @@ class DeviceLostError(DeviceError):
     """The device went away; its buffers are gone with it."""
 
 
-class DeviceTimeoutError(DeviceError):
-    """A device did not answer in time."""
+class DeviceTimeoutError(DeviceLostError):
+    """A device did not answer in time, and was given up."""
 
 
 class OutOfMemoryError(PlaygradError, MemoryError):

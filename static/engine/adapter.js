@@ -7,7 +7,8 @@ const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render|softpipe/i;
 
 /**
  * @typedef {{name: string, vendor: string, architecture: string, backend: string,
- *            is_software: boolean, limits: Record<string, number>, features: string[]}} AdapterInfo
+ *            is_software: boolean, has_quads: boolean, limits: Record<string, number>,
+ *            features: string[]}} AdapterInfo
  */
 
 /**
@@ -28,17 +29,36 @@ export async function findAdapter(gpu) {
 
 /**
  * Open a device with WebGPU's default limits, which every page can count on, except that buffers
- * may be as large as the adapter can, up to 1 GiB.
+ * may be as large as the adapter can, up to 1 GiB, and invocations in fours may see each other's
+ * values where a kernel wants that.
  * @param {GPUAdapter} adapter fresh: an adapter opens one device only
  * @returns {Promise<GPUDevice>}
  */
 export async function openDevice(adapter) {
   try {
-    return await adapter.requestDevice({ requiredLimits: largerBuffers(adapter) });
+    return await adapter.requestDevice({
+      requiredFeatures: hasQuads(adapter) ? ["subgroups"] : [],
+      requiredLimits: largerBuffers(adapter),
+    });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new EngineError("DeviceError", `the GPU adapter cannot be opened: ${reason}`);
   }
+}
+
+/**
+ * Whether it is a processor with vectors of four invocations, which see each other's values.
+ * @param {GPUAdapter} adapter
+ */
+function hasQuads(adapter) {
+  const { features, info } = adapter;
+  return isSoftware(info) && features.has("subgroups") && info.subgroupMaxSize === 4;
+}
+
+/** @param {GPUAdapterInfo} info */
+function isSoftware(info) {
+  const { vendor, architecture, description, device: model } = info;
+  return info.isFallbackAdapter || SOFTWARE.test([vendor, architecture, model, description].join(" "));
 }
 
 /** @param {GPUAdapter} adapter */
@@ -58,13 +78,13 @@ function largerBuffers(adapter) {
  */
 export function describe(adapter, device) {
   const { vendor, architecture, description, device: model } = adapter.info;
-  const words = [vendor, architecture, model, description].join(" ");
   return {
     name: description || model || [vendor, architecture].filter(Boolean).join(" ") || "GPU",
     vendor,
     architecture,
     backend: "WebGPU",
-    is_software: Boolean(adapter.info.isFallbackAdapter) || SOFTWARE.test(words),
+    is_software: isSoftware(adapter.info),
+    has_quads: hasQuads(adapter),
     limits: device ? limitsOf(device) : largerBuffers(adapter),
     features: [...adapter.features].sort(),
   };

@@ -3,10 +3,10 @@
  * Python worker asks for. What it is asked, `app/playgrad/devices/remote_cpu.py` tells.
  */
 
-import { holdForLife } from "./life.js";
+import { holdForLife, stopFlagAtWork } from "./life.js";
 import { DeviceCommand, DeviceEvent } from "./messages.js";
 import { bootPython } from "./python-boot.js";
-import { RingWriter, stopFlag } from "./shared-memory.js";
+import { RingWriter } from "./shared-memory.js";
 
 const SETUP = `
 from playgrad.runtime.cpu_server import Server
@@ -29,9 +29,9 @@ async function start({ device, lock, port, control, reply }) {
   holdForLife(lock, () => report("starting"));
   const log = (/** @type {string} */ line) => console.log(`${device}: ${line}`);
   const pyodide = await bootPython({ stdout: log, stderr: log });
-  const globals = pyodide.toPy({ stop_requested: stopFlag(control) });
-  const serve = pyodide.runPython(SETUP, { globals });
   const answers = new RingWriter(reply, control);
+  const globals = pyodide.toPy({ stop_requested: stopFlagAtWork(control, answers) });
+  const serve = pyodide.runPython(SETUP, { globals });
   port.onmessage = ({ data }) => {
     const answer = serve(data.text, data.buffers);
     push(answers, answer);

@@ -7,18 +7,18 @@
  * page, which starts a worker and hands it the other end. What was posted until then waits there.
  */
 
-import { DeviceEvent } from "./messages.js";
+import { DeviceCall, DeviceEvent } from "./messages.js";
 import { Bell, RingReader, createRing } from "./shared-memory.js";
 
 /** @typedef {import("./shared-memory.js").Frame} Frame */
 
-/** The answer to any call once there is nobody to answer. @type {Frame} */
-const NOBODY = {
-  text: JSON.stringify({
-    error: { type: "DeviceLostError", message: "its worker has ended.", op: null },
-  }),
-  payload: undefined,
-};
+/** An answer. @param {{type: string, message: string, hint?: string}} error @returns {Frame} */
+const failure = (error) => ({ text: JSON.stringify({ error: { op: null, ...error } }), payload: undefined });
+
+const NOBODY = failure({ type: "DeviceLostError", message: "its worker has ended." });
+
+/** How often to look for signs of life, in milliseconds. */
+const LOOK_MS = 1000;
 
 /** How many devices of a kind there may be: as many as the machine has cores, but a few anyhow. */
 export function mostDevices() {
@@ -70,13 +70,19 @@ export class DeviceLinks {
     this.#bell.wait(timeout);
   }
 
-  /** The answer to a call, waited for. @param {number} number @param {number} ticket */
-  answer(number, ticket) {
+  /**
+   * The answer to a call, waited for.
+   * @param {number} number
+   * @param {number} ticket
+   * @param {number} limit as of `DeviceLink.poll`
+   * @returns {Frame}
+   */
+  answer(number, ticket, limit) {
     const link = this.#links[number];
     for (;;) {
-      const frame = link.poll(ticket);
+      const frame = link.poll(ticket, limit);
       if (frame) return frame;
-      this.#bell.wait();
+      this.#bell.wait(LOOK_MS);
     }
   }
 }
@@ -88,7 +94,12 @@ class DeviceLink {
   #answers;
   #asked = 0;
   #answered = 0;
+  /** @type {{call: string, text?: string}[]} without an answer yet, in order */
+  #open = [];
+  #silence = new Silence();
   #givenUp = false;
+  /** The answer to any call once there is nobody to answer. */
+  #end = NOBODY;
 
   /**
    * @param {string} device
@@ -114,7 +125,10 @@ class DeviceLink {
    * @returns {number} the ticket with which to ask for the answer
    */
   post(call, transfer) {
-    if (this.alive) this.#port.postMessage(call, transfer);
+    if (this.alive) {
+      this.#port.postMessage(call, transfer);
+      this.#open.push({ call: call.call, text: call.text });
+    }
     return ++this.#asked;
   }
 
@@ -122,17 +136,34 @@ class DeviceLink {
    * The answer to a call if it is there. Answers to calls before that are dropped: a stop has kept
    * Python from taking them.
    * @param {number} ticket
+   * @param {number} limit milliseconds to wait for a worker that gives no sign of life; then it is
+   *   given up, and the answer is an error
    * @returns {Frame | undefined}
    */
-  poll(ticket) {
+  poll(ticket, limit) {
     while (this.#answered < ticket) {
       const { alive } = this; // as it was before the look: the last answer may come with the end
       const frame = this.#answers.poll();
-      if (!frame) return alive ? undefined : NOBODY;
+      if (!frame) {
+        if (alive && this.#silence.lasts(this.#answers.signs) < limit) return undefined;
+        if (alive) this.#giveUpAfter(limit);
+        return this.#end;
+      }
       this.#answered += 1;
+      this.#open.shift();
       if (this.#answered === ticket) return frame;
     }
-    return NOBODY;
+    return this.#end;
+  }
+
+  /** @param {number} limit milliseconds */
+  #giveUpAfter(limit) {
+    const { call, text = "{}" } = this.#open[0];
+    const asked = call === DeviceCall.SERVE ? JSON.parse(text).call : call;
+    const message = `no answer for ${limit / 1000} s from ${this.#device} ('${asked}').`;
+    const hint = "It hangs, and was given up. Run again.";
+    this.#end = failure({ type: "DeviceTimeoutError", message, hint });
+    this.giveUp();
   }
 
   /** Wait for nothing more, and have the page end the worker: it hangs. */
@@ -143,5 +174,22 @@ class DeviceLink {
     const message = "it did not answer in time.";
     const [device, channel] = [this.#device, this.#channel];
     self.postMessage({ kind: DeviceEvent.WORKER, device, state: "lost", channel, message });
+  }
+}
+
+/** How long somebody has been waiting without a sign of life. */
+class Silence {
+  #signs = 0;
+  #looked = 0;
+  #waited = 0;
+
+  /** @param {number} signs what `RingReader.signs` is now @returns {number} milliseconds */
+  lasts(signs) {
+    const now = performance.now();
+    // Only what was waited: since the last look Python may have been busy, or the machine asleep.
+    this.#waited = signs === this.#signs ? this.#waited + Math.min(now - this.#looked, LOOK_MS) : 0;
+    this.#signs = signs;
+    this.#looked = now;
+    return this.#waited;
   }
 }

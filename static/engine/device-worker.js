@@ -7,10 +7,10 @@
 
 import { describe, findAdapter, openDevice } from "./adapter.js";
 import { EngineError } from "./errors.js";
-import { holdForLife } from "./life.js";
+import { holdForLife, stopFlagAtWork } from "./life.js";
 import { DeviceCall, DeviceCommand, DeviceEvent } from "./messages.js";
 import { Runner } from "./runner.js";
-import { RingWriter, stopFlag } from "./shared-memory.js";
+import { RingWriter } from "./shared-memory.js";
 
 /**
  * @typedef {{call: string, device: number, text?: string, buffers?: Uint8Array[]}} Call
@@ -34,7 +34,7 @@ class Connection {
   constructor({ device, port, control, reply }) {
     this.#device = device;
     this.#answers = new RingWriter(reply, control);
-    this.#stop = stopFlag(control);
+    this.#stop = stopFlagAtWork(control, this.#answers);
     // Python may not have waited for the answer to a call when it makes the next: keep the order.
     port.onmessage = ({ data }) => (this.#last = this.#last.then(() => this.#serve(data)));
   }

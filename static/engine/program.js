@@ -51,8 +51,12 @@ export class PipelineCache {
   /** @param {PlanKernel} kernel @returns {Promise<Kernel>} */
   async #compile(kernel) {
     const layout = this.#layout(kernel.access);
+    // Only browsers know this directive, so kernels are without it. On the first line, as messages
+    // count lines.
+    const enable = this.#device.features.has("subgroups") ? "enable subgroups; " : "";
+    const code = enable + kernel.wgsl;
     const { value, error } = guarded(this.#device, () => {
-      const module = this.#device.createShaderModule({ code: kernel.wgsl, label: kernel.family });
+      const module = this.#device.createShaderModule({ code, label: kernel.family });
       const pipeline = this.#device.createComputePipelineAsync({
         label: kernel.family,
         layout: this.#device.createPipelineLayout({ bindGroupLayouts: [layout] }),

@@ -55,15 +55,16 @@ export function createHost(memory, links, checkInterrupt, files, tunings) {
     /**
      * One call to a device worker, asleep until its answer is there.
      * @param {number} link
+     * @param {number} limit milliseconds to wait for a worker that gives no sign of life
      * @param {string} call one of `DeviceCall`
      * @param {number} device the worker's id for the open device; 0 where none is meant
      * @param {string} text arguments as JSON
      * @param {...(PyProxy | Uint8Array)} data bytes-like objects, copied once; snapshots are shared
      * @returns {[string, Uint8Array | undefined]} the answer as JSON, and its bytes
      */
-    call_device(link, call, device, text, ...data) {
+    call_device(link, limit, call, device, text, ...data) {
       // Not to be broken off: the device obeys the stop word itself.
-      const answer = links.answer(link, post(link, call, device, text, data));
+      const answer = links.answer(link, post(link, call, device, text, data), limit);
       if (call === DeviceCall.EXECUTE) checkInterrupt();
       return [answer.text, answer.payload];
     },
@@ -79,11 +80,11 @@ export function createHost(memory, links, checkInterrupt, files, tunings) {
      */
     post_device: (link, call, device, text, ...data) => post(link, call, device, text, data),
 
-    /** The answer if it is there. @param {number} link @param {number} ticket */
-    poll_device: (link, ticket) => framePair(links.get(link).poll(ticket)),
+    /** The answer if it is there. @param {number} link @param {number} limit @param {number} ticket */
+    poll_device: (link, limit, ticket) => framePair(links.get(link).poll(ticket, limit)),
 
-    /** The answer, waited for. @param {number} link @param {number} ticket */
-    wait_device: (link, ticket) => framePair(links.answer(link, ticket)),
+    /** The answer, waited for. @param {number} link @param {number} limit @param {number} ticket */
+    wait_device: (link, limit, ticket) => framePair(links.answer(link, ticket, limit)),
 
     /** Sleep until any device has answered since the last call. @param {number} timeout ms */
     wait_for_answer(timeout) {

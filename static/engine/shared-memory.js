@@ -14,6 +14,7 @@
  *   Int32 word [0]  head: bytes ever written, modulo 2^32
  *   Int32 word [1]  tail: bytes ever read, modulo 2^32
  *   Int32 word [2]  gone: 1 when the writer has ended, which the page finds out
+ *   Int32 word [3]  life: counts the signs that the writer gives while there is nothing to write
  *   bytes from 16   the stream, position p at p modulo capacity (a power of two)
  *
  * and carries frames of a text (JSON) and an optional payload of bytes:
@@ -27,6 +28,7 @@
 const HEAD = 0;
 const TAIL = 1;
 const GONE = 2;
+const LIFE = 3;
 const RING_HEADER = 16;
 const FRAME_HEADER = 8;
 
@@ -149,7 +151,7 @@ export class RingWriter {
    * @param {SharedArrayBuffer} [control] whose bell is rung at each news
    */
   constructor(ring, control) {
-    this.#words = new Int32Array(ring, 0, 2);
+    this.#words = new Int32Array(ring, 0, 4);
     this.#bytes = new Uint8Array(ring, RING_HEADER);
     this.#control = control && new Int32Array(control);
   }
@@ -165,6 +167,11 @@ export class RingWriter {
     this.#waiting.push(start);
     if (payload?.length) this.#waiting.push(payload);
     return this.pump();
+  }
+
+  /** Let the reader know that work goes on. It is not woken. */
+  signOfLife() {
+    Atomics.add(this.#words, LIFE, 1);
   }
 
   /** Write what waits, as far as there is room. @returns {boolean} whether all is written */
@@ -219,8 +226,13 @@ export class RingReader {
 
   /** @param {SharedArrayBuffer} ring */
   constructor(ring) {
-    this.#words = new Int32Array(ring, 0, 3);
+    this.#words = new Int32Array(ring, 0, 4);
     this.#bytes = new Uint8Array(ring, RING_HEADER);
+  }
+
+  /** A number that is another one after each sign of life, of which what is written is one. */
+  get signs() {
+    return (Atomics.load(this.#words, HEAD) + Atomics.load(this.#words, LIFE)) | 0;
   }
 
   /** Whether the writer has ended; what it wrote before can still be read. */

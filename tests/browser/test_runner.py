@@ -170,7 +170,7 @@ def test_stop_ends_a_long_execute_between_steps(bench: Page) -> None:
     )
     assert 0 < result["steps"] < 1e9
     assert result["counted"] == result["steps"]
-    assert result["ms"] < 500
+    assert result["ms"] < 30_000  # all the steps would take days
     assert result["again"] == 3
 
 
@@ -196,6 +196,7 @@ def test_a_lost_device_fails_what_runs_and_a_new_one_works(bench: Page) -> None:
 def test_adapter_is_described(bench: Page) -> None:
     info = bench.evaluate("bench.info")
     assert info["is_software"] is True
+    assert info["has_quads"] is True
     assert "swiftshader" in info["name"].lower()
     assert info["limits"]["maxComputeInvocationsPerWorkgroup"] == 256
     assert info["limits"]["maxBufferSize"] <= 1 << 30

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from playgrad.devices.tuning import Tuning
-from tests.browser.playground import Playground
+from tests.browser.playground import GOOD, Playground
 
 pytestmark = pytest.mark.browser
 
@@ -64,4 +64,57 @@ def test_a_real_gpu_is_measured_while_nothing_runs(playground: Playground) -> No
     playground.runs_well()
     playground.wait(lambda: len(kept(playground)) == 1)
     playground.wait(lambda: "Kernels, measured on this adapter" in badge(playground))
+    playground.runs_well()
+
+
+# A probe whose replays are short, but the first time so many that each call takes half a minute.
+LONG_PROBE = """
+from playgrad.graph.opdef import lookup
+from playgrad.page.controller import controller
+from playgrad.runtime import tuner
+
+probe = tuner.Probe("rows", "reduction", lookup("reduce_sum"), ((8, 64),), 512,
+                    {"axes": [1], "keepdims": False})
+made = controller.tuner._tuner = tuner.Tuner(device, [probe], tuner.PATIENCE)
+measure, usual = made.measure_next, (tuner.SLICE, tuner.MOST_REPLAYS)
+
+def measure_long():
+    made.measure_next = measure
+    tuner.SLICE, tuner.MOST_REPLAYS = 30.0, 1 << 30
+    try:
+        return measure()
+    finally:
+        tuner.SLICE, tuner.MOST_REPLAYS = usual
+
+made.measure_next = measure_long
+"""
+LEFT = """
+from playgrad.devices import registry
+stats = registry.gpu(0).host.stats()
+print("left on the device:", stats["buffers"], stats["programs"])
+"""
+COUNT_SUBMITS = """() => {
+  globalThis.submits = 0;
+  const { submit } = GPUQueue.prototype;
+  GPUQueue.prototype.submit = function (...given) {
+    globalThis.submits += 1;
+    return submit.apply(this, given);
+  };
+}"""
+
+
+@pytest.mark.parametrize("program", ["while True: pass", GOOD], ids=["endless", "training"])
+def test_a_stop_while_it_is_measured_is_that_of_the_run_that_waits(
+    playground: Playground, program: str
+) -> None:
+    playground.finish("from playgrad.devices import registry\nregistry.gpu(0)")
+    (device,) = (each for each in playground.page.workers if "device-worker" in each.url)
+    device.evaluate(COUNT_SUBMITS)
+    playground.finish(PASS_FOR_HARDWARE + LONG_PROBE)
+    playground.wait(lambda: device.evaluate("submits") > 100)  # far more than single replays
+    playground.start("print('begun')\n" + program)
+    playground.timed("stop", "stopped")
+    assert "begun" not in playground.text("console")
+    playground.wait(lambda: len(kept(playground)) == 1)  # the next time it comes to its end
+    assert "left on the device: 0 0" in playground.finish(LEFT)
     playground.runs_well()

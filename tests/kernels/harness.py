@@ -16,6 +16,7 @@ from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering
 
 SOFTWARE = Target(is_software=True, limits=Limits())
 GPU = Target(is_software=False, limits=Limits())
+QUADS = Target(is_software=True, limits=Limits(), has_quads=True)
 FAMILIES = {
     "registers": SOFTWARE,
     "shared": GPU,

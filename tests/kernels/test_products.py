@@ -16,7 +16,7 @@ from playgrad.ops.lowering.conv2d import (
     lower_conv2d_input_gradient,
 )
 from playgrad.ops.lowering.matmul import lower_matmul
-from tests.kernels.harness import GPU, Array, make_request, run, with_limits
+from tests.kernels.harness import GPU, QUADS, SOFTWARE, Array, Lower, make_request, run, with_limits
 
 pytestmark = pytest.mark.gpu
 
@@ -143,3 +143,74 @@ def test_convolution_and_its_gradients_of_any_size(
     ):
         (result,) = run(host, lower, inputs, [(tuple(expected.shape), "float32")], attrs, target)
         assert_close(result, expected.numpy())
+
+
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize(
+    ("batch", "rows", "columns", "depth"),
+    [((), 128, 64, 130), ((), 250, 125, 37), ((3,), 47, 64, 151), ((), 15, 8, 9000)],
+)
+def test_quads_of_invocations_give_the_same_products(
+    host: WgpuHost,
+    batch: tuple[int, ...],
+    rows: int,
+    columns: int,
+    depth: int,
+    transpose_a: bool,
+    transpose_b: bool,
+) -> None:
+    a, b = numbers(*batch, rows, depth), numbers(*batch, depth, columns, seed=1)
+    inputs = [
+        np.ascontiguousarray(np.swapaxes(x, -1, -2)) if transposed else x
+        for x, transposed in ((a, transpose_a), (b, transpose_b))
+    ]
+    attrs = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    result = by_quads(host, lower_matmul, inputs, (*batch, rows, columns), attrs, "matmul")
+    assert_close(result, a @ b)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("padding", [0, 1])
+@pytest.mark.parametrize("channels", [16, 31])
+def test_quads_of_invocations_give_the_same_convolutions(
+    host: WgpuHost, stride: int, padding: int, channels: int
+) -> None:
+    """Their results are sums in the same order, unless the depth is cut for other tiles."""
+    image, filters = numbers(4, 23, 23, channels), numbers(3, 3, channels, 32, seed=1)
+    size = (23 + 2 * padding - 3) // stride + 1
+    gradient = numbers(4, size, size, 32, seed=2)
+    attrs = {"strides": [stride, stride], "padding": [[padding, padding]] * 2}
+    for lower, inputs, shape, name in (
+        (lower_conv2d, [image, filters], gradient.shape, "conv2d"),
+        (lower_conv2d_input_gradient, [filters, gradient], image.shape, "conv2d_input_gradient"),
+        (lower_conv2d_filter_gradient, [image, gradient], filters.shape, "conv2d_filter_gradient"),
+    ):
+        result = by_quads(host, lower, inputs, shape, attrs, name)
+        (expected,) = run(host, lower, inputs, [(shape, "float32")], attrs, SOFTWARE)
+        assert_close(result, expected)
+
+
+def by_quads(
+    host: WgpuHost,
+    lower: Lower,
+    inputs: list[Array],
+    shape: tuple[int, ...],
+    attrs: dict[str, object],
+    name: str,
+) -> Array:
+    """The result of the kernel in which four invocations share what they load."""
+    outputs = [(shape, "float32")]
+    few = with_limits(QUADS, max_compute_workgroups_per_dimension=40)
+    calls = lower(make_request(inputs, outputs, attrs, few)).calls
+    assert calls[0].family == f"{name}_quads"
+    return run(host, lower, inputs, outputs, attrs, few)[0]
+
+
+def test_quads_are_for_long_products_that_they_cover() -> None:
+    for rows, columns, depth in ((64, 64, 200), (128, 10, 2000), (9, 128, 2000)):
+        a, b = numbers(rows, depth), numbers(depth, columns)
+        (call, *_) = lower_matmul(
+            make_request([a, b], [((rows, columns), "float32")], {}, QUADS)
+        ).calls
+        assert call.family == "matmul_register"

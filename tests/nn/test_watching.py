@@ -172,8 +172,9 @@ def test_pausing_does_not_count_as_time(script: Script) -> None:
         return [{"kind": "resume"}]
 
     script.on_wait = slow
+    begun = time.perf_counter()
     history = classifier().fit(X, LABELS, batch_size=4, verbose=0)
-    assert history.seconds < 0.8
+    assert 0 < history.seconds <= time.perf_counter() - begun - 1.0
 
 
 def test_the_learning_rate_can_be_changed(script: Script) -> None:

@@ -100,7 +100,7 @@ def at(step: int, do: Callable[[], None]) -> nn.Callback:
 
 
 def check_no_threads_but(before: set[threading.Thread]) -> None:
-    patience = time.monotonic() + 10
+    patience = time.monotonic() + 60
     while left := set(threading.enumerate()) - before:
         assert time.monotonic() < patience, left
         time.sleep(0.01)  # a thread told to end does it a moment later

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from playgrad.parallel import collectives
 from playgrad.runtime.transport import LocalTransport
 
 DEVICES = ["cpu:0", "cpu:1", "cpu:2", "cpu:3"]
-PATIENCE = 20.0  # seconds after which a test that waits has failed
+PATIENCE = 60.0  # seconds after which a test that waits has failed
 
 
 class Culprit:
@@ -53,16 +54,23 @@ def culprit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Culprit]:
 
 @pytest.fixture
 def session(graph: pg.Graph) -> Iterator[pg.Session]:
-    """A session on four processors that loses patience soon; it leaves no threads behind."""
+    """A session on four processors; it leaves no threads behind."""
     pg.set_logical_devices(cpu=4)
     before = set(threading.enumerate())
     with pg.Session(graph, device="cpu") as session:
-        session.executor.timeout = 1.0
         yield session
     CULPRIT.woken.set()
     for thread in set(threading.enumerate()) - before:
         thread.join(PATIENCE)
         assert not thread.is_alive(), thread
+
+
+@contextmanager
+def impatient(session: pg.Session, seconds: float = 1.0) -> Iterator[None]:
+    """What runs inside hangs; what runs before and after may take long on a busy machine."""
+    usual, session.executor.timeout = session.executor.timeout, seconds
+    yield
+    session.executor.timeout = usual
 
 
 def ring_of_four() -> list[Tensor]:
@@ -86,7 +94,7 @@ class TestOnProcessors:
         check_sums(session, sums)
         culprit.mode = "hang"
         start = time.perf_counter()
-        with pytest.raises(DeviceTimeoutError) as caught:
+        with impatient(session), pytest.raises(DeviceTimeoutError) as caught:
             session.run(sums)
         assert time.perf_counter() - start < PATIENCE / 2
         text = str(caught.value)
@@ -109,9 +117,8 @@ class TestOnProcessors:
         with pg.device("cpu:0"):
             back = total + 1.0
         with pg.Session(graph, device="cpu") as session:
-            session.executor.timeout = 0.2
             culprit.mode = "hang"
-            with pytest.raises(DeviceTimeoutError):
+            with impatient(session, 0.2), pytest.raises(DeviceTimeoutError):
                 session.run(back, {x: [100.0, 100.0]})
             culprit.mode = "fine"
             waker = threading.Timer(0.05, culprit.woken.set)
@@ -138,7 +145,7 @@ class TestOnProcessors:
         raising = pg.OpDef("raising", lambda inputs, attrs: [inputs[0]], fail)
         with pg.device("cpu:2"):
             failed = add_node(raising, [pg.Variable(np.zeros(1, np.float32)) * 1.0]).output
-        with pytest.raises(ArithmeticError, match="no such number"):
+        with impatient(session), pytest.raises(ArithmeticError, match="no such number"):
             session.run([hung, failed])
         culprit.woken.set()
         assert session.run(hung) == 0.0
@@ -148,7 +155,7 @@ class TestOnProcessors:
         culprit.mode = "hang"
         end = time.perf_counter() + 0.3
         session.stop_check = lambda: time.perf_counter() > end
-        with pytest.raises(KeyboardInterrupt):
+        with impatient(session), pytest.raises(KeyboardInterrupt):
             session.run(sums)
         session.stop_check = lambda: False
         culprit.mode = "fine"

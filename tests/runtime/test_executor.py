@@ -15,7 +15,7 @@ from playgrad.runtime.executor import Executor, Task
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Event, Trace
 
-PATIENCE = 20.0  # seconds until a rendezvous that does not come about is given up
+PATIENCE = 60.0  # seconds until a rendezvous that does not come about is given up
 
 
 @st.composite

@@ -173,7 +173,7 @@ def test_a_kernel_with_wrong_numbers_is_not_considered() -> None:
     op = OpDef("matmul", matmul.infer, matmul.reference, lower=broken)
     tuner = Tuner(registry.gpu(0), [replace(SMALL, op=op)])
     tuner.measure_next()
-    assert set(tuner.times["small"]) == {"shared_64", "shared_32", "registers_4x4"}
+    assert set(tuner.times["small"]) == set(VARIANTS["product"]) - {"registers_12x8"}
     assert tuner.tuning().product != "registers_12x8"
 
 

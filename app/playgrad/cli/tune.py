@@ -67,7 +67,7 @@ def _list(as_json: bool) -> int:
     found = []
     for number, info in enumerate(adapters):
         known = registry.known_tuning(info)
-        tuning = known or default_tuning(info.is_software)
+        tuning = known or default_tuning(info.is_software, info.has_quads)
         why = "measured" if known else "by kind"
         found.append(
             {"device": f"gpu:{number}", "adapter": info.name, "why": why, **asdict(tuning)}

@@ -9,13 +9,14 @@ to do at the same time is begun without waiting, and then any answer is waited f
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import playgrad_host  # type: ignore[import-not-found]
 from pyodide.ffi import JsException
 
+from playgrad.devices import pending
 from playgrad.devices.base import (
     AdapterInfo,
     ExecuteResult,
@@ -27,7 +28,7 @@ from playgrad.devices.base import (
 )
 from playgrad.devices.pending import Result, Then
 from playgrad.devices.remote_cpu import Outcome
-from playgrad.errors import DeviceError, DeviceLostError, OutOfMemoryError, error_of
+from playgrad.errors import DeviceError, OutOfMemoryError, error_of
 
 # Device workers
 
@@ -39,35 +40,58 @@ def _outcome(text: str, payload: Any) -> Outcome:
     return answer["value"], b"" if payload is None else payload.to_bytes()
 
 
+def _limit() -> float:
+    """Milliseconds to wait for a worker that gives no sign of life."""
+    return pending.TIMEOUT_SECONDS * 1000
+
+
 class _Link:
-    """The way to the worker of one device, which is started with it."""
+    """The way to the worker of one device, which is started with it. Answers come in order."""
 
     def __init__(self, device: str) -> None:
         self.number: int = playgrad_host.open_link(device)
-        self.owed: _Owed | None = None
+        self._owed: deque[_Owed] = deque()
 
     @property
     def alive(self) -> bool:
         return bool(playgrad_host.link_alive(self.number))
 
     def call(self, call: str, device: int, argument: dict[str, Any], *data: Any) -> Outcome:
-        """One round trip."""
-        self._await_owed()
+        """One round trip.
+
+        Raises:
+            DeviceTimeoutError: the worker gave no sign of life for `pending.TIMEOUT_SECONDS`.
+            DeviceLostError: it has ended.
+        """
+        if self._owed:
+            self.wait(self._owed[-1])
         text, payload = playgrad_host.call_device(
-            self.number, call, device, json.dumps(argument), *data
+            self.number, _limit(), call, device, json.dumps(argument), *data
         )
         return _outcome(text, payload)
 
     def begin(self, call: str, device: int, argument: dict[str, Any], *data: Any) -> _Owed:
-        """A call that is not waited for, except by the next one."""
-        self._await_owed()
+        """A call that is not waited for; what ``call`` raises, its result does."""
         ticket = playgrad_host.post_device(self.number, call, device, json.dumps(argument), *data)
-        self.owed = _Owed(self, ticket)
-        return self.owed
+        owed = _Owed(self, ticket)
+        self._owed.append(owed)
+        return owed
 
-    def _await_owed(self) -> None:
-        if self.owed is not None:
-            self.owed.wait()
+    def look(self) -> None:
+        """Take the answers that are there."""
+        while self._owed:
+            first = self._owed[0]
+            first.answer = playgrad_host.poll_device(self.number, _limit(), first.ticket)
+            if first.answer is None:
+                return
+            self._owed.popleft()
+
+    def wait(self, owed: _Owed) -> None:
+        """Take all answers up to that to ``owed``."""
+        while owed.answer is None:
+            first = self._owed[0]
+            first.answer = playgrad_host.wait_device(self.number, _limit(), first.ticket)
+            self._owed.popleft()
 
     def give_up(self) -> None:
         """End the worker: it does not answer."""
@@ -78,27 +102,21 @@ class _Owed:
     """An answer that a device worker owes."""
 
     def __init__(self, link: _Link, ticket: int) -> None:
+        self.ticket = ticket
+        self.answer: Any = None
         self._link = link
-        self._ticket = ticket
-        self._answer: Any = None
 
     def done(self) -> bool:
-        if self._answer is None:
-            self._take(playgrad_host.poll_device(self._link.number, self._ticket))
-        return self._answer is not None
+        if self.answer is None:
+            self._link.look()
+        return self.answer is not None
 
     def wait(self) -> None:
-        if self._answer is None:
-            self._take(playgrad_host.wait_device(self._link.number, self._ticket))
+        self._link.wait(self)
 
     def result(self) -> Outcome:
         self.wait()
-        return _outcome(*self._answer)
-
-    def _take(self, answer: Any) -> None:
-        self._answer = answer
-        if answer is not None and self._link.owed is self:
-            self._link.owed = None
+        return _outcome(*self.answer)
 
 
 _links: dict[str, _Link] = {}
@@ -172,6 +190,7 @@ def _adapter_info(record: dict[str, Any]) -> AdapterInfo:
         architecture=record["architecture"],
         backend=record["backend"],
         is_software=record["is_software"],
+        has_quads=record["has_quads"],
         limits=Limits.from_mapping(record["limits"]),
         features=tuple(record["features"]),
     )
@@ -293,8 +312,7 @@ class BrowserHost:
         self._link.give_up()
 
     def destroy(self) -> None:
-        with suppress(DeviceLostError):
-            self._ask("close")
+        self._ask("close")
 
 
 def _execute_result(outcome: Outcome, reads: Sequence[Read]) -> ExecuteResult:

@@ -72,7 +72,7 @@ class Limits:
 class AdapterInfo:
     """One adapter, as the page's badge and `playgrad devices` show it.
 
-    ``driver`` is its version, where the host says: a page does not.
+    ``driver`` is its version, where the host says: a page does not. ``has_quads``: see `Target`.
     """
 
     name: str
@@ -81,6 +81,7 @@ class AdapterInfo:
     driver: str = ""
     backend: str = ""
     is_software: bool = False
+    has_quads: bool = False
     limits: Limits = field(default_factory=Limits)
     features: tuple[str, ...] = ()
 
@@ -90,17 +91,19 @@ class Target:
     """What kernels may know of an adapter.
 
     ``is_software`` says that it runs on a processor, where barriers are slow and large kernels
-    cheap; it also chooses the variants of kernels, unless they were ``measured``.
+    cheap; ``has_quads``, that its vectors are of four invocations, which see each other's values.
+    Both choose the variants of kernels, unless they were ``measured``.
     """
 
     is_software: bool
     limits: Limits
     measured: Tuning | None = None
+    has_quads: bool = False
 
     @property
     def tuning(self) -> Tuning:
         """The variants to run."""
-        return self.measured or default_tuning(self.is_software)
+        return self.measured or default_tuning(self.is_software, self.has_quads)
 
 
 def is_software_name(text: str) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 import numpy as np
 
 from playgrad.devices.base import AdapterInfo, Plan, Target
-from playgrad.devices.pending import Pending, Result
+from playgrad.devices.pending import Result
 from playgrad.errors import DeviceLostError
 
 Array = np.ndarray[Any, Any]
@@ -37,15 +37,12 @@ class Device:
 
     Attributes:
         lost: the device went away; its buffers and programs are gone, and a new one must be opened.
-        owed: what it was asked for and nobody has waited for. Who asks next would wait for that as
-            well, so who may not wait for ever looks at it first.
     """
 
     def __init__(self, name: str, host: Peer) -> None:
         self.name = name
         self.lost = False
-        self.owed: Pending | None = None
-        self.target = Target(host.info.is_software, host.info.limits)
+        self.target = Target(host.info.is_software, host.info.limits, has_quads=host.info.has_quads)
         self.host = host
 
     @property
@@ -69,6 +66,12 @@ class Device:
                 error.message = f"{self.name}: {error.message}"
             raise
 
+    def release(self, give_back: Callable[[], object]) -> None:
+        """Give something back. What is on a device that is lost, or turns out to be, is gone with
+        it: that is no error."""
+        with suppress(DeviceLostError), self.guarded():
+            give_back()
+
     def give_up(self) -> None:
         """Use it no more: it does not answer."""
         self.lost = True
@@ -76,9 +79,10 @@ class Device:
 
     def destroy(self) -> None:
         """Give the device and all its buffers back; to those who still use it, it is lost."""
-        if not self.lost:
+        try:
+            self.release(self.host.destroy)
+        finally:
             self.lost = True
-            self.host.destroy()
 
     def check(self) -> None:
         """Find out whether the device is still there: it can go away while nobody uses it."""
@@ -122,8 +126,7 @@ class Device:
             return self.host.create_buffer(size)
 
     def destroy_buffer(self, buffer: int) -> None:
-        if not self.lost:
-            self.host.destroy_buffer(buffer)
+        self.release(lambda: self.host.destroy_buffer(buffer))
 
 
 class Loaded(Protocol):

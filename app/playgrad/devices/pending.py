@@ -7,6 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
+TIMEOUT_SECONDS = 300.0
+"""Without an answer or another sign of life in so long, a device counts as dead: even the slowest
+adapter ends a segment or compiles a program in much less, and even the busiest machine starts a
+page's worker."""
+
 T = TypeVar("T")
 U = TypeVar("U")
 

@@ -131,8 +131,9 @@ class ProcessorPlan:
         """The run has ended well: what it wrote to variables counts."""
         if not self.device.lost:
             # Not waited for: calls are served in order.
-            request = {"call": "commit", "program": self.program, "run": self._runs}
-            self.device.owed = self.device.host.link.begin(request)
+            self.device.host.link.begin(
+                {"call": "commit", "program": self.program, "run": self._runs}
+            )
 
     def run(
         self,
@@ -185,8 +186,7 @@ class ProcessorPlan:
         return request, [array.tobytes() for array in feeds.values()]
 
     def unload(self) -> None:
-        if not self.device.lost:
-            self.device.host.ask("unload", program=self.program)
+        self.device.release(lambda: self.device.host.ask("unload", program=self.program))
 
 
 def _by_name(fetches: Sequence[str], outcome: Outcome) -> dict[str, Array]:

@@ -20,9 +20,10 @@ from playgrad import paths
 if TYPE_CHECKING:
     from playgrad.devices.base import AdapterInfo
 
-PRODUCTS = ("shared_64", "shared_32", "registers_4x4", "registers_12x8")
+PRODUCTS = ("shared_64", "shared_32", "registers_4x4", "registers_12x8", "quads_8x8")
 """Of matrix products: tiles in workgroup memory, of at most so many results a side; or tiles of at
-most so many rows by columns in the registers of one invocation, without barriers."""
+most so many rows by columns in the registers of one invocation, without barriers; of these the last
+for invocations that in fours see each other's values."""
 REDUCTIONS = ("trees", "many_invocations", "few_invocations")
 """Of reductions: a workgroup for each result, or one invocation, of which there are to be enough
 for a GPU, or for a processor's cores."""
@@ -55,11 +56,14 @@ class Tuning:
 
 
 SOFTWARE = Tuning("registers_12x8", "registers_12x8", "few_invocations")
+QUADS = Tuning("quads_8x8", "quads_8x8", "few_invocations")
 HARDWARE = Tuning("shared_64", "shared_64", "trees")
 
 
-def default_tuning(is_software: bool) -> Tuning:
+def default_tuning(is_software: bool, has_quads: bool = False) -> Tuning:
     """What an adapter of this kind runs unless it was measured."""
+    if has_quads:
+        return QUADS
     return SOFTWARE if is_software else HARDWARE
 
 

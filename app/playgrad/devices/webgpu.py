@@ -187,8 +187,7 @@ class LoadedPlan:
         return (self.program, number)
 
     def unload(self) -> None:
-        if not self.device.lost:
-            self.device.host.unload(self.program)
+        self.device.release(lambda: self.device.host.unload(self.program))
 
 
 def _bytes(slot: Mapping[str, Any]) -> int:

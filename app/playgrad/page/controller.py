@@ -101,6 +101,8 @@ class Controller:
         self.running = True
         state = "done"
         try:
+            if self.hooks.stopped():
+                raise KeyboardInterrupt
             _offer(run_options.get("devices"))
             with options_set(self._options(run_options)):
                 exec(compile(source, FILE, "exec"), self.namespace)
@@ -158,14 +160,21 @@ class Controller:
                 registry.drop_kept()
                 _emit({"kind": "status", "state": "idle"})
         elif kind == "tune":
-            told = None if self.running else self.tuner.step()
-            if told is not None:
-                _emit(told)
+            if not self.running:
+                self._tune()
         elif kind == "trace":
             if self.lab is not None:
                 self.lab.wanted = True
         elif kind not in _TRAINING:
             self._answer(request)
+
+    def _tune(self) -> None:
+        try:
+            told = self.tuner.step()
+            if told is not None:
+                _emit(told)
+        except KeyboardInterrupt:
+            self.stopped = True  # the run that waits is meant: it finds the stop still asked for
 
     def _answer(self, request: Request) -> None:
         reply: dict[str, Any] = {"kind": "reply", "id": request.get("id")}

@@ -19,7 +19,11 @@ class IdleTuner:
 
     def step(self) -> Event | None:
         """Measure one probe if the page's GPU wants it; the event that tells which kernels it runs,
-        and whether more is wanted. None where there is no GPU."""
+        and whether more is wanted. None where there is no GPU.
+
+        Raises:
+            KeyboardInterrupt: a stop ended it; the probe is made again.
+        """
         adapters = registry.gpu_adapters()
         if not adapters:
             return None
@@ -29,7 +33,7 @@ class IdleTuner:
         known = registry.known_tuning(info)
         return {
             "kind": "tuning",
-            "kernels": asdict(known or default_tuning(info.is_software)),
+            "kernels": asdict(known or default_tuning(info.is_software, info.has_quads)),
             "measured": known is not None,
             "wanted": known is None and not info.is_software,
         }
@@ -40,8 +44,6 @@ class IdleTuner:
         tuner = self._tuner
         try:
             tuner.measure_next()
-        except KeyboardInterrupt:
-            return  # meant for the run that waits, which sees the stop as well
         except PlaygradError:
             # Measuring must not break it again and again: the defaults run from now on.
             registry.keep_tuning(tuner.device, default_tuning(is_software=False))

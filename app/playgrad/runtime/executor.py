@@ -22,16 +22,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from playgrad.compiler.segments import Segment
-from playgrad.devices.pending import Delay, Pending, wait_any
+from playgrad.devices.pending import TIMEOUT_SECONDS, Delay, Pending, wait_any
 from playgrad.errors import DeviceTimeoutError
 from playgrad.runtime.blas import shared_among
 from playgrad.runtime.lanes import Lane
 from playgrad.runtime.ready import ReadyTable
 from playgrad.runtime.trace import Event, Trace, delay_event
-
-TIMEOUT_SECONDS = 300.0
-"""Without a task ended in so long, a device counts as dead. A first run compiles nothing, so even
-the slowest adapter ends a segment in much less."""
 
 
 @dataclass

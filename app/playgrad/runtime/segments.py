@@ -83,9 +83,6 @@ def plan_steps(
     names = list(dict.fromkeys([t.name for t in fetched] + [name for name, _ in sends]))
 
     def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
-        if plan.device.owed is not None:
-            yield plan.device.owed
-            plan.device.owed = None
         given = {
             key: values[node.outputs[0]] if node.op.name == "placeholder" else transport.get(key)
             for key, node in feeds.items()

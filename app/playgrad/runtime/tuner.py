@@ -22,7 +22,7 @@ from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
 from playgrad.devices.device import Device
-from playgrad.devices.tuning import VARIANTS, Times, Tuning, choose, default_tuning
+from playgrad.devices.tuning import VARIANTS, Times, Tuning, choose
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import KernelError
 from playgrad.graph.graph import Graph
@@ -134,7 +134,7 @@ class Tuner:
     def tuning(self) -> Tuning:
         """The best by what was measured so far."""
         kinds = {probe.name: probe.kind for probe in self._probes}
-        return choose(self.times, kinds, default_tuning(self.device.target.is_software))
+        return choose(self.times, kinds, _default(self.device))
 
 
 def tune(device: WebGpuDevice, report: Callable[[Probe, Times], None]) -> Tuning:
@@ -171,6 +171,10 @@ def ensure_tuned(device: Device) -> None:
                 registry.keep_tuning(device, tuner.tuning())
 
 
+def _default(device: WebGpuDevice) -> Tuning:
+    return replace(device.target, measured=None).tuning
+
+
 def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
     """Seconds by variant, of those that compile and give the right numbers."""
     graph, arrays = Graph(), probe.arrays()
@@ -187,7 +191,7 @@ def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
     right: dict[str, LoadedPlan] = {}
     try:
         for variant in VARIANTS[probe.kind]:
-            tuning = replace(default_tuning(device.target.is_software), **{probe.kind: variant})
+            tuning = replace(_default(device), **{probe.kind: variant})
             plan = compiled.plan(device.name, replace(device.target, measured=tuning), {})
             try:
                 loaded[variant] = device.load(plan, {})

@@ -50,6 +50,12 @@ def _limits(adapter: Any) -> Limits:
     )
 
 
+def extra_features(adapter: Any) -> list[str]:
+    """What a device is opened with beyond WebGPU's core: on a processor, invocations that see each
+    other's values, which a variant of the products wants."""
+    return ["subgroup"] if _is_software(adapter) and "subgroup" in adapter.features else []
+
+
 def describe(adapter: Any) -> AdapterInfo:
     info = adapter.info
     return AdapterInfo(

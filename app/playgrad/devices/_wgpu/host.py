@@ -12,7 +12,7 @@ from typing import Any
 
 import wgpu
 
-from playgrad.devices._wgpu.adapters import adapters, describe
+from playgrad.devices._wgpu.adapters import adapters, describe, extra_features
 from playgrad.devices._wgpu.buffers import STORAGE, BufferPool
 from playgrad.devices._wgpu.errors import lost, translated
 from playgrad.devices._wgpu.pacing import Pace
@@ -58,7 +58,9 @@ class WgpuHost:
             for item in fields(Limits)
         }
         try:
-            self._device = adapter.request_device_sync(required_limits=wanted)
+            self._device = adapter.request_device_sync(
+                required_features=extra_features(adapter), required_limits=wanted
+            )
         except (RuntimeError, wgpu.GPUError) as error:
             raise DeviceError(f"{self.info.name} cannot be opened: {error}") from error
         self.stop_requested: Callable[[], bool] | None = None

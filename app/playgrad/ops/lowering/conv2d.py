@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from playgrad.ops.kernel import KernelRequest, Lowering
-from playgrad.ops.lowering.product import Product, lower_product
+from playgrad.ops.lowering.product import lower_product
+from playgrad.ops.lowering.tiling import Product
 from playgrad.ops.templates import render
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from playgrad.ops.kernel import KernelRequest, Lowering
-from playgrad.ops.lowering.product import Product, lower_product
+from playgrad.ops.lowering.product import lower_product
+from playgrad.ops.lowering.tiling import Product
 from playgrad.ops.templates import render
 
 

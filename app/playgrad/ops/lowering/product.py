@@ -1,18 +1,14 @@
 """The matrix product that matmul and the three convolution kernels share.
 
-There are two families: `matmul_register.wgsl` (a tile in registers, no barriers) and
-`matmul_shared.wgsl` (tiles in workgroup memory), each with variants; the target's tuning says
-which. A product of great depth and few results is split along its depth, and the parts are added in
-a fixed order, so that runs are reproducible.
+`tiling.py` says how it is cut. A product of great depth and few results is split along its depth,
+and the parts are added in a fixed order, so that runs are reproducible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from playgrad.devices.base import Target
 from playgrad.ops.kernel import (
     Binding,
     KernelCall,
@@ -23,87 +19,8 @@ from playgrad.ops.kernel import (
     input_binding,
     output_binding,
 )
-from playgrad.ops.lowering.register_tile import tile_code, tile_size
+from playgrad.ops.lowering.tiling import Product, Tiling, tile
 from playgrad.ops.templates import render
-
-SHARED_RESULTS = 4
-"""Rows and columns of results that one invocation makes in the shared-memory family."""
-
-
-@dataclass(frozen=True)
-class RegisterVariant:
-    """Of the register family: the most rows and columns of a tile, invocations of a workgroup, and
-    the workgroups that keep an adapter busy."""
-
-    rows: int
-    columns: int
-    lanes: int
-    groups: int
-
-
-REGISTERS = {
-    # A processor's: the width of its vectors, and about as much as its store of decoded
-    # instructions holds (SwiftShader makes about 20 of a product and 100 of a load).
-    "registers_12x8": RegisterVariant(12, 8, lanes=8, groups=16),
-    # A GPU's: the width of its vectors, and few enough registers for several of them at a time.
-    "registers_4x4": RegisterVariant(4, 4, lanes=64, groups=64),
-}
-SHARED_SIDES = {"shared_64": 16, "shared_32": 8}
-"""Invocations along a side of a workgroup of the shared-memory family, at most."""
-
-
-@dataclass(frozen=True)
-class Product:
-    """result[row, column] = sum over taps and depths of A * B; see common/product.wgsl."""
-
-    rows: int
-    columns: int
-    depth: int
-    rows_code: str
-    a_step: int
-    b_depth: int
-    b_column: int
-    taps: int = 1
-    tap_columns: int = 1
-    b_tap: int = 0
-    batch: int = 1
-    a_batch: int = 0
-    b_batch: int = 0
-    padded: bool = False
-    places: int = 0
-    place_step: int = 1
-
-    def constants(self) -> dict[str, object]:
-        """What common/product.wgsl asks for, save the grid and the store."""
-        return {
-            "ROWS": self.rows,
-            "COLUMNS": self.columns,
-            "TAPS": self.taps,
-            "TAP_COLUMNS": self.tap_columns,
-            "DEPTH": self.depth,
-            "A_STEP": self.a_step,
-            "A_BATCH": self.a_batch,
-            "B_BATCH": self.b_batch,
-            "B_TAP": self.b_tap,
-            "B_DEPTH": self.b_depth,
-            "B_COLUMN": self.b_column,
-            "PADDED": self.padded,
-            "PLACES": self.places or self.depth,
-            "PLACE_STEP": self.place_step,
-            "rows": self.rows_code,
-        }
-
-
-@dataclass(frozen=True)
-class _Tiling:
-    """How a product is cut: `constants` and `kernel` of its family, workgroups for the results of a
-    batch item, splits of the depth, results that an invocation makes."""
-
-    kernel: str
-    constants: Mapping[str, object]
-    groups: int
-    splits: int
-    results: int
 
 
 def lower_product(
@@ -119,11 +36,8 @@ def lower_product(
     """
     tuning = request.target.tuning
     variant = tuning.product if name == "matmul" else tuning.convolution
-    if variant in REGISTERS:
-        family, tiling = f"{name}_register", _register_tiling(product, REGISTERS[variant])
-    else:
-        side = SHARED_SIDES[variant]
-        family, tiling = f"{name}_shared", _shared_tiling(product, request.target, side)
+    tiling = tile(product, variant, request.target)
+    family = f"{name}_{tiling.family}"
     splits = tiling.splits
     inputs = tuple(
         input_binding(letter, number, request.inputs[number])
@@ -164,7 +78,7 @@ def lower_product(
 def _product_call(
     request: KernelRequest,
     product: Product,
-    tiling: _Tiling,
+    tiling: Tiling,
     family: str,
     params: Mapping[str, Any],
     store: str,
@@ -172,7 +86,7 @@ def _product_call(
 ) -> KernelCall:
     across, down, _ = grid(tiling.groups, 1, request.target.limits)
     code = render(
-        tiling.kernel,
+        f"matmul_{tiling.family}.wgsl",
         **product.constants(),
         **tiling.constants,
         SPLITS=tiling.splits,
@@ -183,76 +97,3 @@ def _product_call(
     # An invocation keeps a tile of results, the depth is what it walks through.
     steps = -(-product.taps * product.depth // tiling.splits) * tiling.results
     return KernelCall(family, dict(params), code, bindings, workgroups, steps, tiling.results)
-
-
-def _register_tiling(product: Product, variant: RegisterVariant) -> _Tiling:
-    rows = tile_size(product.rows, variant.rows)
-    columns = tile_size(product.columns, variant.columns)
-    across = -(-product.columns // columns)
-    tiles = across * -(-product.rows // rows)
-    groups = -(-tiles // variant.lanes)
-    steps = product.taps * product.depth
-    splits = _splits(groups * product.batch, wanted=variant.groups, steps=steps, least=256)
-    split_depth = product.taps == 1
-    taps = product.taps if split_depth else -(-product.taps // splits)
-    depth = -(-product.depth // splits) if split_depth else product.depth
-    splits = -(-product.depth // depth) if split_depth else -(-product.taps // taps)
-    constants = {
-        "TILE_ROWS": rows,
-        "TILE_COLUMNS": columns,
-        "TILES_ACROSS": across,
-        "TILES": tiles,
-        "LANES": variant.lanes,
-        "TAPS_PER_SPLIT": taps,
-        "DEPTH_PER_SPLIT": depth,
-        "SPLIT_DEPTH": split_depth,
-        **tile_code(rows, columns, product.padded and product.place_step > 0),
-    }
-    return _Tiling("matmul_register.wgsl", constants, groups, splits, rows * columns)
-
-
-def _shared_tiling(product: Product, target: Target, side: int) -> _Tiling:
-    """Tiles of 4 x 4 results for `side` times `side` invocations, or as many as limits allow and
-    the result can use.
-
-    64 where limits allow that many: they fill the vectors of every GPU, and products of one size
-    of workgroup can share a dispatch.
-    """
-    step = 16
-    limits = target.limits
-    while (
-        side * side > limits.max_compute_invocations_per_workgroup
-        or 2 * 4 * step * (SHARED_RESULTS * side + 1) > limits.max_compute_workgroup_storage_size
-        or (side > 8 and _shared_groups(product, side) < 64)
-    ):
-        side //= 2
-    tile = SHARED_RESULTS * side
-    steps = product.taps * product.depth
-    splits = _splits(_shared_groups(product, side), wanted=64, steps=steps, least=512)
-    depth = step * -(-steps // (splits * step))
-    constants = {
-        "SIDE": side,
-        "STEP": step,
-        "DEPTH_PER_SPLIT": depth,
-        "GROUP_COLUMNS": -(-product.columns // tile),
-        "GROUPS": _shared_groups(product, side) // product.batch,
-        "A_ALONG_DEPTH": product.a_step == 1,
-        "B_ALONG_DEPTH": product.b_column != 1,
-    }
-    return _Tiling(
-        "matmul_shared.wgsl",
-        constants,
-        _shared_groups(product, side) // product.batch,
-        -(-steps // depth),
-        SHARED_RESULTS**2,
-    )
-
-
-def _shared_groups(product: Product, side: int) -> int:
-    tile = SHARED_RESULTS * side
-    return -(-product.rows // tile) * -(-product.columns // tile) * product.batch
-
-
-def _splits(groups: int, wanted: int, steps: int, least: int) -> int:
-    """Parts to cut the depth into: for up to `wanted` workgroups, of `least` steps or more each."""
-    return max(1, min(wanted // groups, steps // least))

@@ -39,13 +39,14 @@ def tile_code(rows: int, columns: int, places_move: bool) -> dict[str, str]:
         products += [f"sum{i}_{j} += a{i} * b{j};" for i in range(rows)]
     results = [f"sum{i}_{j}" for i in range(rows) for j in range(columns)]
     return {
-        "origins": _lines(2, origins),
-        "sums": _lines(2, (f"var {name} = 0.0;" for name in results)),
-        "starts": _lines(4, starts),
-        "products": _lines(6, products),
+        "origins": indented(2, origins),
+        "sums": indented(2, (f"var {name} = 0.0;" for name in results)),
+        "starts": indented(4, starts),
+        "products": indented(6, products),
         "results": ", ".join(results),
     }
 
 
-def _lines(indent: int, lines: Iterable[str]) -> str:
+def indented(indent: int, lines: Iterable[str]) -> str:
+    """``lines`` with ``indent`` spaces before each."""
     return "\n".join(" " * indent + line for line in lines)

@@ -1,0 +1,121 @@
+"""Workers that hang while Python asks them for something outside a run: nobody waits for ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.conftest import Engine
+from tests.browser.test_devices import KINDS, RUN, START, WORKERS, finish, network, worker_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Route
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+LIMITED = """
+from playgrad.devices import _browser, pending
+
+def limited(call):
+    pending.TIMEOUT_SECONDS = 3.0
+    try:
+        return call()
+    except pg.DeviceLostError as error:
+        print(type(error).__name__, error)
+    finally:
+        pending.TIMEOUT_SECONDS = 300.0
+"""
+HANG = "void setTimeout(() => { for (;;); })"
+
+
+def while_hanging(engine: Engine, device: str, *lines: str) -> list[str]:
+    """What a program prints that does ``lines`` when the worker of ``device`` hangs. Afterwards
+    there is another worker, and a good program ends well."""
+    kind = device[:3]
+    waiting = """
+session.run(updates, {x: batch})
+print("ready", flush=True)
+_browser.wait_mailbox(600)  # until told that it hangs
+"""
+    source = network(kind) + LIMITED + waiting + "\n".join(lines)
+    engine.page.evaluate(START, source)
+    workers = engine.workers(WORKERS[kind])
+    hung = worker_of(engine, device)
+    hung.evaluate(HANG)
+    engine.page.evaluate("engine.client.post('trace')")
+    result: dict[str, Any] = engine.page.evaluate("running")
+    assert result["state"] == "done", result
+    news = [event for event in engine.events("device_worker") if event["device"] == device]
+    assert (news[-1]["state"], news[-1]["message"]) == ("lost", "it did not answer in time.")
+    finish(engine, network(kind) + RUN)
+    left = [each for each in engine.workers(WORKERS[kind]) if each != hung]
+    assert len(left) == len(workers)
+    ready, *printed = str(result["stdout"]).splitlines()
+    assert ready == "ready"
+    return printed
+
+
+@KINDS
+def test_reading_a_variable(engine: Engine, kind: str) -> None:
+    error, other = while_hanging(
+        engine,
+        f"{kind}:3",
+        'limited(lambda: session.value("w3"))',
+        'print(session.value("w2").shape)',
+    )
+    call = {"cpu": "read", "gpu": "execute"}[kind]
+    assert error == (
+        f"DeviceTimeoutError no answer for 3 s from {kind}:3 ('{call}'). "
+        "It hangs, and was given up. Run again."
+    )
+    assert other == "(64, 64)"
+
+
+@KINDS
+def test_writing_variables(engine: Engine, kind: str) -> None:
+    (error,) = while_hanging(
+        engine, f"{kind}:1", 'limited(lambda: session.assign({"w1": 0 * batch}))'
+    )
+    call = {"cpu": "write", "gpu": "execute"}[kind]
+    assert error.startswith(f"DeviceTimeoutError no answer for 3 s from {kind}:1 ('{call}')")
+
+
+@KINDS
+def test_closing_a_session(engine: Engine, kind: str) -> None:
+    """What is to be given back is gone with the worker: that is no error."""
+    assert while_hanging(engine, f"{kind}:2", "limited(session.close)") == []
+
+
+def test_opening_a_processor_whose_worker_does_not_start(chromium: Browser, server: str) -> None:
+    page = chromium.new_page()
+    page.goto(f"{server}/healthz")
+    asked: list[Route] = []
+    page.route("**/cpu-worker.js", lambda route: asked.append(route))  # never answered
+    source = network("cpu") + LIMITED + "limited(lambda: session.run(parts, {x: batch}))"
+    printed = finish(Engine(page), source)
+    assert printed.startswith("DeviceTimeoutError no answer for 3 s from cpu:1 ('open').")
+    assert len(asked) == 3
+    page.close()
+
+
+# As many steps in one call as take longer than the limit.
+LONG = """
+with pg.Graph().as_default() as counting:
+    count = pg.Variable(np.zeros(4, np.float32), name="count")
+    step = count.assign_add(np.ones(4, np.float32))
+session = pg.Session(counting, device="{kind}:1")
+session.repeat(step, 10)
+steps, seconds, total = 100, 0.0, 10
+while seconds < 5.0:
+    steps = min(8 * steps, 1 + int(6.0 * steps / seconds)) if seconds else steps
+    seconds = limited(lambda: session.repeat(step, steps)).seconds
+    total += steps
+print(session.value(count)[0] == total)
+"""
+
+
+@KINDS
+def test_who_is_long_at_work_gives_signs_of_life(engine: Engine, kind: str) -> None:
+    source = network(kind) + LIMITED + LONG.format(kind=kind)
+    assert finish(engine, source) == "True"

@@ -1,92 +1,159 @@
-"""The simulator, fed with what one processor was measured to do, against two of them at work.
+"""The simulator, fed with what was measured here, against two processors that are at work.
 
-    python -m bench.simulator
+    python -m bench.simulator [--rounds 5]
 
-prints simulated and real milliseconds a step, and their ratio. On a machine that does nothing else.
+prints a table: for each network and strategy simulated and real milliseconds a step, and their
+ratio. In each round it is measured what the whole takes, what its parts take, and again the whole:
+so both have the same machine, whatever else that does. The median over the rounds counts.
 """
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from statistics import median
+
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.nn.layer_costs import stage_costs
+from playgrad.nn.layer_costs import chain_of
+from playgrad.nn.measured_steps import Program, measure_in_turns
 from playgrad.nn.model import Model
 from playgrad.nn.resident import Resident, make_resident
+from playgrad.nn.stage_costs import measure_step
 from playgrad.nn.steps import build_train_step
-from playgrad.parallel import collectives
-from playgrad.parallel.layout import Layout
 from playgrad.parallel.many import data_parallel_jobs, pipeline_jobs
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import rewrite
-from playgrad.parallel.schedules import make_schedule, simulate
 from playgrad.parallel.simulator import Network, simulate_jobs
+from playgrad.parallel.stages import BALANCED, deal_out
+from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.runtime.timeline import timeline
-from playgrad.runtime.trace import Trace
 
-BATCH = 256
-ROUNDS = 6
-X = np.random.default_rng(0).normal(size=(BATCH, 784)).astype(np.float32)
-Y = np.random.default_rng(1).integers(0, 10, BATCH).astype(np.int32)
+DEVICES = 2
+MICRO_BATCHES = 4
+STEPS = 5
+Stages = Sequence[int]
+STRATEGIES: dict[str, DataParallel | Pipeline] = {
+    "sync": DataParallel(DEVICES, "ring"),
+    "gpipe": Pipeline(DEVICES, MICRO_BATCHES, "gpipe", BALANCED),
+    "1f1b": Pipeline(DEVICES, MICRO_BATCHES, "1f1b", BALANCED),
+    "interleaved": Pipeline(DEVICES, MICRO_BATCHES, "interleaved", BALANCED),
+}
 
 
-def trained() -> Model:
-    layers = [nn.Dense(512, activation="relu") for _ in range(3)]
-    model = pg.Sequential([*layers, nn.Dense(10)])
-    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(optimizer=pg.optim.Adam(), loss=loss, device="cpu")
-    model.fit(X, Y, batch_size=BATCH, epochs=1, verbose=0)
-    return model
+@dataclass(frozen=True)
+class Workload:
+    """A network, the shape of a sample, and samples a step."""
+
+    layers: Sequence[nn.Layer]
+    shape: tuple[int, ...]
+    batch: int
+
+    def trained(self) -> Model:
+        """The network after one step."""
+        random = np.random.default_rng(0)
+        x = random.normal(size=(self.batch, *self.shape)).astype(np.float32)
+        y = random.integers(0, 10, self.batch).astype(np.int32)
+        model = pg.Sequential([*self.layers, nn.Dense(10)])
+        loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(optimizer=pg.optim.Adam(), loss=loss, device="cpu")
+        model.fit(x, y, batch_size=self.batch, epochs=1, verbose=0)
+        return model
+
+
+def workloads() -> dict[str, Workload]:
+    """Small and large, of products and of convolutions."""
+
+    def dense(width: int, count: int) -> list[nn.Layer]:
+        return [nn.Dense(width, activation="relu") for _ in range(count)]
+
+    def convolutions(*filters: int) -> list[nn.Layer]:
+        return [
+            *(nn.Conv2D(count, 3, padding="same", activation="relu") for count in filters),
+            nn.MaxPool2D(2),
+            nn.Flatten(),
+        ]
+
+    return {
+        "mlp 784-128-128-128-10, batch 64": Workload(dense(128, 3), (784,), 64),
+        "mlp 784-512-512-512-10, batch 256": Workload(dense(512, 3), (784,), 256),
+        "cnn 6-8-8, batch 64": Workload(convolutions(6, 8, 8), (14, 14, 1), 64),
+        "cnn 16-32-32, batch 32": Workload(convolutions(16, 32, 32), (28, 28, 1), 32),
+    }
 
 
 def resident(model: Model) -> Resident:
+    """What the model was trained on."""
     return next(item for item in model.cache.values() if isinstance(item, Resident))
 
 
-def real_seconds(model: Model, layout: Layout, stages: list[int]) -> float:
-    """The shortest of a few steps that are laid over devices so."""
-    twin = model.clone()
-    with twin.session as session:
-        step = build_train_step(
-            twin, make_resident(twin, "real", [X], [Y]), BATCH, False, None, stages
-        )
-        rewritten = rewrite(take_apart(step.run), BATCH, layout, "real")
-        session.set_placement(rewritten.placement)
-        session.run(rewritten.run)
-        traces = [Trace() for _ in range(5)]
-        for trace in traces:
-            session.run(rewritten.run, trace=trace)
-    return min(timeline(trace).seconds for trace in traces)
+def simulated_seconds(
+    model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Stages
+) -> float:
+    """A step of ``strategy`` as jobs of the simulator, by what was measured just now."""
+    split = isinstance(strategy, Pipeline)
+    rows = batch // (MICRO_BATCHES if split else DEVICES)
+    micro_batches = MICRO_BATCHES if split else 1
+    costs, machine = measure_step(model, resident(model), rows, stages, micro_batches, DEVICES)
+    jobs = (
+        pipeline_jobs(costs, strategy.orders())
+        if isinstance(strategy, Pipeline)
+        else data_parallel_jobs(costs[0], DEVICES)
+    )
+    # Devices of one process hand over references: nothing is moved.
+    return timeline(simulate_jobs(jobs, Network(), machine)).seconds
 
 
-def compare(model: Model, strategy: str) -> tuple[float, float]:
-    """Seconds of a step on two devices, simulated and real: the shortest of several rounds."""
-    split = strategy == "1f1b"
-    stages = [0, 1, 1, 1] if split else [0, 0, 0, 0]
-    orders = make_schedule("1f1b", 2, 4) if split else make_schedule("gpipe", 1, 1)
-    devices = (("cpu:0", "cpu:1"),) if split else (("cpu:0",), ("cpu:1",))
-    schedule = tuple(item.entry for item in simulate(orders))
-    layout = Layout(devices, schedule, collectives.get("ring"))
-    simulated, real = [], []
-    for _ in range(ROUNDS):
-        costs = stage_costs(model, resident(model), BATCH, stages)
-        jobs = pipeline_jobs(costs, orders) if split else data_parallel_jobs(costs[0], 2)
-        simulated.append(timeline(simulate_jobs(jobs, Network(), processors=2)).seconds)
-        real.append(real_seconds(model, layout, stages))
-    return min(simulated), min(real)
+def real_program(
+    stack: ExitStack, model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Stages
+) -> Program:
+    """A step of a copy of ``model`` that is laid over devices so; warm."""
+    twin, data = model.clone(), resident(model)
+    session = stack.enter_context(twin.session)
+    xs, ys = ([model.session.value(v) for v in variables] for variables in (data.xs, data.ys))
+    own = stages if isinstance(strategy, Pipeline) else ()
+    step = build_train_step(twin, make_resident(twin, "real", xs, ys), batch, False, None, own)
+    rewritten = rewrite(take_apart(step.run), batch, strategy.layout("cpu"), "real")
+    session.set_placement(rewritten.placement)
+    session.run(rewritten.run)
+    return session, rewritten.run
+
+
+def compare(model: Model, batch: int, strategy: DataParallel | Pipeline, rounds: int) -> str:
+    """A row of the table."""
+    chain = chain_of(model, resident(model), batch)
+    count = strategy.depth * (strategy.chunks or 1) if isinstance(strategy, Pipeline) else 1
+    stages = deal_out(chain, BALANCED, count)
+    pairs = []
+    with ExitStack() as stack:
+        program = real_program(stack, model, batch, strategy, stages)
+        for _ in range(rounds):
+            (before,) = measure_in_turns([program], STEPS)
+            simulated = simulated_seconds(model, batch, strategy, stages)
+            (after,) = measure_in_turns([program], STEPS)
+            pairs.append((simulated, median(timeline(t).seconds for t in before + after)))
+    ratios = sorted(first / second for first, second in pairs)
+    simulated, real = (median(column) for column in zip(*pairs, strict=True))
+    within = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
+    return f"{1000 * simulated:.2f} | {1000 * real:.2f} | {median(ratios):.2f} | {within}"
 
 
 def main() -> None:
-    pg.set_logical_devices(cpu=2)
-    # As two devices on two cores have it: one thread of linear algebra each.
-    with threadpool_limits(1, user_api="blas"):
-        model = trained()
-        for strategy in ("sync", "1f1b"):
-            simulated, real = compare(model, strategy)
-            times = f"simulated {1000 * simulated:.2f} ms, real {1000 * real:.2f} ms"
-            print(f"{strategy}: {times}, ratio {simulated / real:.2f}")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    pg.set_logical_devices(cpu=DEVICES)
+    print("| network | strategy | simulated ms | real ms | ratio | of each round |")
+    print("|---|---|---|---|---|---|")
+    for name, workload in workloads().items():
+        model = workload.trained()
+        for title, strategy in STRATEGIES.items():
+            row = compare(model, workload.batch, strategy, rounds)
+            print(f"| {name} | {title} | {row} |", flush=True)
         model.close()
 
 

@@ -364,6 +364,23 @@ def test_details_of_a_strategy_need_one(capsys: pytest.CaptureFixture[str], prog
     assert "--devices says nothing without --parallel" in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train", "--parallel", "sync", "--staleness", 3], "--staleness says nothing with"),
+        (["train", "--parallel", "overlap", "--devices", 2], "overlap, but with sync or async"),
+        (["simulate", "--micro-batches", 8], "--parallel sync, but with pipeline"),
+    ],
+)
+def test_details_that_a_strategy_has_no_use_for_are_refused(
+    capsys: pytest.CaptureFixture[str], program: Path, arguments: list[Any], words: str
+) -> None:
+    command, *rest = arguments
+    code, _, err = run(capsys, command, program, *rest)
+    assert code == 2
+    assert words in err
+
+
 def test_train_with_automatic_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
     """The losses of one device, and what was decided for each operation."""
     common = ["train", program, "--device", "cpu", "--steps", 6]
@@ -415,7 +432,7 @@ def test_simulate_devices_that_are_not_here(
     capsys: pytest.CaptureFixture[str], program: Path, strategy: str
 ) -> None:
     """One device takes what was measured; more are no better than the ideal."""
-    counts = [1, 2] if strategy == "pipeline" else [1, 64]
+    counts = [1, 2] if strategy == "pipeline" else [1, 8]
     arguments = ["simulate", program, "--device", "cpu", "--parallel", strategy]
     arguments += ["--devices", *counts]
     code, out, err = run(capsys, *arguments, "--json")
@@ -425,6 +442,25 @@ def test_simulate_devices_that_are_not_here(
     assert rows[0]["efficiency"] == pytest.approx(1) and rows[0]["bytes_moved"] == 0
     assert 0 < rows[1]["efficiency"] < 1 and rows[1]["bytes_moved"] > 0
     assert "of the ideal" in run(capsys, *arguments)[1]
+
+
+def test_simulate_devices_of_this_machine(
+    capsys: pytest.CaptureFixture[str], program: Path
+) -> None:
+    arguments = ["simulate", program, "--device", "cpu", "--devices", 4, "--here"]
+    code, out, err = run(capsys, *arguments, "--json")
+    assert code == 0, err
+    (row,) = json.loads(out.splitlines()[-1])
+    assert row["seconds"] > 0 and row["communication"] == 0 and row["bytes_moved"] > 0
+
+
+def test_simulate_more_devices_than_samples(
+    capsys: pytest.CaptureFixture[str], program: Path
+) -> None:
+    arguments = ["simulate", program, "--device", "cpu", "--devices", 16]
+    code, _, err = run(capsys, *arguments)
+    assert code == 1 and "a batch of 10 cannot be divided into 16 parts" in err
+    assert run(capsys, *arguments, "--batch-size", 32)[0] == 0
 
 
 @pytest.mark.gpu

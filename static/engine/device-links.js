@@ -15,7 +15,9 @@ import { Bell, RingReader, createRing } from "./shared-memory.js";
 /** An answer. @param {{type: string, message: string, hint?: string}} error @returns {Frame} */
 const failure = (error) => ({ text: JSON.stringify({ error: { op: null, ...error } }), payload: undefined });
 
-const NOBODY = failure({ type: "DeviceLostError", message: "its worker has ended." });
+/** The answer to any call once there is nobody to answer. @param {string} device */
+const nobody = (device) =>
+  failure({ type: "DeviceLostError", message: `${device}: its worker has ended.`, hint: "Run again." });
 
 /** How often to look for signs of life, in milliseconds. */
 const LOOK_MS = 1000;
@@ -99,7 +101,7 @@ class DeviceLink {
   #silence = new Silence();
   #givenUp = false;
   /** The answer to any call once there is nobody to answer. */
-  #end = NOBODY;
+  #end;
 
   /**
    * @param {string} device
@@ -109,6 +111,7 @@ class DeviceLink {
    */
   constructor(device, channel, port, answers) {
     this.#device = device;
+    this.#end = nobody(device);
     this.#channel = channel;
     this.#port = port;
     this.#answers = answers;

@@ -14,6 +14,9 @@ const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
 /** Two interpreters of one image would draw the same numbers. */
 const RESEED = "import random, numpy; random.seed(); numpy.random.seed()";
 
+/** Nobody is there to be asked: `input()` finds the end of a file. */
+const stdin = () => null;
+
 /**
  * @typedef {{stdout: (line: string) => void, stderr: (line: string) => void}} Streams
  * @typedef {any} Pyodide
@@ -39,7 +42,7 @@ async function restore(streams) {
     import(`${PYODIDE}pyodide.mjs`),
     import(`${PYODIDE}pyodide.asm.mjs`),
   ]);
-  const options = { indexURL: PYODIDE, ...streams, ...restoring(create, image) };
+  const options = { indexURL: PYODIDE, stdin, ...streams, ...restoring(create, image) };
   const pyodide = await loadPyodide(options);
   pyodide.runPython(RESEED);
   return pyodide;
@@ -49,7 +52,7 @@ async function restore(streams) {
 async function startAfresh(streams) {
   const { loadPyodide } = await import(`${PYODIDE}pyodide.mjs`);
   const [pyodide, bundle] = await Promise.all([
-    loadPyodide({ indexURL: PYODIDE, packages: ["numpy"], ...streams }),
+    loadPyodide({ indexURL: PYODIDE, packages: ["numpy"], stdin, ...streams }),
     download(BUNDLE),
   ]);
   const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");

@@ -48,7 +48,8 @@ def train(name, strategy):
     points = clock.curve[:: max(1, len(clock.curve) // 5)]
     print("  " + ", ".join(f"{loss:.2f} at {seconds:.1f} s" for seconds, _, loss in points))
     for what, value in history.parallel.items():
-        print(f"  {what.replace('_', ' ')}: {value}")
+        if value:
+            print(f"  {what.replace('_', ' ')}: {value}")
     model.close()
 
 

@@ -1,11 +1,10 @@
 /** The runs of the Lab: what is kept of each while it goes on, and when it has ended. */
 
-import { PROGRAM, SINGLE, devicesOf, runOptions, titleOf } from "./lab.js";
+import { PROGRAM, SINGLE, devicesOf, kept, runOptions, titleOf, unusedColour } from "./lab.js";
 import * as store from "./store.js";
 
 /** @import { LabRun, Trace } from "./types.js" */
 
-const MOST_RUNS = 8;
 /** The share of a run's steps that are its start: they compile and warm up, and do not count. */
 const START = 0.1;
 
@@ -31,12 +30,16 @@ export function beginLabRun() {
 
 /** @param {string} title @param {boolean} isSingle @param {number} devices */
 function add(title, isSingle, devices) {
+  const { source, exampleId } = store.executed.value; // the code on the page may be another by now
+  const example = store.examples.value.find((each) => each.id === exampleId);
+  const before = kept(store.labRuns.value, source);
   /** @type {LabRun} */
   const run = {
-    id: nextId++, title, state: "running", isSingle, devices, program: store.source.value,
+    id: nextId++, colour: unusedColour(before), title, state: "running", isSingle, devices,
+    program: source, example: `${example?.title ?? ""}${source === example?.source ? "" : ", changed"}`,
     device: null, isHeldUp: false, msPerStep: null, loss: null, steps: [], losses: [], trace: null, report: {},
   };
-  store.labRuns.value = [...store.labRuns.value, run].slice(-MOST_RUNS);
+  store.labRuns.value = [...before, run];
   store.labShown.value = null;
 }
 
@@ -98,7 +101,8 @@ export function labFitEnded(report) {
 
 /** @param {string} state */
 export function labRunEnded(state) {
-  change({ state });
+  const hasTrained = Boolean(store.labRuns.value.at(-1)?.device);
+  change({ state: state === "done" && !hasTrained ? "no fit() was called" : state });
   isUnderWay = false;
 }
 

@@ -84,6 +84,29 @@ export function comparison(run, runs) {
   return { againstOne, againstIdeal: againstOne / run.devices };
 }
 
+/** As many as there are colours. */
+export const MOST_RUNS = 8;
+
+/**
+ * The runs that stay when another one begins: the latest, and the one that those of the program are
+ * compared with, however old.
+ * @param {LabRun[]} runs
+ * @param {string} program
+ * @returns {LabRun[]} fewer than `MOST_RUNS`
+ */
+export function kept(runs, program) {
+  if (runs.length < MOST_RUNS) return runs;
+  const reference = runs.findLast((run) => run.isSingle && run.msPerStep !== null && run.program === program);
+  const oldest = runs.find((run) => run !== reference);
+  return kept(runs.filter((run) => run !== oldest), program);
+}
+
+/** @param {LabRun[]} runs fewer than `MOST_RUNS` @returns {number} of a colour that none of them has */
+export function unusedColour(runs) {
+  const used = new Set(runs.map(({ colour }) => colour));
+  return Array.from({ length: MOST_RUNS }, (_, index) => index).find((index) => !used.has(index)) ?? 0;
+}
+
 /**
  * Round times for an axis from 0 to `end`: about `count` of them.
  * @param {number} end

@@ -55,11 +55,11 @@
  *            lost?: Record<string, string>}} ParallelReport what a strategy has to tell of a run
  * @typedef {{headline: string, seconds: number, seconds_alone: number, bytes_moved: number,
  *            rows: {scope: string, nodes: string[], device: string, reason: string}[]}} Placement
- * @typedef {{id: number, title: string, isSingle: boolean, devices: number, state: string,
- *            program: string, device: string | null, isHeldUp: boolean,
+ * @typedef {{id: number, colour: number, title: string, isSingle: boolean, devices: number, state: string,
+ *            program: string, example: string, device: string | null, isHeldUp: boolean,
  *            msPerStep: number | null, loss: number | null, steps: number[], losses: (number | null)[],
  *            trace: Trace | null, report: ParallelReport}} LabRun
- *   `device`: "cpu" or "gpu"; `steps` and `losses`: its curve, once it has ended
+ *   `program`: its code; `example`: its name; `device`: "cpu" or "gpu"; `steps` and `losses`: its curve, once it has ended
  *
  * @typedef {{id: number, text: string, stream: "stdout" | "stderr" | "note"}} ConsoleLine
  */

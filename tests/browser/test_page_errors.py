@@ -35,6 +35,9 @@ FIT = "model.fit(x, y, batch_size=16, epochs=1, verbose=0)\n"
 BAD_PROGRAMS = {
     "syntax": ("print('before'\nx = 1", "SyntaxError", "'(' was never closed", 12),
     "name": ("print(1)\nlearning_rat + 1", "NameError", "'learning_rat' is not defined", 13),
+    "misspelt": ("nn.Flaten()", "AttributeError", "Did you mean: 'Flatten'?", 12),
+    "module": ("import torch", "ModuleNotFoundError", "There are Python's own modules", 12),
+    "input": ("print(input('size? '))", "EOFError", "Write the values into the code", 12),
     "layer-shape": (
         "pg.Sequential([nn.Input((4,)), nn.Dense(3), nn.Conv2D(2, 3)])",
         "ShapeError",

@@ -168,6 +168,8 @@ def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
     table = lab.at("lab-times").inner_text()
     assert "updates" in table
     assert "cpu:0 (weights)" in table
+    lab.at("lab-placement").locator("summary").click()
+    expect(lab.at("lab-placement-replicas")).to_contain_text("on a device of its own")
 
 
 def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPage) -> None:
@@ -205,6 +207,10 @@ def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPa
     most = int(lab.at("lab-devices").get_attribute("max") or 0)
     assert most >= 4
     assert lab.at("lab-devices").input_value() == str(most)
+    help_text = lab.page.locator("#lab-devices-help")
+    expect(help_text).to_contain_text(f"Here it can be 1 to {most}.")
+    lab.fill("lab-devices", 2)
+    expect(help_text).not_to_contain_text("Here it can be")
     assert "NumPy workers" in lab.text("lab-honest")
 
 
@@ -236,6 +242,34 @@ def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
         lab.write(PROGRAM)
 
 
+def test_a_run_with_delays_has_no_ratio_to_one_device(lab: LabPage) -> None:
+    lab.choose("single")
+    lab.run_in_lab()
+    lab.choose("sync", 2)
+    assert "Run one device first" in lab.text("lab-honest")
+    lab.fill("lab-delay-1", 1)
+    try:
+        lab.run_in_lab()
+        assert "Run it without delays" in lab.text("lab-honest")
+    finally:
+        lab.fill("lab-delay-1", 0)
+
+
+def test_a_program_that_trains_nothing_is_told(lab: LabPage) -> None:
+    """Runs of different programs are told apart, too."""
+    lab.choose("single")
+    lab.run_in_lab()
+    expect(lab.page.locator(".lab-run-program")).to_have_count(0)
+    lab.write("print('hello')")
+    try:
+        title = lab.run_in_lab()[RUN]
+        assert "One device (no fit() was called)" in title
+        programs = lab.page.locator(".lab-run-program").all_inner_texts()
+        assert [each.endswith(", changed") for each in programs] == [True, True]
+    finally:
+        lab.write(PROGRAM)
+
+
 def test_where_operations_run_is_explained(lab: LabPage) -> None:
     lab.choose("sync", 2)
     lab.run_in_lab()
@@ -243,6 +277,7 @@ def test_where_operations_run_is_explained(lab: LabPage) -> None:
     expect(lab.at("lab-placement-headline")).to_contain_text(
         "By measured times: ", timeout=PATIENCE_MS
     )
+    expect(lab.at("lab-placement-replicas")).to_have_count(0)
     text = lab.at("lab-placement-rows").inner_text()
     assert "cpu:0" in text and "cpu:1" in text
     assert "asked for by device scope" in text
@@ -317,7 +352,12 @@ def test_many_switches_leave_nothing_behind(lab: LabPage) -> None:
         for strategy in ("sync", "pipeline", "local"):
             lab.choose(strategy, 2, steps=4)
             lab.run_in_lab()
-    assert len(lab.rows()) == MOST_RUNS  # the latest
+    rows = lab.rows()
+    assert len(rows) == MOST_RUNS  # the latest, and what they are compared with
+    assert "One device" in rows[0][RUN] and "One device" not in rows[1][RUN]
+    assert all(row[ONE].endswith("×") for row in rows)
+    colours = lab.page.locator(".lab-run-name .legend-line")
+    assert len({each.get_attribute("style") for each in colours.all()}) == MOST_RUNS
     assert lab.workers() == workers
     left = "from playgrad.runtime import session\nprint(len(session._open_sessions))"
     assert lab.finish(left).split() == ["0"]

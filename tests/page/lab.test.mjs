@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { comparison, detailsUsed, devicesOf, runOptions, ticks, titleOf } from "../../static/js/lab.js";
+import {
+  comparison, detailsUsed, devicesOf, kept, runOptions, ticks, titleOf, unusedColour,
+} from "../../static/js/lab.js";
 
 const CHOICES = {
   strategies: [
@@ -78,4 +80,21 @@ test("an axis has round times within its length", () => {
   assert.deepEqual(ticks(40, 4), [0, 10, 20, 30, 40]);
   assert.deepEqual(ticks(0.9, 6), [0, 0.2, 0.4, 0.6000000000000001, 0.8]);
   assert.deepEqual(ticks(0, 6), [0]);
+});
+
+test("of many runs the latest stay, and the one that those of the program are compared with", () => {
+  const run = (id, more) => ({ id, colour: (id - 1) % 8, program: "a", isSingle: false, msPerStep: 10, ...more });
+  const few = [run(1), run(2)];
+  assert.deepEqual(kept(few, "a"), few);
+  const many = [1, 2, 3, 4, 5, 6, 7, 8].map((id) => run(id, { isSingle: id === 1 || id === 2 }));
+  assert.deepEqual(kept(many, "a").map(({ id }) => id), [2, 3, 4, 5, 6, 7, 8]);
+  assert.deepEqual(kept([...kept(many, "a"), run(9)], "a").map(({ id }) => id), [2, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(kept([...kept(many, "a"), run(9)], "b").map(({ id }) => id), [3, 4, 5, 6, 7, 8, 9]);
+});
+
+test("no two runs have one colour", () => {
+  const colours = (...list) => list.map((colour) => ({ colour }));
+  assert.equal(unusedColour([]), 0);
+  assert.equal(unusedColour(colours(0, 2, 1)), 3);
+  assert.equal(unusedColour(colours(1, 2)), 0);
 });

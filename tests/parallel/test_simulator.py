@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import numpy as np
@@ -10,18 +11,18 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import GraphError
-from playgrad.nn.layer_costs import stage_costs
 from playgrad.nn.resident import Resident
-from playgrad.parallel.many import StageCost, data_parallel_jobs, pipeline_jobs
+from playgrad.nn.stage_costs import machine_of, measure_step
+from playgrad.parallel.many import BUCKET_BYTES, StageCost, data_parallel_jobs, pipeline_jobs
 from playgrad.parallel.schedules import bubble_formula, make_schedule
-from playgrad.parallel.simulator import Job, Network, jobs_of, measured, simulate_jobs
+from playgrad.parallel.simulator import Job, Machine, Network, jobs_of, measured, simulate_jobs
 from playgrad.runtime.session import Session
 from playgrad.runtime.timeline import timeline
-from playgrad.runtime.trace import Trace
+from playgrad.runtime.trace import Event, Trace
 
 
-def span(jobs: list[Job], link: Network | None = None, processors: int | None = None) -> float:
-    trace = simulate_jobs(jobs, link or Network(), processors)
+def span(jobs: list[Job], link: Network | None = None, machine: Machine | None = None) -> float:
+    trace = simulate_jobs(jobs, link or Network(), machine or Machine())
     return max(event.end for event in trace.events)
 
 
@@ -45,12 +46,36 @@ def test_transfers_take_latency_and_bandwidth() -> None:
     assert span(jobs, Network(0.5, 100.0)) == pytest.approx(1 + 2 + 0.5 + 2 + 1)
 
 
-def test_devices_that_share_processors_slow_each_other_down() -> None:
+def test_devices_that_share_a_machine_slow_each_other_down() -> None:
     jobs = [Job(str(i), f"d{i}", 1.0, "forward") for i in range(4)]
+    two = Machine((1.0, 0.8))
     assert span(jobs) == pytest.approx(1)
-    assert span(jobs, processors=2) == pytest.approx(2)
+    assert span(jobs[:1], machine=two) == pytest.approx(1)
+    assert span(jobs[:2], machine=two) == pytest.approx(1 / 0.8)
+    # Four get as much done as two do, 1.6 a second.
+    assert span(jobs, machine=two) == pytest.approx(4 / 1.6)
+    # 2 seconds together until a has done its 1.0, then b alone has 2.0 to do.
     uneven = [Job("a", "x", 1.0, "forward"), Job("b", "y", 3.0, "forward")]
-    assert span(uneven, processors=1) == pytest.approx(4)
+    assert span(uneven, machine=Machine((1.0, 0.5))) == pytest.approx(2 + 2)
+
+
+def test_each_job_takes_time_to_begin() -> None:
+    """But no device is busy with it: the other goes on as fast as it is alone."""
+    jobs = [
+        Job("a", "x", 1.0, "forward"),
+        Job("b", "x", 1.0, "forward", (0,)),
+        Job("c", "y", 2.5, "forward"),
+    ]
+    trace = simulate_jobs(jobs, machine=Machine((1.0, 0.5), 0.25))
+    # Two at a time until a has ended, at 2.25; c alone for 0.25, and then two again.
+    assert [(e.name, e.start, e.end) for e in trace.events] == [
+        ("a", 0.25, 2.25), ("b", 2.5, 4.5), ("c", 0.25, 4.75),
+    ]  # fmt: skip
+
+
+def test_messages_take_their_latency_besides() -> None:
+    jobs = [Job("a", "x", 1.0, "forward"), Job("b", "y", 1.0, "forward", (0,))]
+    assert span(jobs, Network(0.5), Machine(overhead=0.25)) == pytest.approx(0.25 + 1 + 0.75 + 1)
 
 
 def test_jobs_in_a_circle() -> None:
@@ -92,17 +117,92 @@ def test_ways_of_adding_up_on_many_devices() -> None:
         data_parallel_jobs(cost, 2, "star")
 
 
-def test_what_is_measured_of_a_single_stage_is_that_of_its_parts() -> None:
+@pytest.mark.parametrize("devices", [2, 5])
+def test_the_jobs_of_a_step_are_those_of_its_graph(devices: int) -> None:
+    """What devices do, and in which order they wait for each other."""
+    small, large = 1000, 3 * BUCKET_BYTES
+    tasks = {
+        size: data_parallel_jobs(StageCost(1.0, 2.0, 3.0, size, adding=0.5), devices)
+        for size in (small, large)
+    }
+    # One bucket: to the first message, the rounds, and the update with the last of them.
+    rounds = 2 * (devices - 1)
+    names = [job.name for job in tasks[small] if job.device == "device:0"]
+    assert names == ["backward 0", *(f"ring {n}" for n in range(1, rounds)), "update"]
+    assert sum(job.seconds for job in tasks[small]) == pytest.approx(
+        devices * (6.0 + 0.5 * rounds / devices)
+    )
+    # Three: each is added up when the next has been computed.
+    ring = ["ring", *(f"ring {n}" for n in range(1, rounds + 1))]
+    names = [job.name for job in tasks[large] if job.device == "device:0"]
+    assert names == [
+        "input", "forward", "backward 0", "backward 1", *ring, "backward 2", *ring, *ring, "update",
+    ]  # fmt: skip
+
+
+def test_stages_update_once_the_first_has() -> None:
+    """Its task is the one that decides whether the step counts."""
+    costs = [StageCost(1.0, 2.0, 3.0, 0, input=0.5), *[StageCost(1.0, 2.0, 1.0, 0)] * 2]
+    trace = simulate_jobs(pipeline_jobs(costs, make_schedule("gpipe", 3, 1)))
+    updates = {e.device: (e.start, e.end) for e in trace.events if e.name == "update"}
+    # After the input, and three passes forward and three backward.
+    assert updates == {"device:0": (9.5, 12.5), "device:1": (12.5, 13.5), "device:2": (12.5, 13.5)}
+
+
+def trained(batch: int) -> tuple[pg.Sequential, Resident]:
     model = pg.Sequential([nn.Dense(32, activation="relu"), nn.Dense(2)])
     model.compile(optimizer=pg.optim.Adam(), loss=nn.MeanSquaredError(), device="cpu")
-    x = np.ones((16, 8), np.float32)
-    model.fit(x, x[:, :2], batch_size=16, epochs=1, verbose=0)
-    data = next(item for item in model.cache.values() if isinstance(item, Resident))
-    (whole,), parts = (stage_costs(model, data, 16, stages) for stages in ([0, 0], [0, 1]))
+    x = np.ones((batch, 8), np.float32)
+    model.fit(x, x[:, :2], batch_size=batch, epochs=1, verbose=0)
+    return model, next(item for item in model.cache.values() if isinstance(item, Resident))
+
+
+@pytest.mark.parametrize("micro_batches", [1, 8])
+def test_what_is_measured_of_a_single_stage_is_that_of_its_parts(micro_batches: int) -> None:
+    model, data = trained(16)
+    ((whole,), alone), (parts, _) = (
+        measure_step(model, data, 4, stages, micro_batches) for stages in ([0, 0], [0, 1])
+    )
     model.close()
     for cost in (whole, *parts):
-        assert min(cost.forward, cost.backward, cost.update) > 0
+        assert min(cost.forward, cost.backward, cost.update, cost.adding) > 0
     assert whole.parameters == sum(part.parameters for part in parts)
+    assert [part.activations for part in parts] == [4 * 32 * 4, 0]
+    assert whole.input > 0 and parts[1].input == 0
+    assert alone == Machine()
+
+
+def of_lanes(lanes: int, seconds: float, gap: float, noise: float = 0.0) -> Trace:
+    """Two passes and an update on so many devices at the same time, each after a gap."""
+    trace = Trace()
+    for lane in range(lanes):
+        now = 0.0
+        for task in ("forward 0", "backward 0", "update"):
+            trace.events.append(Event(f"cpu:{lane} {task}", f"cpu:{lane}", now, now, now + seconds))
+            now += seconds + gap + noise
+        # What is no part of the measured work.
+        trace.events.append(Event(f"cpu:{lane} inputs", f"cpu:{lane}", now, now, now + 100))
+    return trace
+
+
+def test_the_rates_of_a_machine() -> None:
+    """What work takes at best, to what it takes as a rule; waiting is slowness, but the hand-over
+    from task to task."""
+    alone = [of_lanes(1, seconds, 0.1) for seconds in (1.25, 1.0, 2.0)]
+    together = [of_lanes(2, 2.0, 0.25, noise) for noise in (0.0, 0.0, 5.0)]
+    machine = machine_of([alone, together])
+    assert machine.overhead == pytest.approx(0.25)
+    assert machine.rates == pytest.approx((3.0 / 3.75, 3.0 / 6.0))
+
+
+@pytest.mark.parametrize("stages", [[0, 0], [0, 1]])
+def test_a_machine_is_measured_with_so_many_lanes_at_work(stages: list[int]) -> None:
+    model, data = trained(16)
+    _, machine = measure_step(model, data, 4, stages, 2, 2)
+    model.close()
+    assert all(0 < rate <= 1 for rate in machine.rates)
+    assert len(machine.rates) == min(2, os.cpu_count() or 1)
+    assert machine.overhead > 0
 
 
 NAP = 0.04

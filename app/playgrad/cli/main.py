@@ -158,9 +158,15 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--devices",
         type=kinds.count,
         nargs="+",
-        default=[1, 2, 4, 8, 16, 32, 64, 128, 256],
+        default=[1, 2, 4, 8],
         metavar="N",
     )
+    parser.add_argument(
+        "--here",
+        action="store_true",
+        help="all on this machine, whose memory and cores they share; else each has one of its own",
+    )
+    parser.add_argument("--batch-size", type=kinds.count, metavar="N", help="samples a batch")
     parser.add_argument("--micro-batches", type=kinds.count, metavar="N")
     parser.add_argument("--schedule", choices=("gpipe", "1f1b"))
     parser.add_argument("--collective", choices=("ring", "tree", "central"))
@@ -252,12 +258,27 @@ def _train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.error("--device-kinds says nothing without --placement")
     if given and options.parallel is None:
         parser.error(f"--{given[0].replace('_', '-')} says nothing without --parallel")
+    if options.parallel is not None:
+        _refuse_unused(given, options.parallel, parser)
     return train(program, options)
+
+
+def _refuse_unused(given: list[str], strategy: str, parser: argparse.ArgumentParser) -> None:
+    """An option that would change nothing is a mistake of the user's, and is told."""
+    from playgrad.parallel.named import USES
+
+    for name in given:
+        if name not in USES[strategy]:
+            users = " or ".join(user for user, used in USES.items() if name in used)
+            option = name.replace("_", "-")
+            parser.error(f"--{option} says nothing with --parallel {strategy}, but with {users}")
 
 
 def _simulate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.simulate import simulate
 
+    given = [name for name in DETAILS if getattr(options, name, None) is not None]
+    _refuse_unused(given, options.parallel, parser)
     return simulate(_program(options, parser), options)
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from playgrad.cli.bar import ProgressBar
 from playgrad.cli.train import TrainHooks, run_program
 from playgrad.errors import GraphError
-from playgrad.nn.layer_costs import chain_of, stage_costs
+from playgrad.nn.layer_costs import chain_of
 from playgrad.nn.resident import Resident
-from playgrad.parallel.many import StageCost, data_parallel_jobs, pipeline_jobs
+from playgrad.nn.stage_costs import measure_step
+from playgrad.parallel.many import data_parallel_jobs, pipeline_jobs
 from playgrad.parallel.schedules import make_schedule
 from playgrad.parallel.simulator import Network, simulate_jobs
 from playgrad.parallel.stages import ESTIMATED, deal_out
 from playgrad.runtime.hooks import set_hooks
 from playgrad.runtime.options import Options, options_set
-from playgrad.runtime.timeline import timeline
+from playgrad.runtime.timeline import Timeline, timeline
 
 _STEPS = 2
 
@@ -32,13 +32,14 @@ def simulate(program: Path, options: argparse.Namespace) -> int:
     before = set_hooks(hooks)
     device = None if options.device == "auto" else options.device
     try:
-        with options_set(Options(device=device, steps=_STEPS, verbose=0)):
+        own = Options(device=device, steps=_STEPS, batch_size=options.batch_size, verbose=0)
+        with options_set(own):
             run_program(program, 0)
         hooks.bar.close()
         if hooks.model is None:
             raise GraphError(f"{program.name} trained no model.", hint="It must call fit().")
-        measure = cache(partial(_costs, hooks))
-        rows = [_row(measure, count, options) for count in options.devices]
+        simulated = cache(lambda count: _simulated(hooks, count, options))
+        rows = [_row(simulated(count), count, simulated(1).seconds) for count in options.devices]
     finally:
         hooks.bar.close()
         set_hooks(before)
@@ -57,34 +58,43 @@ def simulate(program: Path, options: argparse.Namespace) -> int:
     return 0
 
 
-def _costs(hooks: TrainHooks, stages: int) -> list[StageCost]:
-    """Of the model that was trained, cut into so many stages."""
-    model = hooks.model
+def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> Timeline:
+    """A step of the model that was trained, on so many devices, by what is measured here."""
+    model, batch = hooks.model, hooks.facts["batch_size"]
     data = next(item for item in model.cache.values() if isinstance(item, Resident))
-    batch = hooks.facts["batch_size"]
-    return stage_costs(
-        model, data, batch, deal_out(chain_of(model, data, batch), ESTIMATED, stages)
-    )
-
-
-def _row(
-    measure: Callable[[int], list[StageCost]], devices: int, options: argparse.Namespace
-) -> dict[str, Any]:
-    """One number of devices. The ideal is what is measured here, divided by it."""
-    network = Network(options.latency * 1e-6, options.bandwidth * 1e9)
-    costs = measure(devices if options.parallel == "pipeline" else 1)
-    if options.parallel == "pipeline":
-        schedule = options.schedule or "1f1b"
-        jobs = pipeline_jobs(costs, make_schedule(schedule, devices, options.micro_batches or 4))
+    pipeline = options.parallel == "pipeline"
+    parts = options.micro_batches or 4 if pipeline else devices
+    if parts > batch:
+        raise GraphError(
+            f"a batch of {batch} cannot be divided into {parts} parts.",
+            hint="Use a larger --batch-size.",
+        )
+    stages = deal_out(chain_of(model, data, batch), ESTIMATED, devices if pipeline else 1)
+    micro_batches = parts if pipeline else 1
+    together = devices if options.here else 1
+    costs, machine = measure_step(model, data, batch // parts, stages, micro_batches, together)
+    if pipeline:
+        jobs = pipeline_jobs(
+            costs, make_schedule(options.schedule or "1f1b", devices, micro_batches)
+        )
     else:
         jobs = data_parallel_jobs(costs[0], devices, options.collective or "ring")
-    times = timeline(simulate_jobs(jobs, network))
-    whole = sum(cost.forward + cost.backward + cost.update for cost in costs)
+    # What devices of one process give each other they need not move.
+    far = Network(options.latency * 1e-6, options.bandwidth * 1e9)
+    return timeline(simulate_jobs(jobs, Network() if options.here else far, machine))
+
+
+def _row(times: Timeline, devices: int, alone: float) -> dict[str, Any]:
+    """One number of devices. The ideal is what a step takes on one, divided by it.
+
+    Args:
+        alone: seconds of a step on one device.
+    """
     return {
         "devices": devices,
         "seconds": times.seconds,
         "bubble": times.bubble,
         "communication": times.communication,
         "bytes_moved": times.bytes_moved,
-        "efficiency": whole / devices / times.seconds,
+        "efficiency": alone / devices / times.seconds,
     }

@@ -145,7 +145,8 @@ def _finish(
     if trace is not None:
         print(timeline(trace).text())
         for name, value in hooks.model.history.parallel.items():
-            print(f"  {name.replace('_', ' ')}: {value}")
+            if value != {}:
+                print(f"  {name.replace('_', ' ')}: {value}")
     if summary is not None:
         print(summary)
 

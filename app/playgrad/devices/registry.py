@@ -210,8 +210,9 @@ def gpu(index: int = 0) -> WebGpuDevice:
     if device is None or device.lost:
         adapters = gpu_adapters()
         if index >= len(adapters):
+            offered = ", ".join(f"gpu:{each}" for each in range(len(adapters))) or "no adapter"
             raise DeviceError(
-                f"there is no gpu:{index}: WebGPU offers {len(adapters)} adapters here.",
+                f"there is no gpu:{index}: WebGPU offers {offered} here.",
                 hint="Use device='cpu', or install a Vulkan driver.",
             )
         device = _open[index] = WebGpuDevice(f"gpu:{index}", _open_host(index), _new_kept())

@@ -15,7 +15,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     """Type, message, line of the program, operation, and a traceback without our own frames."""
     description: dict[str, Any] = {
         "type": type(error).__name__,
-        "message": str(error) or type(error).__name__,
+        "message": _message(error),
         "line": _line(error),
         "op": None,
         "traceback": _traceback(error),
@@ -24,9 +24,23 @@ def describe(error: BaseException) -> dict[str, Any]:
         description["op"] = error.op
         if error.source and error.source[0] == FILE:
             description["line"] = error.source[1]
-    if isinstance(error, SyntaxError):
-        description["message"] = error.msg
     return description
+
+
+def _message(error: BaseException) -> str:
+    """What went wrong, and where the page or Python knows it, what to do."""
+    if isinstance(error, SyntaxError):
+        return error.msg
+    message = str(error) or type(error).__name__
+    if isinstance(error, (NameError, AttributeError)):
+        # Python's own report ends with what may have been meant.
+        said = "".join(traceback.format_exception_only(error)).strip()
+        return said.partition(": ")[2] or message
+    if isinstance(error, ModuleNotFoundError):
+        return f"{message}. There are Python's own modules, numpy and playgrad."
+    if isinstance(error, EOFError):
+        return f"{message}: the page has no input. Write the values into the code."
+    return message
 
 
 def _line(error: BaseException) -> int | None:

@@ -7,9 +7,17 @@ from playgrad.parallel import Strategy
 from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
 from playgrad.parallel.strategies import DataParallel, Pipeline
 
-NAMES = ("sync", "async", "local", "pipeline", "overlap")
 DETAILS = ("micro_batches", "schedule", "chunks", "collective", "staleness", "every")
-"""What else can be said of them; which of it means something depends on the strategy."""
+"""What else can be said of strategies."""
+USES = {
+    "sync": ("devices", "collective"),
+    "async": ("devices", "staleness"),
+    "local": ("devices", "every", "collective"),
+    "pipeline": ("devices", "micro_batches", "schedule", "chunks", "collective"),
+    "overlap": ("every",),
+}
+"""The strategies, and what means something with each."""
+NAMES = tuple(USES)
 
 
 def strategy_named(

@@ -54,24 +54,46 @@ class Network:
     bandwidth: float = math.inf
 
 
+@dataclass(frozen=True)
+class Machine:
+    """What the devices are part of.
+
+    Attributes:
+        rates: how fast a device computes while 1, 2, ... of them do: 1 is as fast as alone on a
+            machine that has no other work. Where even more compute, they share what so many get
+            done. Empty where nothing is shared.
+        overhead: seconds that every job takes to begin, once there is nothing left that it waits
+            for.
+    """
+
+    rates: tuple[float, ...] = ()
+    overhead: float = 0.0
+
+    def rate(self, computing: int) -> float:
+        """How fast each of ``computing`` devices is."""
+        if not self.rates:
+            return 1.0
+        known = min(computing, len(self.rates))
+        return self.rates[known - 1] * known / computing
+
+
 def simulate_jobs(
-    jobs: Sequence[Job], link: Network = Network(), processors: int | None = None
+    jobs: Sequence[Job], link: Network = Network(), machine: Machine = Machine()
 ) -> Trace:
     """When each job would run, as a trace that begins at 0.
 
     Args:
         link: what joins the devices; transfers take no time unless it says so.
-        processors: how many devices can compute at the same time, where several share a machine:
-            more than that slow each other down. None for as many as there are.
+        machine: what the devices are part of; each is one by itself unless it says so.
     """
-    return _Simulation(jobs, link, processors).run()
+    return _Simulation(jobs, link, machine).run()
 
 
 class _Simulation:
-    def __init__(self, jobs: Sequence[Job], link: Network, processors: int | None) -> None:
+    def __init__(self, jobs: Sequence[Job], link: Network, machine: Machine) -> None:
         self.jobs = jobs
         self.link = link
-        self.processors = processors
+        self.machine = machine
         self.table = ReadyTable([job.after for job in jobs])
         self.trace = Trace()
         self.now = 0.0
@@ -79,40 +101,36 @@ class _Simulation:
         self.busy: set[str] = set()
         self.queued: dict[int, float] = {}
         self.timers: list[tuple[float, int, str]] = []  # when, job, what happens then
-        self.computing: dict[int, tuple[float, float]] = {}  # job: seconds left, since when
+        # Those that compute are all equally fast. So each has done its work when the work that one
+        # of them would have done since the beginning comes to a number known when it begins.
+        self.work = 0.0
+        self.computing: list[tuple[float, int]] = []  # that number, job
         self.started: dict[int, float] = {}
 
     def run(self) -> Trace:
         for number in self.table.first():
-            self._arrived(number)
+            self._at(self.machine.overhead, number, "arrived")
         while self.timers or self.computing:
             self._next()
         if self.table.left:
             raise RuntimeError("jobs wait for each other in a circle")
         return self.trace
 
-    def _rate(self) -> float:
-        if self.processors is None or not self.computing:
-            return 1.0
-        return min(1.0, self.processors / len(self.computing))
-
     def _next(self) -> None:
         """Go on to the next moment at which something happens."""
-        rate = self._rate()
-        ends = [(left / rate, number) for number, (left, _) in self.computing.items()]
-        first = min(ends, default=(math.inf, -1))
-        if self.timers and self.timers[0][0] <= self.now + first[0]:
+        rate, first = 1.0, math.inf
+        if self.computing:
+            rate = self.machine.rate(len(self.computing))
+            first = self.now + max(0.0, self.computing[0][0] - self.work) / rate
+        if self.timers and self.timers[0][0] <= first:
             when, number, what = heapq.heappop(self.timers)
-            self._pass(when - self.now, rate)
+            self.work += (when - self.now) * rate
+            self.now = when
             {"arrived": self._arrived, "received": self._received, "sent": self._sent}[what](number)
         else:
-            self._pass(first[0], rate)
-            self._computed(first[1])
-
-    def _pass(self, seconds: float, rate: float) -> None:
-        self.now += seconds
-        for number, (left, since) in self.computing.items():
-            self.computing[number] = (left - seconds * rate, since)
+            self.work, number = heapq.heappop(self.computing)
+            self.now = first
+            self._computed(number)
 
     def _at(self, seconds: float, number: int, what: str) -> None:
         heapq.heappush(self.timers, (self.now + seconds, number, what))
@@ -134,11 +152,11 @@ class _Simulation:
 
     def _received(self, number: int) -> None:
         self._note(number, "receive", self.started[number], self.jobs[number].received)
-        self.computing[number] = (self.jobs[number].seconds, self.now)
+        self.started[number] = self.now
+        heapq.heappush(self.computing, (self.work + self.jobs[number].seconds, number))
 
     def _computed(self, number: int) -> None:
-        _, since = self.computing.pop(number)
-        self._note(number, self.jobs[number].kind, since)
+        self._note(number, self.jobs[number].kind, self.started[number])
         self.started[number] = self.now
         self._at(self.jobs[number].sent / self.link.bandwidth, number, "sent")
 
@@ -146,15 +164,15 @@ class _Simulation:
         job = self.jobs[number]
         self._note(number, "send", self.started[number], job.sent)
         for follower in self.table.finished(number):
-            self._at(self._latency(follower), follower, "arrived")
+            self._at(self._delay(follower), follower, "arrived")
         self.busy.discard(job.device)
         self._start(job.device)
 
-    def _latency(self, number: int) -> float:
-        """What the last message takes to a job that waits for other devices."""
+    def _delay(self, number: int) -> float:
+        """Seconds from the end of the last job that another waits for to its arrival."""
         job = self.jobs[number]
         far = any(self.jobs[before].device != job.device for before in job.after)
-        return self.link.latency if far else 0.0
+        return self.machine.overhead + (self.link.latency if far else 0.0)
 
     def _note(self, number: int, kind: str, start: float, size: int = 0) -> None:
         job = self.jobs[number]

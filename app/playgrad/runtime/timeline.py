@@ -86,15 +86,19 @@ class Timeline:
 
     def text(self) -> str:
         """A table for people."""
+        # What "cpu:0 (weights)" does is done by cpu:0.
+        places = len({device.device.partition(" ")[0] for device in self.devices})
+        noun = "device" if places == 1 else "devices"
+        width = max((len(device.device) for device in self.devices), default=0)
         lines = [
-            f"a step of {1000 * self.seconds:.2f} ms on {len(self.devices)} devices: "
+            f"a step of {1000 * self.seconds:.2f} ms on {places} {noun}: "
             f"idle {self.bubble:.0%}, moving tensors {self.communication:.0%}, "
             f"{self.bytes_moved:,} bytes moved"
         ]
         for device in self.devices:
             kinds = ", ".join(f"{k} {1000 * t:.2f}" for k, t in sorted(device.kinds.items()))
             share = 1 - device.idle / self.seconds if self.seconds else 0.0
-            lines.append(f"  {device.device:8} busy {share:4.0%}  ({kinds} ms)")
+            lines.append(f"  {device.device:{width}}  busy {share:4.0%}  ({kinds} ms)")
         return "\n".join(lines)
 
 

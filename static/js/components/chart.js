@@ -109,7 +109,7 @@ function options(latest, width) {
       y: log ? { distr: 3 } : { range: (_chart, min, max) => span(range, min, max) },
     },
     axes: [
-      { ...axis, size: 24, gap: 4, values: (_chart, ticks) => ticks.map(short) },
+      { ...axis, size: 24, gap: 4, values: (_chart, ticks) => stepLabels(ticks) },
       { ...axis, size: 46, gap: 6, values: (_chart, ticks) => ticks.map((v) => (v === null ? "" : format(v))) },
     ],
     series: [
@@ -138,6 +138,12 @@ function span(wanted, min, max) {
   const [low, high] = wanted ?? [Math.min(0, min), max];
   const margin = (max - min || 1) * 0.05;
   return wanted ? [Math.min(low, min), Math.max(high, max)] : [low, high + margin];
+}
+
+/** The first that is not at the edge says what is counted. @param {number[]} ticks */
+function stepLabels(ticks) {
+  const first = ticks.findIndex((step) => step > 0);
+  return ticks.map((step, index) => (index === first ? `step ${short(step)}` : short(step)));
 }
 
 /** @param {number} step */

@@ -27,7 +27,7 @@ export function Header() {
           `)}
         </select>
       </label>
-      <p class="example-description">${store.example.value?.description}</p>
+      <p class="example-description" title=${store.example.value?.description}>${store.example.value?.description}</p>
       <${BackendBadge} />
       <button
         type="button"

@@ -10,10 +10,9 @@ import { Icon } from "./icons.js";
 /** @typedef {import("../types.js").LabRun} LabRun */
 
 const HEIGHT = 190;
-const COLOURS = 8;
 
 /** @param {LabRun} run */
-const colourOf = ({ id }) => `--series-${(id - 1) % COLOURS}`;
+const colourOf = ({ colour }) => `--series-${colour}`;
 
 /** All runs of the Lab beside each other. @param {{runs: LabRun[], shown: LabRun | null}} props */
 export function LabCompare({ runs, shown }) {
@@ -99,13 +98,18 @@ function Table({ runs, shown }) {
 function Row({ run, runs, isShown }) {
   const { againstOne, againstIdeal } = comparison(run, runs);
   const times = againstOne === null ? format.NONE : `${format.times(againstOne)} ×`;
+  // Where there are several programs, the first run of each in a row names it.
+  const before = runs[runs.indexOf(run) - 1];
+  const isMixed = runs.some(({ program }) => program !== run.program);
+  const isNamed = isMixed && before?.program !== run.program;
   return html`
     <tr data-shown=${isShown ? "" : undefined} data-testid="lab-run-row">
       <th scope="row">
         <button type="button" class="lab-run-name" aria-pressed=${isShown} title="Show its step above"
           onClick=${() => (store.labShown.value = run.id)}>
           <span class="legend-line" style=${{ background: `var(${colourOf(run)})` }}></span>
-          <span>${run.id} ${run.title}${run.state === "done" ? "" : ` (${run.state})`}</span>
+          <span>${run.id} ${run.title}${run.state === "done" ? "" : ` (${run.state})`}
+            ${isNamed && html`<small class="lab-run-program">${run.example}</small>`}</span>
         </button>
       </th>
       <td>${run.devices} ${run.device ?? ""}</td>

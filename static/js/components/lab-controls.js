@@ -122,9 +122,13 @@ function honestly({ devices }) {
 /** The latest run on several devices that can be compared with one device, in numbers. */
 function measured() {
   const runs = store.labRuns.value;
-  const run = runs.findLast((each) =>
-    each.devices > 1 && !each.isHeldUp && comparison(each, runs).againstOne !== null);
-  if (!run) return "Run one device first, then a strategy, and the measured ratio stands here.";
+  const compared = runs.filter((each) => each.devices > 1 && comparison(each, runs).againstOne !== null);
+  const run = compared.findLast((each) => !each.isHeldUp);
+  if (!run) {
+    return compared.length > 0
+      ? "Run it without delays, and the measured ratio stands here."
+      : "Run one device first, then a strategy, and the measured ratio stands here.";
+  }
   const times = comparison(run, runs).againstOne ?? NaN;
   return `Measured: run ${run.id}, on ${run.devices} ${run.device} devices, was ${format.times(times)} times as fast as one device.`;
 }

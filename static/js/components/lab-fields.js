@@ -1,4 +1,4 @@
-import { html } from "../../vendor/preact.js";
+import { html, useState } from "../../vendor/preact.js";
 
 /**
  * One of several.
@@ -21,12 +21,14 @@ export function Choice({ label, id, value, options, help, onChange }) {
 }
 
 /**
- * A whole number from `least` to `most`; anything else is put right when the field is left.
+ * A whole number from `least` to `most`; anything else is put right when the field is left, and told.
  * @param {{label: string, id: string, value: number | null, least: number, most: number,
  *          help?: string, isOptional?: boolean, onChange: (value: number | null) => void}} props
  *   `isOptional`: the field may be empty, which is null
  */
 export function Count({ label, id, value, least, most, help, isOptional, onChange }) {
+  const [remark, setRemark] = useState("");
+
   /** @param {any} event */
   function take({ target }) {
     const wanted = Math.round(Number(target.value));
@@ -35,6 +37,7 @@ export function Count({ label, id, value, least, most, help, isOptional, onChang
     const kept = isEmpty && isOptional ? null : value;
     const taken = isNumber ? Math.min(most, Math.max(least, wanted)) : kept;
     target.value = taken === null ? "" : String(taken);
+    setRemark(isNumber && taken !== wanted ? `Here it can be ${least} to ${most}. ` : "");
     onChange(taken);
   }
   return html`
@@ -42,8 +45,9 @@ export function Count({ label, id, value, least, most, help, isOptional, onChang
       <label for=${id}>${label}</label>
       <input type="number" id=${id} data-testid=${id} inputmode="numeric" min=${least} max=${most}
         value=${value ?? ""} placeholder=${isOptional ? "any" : undefined}
-        aria-describedby=${help ? `${id}-help` : undefined} onChange=${take} />
-      ${help && html`<p id=${`${id}-help`} class="lab-help">${help}</p>`}
+        aria-describedby=${help || remark ? `${id}-help` : undefined} onChange=${take} />
+      ${(help || remark) && html`<p id=${`${id}-help`} class="lab-help">
+        ${remark && html`<strong role="status">${remark}</strong>`}${help}</p>`}
     </div>
   `;
 }

@@ -14,6 +14,6 @@ export function LabPanel() {
     <${LabControls} />
     <${LabTimeline} run=${shown} />
     <${LabCompare} runs=${runs} shown=${shown} />
-    ${shown && html`<${LabPlacement} key=${runs.at(-1)?.id} />`}
+    ${shown && html`<${LabPlacement} key=${runs.at(-1)?.id} isAsynchronous=${runs.at(-1)?.report.updates !== undefined} />`}
   `;
 }

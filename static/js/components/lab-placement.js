@@ -3,8 +3,11 @@ import { html, useState } from "../../vendor/preact.js";
 
 /** @typedef {import("../types.js").Placement} Placement */
 
-/** Where each operation of the last step runs, and why; asked for when it is opened. */
-export function LabPlacement() {
+/**
+ * Where each operation of the last step runs, and why; asked for when it is opened.
+ * @param {{isAsynchronous: boolean}} props `isAsynchronous`: replicas make steps by themselves
+ */
+export function LabPlacement({ isAsynchronous }) {
   const [found, setFound] = useState(/** @type {Placement | null} */ (null));
   const [problem, setProblem] = useState("");
 
@@ -26,6 +29,8 @@ export function LabPlacement() {
       ${problem && html`<p class="hint" role="alert">${problem}</p>`}
       ${!problem && !found && html`<p class="hint" role="status">Operations that were never measured are measured now: a second or two.</p>`}
       ${found && html`<p class="hint" data-testid="lab-placement-headline">${found.headline}</p>
+        ${isAsynchronous && html`<p class="hint" data-testid="lab-placement-replicas">Each replica has a copy of what computes
+          the gradients, on a device of its own. This is the step as the device with the weights has it.</p>`}
         <${Rows} rows=${found.rows} />`}
     </details>
   `;

@@ -22,6 +22,7 @@ function sentence() {
   }
   if (intent.value && INTENTS[intent.value]) return INTENTS[intent.value];
   if (notice.value) return notice.value;
+  if (store.source.value.trim() === "" && !store.active.value) return "There is no code to run.";
   switch (runState.value) {
     case "running":
       if (startingDevices.value.length > 0) {

@@ -16,7 +16,7 @@ from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
 from playgrad.parallel.placement.kernel_times import KernelTimes, Kind
 from playgrad.parallel.placement.links import Link, Links
-from playgrad.parallel.simulator import Job, Network, simulate_jobs
+from playgrad.parallel.simulator import Job, Machine, Network, simulate_jobs
 from playgrad.runtime.segments import moved_bytes
 
 _WAITING = ("constant", "placeholder")
@@ -68,7 +68,7 @@ class CostModel:
         # The simulator has the same link for all, and both ends are busy with a transfer, one after
         # the other.
         slowest = min((link.bandwidth for link in links), default=math.inf)
-        trace = simulate_jobs(jobs, Network(latency, 2 * slowest), _processors(devices))
+        trace = simulate_jobs(jobs, Network(latency, 2 * slowest), Machine(_rates(devices)))
         end = max((event.end for event in trace.events), default=0.0)
         end += max((link.start for link in links), default=0.0)
         return Prediction(end, devices, sum(job.received for job in jobs))
@@ -88,14 +88,15 @@ class CostModel:
         return [self.links.between(*pair) for pair in sorted(pairs)]
 
 
-def _processors(devices: Sequence[str]) -> int | None:
-    """How many of ``devices`` can work at the same time; None for all: in a page each has a worker,
-    and how many cores there are is not known for sure."""
+def _rates(devices: Sequence[str]) -> tuple[float, ...]:
+    """How fast ``devices`` are while so many of them compute: equally fast as long as each has a
+    core. What they do to each other's memory is in the measured times. Empty in a page, where each
+    has a worker, and how many cores there are is not known for sure."""
     if sys.platform == "emscripten":
-        return None
+        return ()
     hardware = {entry["device"] for entry in registry.list_devices() if not entry["software"]}
     own = sum(name in hardware and name.startswith("gpu") for name in devices)
-    return (os.cpu_count() or 1) + own
+    return (1.0,) * ((os.cpu_count() or 1) + own)
 
 
 def _jobs(compiled: Compiled, seconds: Mapping[Node, float], begin: float) -> list[Job]:

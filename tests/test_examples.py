@@ -43,9 +43,10 @@ def test_pipeline_schedules(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(set(losses.values())) == 1
     assert stale not in losses.values()
     assert [formula for _, _, formula, _ in rows] == ["11", "11", "6", "0", "11"]
-    # Pieces of work take about as long as each other, so that the schedule is what is measured.
+    # Pieces of work take about as long as each other, so that the schedule is what is measured:
+    # about a fifth is idle, on a busy machine more.
     for _, measured, formula, _ in rows:
-        assert int(formula) <= int(measured) < 50
+        assert int(formula) <= int(measured) < 90
 
 
 def test_sync_against_async(capsys: pytest.CaptureFixture[str]) -> None:

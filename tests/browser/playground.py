@@ -12,7 +12,7 @@ import numpy as np
 import safetensors.numpy
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 180_000
 """For what takes seconds on an idle machine; a busy one may take many times as long."""
 
 GOOD = """

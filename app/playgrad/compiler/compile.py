@@ -22,7 +22,7 @@ from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.graph.verify import Checked, verify
+from playgrad.graph.verify import verify
 from playgrad.ops.kernel import Target
 
 _cache = CompileCache()
@@ -81,7 +81,6 @@ def compile_program(
 
 def run_passes(program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> Compiled:
     """As `compile_program`, without looking for an equal program."""
-    checked: Checked = {}
     passes = [
         *_before_place(shapes),
         ("place", lambda p: place(p, policy)),
@@ -89,14 +88,14 @@ def run_passes(program: Program, shapes: Mapping[str, tuple[int, ...]], policy: 
         ("fuse", fuse),
         ("order", order_writes),
     ]
-    program = _passed(program, passes, checked)
+    program = _passed(program, passes)
     order = _with_effect(program.order())
     return Compiled(program, order, cut_segments(order, policy.apart))
 
 
 def placeable(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
     """``program`` as it is when it is placed: what is needed, with all shapes known."""
-    return _passed(program, _before_place(shapes), {})
+    return _passed(program, _before_place(shapes))
 
 
 def _before_place(shapes: Mapping[str, tuple[int, ...]]) -> list[tuple[str, Pass]]:
@@ -108,10 +107,13 @@ def _before_place(shapes: Mapping[str, tuple[int, ...]]) -> list[tuple[str, Pass
     ]
 
 
-def _passed(program: Program, passes: Sequence[tuple[str, Pass]], checked: Checked) -> Program:
+def _passed(program: Program, passes: Sequence[tuple[str, Pass]]) -> Program:
+    # The outputs of nodes are inferred when they are added to a graph.
+    checked = {node.name: node for node in program.graph.nodes}
     for name, run in passes:
-        program = run(program)
-        verify(program.graph, name, checked)
+        before, program = program, run(program)
+        if program is not before:
+            verify(program.graph, name, checked)
     return program
 
 

@@ -212,6 +212,8 @@ def _merge(group: _Group, tensor: Tensor) -> _Group:
 def _inline_constants(group: _Group) -> None:
     """Write constants of one element into the expressions."""
     kept = [tensor for tensor in group.inputs if not _is_scalar_constant(tensor)]
+    if len(kept) == len(group.inputs):
+        return
     if broadcast_shapes(*(tensor.shape for tensor in kept)) != group.sink.outputs[0].shape:
         return  # a constant gives the result its shape
     replacement: list[e.Expr] = []
@@ -231,6 +233,8 @@ def _is_scalar_constant(tensor: Tensor) -> bool:
 
 def _unique_inputs(group: _Group) -> None:
     unique = list(dict.fromkeys(group.inputs))
+    if len(unique) == len(group.inputs):
+        return
     replacement = [e.Leaf(unique.index(tensor)) for tensor in group.inputs]
     group.exprs = [e.substitute(expr, replacement) for expr in group.exprs]
     group.inputs = unique

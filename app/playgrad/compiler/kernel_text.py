@@ -14,8 +14,10 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import prod
 
+# Kernels are long, and a pattern is searched for ten times as fast if it begins with a letter: what
+# must not come before that is said after it.
 _COMMENT = re.compile(r"//[^\n]*")
-_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # not that of a member
+_NAME = re.compile(r"[A-Za-z_](?<![\w.].)\w*")  # not that of a member
 _AFTER_AND = re.compile(r"&\s*([A-Za-z_]\w*)")
 _BRACKET = re.compile(r"[(\[{)\]}]")
 _BRACE = re.compile(r"([{}])")
@@ -27,10 +29,10 @@ _DECLARED = re.compile(
 _MAIN = re.compile(r"@compute\s*@workgroup_size\(([^)]*)\)\s*fn\s+main\s*\((.*?)\)\s*\{", re.DOTALL)
 _PARAMETER = re.compile(r"@builtin\((\w+)\)\s*(\w+)\s*:\s*([\w<>]+)")
 _SHARED = re.compile(r"var<workgroup>\s+(\w+)\s*:\s*array<(\w+),([^>]+)>;")
-_CONST = re.compile(r"\bconst\s+(\w+)[^=;]*=([^;]+);")
+_CONST = re.compile(r"const(?<!\wconst)\s+(\w+)[^=;]*=([^;]+);")
 _WHOLE = re.compile(r"\d+u?")
-_ALIAS = re.compile(r"\balias\s+(\w+)\s*=\s*(\w+)\s*;")
-_DIRECTIVE = re.compile(r"\b(enable|requires|diagnostic|override|atomic\w*)\b")
+_ALIAS = re.compile(r"alias(?<!\walias)\s+(\w+)\s*=\s*(\w+)\s*;")
+_DIRECTIVES = ("enable", "requires", "diagnostic", "override", "atomic")
 BUILTINS = {
     "workgroup_id",
     "local_invocation_id",
@@ -128,9 +130,10 @@ class KernelText:
 
     def is_plain(self, buffers: Sequence[str]) -> bool:
         """Whether ``function`` can be made of it, ``buffers`` being what it binds."""
-        if _DIRECTIVE.search(self._plain) or self._plain.count("var<workgroup>") != len(
-            _SHARED.findall(self._plain)
-        ):
+        text = self._plain
+        if any(word in text for word in _DIRECTIVES):
+            return False
+        if text.count("var<workgroup>") != len(_SHARED.findall(text)):
             return False
         try:
             x, y, z = self.workgroup
@@ -144,9 +147,7 @@ class KernelText:
         text = self._plain
         if not buffers.isdisjoint(_AFTER_AND.findall(text)):
             return False
-        for name in _NAME.finditer(text):
-            if name[0] not in buffers:
-                continue
+        for name in [found for found in _NAME.finditer(text) if found[0] in buffers]:
             if text[name.end()] != "[":
                 return False
             end = _closing(text, name.end()) + 1
@@ -200,7 +201,7 @@ def is_plain(code: str, buffers: tuple[str, ...]) -> bool:
 def _rename(text: str, names: Mapping[str, str], slots: Mapping[str, Slot]) -> str:
     parts: list[str] = []
     done = 0
-    for found in _NAME.finditer(text):
+    for found in [each for each in _NAME.finditer(text) if each[0] in names or each[0] in slots]:
         name, start, end = found[0], *found.span()
         if start < done:
             continue  # within an index or a value, which was written

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef
-from playgrad.graph.spec import TensorSpec
-from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.tensor import Node, Tensor, specs_of
 from playgrad.graph.traversal import ancestors
 
 Key = tuple[Graph, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[int, ...]], ...]]
@@ -79,27 +78,32 @@ class Rewriter:
         attrs: Mapping[str, Any] | None = None,
         device: str | None = None,
         task: str | None = None,
-        controls: Iterable[Node] = (),
+        controls: Sequence[Node] = (),
     ) -> Node:
         """Add ``node`` to the new graph under its own name, with the parts given changed."""
         if inputs is None:
             inputs = [self.tensors[tensor] for tensor in node.inputs]
         specs = None
-        if op is None and attrs is None and _same_specs(inputs, node.inputs):
-            specs = [tensor.spec for tensor in node.outputs]
-        new = self.add(
+        if op is None and attrs is None and specs_of(inputs) == specs_of(node.inputs):
+            specs = specs_of(node.outputs)
+        new = self.graph.copy(
+            node,
             op or node.op,
             inputs,
-            node.attrs if attrs is None else attrs,
-            like=node,
-            name=node.name,
-            device=device or node.device,
+            node.attrs if attrs is None else dict(attrs),
+            control_inputs=self._joined(node, controls),
+            device=device,
             task=task,
-            controls=[*self.controls(node), *controls],
             specs=specs,
         )
         self.replace(node, new.outputs, new)
         return new
+
+    def _joined(self, node: Node, controls: Sequence[Node]) -> Sequence[Node]:
+        """The control inputs of ``node`` in the new graph, and ``controls``."""
+        if not node.control_inputs and not controls:
+            return ()
+        return list(dict.fromkeys([*self.controls(node), *controls]))
 
     def add(
         self,
@@ -111,21 +115,18 @@ class Rewriter:
         name: str,
         device: str | None = None,
         task: str | None = None,
-        controls: Iterable[Node] = (),
-        specs: Sequence[TensorSpec] | None = None,
+        controls: Sequence[Node] = (),
     ) -> Node:
         """Add a node that stands for (part of) ``like``."""
-        return self.graph.add(
+        return self.graph.copy(
+            like,
             op,
             inputs,
-            attrs,
+            dict(attrs),
             name=name,
             control_inputs=controls,
-            phase=like.phase,
-            device=device or like.device,
-            task=task or like.task,
-            source=like.source or ("<library>", 0),
-            specs=specs,
+            device=device,
+            task=task,
         )
 
     def replace(self, node: Node, outputs: Sequence[Tensor], by: Node | None) -> None:
@@ -157,7 +158,3 @@ class Rewriter:
                 if tensor in self.tensors
             },
         )
-
-
-def _same_specs(inputs: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
-    return [tensor.spec for tensor in inputs] == [tensor.spec for tensor in others]

@@ -37,5 +37,5 @@ def _key(node: Node, inputs: tuple[Tensor, ...], controls: list[Node]) -> Any:
         attrs: Any = (value.dtype.name, value.shape, value.tobytes())
     else:
         plain = {key: encode(value) for key, value in node.attrs.items()}
-        attrs = json.dumps(plain, sort_keys=True)
+        attrs = json.dumps(plain, sort_keys=True) if plain else ""
     return (node.op.name, inputs, attrs, tuple(sorted(c.id for c in controls)), node.device)

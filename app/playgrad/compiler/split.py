@@ -41,6 +41,8 @@ def split(program: Program) -> Program:
 
     The two ends share a ``channel`` attribute, and a control edge orders them.
     """
+    if len({node.device for node in program.graph.nodes}) <= 1:
+        return program
     rewriter = Rewriter(program)
     arrived: dict[tuple[Tensor, str], Tensor] = {}
     for node in program.order():

@@ -54,12 +54,8 @@ class Graph:
         device: str | None = None,
         task: str | None = None,
         source: tuple[str, int] | None = None,
-        specs: Sequence[TensorSpec] | None = None,
     ) -> Node:
         """Add a node and return it.
-
-        Args:
-            specs: what the op's rule gives for these inputs and attributes, where that is known.
 
         Raises:
             ShapeError, DTypeError: the op's rule does not accept the inputs.
@@ -77,11 +73,6 @@ class Graph:
                     source=source,
                     hint="Build both in the same `with graph.as_default():` block.",
                 )
-        if specs is None:
-            try:
-                specs = op.infer([tensor.spec for tensor in inputs], attrs)
-            except PlaygradError as error:
-                raise error.located(full_name, source) from None
         controls = dict.fromkeys([*scopes.controls, *control_inputs])
         node = Node(
             graph=self,
@@ -96,9 +87,56 @@ class Graph:
             task=task or scopes.task,
             source=source,
         )
-        node.outputs = tuple(Tensor(node, i, spec) for i, spec in enumerate(specs))
+        return self._append(node, None)
+
+    def copy(
+        self,
+        node: Node,
+        op: OpDef,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        *,
+        name: str | None = None,
+        control_inputs: Sequence[Node] = (),
+        device: str | None = None,
+        task: str | None = None,
+        specs: Sequence[TensorSpec] | None = None,
+    ) -> Node:
+        """Add what stands for (part of) ``node`` of another graph, whatever the scopes are.
+
+        Args:
+            inputs: tensors of this graph.
+            attrs: shared with the caller; nobody changes them.
+            name, device, task: where they differ from those of ``node``.
+            specs: what the op's rule gives for these inputs and attributes, where that is known.
+
+        Raises:
+            ShapeError, DTypeError: the op's rule does not accept the inputs.
+        """
+        made = Node(
+            graph=self,
+            id=len(self.nodes),
+            name=self.unique_name(name or node.name),
+            op=op,
+            inputs=tuple(inputs),
+            attrs=attrs,
+            control_inputs=tuple(control_inputs),
+            device=device or node.device,
+            phase=node.phase,
+            task=task or node.task,
+            source=node.source,
+        )
+        return self._append(made, specs)
+
+    def _append(self, node: Node, specs: Sequence[TensorSpec] | None) -> Node:
+        if specs is None:
+            try:
+                specs = node.op.infer([tensor.spec for tensor in node.inputs], node.attrs)
+            except PlaygradError as error:
+                raise error.located(node.name, node.source) from None
+        node.outputs = tuple([Tensor(node, i, spec) for i, spec in enumerate(specs)])
         self.nodes.append(node)
-        self._by_name[full_name] = node
+        self._by_name[node.name] = node
         return node
 
     @property

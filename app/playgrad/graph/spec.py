@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from playgrad.errors import ShapeError, shape_text
 
@@ -27,9 +28,9 @@ class TensorSpec:
         Raises:
             ShapeError: a dimension is unknown.
         """
-        if any(dim is None for dim in self.shape):
+        if None in self.shape:
             raise ShapeError(f"shape {shape_text(self.shape)} is not fully known.")
-        return tuple(dim for dim in self.shape if dim is not None)
+        return cast(tuple[int, ...], self.shape)
 
     @property
     def size(self) -> int:

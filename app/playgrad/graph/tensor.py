@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from playgrad.errors import GraphError
@@ -51,7 +52,7 @@ class Node:
     @property
     def predecessors(self) -> tuple[Node, ...]:
         """Nodes that must run before this one: by data, then by control."""
-        return tuple(tensor.node for tensor in self.inputs) + self.control_inputs
+        return (*[tensor.node for tensor in self.inputs], *self.control_inputs)
 
 
 # The operators of a tensor are operations, and ``ops`` knows ``graph``, not the other way round:
@@ -130,3 +131,11 @@ class Tensor:
     __and__, __or__ = _operator("logical_and"), _operator("logical_or")
     __invert__ = _operator("logical_not")
     __getitem__ = _operator("getitem")
+
+
+def specs_of(tensors: Iterable[Tensor]) -> list[TensorSpec]:
+    """The spec of each of ``tensors``."""
+    return list(map(_SPEC, tensors))
+
+
+_SPEC = attrgetter("spec")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
-from playgrad.graph.opdef import OpDef
-from playgrad.graph.spec import TensorSpec
-from playgrad.graph.tensor import Node
+from playgrad.graph.tensor import Node, specs_of
 from playgrad.graph.traversal import topological
 
-Checked = dict[str, tuple[OpDef, list[TensorSpec], dict[str, Any], list[TensorSpec]]]
-"""By node name the op, input specs, attributes and output specs that were found to fit."""
+Checked = dict[str, Node]
+"""By name nodes whose outputs were found to be what their op's rule gives."""
 
 
 def verify(graph: Graph, after: str = "", checked: Checked | None = None) -> None:
@@ -34,10 +30,10 @@ def verify(graph: Graph, after: str = "", checked: Checked | None = None) -> Non
     checked = {} if checked is None else checked
     in_order = True
     for node in graph.nodes:
-        for before in node.predecessors:
-            if before not in known:
-                raise _broken("an edge comes from a node that is not in the graph", node, after)
-            in_order = in_order and before.id < node.id
+        before = node.predecessors
+        if not known.issuperset(before):
+            raise _broken("an edge comes from a node that is not in the graph", node, after)
+        in_order = in_order and all(earlier.id < node.id for earlier in before)
         for tensor in node.inputs:
             if tensor.index >= len(tensor.node.outputs):
                 raise _broken(f"input {tensor.name} does not exist", node, after)
@@ -51,21 +47,18 @@ def verify(graph: Graph, after: str = "", checked: Checked | None = None) -> Non
 
 def _infers(node: Node, checked: Checked) -> bool:
     """Whether the op's rule gives the specs of the outputs."""
-    inputs = [tensor.spec for tensor in node.inputs]
-    outputs = [tensor.spec for tensor in node.outputs]
+    inputs, outputs = specs_of(node.inputs), specs_of(node.outputs)
     found = checked.get(node.name)
-    if found is not None:
-        op, known_inputs, attrs, known_outputs = found
-        # Attributes by identity: arrays cannot be compared, and a pass that keeps them copies none.
-        if (
-            op is node.op
-            and inputs == known_inputs
-            and outputs == known_outputs
-            and attrs.keys() == node.attrs.keys()
-            and all(value is attrs[key] for key, value in node.attrs.items())
-        ):
-            return True
-    checked[node.name] = (node.op, inputs, dict(node.attrs), outputs)
+    # Attributes by identity: arrays cannot be compared, and a pass that keeps them copies none.
+    if (
+        found is not None
+        and found.op is node.op
+        and found.attrs is node.attrs
+        and specs_of(found.inputs) == inputs
+        and specs_of(found.outputs) == outputs
+    ):
+        return True
+    checked[node.name] = node
     return list(node.op.infer(inputs, node.attrs)) == outputs
 
 

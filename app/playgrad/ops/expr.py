@@ -261,7 +261,7 @@ def infer_dtype(expr: Expr, leaves: Sequence[str], _expected: str | None = None)
 
 def argument_dtype(args: Sequence[Expr], leaves: Sequence[str], expected: str | None) -> str:
     """The one dtype that all ``args`` have; untyped constants follow the others."""
-    typed = [arg for arg in args if not _weak(arg)]
+    typed = [arg for arg in args if not is_weak(arg)]
     names = {infer_dtype(arg, leaves, expected) for arg in typed}
     if len(names) > 1:
         raise DTypeError(
@@ -273,14 +273,14 @@ def argument_dtype(args: Sequence[Expr], leaves: Sequence[str], expected: str | 
     return expected or infer_dtype(args[0], leaves, expected)
 
 
-def _weak(expr: Expr) -> bool:
+def is_weak(expr: Expr) -> bool:
     """Whether the dtype of ``expr`` is open because it is made of untyped constants only."""
     if isinstance(expr, Const):
         return expr.dtype is None
     if isinstance(expr, Call):
         result = FUNCTIONS[expr.function].result
         decisive = expr.args[1:] if result == "select" else expr.args
-        return result != "bool" and all(_weak(arg) for arg in decisive)
+        return result != "bool" and all(is_weak(arg) for arg in decisive)
     return False
 
 

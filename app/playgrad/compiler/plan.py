@@ -50,7 +50,7 @@ class PlanBuilder:
     Args:
         segments: the nodes on the device, in the order of execution, cut where other devices
             have to run in between.
-        fetches: tensors to be read after the segment that makes them.
+        fetches: tensors to be read after the segment that makes them, or that sends them.
         reuse_memory, merge_dispatches: False to compare with what does without.
     """
 
@@ -69,6 +69,7 @@ class PlanBuilder:
         self.parts = Dispatches(target, state)
         self.batches: list[Batch] = []
         self.cuts: list[tuple[int, int]] = []  # the batches of each segment
+        self.read: list[list[Tensor]] = []  # what is read after each segment
         self.feeds: dict[Place, Block] = {}
         for segment in segments:
             fed = len(self.parts.feeds)
@@ -84,6 +85,9 @@ class PlanBuilder:
             )
             self.cuts.append((len(self.batches), len(self.batches) + len(batches)))
             self.batches += batches
+            inside = set(segment)
+            self.read.append([tensor for tensor in fetches if tensor.node in inside])
+            self.read[-1] += [node.inputs[0] for node in segment if node.op.name == "send"]
             for tensor, place in list(self.parts.feeds.values())[fed:]:
                 begin, end = self.cuts[-1]
                 self.feeds[place] = Block(device_bytes(tensor.spec), begin, max(begin, end - 1))
@@ -122,13 +126,13 @@ class PlanBuilder:
 
     def _set_lifetimes(self) -> None:
         set_lifetimes(self.parts.blocks, self.batches)
-        for tensor in self.fetches:
-            storage = self.parts.storage[tensor]
-            if storage.block >= 0:
-                # The read follows the segment that makes a fetch.
-                block = self.parts.blocks[storage.block]
-                end = next(last for first, last in self.cuts if block.first < last)
-                block.last = max(block.last, end)
+        # What is read after a segment may have the place of something that an earlier one made.
+        for (_, end), tensors in zip(self.cuts, self.read, strict=True):
+            for tensor in tensors:
+                storage = self.parts.storage[tensor]
+                if storage.block >= 0:
+                    block = self.parts.blocks[storage.block]
+                    block.last = max(block.last, end)
 
     def _place_feeds(self) -> list[int]:
         """Give what is fed its place; returns the sizes of the buffers.

@@ -138,9 +138,19 @@ def test_fifty_steps_are_those_of_one_device(strategy: Strategy, alone: Any) -> 
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("strategy", [DataParallel(2), Pipeline(2, 2)], ids=str)
-def test_fifty_steps_on_gpus(strategy: Strategy, alone: Any) -> None:
-    check_equal(trained(small, strategy, device="gpu"), alone(small))
+@pytest.mark.parametrize(
+    "build, strategy",
+    [
+        (small, DataParallel(2)),
+        (small, Pipeline(2, 2)),
+        pytest.param(mlp, DataParallel(4), marks=pytest.mark.slow),
+        pytest.param(mlp, Pipeline(3, 3, "interleaved"), marks=pytest.mark.slow),
+        pytest.param(mlp, Pipeline(4, 4, "bidirectional"), marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
+def test_fifty_steps_on_gpus(build: Callable[[], pg.Model], strategy: Strategy, alone: Any) -> None:
+    check_equal(trained(build, strategy, device="gpu"), alone(build))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.playground import Playground
+from tests.browser.replay import OPEN_IN_PAGE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Worker
@@ -35,6 +36,16 @@ def blank_page(chromium: Browser, server: str) -> Iterator[Page]:
     yield page
     page.close()
     assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def page(chromium: Browser, server: str) -> Iterator[Page]:
+    """A page with the engine's runner, for `tests.browser.replay.in_page`."""
+    page = chromium.new_page()
+    page.goto(f"{server}/healthz")
+    page.evaluate(OPEN_IN_PAGE)
+    yield page
+    page.close()
 
 
 class Engine:

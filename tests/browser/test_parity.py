@@ -17,7 +17,6 @@ from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.session import Session
 from tests.browser.replay import (
     GPU,
-    OPEN_IN_PAGE,
     Outcome,
     Recording,
     in_page,
@@ -27,22 +26,13 @@ from tests.browser.replay import (
 from tests.compiler.random_programs import Sampled, sampled_programs
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 Array = np.ndarray[Any, Any]
 STEPS = 6
 BATCH = 32
-
-
-@pytest.fixture(scope="module")
-def page(chromium: Browser, server: str) -> Iterator[Page]:
-    page = chromium.new_page()
-    page.goto(f"{server}/healthz")
-    page.evaluate(OPEN_IN_PAGE)
-    yield page
-    page.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,25 +17,16 @@ from playgrad.ops.lowering.conv2d import (
     lower_conv2d_input_gradient,
 )
 from playgrad.ops.lowering.matmul import lower_matmul
-from tests.browser.replay import OPEN_IN_PAGE, Recording, in_page, on_desktop
+from tests.browser.replay import Recording, in_page, on_desktop
 from tests.kernels.harness import QUADS, Array, Lower, make_plan, make_request
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 WINDOW = {"strides": [1, 1], "padding": [[1, 1], [1, 1]]}
 IMAGE, FILTERS, GRADIENT = (4, 20, 20, 16), (3, 3, 16, 32), (4, 20, 20, 32)
-
-
-@pytest.fixture(scope="module")
-def page(chromium: Browser, server: str) -> Iterator[Page]:
-    page = chromium.new_page()
-    page.goto(f"{server}/healthz")
-    page.evaluate(OPEN_IN_PAGE)
-    yield page
-    page.close()
 
 
 @pytest.mark.parametrize(

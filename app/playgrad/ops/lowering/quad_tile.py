@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playgrad.ops.lowering.register_tile import indented
+from playgrad.ops.lowering.register_tile import kernel_parts, row_starts
 
 
 def quad_code(rows: int, columns: int, unrolled: int, places_move: bool) -> dict[str, str]:
@@ -19,21 +19,9 @@ def quad_code(rows: int, columns: int, unrolled: int, places_move: bool) -> dict
         f"let column{j} = min(column + own_columns + {j}u, COLUMNS - 1u) * B_COLUMN;"
         for j in own_columns
     ]
-    starts: list[str] = []
-    for i in own_rows:
-        starts.append(f"let row{i} = row_at(origin{i}, tap_row, tap_column);")
-        starts.append(f"var at{i} = row{i}.x + start;")
-        if places_move:
-            starts.append(f"var place{i} = row{i}.y + first_depth * PLACE_STEP;")
-    results = [f"sum{i}_{j}" for i in range(rows) for j in range(columns)]
+    starts = [line for i in own_rows for line in row_starts(i, places_move)]
     products = [line for k in range(unrolled) for line in _round(rows, columns, k, places_move)]
-    return {
-        "origins": indented(2, origins),
-        "sums": indented(2, (f"var {name} = 0.0;" for name in results)),
-        "starts": indented(4, starts),
-        "products": indented(6, products),
-        "results": ", ".join(results),
-    }
+    return kernel_parts(rows, columns, origins, starts, products)
 
 
 def _round(rows: int, columns: int, k: int, places_move: bool) -> list[str]:

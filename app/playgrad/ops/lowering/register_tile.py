@@ -25,18 +25,34 @@ def tile_code(rows: int, columns: int, places_move: bool) -> dict[str, str]:
     products: list[str] = []
     place = "place{i}" if places_move else "row{i}.y"
     for i in range(rows):
-        starts.append(f"let row{i} = row_at(origin{i}, tap_row, tap_column);")
-        starts.append(f"var at{i} = row{i}.x + start;")
+        starts += row_starts(i, places_move)
         products.append(f"let a{i} = load_a(at{i}, {place.format(i=i)});")
         products.append(f"at{i} += A_STEP;")
         if places_move:
-            starts.append(f"var place{i} = row{i}.y + first_depth * PLACE_STEP;")
             products.append(f"place{i} += PLACE_STEP;")
     # Column by column: one after another, products with the same a{i} make SwiftShader move it
     # about in memory, which costs a tenth of the time.
     for j in range(columns):
         products.append(f"let b{j} = b[at_b + column{j}];")
         products += [f"sum{i}_{j} += a{i} * b{j};" for i in range(rows)]
+    return kernel_parts(rows, columns, origins, starts, products)
+
+
+def row_starts(i: int, places_move: bool) -> list[str]:
+    """Where row ``i`` begins in a tap."""
+    starts = [
+        f"let row{i} = row_at(origin{i}, tap_row, tap_column);",
+        f"var at{i} = row{i}.x + start;",
+    ]
+    if places_move:
+        starts.append(f"var place{i} = row{i}.y + first_depth * PLACE_STEP;")
+    return starts
+
+
+def kernel_parts(
+    rows: int, columns: int, origins: list[str], starts: list[str], products: list[str]
+) -> dict[str, str]:
+    """The parts of a kernel that keeps a tile of ``rows`` x ``columns`` sums, from their lines."""
     results = [f"sum{i}_{j}" for i in range(rows) for j in range(columns)]
     return {
         "origins": indented(2, origins),

@@ -35,8 +35,10 @@ def measured_program(
     stages: Sequence[int],
     micro_batches: int,
     devices: Sequence[str],
+    apart: bool = True,
 ) -> Program:
-    """A training step whose stages are all on one device; on several, each by itself does the same.
+    """A training step whose stages are all on one device; on several, each does the same. A device
+    that is named twice does it twice.
 
     It is a copy of the model that is trained; the model itself stays as it is. The first run, the
     slowest, is over.
@@ -45,6 +47,7 @@ def measured_program(
         stack: what ends the copy's session.
         rows: samples of a micro-batch.
         stages: the stage of each step of the model's structure.
+        apart: each by itself; otherwise they add up their gradients in a ring.
     """
     twin = model.clone()
     session = stack.enter_context(twin.session)
@@ -58,7 +61,7 @@ def measured_program(
     count = 1 + max(stages)
     schedule = tuple(item.entry for item in simulate(gpipe(count, micro_batches)))
     places = tuple((device,) * count for device in devices)
-    layout = Layout(places, schedule, collectives.get("central"), apart=len(devices) > 1)
+    layout = Layout(places, schedule, collectives.get("ring"), apart=apart and len(devices) > 1)
     rewritten = rewrite(take_apart(step.run), batch, layout, "measured")
     session.set_placement(rewritten.placement)
     session.executor.threads = 1  # one operation after the other: their times are added up

@@ -15,10 +15,6 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from playgrad import ops
-from playgrad.graph.graph import Graph
 from playgrad.nn.calls import LayerCall
 from playgrad.nn.layer_costs import outputs_of, size_of
 from playgrad.nn.measured_steps import (
@@ -29,12 +25,10 @@ from playgrad.nn.measured_steps import (
     tasks_named,
 )
 from playgrad.nn.resident import Resident
-from playgrad.parallel import collectives
 from playgrad.parallel.many import StageCost
 from playgrad.parallel.simulator import Machine
 from playgrad.parallel.strategies import named_devices
 from playgrad.runtime.blas import shared_among
-from playgrad.runtime.session import Session
 from playgrad.runtime.timeline import TRANSFERS
 from playgrad.runtime.trace import Event, Trace
 
@@ -46,8 +40,6 @@ REPEATS = 7
 work takes; the median, how much longer it takes as a rule where the machine has other work, too."""
 _FEW, _MANY = 2, 4
 """Micro-batches that are measured. All but the first add to the sums of gradients."""
-_SUMMED = 1 << 18
-"""Elements of a tensor by which adding up is measured: a bucket of gradients."""
 _INPUT = ("inputs", "segment")
 _WORK = (*PASSES, "update")
 
@@ -75,12 +67,17 @@ def measure_step(
     with ExitStack() as stack:
         # Its share of the cores is what each has alone, too.
         stack.enter_context(shared_among(together))
+        own = stack, model, data, rows, stages, few
         programs = [
-            measured_program(stack, model, data, rows, stages, few, named_devices(lanes, kind))
+            measured_program(*own, named_devices(lanes, kind))
             for lanes in range(1, min(together, os.cpu_count() or 1) + 1)
         ]
+        whole = not any(stages)
+        if whole:
+            twice = named_devices(1, kind) * 2
+            programs.append(measured_program(*own, twice, apart=False))
         traces = measure_in_turns(programs, REPEATS)
-        adding = _adding(named_devices(max(2, together), kind))
+        adding = _adding(traces[0], traces.pop()) if whole else 0.0
     machine = Machine() if together == 1 else machine_of(traces)
     return _costs(model, traces[0], rows, stages, min(micro_batches, few), adding), machine
 
@@ -137,20 +134,23 @@ def _costs(
             for direction in ("forward", "backward")
         )
     )
-    update = min(_seconds(tasks_named(trace, ["update"])) for trace in traces)
-    found = min(_seconds(tasks_named(trace, _INPUT)) for trace in traces)
+    update, found = _least(traces, ["update"]), _least(traces, _INPUT)
     parameters, activations = _parameters(model, stages), _activations(model, stages, rows)
     whole = max(sum(parameters), 1)
     return [
-        StageCost(f, b, update * p / whole, p, a, 0.0 if stage else found, adding * p)
+        StageCost(f, b, update * p / whole, p, a, 0.0 if stage else found, adding)
         for stage, (f, b, p, a) in enumerate(
             zip(forward, backward, parameters, activations, strict=True)
         )
     ]
 
 
-def _seconds(events: Sequence[Event]) -> float:
-    return sum(event.end - event.start for event in events)
+def _least(traces: Sequence[Trace], tasks: Sequence[str]) -> float:
+    """Seconds of the work in tasks of these names, at best."""
+    return min(
+        sum(e.end - e.start for e in tasks_named(trace, tasks) if e.kind not in TRANSFERS)
+        for trace in traces
+    )
 
 
 def _parameters(model: Model, stages: Sequence[int]) -> list[int]:
@@ -179,23 +179,7 @@ def _activations(model: Model, stages: Sequence[int], rows: int) -> list[int]:
     return crossing
 
 
-def _adding(devices: Sequence[str]) -> float:
-    """Seconds of adding up a byte that ``devices``, all at the same time, receive in a ring."""
-    graph = Graph()
-    with graph.as_default():
-        start = ops.placeholder("float32", [_SUMMED])
-        own = []
-        for device in devices:
-            with graph.device(device), graph.task("prepare"):
-                own.append(start + 1.0)
-        with graph.task("sum"):
-            sums = collectives.get("ring").all_reduce(own, devices)
-    received, seconds = 1, []
-    with Session(graph, devices[0]) as session:
-        for _ in range(1 + REPEATS):
-            trace = Trace()
-            session.run([t.node for t in sums], {start: np.ones(_SUMMED, np.float32)}, trace=trace)
-            events = [event for event in trace.events if event.name.split()[1].startswith("sum")]
-            received = sum(event.bytes for event in events if event.kind == "receive")
-            seconds.append(_seconds([event for event in events if event.kind not in TRANSFERS]))
-    return min(seconds) / received
+def _adding(alone: Sequence[Trace], twice: Sequence[Trace]) -> float:
+    """Seconds in which one of two adds up their gradients: by how much longer updates take where a
+    device does what both do."""
+    return max(0.0, _least(twice, ["update"]) / 2 - _least(alone, ["update"]))

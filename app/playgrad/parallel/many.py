@@ -27,7 +27,7 @@ class StageCost:
         parameters: bytes of its gradients.
         activations: bytes of a micro-batch that it hands to the next stage.
         input: seconds to find the samples of a step.
-        adding: seconds to add as many bytes as it has gradients to those of another device.
+        adding: seconds to add its gradients to those of another device.
     """
 
     forward: float

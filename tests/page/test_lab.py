@@ -43,8 +43,8 @@ class LabHooks(Hooks):
     def new_trace(self) -> Trace | None:
         return self.lab.new_trace()
 
-    def traced(self, trace: Trace) -> None:
-        self.reports.append(self.lab.report(trace))
+    def traced(self, trace: Trace, steps: int, seconds: float) -> None:
+        self.reports.append(self.lab.report(trace, steps, seconds))
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +100,10 @@ def test_a_report_names_the_devices_their_work_and_their_memory() -> None:
     assert {event["device"] for event in report["events"]} == devices
     assert {entry["device"] for entry in report["timeline"]["devices"]} == devices
     assert {event["kind"] for event in report["events"]} <= KINDS
-    assert report["timeline"]["bytes_moved"] > 0
+    assert report["steps"] == 1
+    # Gradients in a ring; of two devices the loss, as part of the mean and whether it is finite.
+    ring = 2 * (len(devices) - 1) * 4 * model.count_params()
+    assert ring <= report["timeline"]["bytes_moved"] <= ring + 2 * 12
     assert report["bubble_formula"] is None
     whole = 1000 * report["timeline"]["seconds"]
     for event in report["events"]:
@@ -222,6 +225,20 @@ def test_asynchronous_training_tells_what_it_moves() -> None:
     to_replicas = [e["bytes"] for e in moved if e["device"] != "cpu:0 (weights)"]
     assert all(size >= parameters for size in to_replicas)
     assert reports[-1]["timeline"]["bytes_moved"] == sum(to_server) + sum(to_replicas)
+    assert reports[-1]["steps"] == len(to_server)  # two of each replica
+    model.close()
+
+
+@pytest.mark.parametrize(("every", "steps"), [(3, 3), (100, 1)])
+def test_local_sgd_counts_its_mean_as_often_as_it_is_made(every: int, steps: int) -> None:
+    lab = Lab.of({"strategy": "local", "devices": 2, "every": every, "steps": 40})
+    reports, model = train(lab)
+    mean = 2 * 4 * model.count_params() if steps == every else 0
+    for report in reports:
+        assert report["steps"] == steps
+        assert report["timeline"]["bytes_moved"] == mean + 4 * steps  # whether losses are finite
+        assert report["seconds"] >= report["timeline"]["seconds"]
+    assert reports
     model.close()
 
 

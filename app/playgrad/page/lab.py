@@ -212,9 +212,10 @@ class Lab:
         self.wanted = False
         return Trace() if wanted else None
 
-    def report(self, trace: Trace) -> Event:
-        """What the page shows of a traced step. Times of events are milliseconds from its
-        beginning; ``bubble_formula`` is None where there is no pipeline."""
+    def report(self, trace: Trace, steps: int, seconds: float) -> Event:
+        """What the page shows of a traced step, or of ``steps`` that were traced together and took
+        ``seconds`` with all that is done for them. Times of events are milliseconds from the first
+        one's beginning; ``bubble_formula`` is None where there is no pipeline."""
         formula = None
         if isinstance(self._trained, Pipeline):
             pipe = self._trained
@@ -224,6 +225,8 @@ class Lab:
         origin = events[0].start if events else 0.0
         return {
             "kind": "trace",
+            "steps": steps,
+            "seconds": seconds,
             "timeline": timeline(trace).as_dict(),
             "bubble_formula": formula,
             "memory": memory_in_use(),

@@ -44,7 +44,9 @@ class LabHooks(Hooks):
         return self.lab.new_trace()
 
     def traced(self, trace: Trace, steps: int, seconds: float) -> None:
-        self.reports.append(self.lab.report(trace, steps, seconds))
+        report = self.lab.report(trace, steps, seconds)
+        if report is not None:
+            self.reports.append(report)
 
 
 @pytest.fixture(autouse=True)
@@ -193,6 +195,17 @@ def test_a_step_is_traced_on_demand() -> None:
     assert [number + 1 for number, was in enumerate(wanted) if was] == [2, 10]
     lab.wanted = True
     assert [lab.new_trace() is not None for _ in range(3)] == [True, False, False]
+
+
+def test_the_end_of_training_does_not_take_the_place_of_a_whole_round() -> None:
+    lab = Lab.of({"strategy": "local", "devices": 2, "every": 8})
+    for steps, told in ((8, True), (3, False), (8, True)):
+        lab.new_trace()
+        assert (lab.report(Trace(), steps, 0.1) is not None) == told
+    lab.wanted = True
+    lab.new_trace()
+    report = lab.report(Trace(), 3, 0.1)
+    assert report is not None and report["steps"] == 3
 
 
 def test_a_delayed_device_is_held_up() -> None:

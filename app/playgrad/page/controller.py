@@ -57,8 +57,9 @@ class PageHooks(Hooks):
 
     def traced(self, trace: Trace, steps: int, seconds: float) -> None:
         lab = self.controller.lab
-        if lab is not None:
-            _emit(lab.report(trace, steps, seconds))
+        report = None if lab is None else lab.report(trace, steps, seconds)
+        if report is not None:
+            _emit(report)
 
     def poll(self) -> list[Request]:
         sys.stdout.flush()

@@ -135,6 +135,25 @@ def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None
     expect(legend).to_contain_text("gradient", timeout=PATIENCE_MS)
 
 
+def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage) -> None:
+    lab.choose("async", 2)
+    lab.run_in_lab()
+    legend = lab.page.locator(".graph-legend li")
+    expect(legend).to_have_text(
+        ["cpu:0", "cpu:0 (weights)", "cpu:1", "control"], timeout=PATIENCE_MS
+    )
+    colours = {
+        name: lab.page.locator(f'[data-id="scope:{name}"]').get_attribute("data-colour")
+        for name in ("replica_0", "replica_1", "sgd", "train")
+    }
+    assert colours == {
+        "replica_0": "device-0",
+        "replica_1": "device-2",
+        "sgd": "device-1",
+        "train": "device-1",
+    }
+
+
 def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
     """Each device has a worker and a GPUDevice of its own; the losses are those of one."""
     lab.at("lab-kind").select_option("gpu")

@@ -15,7 +15,7 @@ from playgrad.compiler.place import Policy
 from playgrad.devices import registry
 from playgrad.errors import GraphError
 from playgrad.graph.graph import reset_default_graph
-from playgrad.page.graph_view import graph_view
+from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.lab import PROGRAM, SINGLE, Lab, choices, titled
 from playgrad.parallel import bubble_formula, collectives, named
 from playgrad.parallel.schedules import SCHEDULES
@@ -116,6 +116,39 @@ def test_the_graph_of_a_rewritten_step_shows_its_devices() -> None:
     view = graph_view(model.training_targets, model.session.policy, "main.py")
     assert {node["device"] for node in view["nodes"]} == {"cpu:0", "cpu:1", "cpu:2"}
     assert {"send", "receive"}.isdisjoint(node["op"] for node in view["nodes"])
+    model.close()
+
+
+def test_the_graph_of_an_asynchronous_step_shows_server_and_replicas() -> None:
+    _, model = train(Lab.of({"strategy": "async", "devices": 2, "steps": 6}))
+    assert model.parameter_server is not None
+    view = asynchronous_view(model.parameter_server, model.session.policy, "main.py")
+    json.dumps(view)
+    device = {node["name"]: node["device"] for node in view["nodes"]}
+    assert len(device) == len(view["nodes"])
+    own, first, second = "cpu:0 (weights)", "cpu:0", "cpu:1"
+    for name, where in device.items():
+        scope = name.partition("/")[0]
+        assert where == {"replica_0": first, "replica_1": second}.get(scope, own), name
+    assert set(device.values()) == {own, first, second}
+    # The same is computed on both; the update only where the weights are.
+    assert sum(where == first for where in device.values()) == list(device.values()).count(second)
+    updates = {node["device"] for node in view["nodes"] if node["phase"] == "update"}
+    assert updates == {own}
+    for edge in view["edges"]:
+        assert edge["from"] in device and edge["to"] in device
+    # Each replica is told all weights, and the server is given each gradient by both.
+    across = {(e["from"], e["to"]) for e in view["edges"] if device[e["from"]] != device[e["to"]]}
+    weights = {v.name.removesuffix(":0") for v in model.trainable_variables}
+    for number in (0, 1):
+        told = {(name, f"replica_{number}/{name}") for name in weights}
+        assert told < across
+        scope = f"replica_{number}/"
+        gradients = [a for a, b in across if a.startswith(scope) and device[b] == own]
+        assert len(gradients) > len(weights)  # and the loss
+    # Trained on one device afterwards, it is the model's own step again.
+    model.fit(X, LABELS, batch_size=16, verbose=0)
+    assert model.parameter_server is None
     model.close()
 
 

@@ -17,7 +17,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.build import add_node, expect_dtype
-from playgrad.ops.expr import select
+from playgrad.ops.functions import select
 from playgrad.ops.lowering.pool2d import (
     lower_max_pool2d,
     lower_max_pool2d_gradient,

@@ -21,7 +21,7 @@ from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.io import decode, encode
 from playgrad.page.faults import FILE, describe
-from playgrad.page.graph_view import graph_view
+from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.output import Stream
@@ -232,6 +232,8 @@ class Controller:
 
     def _graph(self) -> dict[str, Any]:
         model = self._trained()
+        if model.parameter_server is not None:
+            return asynchronous_view(model.parameter_server, model.session.policy, FILE)
         return graph_view(model.training_targets, model.session.policy, FILE)
 
     def emit_graph(self) -> None:

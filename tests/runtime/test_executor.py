@@ -6,6 +6,7 @@ import json
 import random
 import threading
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -237,6 +238,20 @@ class TestDevices:
             executor.run(segments_of([first, *after], ["cpu:1", *DEVICES]))
         finally:
             executor.close()
+
+    def test_are_woken_for_what_a_heavy_task_was_needed_for(self):
+        done, ran = threading.Event(), []
+        tasks = [
+            Task("heavy", "cpu:0", lambda: done.wait(PATIENCE) and None, heavy=True),
+            Task("light", "cpu:0", done.set),
+            *(Task(name, "", partial(ran.append, name), (0,)) for name in "ab"),
+        ]
+        executor = Executor(threads=2)
+        try:
+            executor.run(segments_of(tasks, ["", "", *DEVICES[:2]]))
+        finally:
+            executor.close()
+        assert sorted(ran) == ["a", "b"]
 
     def test_a_chain_over_them_stays_on_one_thread(self):
         """Who has ended what another device waits for does that, too: nobody is woken for it."""

@@ -4,7 +4,7 @@ import { batch, effect, signal, untracked } from "../vendor/preact.js";
 import { EngineClient, EngineFailure, Request } from "./engine-client.js";
 import { receive } from "./engine-events.js";
 import * as format from "./format.js";
-import { beginLabRun } from "./lab-runs.js";
+import { beginLabRun, labRunEnded } from "./lab-runs.js";
 import * as store from "./store.js";
 
 /**
@@ -141,6 +141,7 @@ function interrupt(why) {
     store.intent.value = null;
     store.runState.value = "stopped";
     store.engine.value = "starting";
+    labRunEnded("stopped");
   }));
 }
 

@@ -55,10 +55,11 @@ class PageHooks(Hooks):
         lab = self.controller.lab
         return None if lab is None else lab.new_trace()
 
-    def traced(self, trace: Trace) -> None:
+    def traced(self, trace: Trace, steps: int, seconds: float) -> None:
         lab = self.controller.lab
-        if lab is not None:
-            _emit(lab.report(trace))
+        report = None if lab is None else lab.report(trace, steps, seconds)
+        if report is not None:
+            _emit(report)
 
     def poll(self) -> list[Request]:
         sys.stdout.flush()

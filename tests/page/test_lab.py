@@ -43,8 +43,10 @@ class LabHooks(Hooks):
     def new_trace(self) -> Trace | None:
         return self.lab.new_trace()
 
-    def traced(self, trace: Trace) -> None:
-        self.reports.append(self.lab.report(trace))
+    def traced(self, trace: Trace, steps: int, seconds: float) -> None:
+        report = self.lab.report(trace, steps, seconds)
+        if report is not None:
+            self.reports.append(report)
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +102,10 @@ def test_a_report_names_the_devices_their_work_and_their_memory() -> None:
     assert {event["device"] for event in report["events"]} == devices
     assert {entry["device"] for entry in report["timeline"]["devices"]} == devices
     assert {event["kind"] for event in report["events"]} <= KINDS
-    assert report["timeline"]["bytes_moved"] > 0
+    assert report["steps"] == 1
+    # Gradients in a ring; of two devices the loss, as part of the mean and whether it is finite.
+    ring = 2 * (len(devices) - 1) * 4 * model.count_params()
+    assert ring <= report["timeline"]["bytes_moved"] <= ring + 2 * 12
     assert report["bubble_formula"] is None
     whole = 1000 * report["timeline"]["seconds"]
     for event in report["events"]:
@@ -192,6 +197,17 @@ def test_a_step_is_traced_on_demand() -> None:
     assert [lab.new_trace() is not None for _ in range(3)] == [True, False, False]
 
 
+def test_the_end_of_training_does_not_take_the_place_of_a_whole_round() -> None:
+    lab = Lab.of({"strategy": "local", "devices": 2, "every": 8})
+    for steps, told in ((8, True), (3, False), (8, True)):
+        lab.new_trace()
+        assert (lab.report(Trace(), steps, 0.1) is not None) == told
+    lab.wanted = True
+    lab.new_trace()
+    report = lab.report(Trace(), 3, 0.1)
+    assert report is not None and report["steps"] == 3
+
+
 def test_a_delayed_device_is_held_up() -> None:
     lab = Lab.of({"strategy": "sync", "devices": 2, "delays": [0, 20], "steps": 6})
     reports, model = train(lab)
@@ -255,6 +271,20 @@ def test_asynchronous_training_tells_what_it_moves() -> None:
     to_replicas = [e["bytes"] for e in moved if e["device"] != "cpu:0 (weights)"]
     assert all(size >= parameters for size in to_replicas)
     assert reports[-1]["timeline"]["bytes_moved"] == sum(to_server) + sum(to_replicas)
+    assert reports[-1]["steps"] == len(to_server)  # two of each replica
+    model.close()
+
+
+@pytest.mark.parametrize(("every", "steps"), [(3, 3), (100, 1)])
+def test_local_sgd_counts_its_mean_as_often_as_it_is_made(every: int, steps: int) -> None:
+    lab = Lab.of({"strategy": "local", "devices": 2, "every": every, "steps": 40})
+    reports, model = train(lab)
+    mean = 2 * 4 * model.count_params() if steps == every else 0
+    for report in reports:
+        assert report["steps"] == steps
+        assert report["timeline"]["bytes_moved"] == mean + 4 * steps  # whether losses are finite
+        assert report["seconds"] >= report["timeline"]["seconds"]
+    assert reports
     model.close()
 
 

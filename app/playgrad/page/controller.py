@@ -199,11 +199,16 @@ class Controller:
         return {"filename": f"weights.{kind}", "bytes": encode(weights, kind)}
 
     def _on_import(self, request: Request) -> dict[str, Any]:
-        payload = request.get("payload")
-        if not payload:
-            raise CheckpointError(f"{request.get('name', 'the file')} is empty.")
-        weights = decode(payload)
-        self._trained().set_weights(weights)
+        model, payload = self._trained(), request.get("payload")
+        try:
+            if not payload:
+                raise CheckpointError("the file is empty.")
+            weights = decode(payload)
+            model.set_weights(weights)
+        except CheckpointError as error:
+            error.message = f"{request['name']}: {error.message}"
+            error.hint = error.hint or "Save it again, or choose another: .safetensors or .npz."
+            raise
         return {"names": sorted(weights)}
 
     def _on_placement(self, request: Request) -> dict[str, Any]:

@@ -37,14 +37,16 @@ class DeviceTime:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A traced step.
+    """A traced step, or some that are done together.
 
     Attributes:
         seconds: from its first event to the end of its last.
+        steps: how many.
     """
 
     seconds: float
     devices: tuple[DeviceTime, ...]
+    steps: int = 1
 
     @property
     def bubble(self) -> float:
@@ -68,6 +70,7 @@ class Timeline:
     def as_dict(self) -> dict[str, Any]:
         """Plain data; seconds and bytes."""
         return {
+            "steps": self.steps,
             "seconds": self.seconds,
             "bubble": self.bubble,
             "communication": self.communication,
@@ -86,12 +89,15 @@ class Timeline:
 
     def text(self) -> str:
         """A table for people."""
+        if not self.devices:
+            return "no step was traced: training ended before its last one"
         # What "cpu:0 (weights)" does is done by cpu:0.
         places = len({device.device.partition(" ")[0] for device in self.devices})
+        what = "a step of" if self.steps == 1 else f"{self.steps} steps together, of"
         noun = "device" if places == 1 else "devices"
         width = max((len(device.device) for device in self.devices), default=0)
         lines = [
-            f"a step of {1000 * self.seconds:.2f} ms on {places} {noun}: "
+            f"{what} {1000 * self.seconds:.2f} ms on {places} {noun}: "
             f"idle {self.bubble:.0%}, moving tensors {self.communication:.0%}, "
             f"{self.bytes_moved:,} bytes moved"
         ]
@@ -105,14 +111,14 @@ class Timeline:
 def timeline(trace: Trace) -> Timeline:
     """The times of the events of ``trace``."""
     if not trace.events:
-        return Timeline(0.0, ())
+        return Timeline(0.0, (), trace.steps)
     start = min(event.start for event in trace.events)
     end = max(event.end for event in trace.events)
     by_device: dict[str, list[Event]] = {}
     for event in sorted(trace.events, key=lambda event: event.start):
         by_device.setdefault(event.device, []).append(event)
     times = [_device_time(name, events, end - start) for name, events in sorted(by_device.items())]
-    return Timeline(end - start, tuple(times))
+    return Timeline(end - start, tuple(times), trace.steps)
 
 
 def _device_time(device: str, events: list[Event], whole: float) -> DeviceTime:

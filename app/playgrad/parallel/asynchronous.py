@@ -160,6 +160,13 @@ class ParameterServer:
             self.close()
             raise
 
+    @property
+    def told(self) -> list[Tensor]:
+        """What replicas take from the server for each batch: the weights, and the number of the
+        batch, and of what is drawn for it, in the place of the counters."""
+        draws = [] if self.draws is None else [self.draws]
+        return [*self.weights, self.counter, *draws]
+
     def run(self, updates: int, stop: Callable[[], bool]) -> int:
         """Apply so many gradients; returns how many, which after a stop may be fewer.
 
@@ -232,7 +239,7 @@ class ParameterServer:
             name = f"weights {self.version}"
             self._moved(name, self.own_name, client.device, start, read, arrays)
             number = np.asarray(self.drawn, np.uint32)
-            feeds: dict[Tensor, Array] = {**weights, self.counter: number}
+            feeds = {tensor: weights.get(tensor, number) for tensor in self.told}
             if self.draws is not None:
                 feeds[self.draws] = np.asarray(self.drawn + self.ahead, np.uint32)
             self.drawn += 1

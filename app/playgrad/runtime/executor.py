@@ -50,12 +50,17 @@ def _nothing() -> None:
 class SegmentTask(Task):
     """A device's segment: ``steps(queued, trace)`` begins work and yields what is to be waited for
     before it goes on. It notes its own events. ``give_up`` is called when it does not come to an
-    end and nobody waits for it any more."""
+    end and nobody waits for it any more.
+
+    ``behind`` is the device's earlier segment, one of ``after``. A device does its segments in
+    order, so it may be given this one when that has begun: without a trace, steps begin all of
+    their work before they yield."""
 
     work: Callable[[], None] = _nothing
     give_up: Callable[[], None] = _nothing
     steps: Callable[[float, Trace | None], Generator[Pending, None, None]] = field(kw_only=True)
     segment: Segment | None = None
+    behind: int | None = None
 
 
 def default_threads() -> int:
@@ -174,6 +179,11 @@ class _Run:
         self.last_end = time.perf_counter()
         devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
         self.several = len(devices) > 1
+        self.next = {
+            task.behind: number
+            for number, task in enumerate(tasks)
+            if isinstance(task, SegmentTask) and task.behind is not None
+        }
 
     def run(self) -> None:
         try:
@@ -218,8 +228,11 @@ class _Run:
 
     def _do(self, number: int) -> None:
         """On the calling thread: the whole task, or in a page its first part."""
-        if self.several and isinstance(self.tasks[number], SegmentTask):
+        task = self.tasks[number]
+        if self.several and isinstance(task, SegmentTask):
             self._advance(number, self._steps(number))
+            if number in self.parked and self.trace is None and not self.executor.delays:
+                self._begun(number)
         else:
             self._whole(number)
             self._finished(number)
@@ -257,13 +270,26 @@ class _Run:
                 return
         self._finished(number)
 
+    def _begun(self, number: int) -> None:
+        follower = self.next.get(number)
+        if follower is not None and self.table.passed(number, follower):
+            self.queued[follower] = time.perf_counter()
+            self.ready.append(follower)
+
     def _collect(self) -> None:
         for future in [future for future in self.running if future.done()]:
             number = self.running.pop(future)
             future.result()
             self._finished(number)
-        for number in [n for n, (_, pending) in self.parked.items() if pending.done()]:
-            self._advance(number, self.parked.pop(number)[0])
+        waiting: set[str] = set()
+        for number, (steps, pending) in list(self.parked.items()):
+            # A device's segments end in order, or an error could hide behind those that it causes.
+            device = self.tasks[number].device
+            if device in waiting or not pending.done():
+                waiting.add(device)
+            else:
+                del self.parked[number]
+                self._advance(number, steps)
 
     def _finished(self, number: int) -> None:
         self.last_end = time.perf_counter()

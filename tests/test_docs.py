@@ -10,7 +10,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.devices import registry
+from playgrad.devices import logical
 from playgrad.graph.opdef import Sample, lookup
 from playgrad.ops import expr
 from playgrad.ops.define import elementwise
@@ -65,7 +65,7 @@ def test_guide_to_operations() -> None:
 def test_guide_to_several_devices(
     block: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(registry, "_wanted", dict(registry._wanted))
+    monkeypatch.setattr(logical, "_wanted", dict(logical._wanted))
     with pg.Graph().as_default():
         names: dict[str, object] = {}
         exec(block, names)

@@ -13,7 +13,8 @@ from playgrad.graph.opdef import Array
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops import expr as e
 from playgrad.ops.evaluate import evaluate, full, prepare
-from playgrad.ops.expr import Expr, Leaf, select
+from playgrad.ops.expr import Expr, Leaf
+from playgrad.ops.functions import select
 from tests.test_expr import expressions
 
 SHAPES: list[tuple[int, ...]] = [(), (1,), (4,), (3, 4), (3, 1), (2, 3, 4)]

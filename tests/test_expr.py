@@ -16,7 +16,8 @@ from playgrad.graph.opdef import lookup
 from playgrad.ops import expr as e
 from playgrad.ops import placeholder, wgsl
 from playgrad.ops.evaluate import evaluate
-from playgrad.ops.expr import FUNCTIONS, Call, Cast, Const, Expr, Leaf
+from playgrad.ops.expr import Call, Cast, Const, Expr, Leaf
+from playgrad.ops.functions import FUNCTIONS
 from playgrad.runtime.session import Session
 
 X, Y = Leaf(0), Leaf(1)

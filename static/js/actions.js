@@ -3,8 +3,16 @@
 import { batch, effect, signal, untracked } from "../vendor/preact.js";
 import { EngineClient, EngineFailure, Request } from "./engine-client.js";
 import { receive } from "./engine-events.js";
-import { beginLabRun } from "./lab-runs.js";
+import * as format from "./format.js";
+import { beginLabRun, labRunEnded } from "./lab-runs.js";
 import * as store from "./store.js";
+
+/**
+ * Files with more bytes than this, and than these many times the weights in float32, are not read at
+ * all; in smaller ones what does not fit is named.
+ */
+const LEAST_LIMIT = 64 << 20;
+const MOST_TIMES = 4;
 
 const client = new EngineClient(receive);
 
@@ -133,6 +141,7 @@ function interrupt(why) {
     store.intent.value = null;
     store.runState.value = "stopped";
     store.engine.value = "starting";
+    labRunEnded("stopped");
   }));
 }
 
@@ -182,10 +191,30 @@ export async function exportWeights(format) {
 
 /** @param {File} file @returns {Promise<string[]>} names of the variables that were set */
 export async function importWeights(file) {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  const { names } = await told(client.request(Request.IMPORT, { name: file.name }, bytes));
+  const { names } = await told(sendWeights(file));
   return names;
 }
+
+/** @param {File} file @returns {Promise<import("./engine-client.js").EngineEvent>} */
+async function sendWeights(file) {
+  const most = MOST_TIMES * 4 * (store.fit.value?.parameters ?? 0) + LEAST_LIMIT;
+  if (file.size > most) {
+    throw fileProblem(`${file.name} has ${format.bytes(file.size)}, many times as much as all weights of this network. `
+      + "Choose a file that was saved from a network with the same layers.");
+  }
+  /** @type {ArrayBuffer} */
+  let content;
+  try {
+    content = await file.arrayBuffer();
+  } catch (problem) {
+    throw fileProblem(`${file.name} could not be read: ${/** @type {Error} */ (problem).message} Choose it again.`);
+  }
+  return client.request(Request.IMPORT, { name: file.name }, new Uint8Array(content));
+}
+
+/** @param {string} message */
+const fileProblem = (message) =>
+  new EngineFailure({ type: "CheckpointError", message, line: null, op: null });
 
 /**
  * Show a failure in the error panel too, and pass it on.

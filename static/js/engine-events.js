@@ -145,8 +145,8 @@ const handlers = {
     labFitNamed(title, devices, held_up);
   },
 
-  [PythonEvent.TRACE]({ timeline, events, bubble_formula, memory }) {
-    labTraced({ timeline, events, bubble_formula, memory });
+  [PythonEvent.TRACE]({ steps, seconds, timeline, events, bubble_formula, memory }) {
+    labTraced({ steps, timeline, events, bubble_formula, memory }, seconds);
   },
 
   [PythonEvent.TUNING]({ kernels, measured, wanted }) {

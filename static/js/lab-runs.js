@@ -13,8 +13,10 @@ let nextId = 1;
 let isUnderWay = false;
 /** Whether the program itself says with which strategy each of its models trains. */
 let isPrograms = false;
-/** When the start was over. @type {{step: number, seconds: number} | null} */
+/** When the start was over, later by what was traced. @type {{step: number, seconds: number} | null} */
 let since = null;
+/** What was last told. @type {{step: number, seconds: number} | null} */
+let latest = null;
 
 /** Note a new run with the present settings. @returns {Record<string, unknown>} its run options */
 export function beginLabRun() {
@@ -63,25 +65,31 @@ export function labFitNamed(title, devices, isHeldUp) {
   change({ isHeldUp });
 }
 
-/** @param {string} device */
-export function labFitBegan(device) {
-  since = null;
-  change({ device: device.split(":")[0], msPerStep: null });
+/** What a fit before it left in the same run makes room. @param {string} name of its device */
+export function labFitBegan(name) {
+  since = latest = null;
+  const device = name.split(":")[0];
+  change({ device, msPerStep: null, loss: null, steps: [], losses: [], trace: null, report: {} });
 }
 
 /** @param {number} step @param {number} seconds */
 export function labProgress(step, seconds) {
   if (!isUnderWay) return;
   const whole = store.fit.value?.total_steps ?? 0;
+  latest = { step, seconds };
   if (!since) {
-    if (step >= START * whole) since = { step, seconds };
+    if (step >= START * whole) since = latest;
   } else if (step > since.step) {
     change({ msPerStep: (1000 * (seconds - since.seconds)) / (step - since.step) });
   }
 }
 
-/** @param {Trace} trace */
-export function labTraced(trace) {
+/** @param {Trace} trace @param {number} seconds what it took: such steps are slow, and do not count */
+export function labTraced(trace, seconds) {
+  if (since && latest && since.step + trace.steps <= latest.step) {
+    since = { step: since.step + trace.steps, seconds: since.seconds + seconds };
+    labProgress(latest.step, latest.seconds);
+  }
   change({ trace });
 }
 

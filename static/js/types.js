@@ -49,8 +49,8 @@
  *            received: number}} DeviceTime seconds and bytes
  * @typedef {{seconds: number, bubble: number, communication: number, bytes_moved: number,
  *            devices: DeviceTime[]}} Timeline
- * @typedef {{timeline: Timeline, events: TraceEvent[], bubble_formula: number | null,
- *            memory: Record<string, number>}} Trace
+ * @typedef {{steps: number, timeline: Timeline, events: TraceEvent[], bubble_formula: number | null,
+ *            memory: Record<string, number>}} Trace `steps`: how many were traced together
  * @typedef {{updates?: Record<string, number>, mean_staleness?: number,
  *            lost?: Record<string, string>}} ParallelReport what a strategy has to tell of a run
  * @typedef {{headline: string, seconds: number, seconds_alone: number, bytes_moved: number,

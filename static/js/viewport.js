@@ -2,6 +2,8 @@
 
 const CLOSEST = 3;
 const CLICK_SLACK = 4;
+/** Pixels at the bottom that the legend lies over. */
+const FOOT = 34;
 
 /** @typedef {import("./graph-layout.js").Box} Box */
 
@@ -46,7 +48,7 @@ export class Viewport {
    * @param {number} [smallest] the least scale; where all does not fit in it, the beginning is shown
    */
   fit({ width, height }, smallest = 0) {
-    const room = this.#svg.getBoundingClientRect();
+    const room = this.#room();
     if (!width || !height || !room.width) return;
     const whole = Math.min(1.1, room.width / width, room.height / height);
     this.scale = Math.max(whole, smallest);
@@ -58,7 +60,7 @@ export class Viewport {
 
   /** @param {number} factor @param {{x: number, y: number}} [about] in pixels of the view */
   zoom(factor, about) {
-    const room = this.#svg.getBoundingClientRect();
+    const room = this.#room();
     const { x, y } = about ?? { x: room.width / 2, y: room.height / 2 };
     const scale = Math.min(CLOSEST, Math.max(this.#farthest, this.scale * factor));
     this.x = x - ((x - this.x) * scale) / this.scale;
@@ -76,10 +78,15 @@ export class Viewport {
 
   /** Move as little as needed to see a box. @param {Box} box */
   show({ x, y, width, height }) {
-    const room = this.#svg.getBoundingClientRect();
+    const room = this.#room();
     this.x += nudge(this.x + x * this.scale, (width / 2) * this.scale + 12, room.width);
     this.y += nudge(this.y + y * this.scale, (height / 2) * this.scale + 12, room.height);
     this.#apply();
+  }
+
+  #room() {
+    const { width, height } = this.#svg.getBoundingClientRect();
+    return { width, height: Math.max(0, height - FOOT) };
   }
 
   #apply() {

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
-# Tasks that note when they begin and end. One whose `until` was not called for takes 60 s, and then
-# the run ends with a `DeviceTimeoutError`.
+# Tasks that note when they begin and end. If the `until` of one never comes true, the run ends with
+# a `DeviceTimeoutError` after 60 s.
 TASKS = """
-from playgrad.runtime.executor import Executor, SegmentTask
+from playgrad.runtime.executor import Executor
+from playgrad.runtime.tasks import SegmentTask
 
 log = []
 
 class Until:
-    def __init__(self, condition, fails=None):
+    def __init__(self, condition):
         self.condition = condition
     def done(self):
         return self.condition()
@@ -52,7 +53,7 @@ executor.run([
 print(", ".join(log))
 """
     assert finish(engine, TASKS + source) == (
-        "one begins, two begins, one ends, other begins, two ends, other ends"
+        "one begins, two begins, one ends, other begins, other ends, two ends"
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.test_page_controls import STUBBORN
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -133,6 +134,25 @@ def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None
     lab.run_in_lab()
     assert lab.at("graph-colours").input_value() == "phase"
     expect(legend).to_contain_text("gradient", timeout=PATIENCE_MS)
+
+
+def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage) -> None:
+    lab.choose("async", 2)
+    lab.run_in_lab()
+    legend = lab.page.locator(".graph-legend li")
+    expect(legend).to_have_text(
+        ["cpu:0", "cpu:0 (weights)", "cpu:1", "control"], timeout=PATIENCE_MS
+    )
+    colours = {
+        name: lab.page.locator(f'[data-id="scope:{name}"]').get_attribute("data-colour")
+        for name in ("replica_0", "replica_1", "sgd", "train")
+    }
+    assert colours == {
+        "replica_0": "device-0",
+        "replica_1": "device-2",
+        "sgd": "device-1",
+        "train": "device-1",
+    }
 
 
 def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
@@ -268,6 +288,64 @@ def test_a_program_that_trains_nothing_is_told(lab: LabPage) -> None:
         assert [each.endswith(", changed") for each in programs] == [True, True]
     finally:
         lab.write(PROGRAM)
+
+
+def test_a_run_of_two_fits_shows_the_second(lab: LabPage) -> None:
+    """Not the step of the first beside the curve of the second, which is too short to be traced."""
+    shorter = PROGRAM.replace(
+        "model.fit(", "model.fit(x, (x[:, 0] > 0).astype(np.int32), epochs=9)\nmodel.fit("
+    )
+    lab.write(
+        shorter.replace("epochs=100_000", "epochs=1").replace("batch_size=16", "batch_size=64")
+    )
+    try:
+        lab.at("lab-strategy").select_option("sync")
+        lab.fill("lab-steps", 0)
+        run = lab.run_in_lab()
+        assert run[WAITING] == run[MOVED] == "–"
+        lab.at("lab-run-row").last.get_by_role("button", name="Data parallel").click()
+        expect(lab.page.locator(".lab-timeline")).to_contain_text("over before a step was measured")
+    finally:
+        lab.write(PROGRAM)
+
+
+def test_a_run_whose_python_did_not_stop_has_ended(lab: LabPage) -> None:
+    """What runs in the other tab afterwards is not taken for it."""
+    lab.choose("single")
+    lab.write(STUBBORN)
+    try:
+        lab.at("lab-run").click()
+        lab.expect_status("running")
+        lab.page.wait_for_timeout(300)
+        lab.timed("lab-stop", "loading")
+        assert "(stopped)" in lab.rows()[-1][RUN]
+        lab.runs_well()
+        (row,) = lab.rows()
+        assert "(stopped)" in row[RUN]
+        assert row[MS] == row[LOSS] == "–"
+    finally:
+        lab.write(PROGRAM)
+
+
+def test_steps_that_belong_together_are_measured_together(lab: LabPage) -> None:
+    """Local SGD by its whole round, and asynchronous updates two of each replica."""
+    heading = lab.page.locator("#lab-timeline-title")
+    moved = []
+    for strategy, devices, traced in (("sync", 2, 1), ("local", 2, 2), ("async", 2, 4)):
+        lab.choose(strategy, devices)
+        if strategy == "local":
+            lab.fill("lab-every", 2)
+        run = lab.run_in_lab()
+        assert run[MOVED] == lab.text("lab-bytes")
+        moved.append(run[MOVED])
+        expect(heading).to_have_text(
+            "One step, measured" if traced == 1 else f"{traced} steps, measured"
+        )
+        assert lab.at("lab-bytes-remark").count() == (traced > 1)
+    # 202 parameters there and back, and the loss; once in two steps; and for each update, but that
+    # the last ones begin no other before the trace ends.
+    assert moved[:2] == ["1.6 KiB", "812 B"]
+    assert moved[2] in ("1.2 KiB", "1.4 KiB", "1.6 KiB")
 
 
 def test_where_operations_run_is_explained(lab: LabPage) -> None:

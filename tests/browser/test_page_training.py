@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -210,33 +212,60 @@ def other_names(weights: dict[str, Array]) -> bytes:
     return save({f"theirs.{name}": array for name, array in weights.items()})
 
 
+def npz(weights: dict[str, Array]) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **weights)
+    return buffer.getvalue()
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (lambda whole, _: whole[: len(whole) // 2], "truncated"),
         (lambda whole, _: whole[:5], "no safetensors file"),
         (lambda _, __: b"PK\x03\x04 nothing else", "no npz file"),
-        (lambda _, __: b"<!doctype html>\n<title>not found</title>", "no safetensors file"),
+        (lambda _, __: b"<!doctype html>\n<title>not found</title>", "neither a safetensors nor"),
         (lambda _, __: b"", "is empty"),
-        (lambda _, weights: other_shapes(weights), "dense_2/bias"),
-        (lambda _, weights: other_names(weights), "dense_1/kernel"),
+        (lambda _, weights: other_shapes(weights), "'dense_2/bias' has shape (7,) in the file"),
+        (lambda _, weights: other_names(weights), "it needs 'dense_1/kernel'"),
+        (lambda _, weights: flipped(npz(weights)), "Bad CRC-32 for file 'dense_1/kernel"),
+        (lambda _, weights: npz({"k": weights["dense_1/kernel"]}), "the file has 'k', not in"),
     ],
-    ids=["truncated", "stump", "broken-zip", "web-page", "empty", "other-shapes", "other-names"],
+    ids=["truncated", "stump", "broken-zip", "web-page", "empty", "other-shapes", "other-names",
+         "broken-npz", "other-npz"],
 )  # fmt: skip
 def test_a_bad_file_is_refused_and_changes_nothing(
     trained: Trained, make: Any, words: str, tmp_path: Path
 ) -> None:
     playground = trained.playground
     before = playground.weights()
-    bad = tmp_path / "bad.safetensors"
+    bad = tmp_path / "bad.weights"
     bad.write_bytes(make(save(before), before))
     playground.load(bad)
     error = playground.at("error")
     expect(error).to_contain_text("CheckpointError")
     expect(error).to_contain_text(words)
+    expect(error).to_contain_text("bad.weights: ")  # where
+    expect(error).to_contain_text(re.compile("(Save|Load|Convert) (it|them) "))  # what to do
+    expect(playground.page.locator(".weights [data-failed]")).to_contain_text(words)
     after = playground.weights()
     for name, array in before.items():
         np.testing.assert_array_equal(after[name], array)
+
+
+def test_a_huge_file_is_not_even_read(trained: Trained, tmp_path: Path) -> None:
+    huge = tmp_path / "films.npz"
+    with huge.open("wb") as file:
+        file.truncate(6 << 30)
+    trained.playground.load(huge)
+    error = trained.playground.at("error")
+    expect(error).to_contain_text("films.npz has 6.0 GiB, many times as much as all weights of")
+    expect(error).to_contain_text("Choose a file")
 
 
 def test_the_convolutional_example(trained: Trained) -> None:

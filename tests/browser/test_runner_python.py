@@ -191,3 +191,38 @@ def test_restarted_python_finds_an_empty_device(engine: Engine) -> None:
     ready = engine.page.evaluate("engine.start()")
     assert ready["kind"] == "ready"
     assert finish(engine, "print(host.stats()['buffers'])") == "0"
+
+
+# Downloads with limits that a test can reach; the words of the error, else the number of bytes.
+DOWNLOAD = """async ([path, limits]) => {
+  const { download } = await import("/static/engine/data-files.js");
+  try {
+    return download(path, limits).length;
+  } catch (problem) {
+    return problem.message;
+  }
+}"""
+
+
+def downloaded(engine: Engine, path: str, size: int, seconds: float) -> int | str:
+    (worker,) = engine.workers("python-worker")
+    found: int | str = worker.evaluate(DOWNLOAD, [path, {"bytes": size, "seconds": seconds}])
+    return found
+
+
+def test_data_have_a_limit_of_size(engine: Engine) -> None:
+    path = "/data/mnist/test-labels"
+    assert downloaded(engine, path, 10_008, 100) == 10_008
+    for most in (100, 10_007):  # told by the header; found out, as it was sent compressed
+        words = f"{path} is larger than the {most} bytes that the page takes. Offer a part of it."
+        assert downloaded(engine, path, most, 100) == words
+
+
+def test_data_have_a_limit_of_time(engine: Engine) -> None:
+    """A server that says nothing."""
+    path = "/data/silent"
+    engine.page.route(f"**{path}", lambda _: None)
+    words = downloaded(engine, path, 1 << 20, 0.5)
+    engine.page.unroute(f"**{path}")
+    assert words == f"{path} took more than 0.5 s. Run again when the connection is better."
+    assert finish(engine, "print('still here')") == "still here"

@@ -27,10 +27,10 @@ print("best:", tune(registry.gpu(0), report))
 # The software adapter as if it were none; it is only slower than what it passes for.
 PASS_FOR_HARDWARE = """
 from dataclasses import replace
-from playgrad.devices import registry
+from playgrad.devices import logical, registry
 
 device = registry.gpu(0)
-registry._adapters()[0] = device.host.info = replace(device.host.info, is_software=False)
+logical.adapters()[0] = device.host.info = replace(device.host.info, is_software=False)
 registry.keep_tuning(device, None)
 """
 

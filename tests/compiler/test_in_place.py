@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from playgrad import ops
 from playgrad.compiler.plan import PlanBuilder
+from playgrad.compiler.segments import Segment
 from playgrad.devices.base import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
@@ -95,7 +96,10 @@ def test_what_took_an_earlier_segments_place_stays_until_it_is_read(graph):
     first = ops.exp(x)
     over, other = first * 2.0, ops.exp(y)
     two = over.node.inputs[1].node
-    segments = [[x.node, y.node, first.node], [two, over.node, other.node]]
+    segments = [
+        Segment("gpu:0", 0, [x.node, y.node, first.node]),
+        Segment("gpu:0", 1, [two, over.node, other.node]),
+    ]
     builder = PlanBuilder(
         segments, [over, other], Target(True, Limits()), {}, merge_dispatches=False
     )

@@ -48,8 +48,8 @@ def plan_of(
     shapes = {t.name: shape for t, shape in feeds.items()}
     compiled = compile_program(program, shapes, Policy(GPU, ("cpu:0", GPU)))
     builder = PlanBuilder(
-        [segment.nodes for segment in compiled.segments[GPU]],
-        compiled.on_device(GPU),
+        compiled.segments[GPU],
+        compiled.program.fetches,
         Target(is_software, limits or Limits()),
         state if state is not None else layout(graph),
         reuse_memory=reuse,

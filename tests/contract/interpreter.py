@@ -12,6 +12,11 @@ from playgrad.graph.tensor import Tensor
 from playgrad.graph.traversal import ancestors, topological
 
 
+def value(tensor: Tensor, given: Mapping[Tensor, Array] | None = None) -> Array:
+    """The value of one tensor, as ``evaluate`` has it."""
+    return evaluate([tensor], given or {})[0]
+
+
 def evaluate(fetches: Sequence[Tensor], given: Mapping[Tensor, Array]) -> list[Array]:
     """The values of ``fetches`` where placeholders and variables have the values ``given``."""
     values = dict(given)

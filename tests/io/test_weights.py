@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,40 @@ def test_pickled_objects_are_refused() -> None:
     np.savez(buffer, a=np.array([{"a": 1}], dtype=object))
     with pytest.raises(CheckpointError, match=r"'a.npy' cannot be read: .*allow_pickle"):
         decode(buffer.getvalue())
+
+
+def test_an_npz_that_announces_more_than_it_has_takes_no_memory() -> None:
+    content = encode({"a": np.zeros(1000, np.float32)}, "npz")
+    shape = b"(1000,), }" + b" " * 10
+    assert shape in content
+    for wanted in (b"(1000000000000,), }", b"(1,), }"):
+        changed = content.replace(shape, wanted.ljust(len(shape)))
+        with pytest.raises(CheckpointError, match=r"'a.npy' has 4,000 bytes, but its shape \(1"):
+            decode(changed)
+
+
+def test_an_npz_for_which_there_is_no_room() -> None:
+    buffer, header = io.BytesIO(), io.BytesIO()
+    about = {"descr": "<f4", "fortran_order": False, "shape": (1 << 60,)}
+    np.lib.format.write_array_header_1_0(header, about)
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.npy", header.getvalue())
+        archive.filelist[0].file_size += 1 << 62  # the directory says so, and is believed
+    with pytest.raises(CheckpointError, match=r"'a.npy' takes 4,6.* for which there is no room"):
+        decode(buffer.getvalue())
+
+
+def test_files_of_other_kinds_are_named() -> None:
+    with pytest.raises(CheckpointError, match="neither a safetensors nor an npz file"):
+        decode(b"\x89PNG\r\n\x1a\n and the rest of a picture")
+    single = io.BytesIO()
+    np.save(single, np.zeros(3))
+    with pytest.raises(CheckpointError, match=r"a single array \(npy\).*numpy.savez"):
+        decode(single.getvalue())
+    of_torch = io.BytesIO()
+    torch.save({"weight": torch.zeros(3)}, of_torch)
+    with pytest.raises(CheckpointError, match=r"which is no array\. Save the weights with"):
+        decode(of_torch.getvalue())
 
 
 def test_damaged_npz() -> None:

@@ -161,12 +161,21 @@ SPARSE, HOT = nn.SparseCategoricalCrossentropy(), nn.CategoricalCrossentropy()
     [
         (SPARSE, np.array([0, 3]), (None, 3), pg.DataError, "label 3 (sample 1).*0 to 2"),
         (SPARSE, np.array([-1, 0]), (None, 3), pg.DataError, "label -1 .sample 0."),
+        (SPARSE, np.array([0, 3]), (None, 3), pg.DataError, "Let 'dense_2' have 4 outputs, or"),
+        (SPARSE, np.array([1, 2, 3]), (None, 3), pg.DataError, "subtract 1 from those in y"),
+        (SPARSE, np.array([0, 1]), (None, 1), pg.DataError, "has 1 class: .* have 2 outputs"),
+        (SPARSE, np.array([-1, 3]), (None, 3), pg.DataError, "Labels count from 0: number"),
         (SPARSE, np.array([0.5, 0]), (None, 3), pg.DataError, "whole class numbers"),
         (SPARSE, np.zeros((2, 3)), (None, 3), pg.ShapeError, "use categorical_crossentropy"),
-        (SPARSE, np.zeros(2), (None, 2, 2), pg.ShapeError, r"not \(\?, 2, 2\)"),
+        (SPARSE, np.zeros(2), (None, 2, 2), pg.ShapeError, r"not \(\?, 2, 2\).* before 'dense_2'"),
         (HOT, np.array([0, 1]), (None, 3), pg.ShapeError, "use sparse_categorical_crossentropy"),
         (nn.MeanSquaredError(), np.zeros((2, 4)), (None, 3), pg.ShapeError, r"\(4,\).*\(3,\)"),
+        (nn.MeanSquaredError(), np.zeros((2, 4)), (None, 3), pg.ShapeError, "have 4 outputs, or"),
+        (nn.MeanSquaredError(), np.zeros(2), (None, 3), pg.ShapeError, "or .*; for labels"),
+        (nn.MeanSquaredError(), np.zeros((2, 4, 4)), (None, 3), pg.ShapeError, "layer 'dense_2'"),
+        (HOT, np.zeros((2, 4)), (None, 3), pg.ShapeError, "Let 'dense_2' have 4 outputs"),
         (nn.BinaryCrossentropy(), np.array([2.0]), (None, 1), pg.DataError, "between 0 and 1"),
+        (nn.BinaryCrossentropy(), np.array([2.0]), (None, 1), pg.DataError, "for each"),
         (nn.MeanSquaredError(), np.array([np.nan]), (None, 1), pg.DataError, "NaN or infinity"),
     ],
 )
@@ -174,14 +183,24 @@ def test_targets_that_do_not_fit(
     loss: nn.Loss, y: Array, output: Any, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words.replace("(sample 1)", r"\(sample 1\)")):
-        loss.check_targets(y, output, "y")
+        loss.check_targets(y, output, "y", "dense_2")
+
+
+def test_too_few_arrays_of_targets_name_the_layers() -> None:
+    x = pg.Input((3,))
+    model = pg.Model(x, [nn.Dense(2)(x), nn.Dense(1)(x)])
+    model.compile("sgd", "mse")
+    words = r"y holds 1 array, but the model has 2 of them.*one for each of: dense_1, dense_2\."
+    with pytest.raises(pg.DataError, match=words):
+        model.fit(np.zeros((4, 3)), np.zeros((4, 2)), verbose=0)
+    model.close()
 
 
 def test_targets_that_fit() -> None:
-    column = SPARSE.check_targets(np.array([[1], [2]]), (None, 3), "y")
+    column = SPARSE.check_targets(np.array([[1], [2]]), (None, 3), "y", "dense_2")
     assert (column.tolist(), column.dtype) == ([1, 2], np.int32)
-    assert SPARSE.check_targets(np.array([1.0, 2.0]), (None, 3), "y").dtype == np.int32
-    flat = nn.MeanSquaredError().check_targets(np.array([1, 2]), (None, 1), "y")
+    assert SPARSE.check_targets(np.array([1.0, 2.0]), (None, 3), "y", "dense_2").dtype == np.int32
+    flat = nn.MeanSquaredError().check_targets(np.array([1, 2]), (None, 1), "y", "dense_2")
     assert (flat.shape, flat.dtype) == ((2, 1), np.float32)
 
 

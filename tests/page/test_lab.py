@@ -15,7 +15,7 @@ from playgrad.compiler.place import Policy
 from playgrad.devices import registry
 from playgrad.errors import GraphError
 from playgrad.graph.graph import reset_default_graph
-from playgrad.page.graph_view import graph_view
+from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.lab import PROGRAM, SINGLE, Lab, choices, titled
 from playgrad.parallel import bubble_formula, collectives, named
 from playgrad.parallel.schedules import SCHEDULES
@@ -43,8 +43,10 @@ class LabHooks(Hooks):
     def new_trace(self) -> Trace | None:
         return self.lab.new_trace()
 
-    def traced(self, trace: Trace) -> None:
-        self.reports.append(self.lab.report(trace))
+    def traced(self, trace: Trace, steps: int, seconds: float) -> None:
+        report = self.lab.report(trace, steps, seconds)
+        if report is not None:
+            self.reports.append(report)
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +102,10 @@ def test_a_report_names_the_devices_their_work_and_their_memory() -> None:
     assert {event["device"] for event in report["events"]} == devices
     assert {entry["device"] for entry in report["timeline"]["devices"]} == devices
     assert {event["kind"] for event in report["events"]} <= KINDS
-    assert report["timeline"]["bytes_moved"] > 0
+    assert report["steps"] == 1
+    # Gradients in a ring; of two devices the loss, as part of the mean and whether it is finite.
+    ring = 2 * (len(devices) - 1) * 4 * model.count_params()
+    assert ring <= report["timeline"]["bytes_moved"] <= ring + 2 * 12
     assert report["bubble_formula"] is None
     whole = 1000 * report["timeline"]["seconds"]
     for event in report["events"]:
@@ -116,6 +121,39 @@ def test_the_graph_of_a_rewritten_step_shows_its_devices() -> None:
     view = graph_view(model.training_targets, model.session.policy, "main.py")
     assert {node["device"] for node in view["nodes"]} == {"cpu:0", "cpu:1", "cpu:2"}
     assert {"send", "receive"}.isdisjoint(node["op"] for node in view["nodes"])
+    model.close()
+
+
+def test_the_graph_of_an_asynchronous_step_shows_server_and_replicas() -> None:
+    _, model = train(Lab.of({"strategy": "async", "devices": 2, "steps": 6}))
+    assert model.parameter_server is not None
+    view = asynchronous_view(model.parameter_server, model.session.policy, "main.py")
+    json.dumps(view)
+    device = {node["name"]: node["device"] for node in view["nodes"]}
+    assert len(device) == len(view["nodes"])
+    own, first, second = "cpu:0 (weights)", "cpu:0", "cpu:1"
+    for name, where in device.items():
+        scope = name.partition("/")[0]
+        assert where == {"replica_0": first, "replica_1": second}.get(scope, own), name
+    assert set(device.values()) == {own, first, second}
+    # The same is computed on both; the update only where the weights are.
+    assert sum(where == first for where in device.values()) == list(device.values()).count(second)
+    updates = {node["device"] for node in view["nodes"] if node["phase"] == "update"}
+    assert updates == {own}
+    for edge in view["edges"]:
+        assert edge["from"] in device and edge["to"] in device
+    # Each replica is told all weights, and the server is given each gradient by both.
+    across = {(e["from"], e["to"]) for e in view["edges"] if device[e["from"]] != device[e["to"]]}
+    weights = {v.name.removesuffix(":0") for v in model.trainable_variables}
+    for number in (0, 1):
+        told = {(name, f"replica_{number}/{name}") for name in weights}
+        assert told < across
+        scope = f"replica_{number}/"
+        gradients = [a for a, b in across if a.startswith(scope) and device[b] == own]
+        assert len(gradients) > len(weights)  # and the loss
+    # Trained on one device afterwards, it is the model's own step again.
+    model.fit(X, LABELS, batch_size=16, verbose=0)
+    assert model.parameter_server is None
     model.close()
 
 
@@ -157,6 +195,17 @@ def test_a_step_is_traced_on_demand() -> None:
     assert [number + 1 for number, was in enumerate(wanted) if was] == [2, 10]
     lab.wanted = True
     assert [lab.new_trace() is not None for _ in range(3)] == [True, False, False]
+
+
+def test_the_end_of_training_does_not_take_the_place_of_a_whole_round() -> None:
+    lab = Lab.of({"strategy": "local", "devices": 2, "every": 8})
+    for steps, told in ((8, True), (3, False), (8, True)):
+        lab.new_trace()
+        assert (lab.report(Trace(), steps, 0.1) is not None) == told
+    lab.wanted = True
+    lab.new_trace()
+    report = lab.report(Trace(), 3, 0.1)
+    assert report is not None and report["steps"] == 3
 
 
 def test_a_delayed_device_is_held_up() -> None:
@@ -222,6 +271,20 @@ def test_asynchronous_training_tells_what_it_moves() -> None:
     to_replicas = [e["bytes"] for e in moved if e["device"] != "cpu:0 (weights)"]
     assert all(size >= parameters for size in to_replicas)
     assert reports[-1]["timeline"]["bytes_moved"] == sum(to_server) + sum(to_replicas)
+    assert reports[-1]["steps"] == len(to_server)  # two of each replica
+    model.close()
+
+
+@pytest.mark.parametrize(("every", "steps"), [(3, 3), (100, 1)])
+def test_local_sgd_counts_its_mean_as_often_as_it_is_made(every: int, steps: int) -> None:
+    lab = Lab.of({"strategy": "local", "devices": 2, "every": every, "steps": 40})
+    reports, model = train(lab)
+    mean = 2 * 4 * model.count_params() if steps == every else 0
+    for report in reports:
+        assert report["steps"] == steps
+        assert report["timeline"]["bytes_moved"] == mean + 4 * steps  # whether losses are finite
+        assert report["seconds"] >= report["timeline"]["seconds"]
+    assert reports
     model.close()
 
 

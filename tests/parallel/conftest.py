@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 import playgrad as pg
-from playgrad.devices import registry
+from playgrad.devices import logical
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def graph() -> Iterator[pg.Graph]:
 @pytest.fixture(autouse=True)
 def all_as_before_afterwards() -> Iterator[None]:
     """Tests may ask for any number of logical devices, and for a default graph with a seed."""
-    before = dict(registry._wanted)
+    before = dict(logical._wanted)
     yield
-    registry._wanted.clear()
-    registry._wanted.update(before)
+    logical._wanted.clear()
+    logical._wanted.update(before)
     pg.reset_default_graph()

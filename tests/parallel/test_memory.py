@@ -73,8 +73,8 @@ def bytes_on_gpus(schedule: str) -> list[int]:
     }
     plans = [
         PlanBuilder(
-            [segment.nodes for segment in compiled.segments[name]],
-            compiled.on_device(name),
+            compiled.segments[name],
+            compiled.program.fetches,
             Target(True, Limits()),
             places,
         ).build()

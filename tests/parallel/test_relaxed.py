@@ -77,7 +77,7 @@ def test_overlapping_steps_are_one_graph() -> None:
     made.close()
 
 
-@pytest.mark.parametrize("devices", [2, 3])
+@pytest.mark.parametrize("devices", [1, 2, 3])
 def test_local_sgd_with_a_mean_at_every_step_is_data_parallel(devices: int) -> None:
     _, weights = train(model(None, pg.optim.SGD(0.1)))
     _, same = train(model(LocalSGD(devices, every=1), pg.optim.SGD(0.1)))

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import random
 import threading
+import time
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playgrad import ops
-from playgrad.runtime.executor import Executor, Task
+from playgrad.devices.pending import Delay
+from playgrad.runtime.executor import Executor
 from playgrad.runtime.session import Session
+from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Event, Trace
 
 PATIENCE = 60.0  # seconds until a rendezvous that does not come about is given up
@@ -48,6 +52,18 @@ def mixing_tasks(
     return tasks, results
 
 
+def check_order(tasks: list[Task], trace: Trace) -> None:
+    """Each ran once, and began after those before it had ended."""
+    found = [event for event in trace.events if event.kind != "delay"]
+    events = {event.name: event for event in found}
+    assert set(events) == {task.name for task in tasks} and len(found) == len(tasks)
+    for task in tasks:
+        event = events[task.name]
+        assert event.queued <= event.start <= event.end
+        for before in task.after:
+            assert events[tasks[before].name].end <= event.queued
+
+
 class TestOrder:
     @given(dags(), st.integers(0, 2**16))
     def test_any_legal_order_gives_the_same(self, edges, seed):
@@ -81,13 +97,7 @@ class TestOrder:
         executor, trace = Executor(threads), Trace()
         executor.run(tasks, trace)
         executor.close()
-        events = {event.name: event for event in trace.events}
-        assert set(events) == {task.name for task in tasks} and len(trace.events) == len(tasks)
-        for task in tasks:
-            event = events[task.name]
-            assert event.queued <= event.start <= event.end
-            for before in task.after:
-                assert events[tasks[before].name].end <= event.queued
+        check_order(tasks, trace)
 
     def test_circles_are_an_error(self):
         tasks = [Task("a", "cpu:0", list, (1,)), Task("b", "cpu:0", list, (0,))]
@@ -161,6 +171,132 @@ class TestConcurrency:
 
 def _ones(size):
     return [[1.0] * size] * size
+
+
+DEVICES = ["cpu:0", "cpu:1", "gpu:0"]
+
+
+def segments_of(tasks: list[Task], devices: list[str]) -> list[Task]:
+    """The tasks that have a device as its segments: each after the one before it."""
+    last: dict[str, int] = {}
+    found: list[Task] = []
+    for number, (task, device) in enumerate(zip(tasks, devices, strict=True)):
+        if device == "":
+            found.append(task)
+            continue
+        after = {*task.after, last.get(device, number)} - {number}
+        last[device] = number
+
+        def steps(queued: float, trace: Trace | None, task=task, device=device):
+            start = time.perf_counter()
+            yield Delay(0.0)
+            task.work()
+            if trace is not None:
+                now = time.perf_counter()
+                trace.events.append(Event(task.name, device, queued, start, now))
+
+        found.append(SegmentTask(task.name, device, after=tuple(sorted(after)), steps=steps))
+    return found
+
+
+class TestDevices:
+    """Segments of several devices, with single operations in between."""
+
+    @settings(max_examples=150, deadline=None)
+    @given(dags(), st.data())
+    def test_do_the_same_in_any_order(self, edges, data):
+        size = len(edges)
+        devices = data.draw(st.lists(st.sampled_from(["", *DEVICES]), min_size=size, max_size=size))
+        heavy = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+        expected_of, expected = mixing_tasks(edges, [False] * size)
+        Executor(threads=1).run(expected_of)
+        tasks, results = mixing_tasks(edges, heavy)
+        tasks = segments_of(tasks, devices)
+        executor = Executor(data.draw(st.integers(0, 3)))
+        executor.timeout = PATIENCE
+        executor.choose = data.draw(st.sampled_from([None, random.Random(size).choice]))
+        executor.delays = {device: data.draw(st.sampled_from([0.0, 0.001])) for device in DEVICES}
+        try:
+            for _ in range(3):
+                results.clear()
+                trace = Trace()
+                executor.run(tasks, trace)
+                assert results == expected
+                check_order(tasks, trace)
+        finally:
+            executor.close()
+
+    def test_that_wait_for_nothing_work_at_the_same_time(self):
+        """Each waits inside for the others."""
+        meeting = threading.Barrier(3, timeout=PATIENCE)
+        tasks = [Task(name, "", lambda: meeting.wait() and None) for name in "abc"]
+        first = Task("first", "cpu:0", list)
+        after = [Task(task.name, "", task.work, (0,)) for task in tasks]
+        executor = Executor(threads=1)
+        try:
+            executor.run(segments_of(tasks, DEVICES))
+            executor.run(segments_of([first, *after], ["cpu:1", *DEVICES]))
+        finally:
+            executor.close()
+
+    def test_are_woken_for_what_a_heavy_task_was_needed_for(self):
+        done, ran = threading.Event(), []
+        tasks = [
+            Task("heavy", "cpu:0", lambda: done.wait(PATIENCE) and None, heavy=True),
+            Task("light", "cpu:0", done.set),
+            *(Task(name, "", partial(ran.append, name), (0,)) for name in "ab"),
+        ]
+        executor = Executor(threads=2)
+        try:
+            executor.run(segments_of(tasks, ["", "", *DEVICES[:2]]))
+        finally:
+            executor.close()
+        assert sorted(ran) == ["a", "b"]
+
+    def test_a_chain_over_them_stays_on_one_thread(self):
+        """Who has ended what another device waits for does that, too: nobody is woken for it."""
+        names = []
+        tasks = [
+            Task(
+                f"t{i}",
+                "",
+                lambda: names.append(threading.current_thread().name),
+                (i - 1,) if i else (),
+            )
+            for i in range(9)
+        ]
+        executor = Executor(threads=1)
+        try:
+            executor.run(segments_of(tasks, DEVICES * 3))
+        finally:
+            executor.close()
+        assert len(names) == 9 and set(names) == {names[0]}
+        assert names[0] != threading.current_thread().name
+
+    def test_what_has_begun_ends_before_an_error_is_raised(self):
+        ran, began, release = [], threading.Event(), threading.Event()
+
+        def fail():
+            began.wait(PATIENCE)
+            release.set()
+            raise ValueError("broken")
+
+        def slow():
+            began.set()
+            release.wait(PATIENCE)
+            ran.append("slow")
+
+        tasks = [Task("fail", "", fail), Task("slow", "", slow), Task("last", "", fail, (0, 1))]
+        tasks = segments_of(tasks, DEVICES)
+        executor = Executor(threads=1)
+        try:
+            with pytest.raises(ValueError, match="broken"):
+                executor.run(tasks)
+            assert ran == ["slow"]
+            executor.run(tasks[1:2])  # and the executor can be used again
+            assert ran == ["slow", "slow"]
+        finally:
+            executor.close()
 
 
 class TestErrors:

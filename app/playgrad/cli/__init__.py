@@ -1,4 +1,4 @@
-"""The command line: ``playgrad train``, ``devices``, ``examples``, ``export`` and ``serve``."""
+"""The command line: `playgrad train`, `simulate`, `tune`, `serve`, and commands that list."""
 
 from playgrad.cli.main import main
 

@@ -1,9 +1,9 @@
-"""Puts dispatches that do not need each other's results, or little ones that do, into one.
+"""What will be one dispatch: several that do not need each other's results, or little ones that do.
 
-On a small network a dispatch costs more than what it computes. A batch is what will be one
-dispatch: *strands* that are independent of each other. A strand is one dispatch spread over
-workgroups, or a chain of little ones that one workgroup does one after the other, with a barrier
-after each. No addition changes its place, so the numbers are those of the dispatches alone.
+On a small network a dispatch costs more than what it computes. A batch is made of *strands* that
+are independent of each other. A strand is one dispatch spread over workgroups, or a chain of little
+ones that one workgroup does one after the other, with a barrier after each. No addition changes its
+place, so the numbers are those of the dispatches alone.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from playgrad.compiler.dispatches import Dispatch, Place
+from playgrad.compiler.dispatches import Dispatch
 from playgrad.compiler.kernel_text import is_plain, kernel_text
-from playgrad.compiler.memory import Block
 from playgrad.devices.base import Target
 
 LANES = 64
@@ -35,12 +34,8 @@ switched off, and that of a tile is long. And where a kernel has a barrier anywh
 is made ready to wait, which takes as long as a dispatch."""
 MAX_MEMBERS = 64
 """So that no kernel's text, and no cascade of its branches, gets too long for a compiler."""
-HORIZON = 32
-"""Batches, from the last one back, that a dispatch may join: what it makes lives from then on."""
 ARENAS = 3
 """In how many arenas the memory planner is expected to put what a batch touches."""
-
-Key = Place | int
 
 
 @dataclass(eq=False)
@@ -89,7 +84,7 @@ class Batch:
         """Take in ``dispatch`` as a strand of its own, or at the end of the chains ``joined``."""
         members = [member for strand in joined for member in strand.members]
         self.strands = [strand for strand in self.strands if strand not in joined]
-        self.strands.append(Strand([*members, dispatch], bool(joined) or _is_little(dispatch)))
+        self.strands.append(Strand([*members, dispatch], bool(joined) or is_little(dispatch)))
         self.count += 1
         if not self._may_join(dispatch):
             self.is_closed = True
@@ -178,87 +173,6 @@ class Batch:
         return lanes_of(max(wide, key=invocations)) if wide else LANES
 
 
-def schedule(dispatches: Sequence[Dispatch], target: Target) -> list[Batch]:
-    """``dispatches`` in batches, each after those whose results it needs.
-
-    Greedy, in the given order: a dispatch joins a chain that it needs, else the first batch after
-    all that it needs which takes it.
-    """
-    batches: list[Batch] = []
-    place: dict[int, int] = {}  # number of a dispatch -> its batch
-    uses = _Uses()
-    for number, dispatch in enumerate(dispatches):
-        needed = uses.before(dispatch)
-        last = max((place[other] for other in needed), default=-1)
-        close = [dispatches[other] for other in needed if place[other] == last]
-        chains = _chains(batches[last], dispatch, close) if close else []
-        if chains and batches[last].fits(dispatch, chains):
-            place[number] = last
-        else:
-            chains = []
-            later = range(max(last + 1, len(batches) - HORIZON), len(batches))
-            fitting = (i for i in later if batches[i].fits(dispatch))
-            place[number] = next(fitting, len(batches))
-            if place[number] == len(batches):
-                batches.append(Batch(target))
-        batches[place[number]].add(dispatch, chains)
-        uses.add(number, dispatch)
-    return batches
-
-
-def alone(dispatch: Dispatch, target: Target) -> Batch:
-    """A batch of one."""
-    batch = Batch(target)
-    batch.add(dispatch)
-    return batch
-
-
-def set_lifetimes(blocks: Sequence[Block], batches: Sequence[Batch]) -> None:
-    """Say of each block from which batch to which it is needed, and what it must lie apart from.
-
-    The members of a batch run at the same time, hence all that they touch lives during all of it.
-    """
-    for block in blocks:
-        block.first, block.last = len(batches), -1
-        block.apart.clear()
-    for now, batch in enumerate(batches):
-        for member in batch.members:
-            reads, writes = (
-                {s.block for s, written in member.operands if written == wanted and s.block >= 0}
-                for wanted in (False, True)
-            )
-            for number in reads | writes:
-                block = blocks[number]
-                block.first, block.last = min(block.first, now), max(block.last, now)
-                block.apart |= writes if number in reads else reads
-
-
-class _Uses:
-    """Who wrote each storage last, and who has read it since."""
-
-    def __init__(self) -> None:
-        self.writer: dict[Key, int] = {}
-        self.readers: dict[Key, list[int]] = {}
-
-    def before(self, dispatch: Dispatch) -> set[int]:
-        """The dispatches that must have ended before ``dispatch`` begins."""
-        found: set[int] = set()
-        for storage, written in dispatch.operands:
-            if storage.key in self.writer:
-                found.add(self.writer[storage.key])
-            if written:
-                found.update(self.readers.get(storage.key, ()))
-        return found
-
-    def add(self, number: int, dispatch: Dispatch) -> None:
-        for storage, written in dispatch.operands:
-            if written:
-                self.writer[storage.key] = number
-                self.readers[storage.key] = []
-            else:
-                self.readers.setdefault(storage.key, []).append(number)
-
-
 def lanes_of(dispatch: Dispatch) -> int:
     """Invocations of one of its workgroups."""
     x, y, z = kernel_text(dispatch.call.code).workgroup
@@ -287,7 +201,7 @@ def _is_plain(dispatch: Dispatch) -> bool:
     )
 
 
-def _is_little(dispatch: Dispatch) -> bool:
+def is_little(dispatch: Dispatch) -> bool:
     """Whether one workgroup does it as well as many."""
     if not _is_plain(dispatch):
         return False
@@ -295,13 +209,6 @@ def _is_little(dispatch: Dispatch) -> bool:
         return workgroups_of(dispatch) == 1
     rounds = -(-invocations(dispatch) // LANES)
     return rounds <= CHAIN_ROUNDS and rounds * dispatch.call.steps <= CHAIN_STEPS
-
-
-def _chains(batch: Batch, dispatch: Dispatch, needed: Sequence[Dispatch]) -> list[Strand]:
-    """The strands that ``dispatch`` needs, if it can be done after them by their workgroup."""
-    strands = [s for s in batch.strands if any(member in needed for member in s.members)]
-    fitting = _is_little(dispatch) and all(strand.is_little for strand in strands)
-    return strands if fitting else []
 
 
 def _shared(dispatch: Dispatch) -> Counter[tuple[str, int]]:

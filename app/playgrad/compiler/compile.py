@@ -21,7 +21,7 @@ from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
-from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.tensor import Node
 from playgrad.graph.verify import verify
 from playgrad.ops.kernel import Target
 
@@ -41,23 +41,13 @@ class Compiled:
         """The Plan of what runs on ``device``, a GPU; made once for each target and layout."""
         key = (device, target, tuple(sorted(state.items(), key=itemgetter(0))))
         if key not in self._plans:
-            segments = [segment.nodes for segment in self.segments[device]]
-            self._plans[key] = PlanBuilder(segments, self.on_device(device), target, state).build()
+            builder = PlanBuilder(self.segments[device], self.program.fetches, target, state)
+            self._plans[key] = builder.build()
         return self._plans[key]
 
     def processor_plan(self, device: str, state: StateLayout) -> dict[str, Any]:
         """The same for a processor of an interpreter of its own."""
-        return processor_plan(self.segments[device], self.on_device(device), state)
-
-    def on_device(self, device: str) -> list[Tensor]:
-        """Tensors on ``device`` that leave it: fetched, or sent to another device."""
-        wanted = [t for t in self.program.fetches if t.node.device == device]
-        wanted += [
-            node.inputs[0]
-            for node in self.order
-            if node.op.name == "send" and node.device == device
-        ]
-        return list(dict.fromkeys(wanted))
+        return processor_plan(self.segments[device], self.program.fetches, state)
 
 
 def compile_program(

@@ -23,7 +23,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playgrad.compiler.batch import Batch, alone, schedule, set_lifetimes
+from playgrad.compiler.batch import Batch
 from playgrad.compiler.dispatches import (
     FEED,
     Dispatch,
@@ -36,9 +36,11 @@ from playgrad.compiler.dispatches import (
 from playgrad.compiler.in_place import write_in_place
 from playgrad.compiler.memory import Block, plan_memory
 from playgrad.compiler.merge import merge
+from playgrad.compiler.schedule import alone, schedule, set_lifetimes
+from playgrad.compiler.segments import Segment
 from playgrad.errors import PlaygradError
 from playgrad.graph.serialize import encode
-from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.tensor import Tensor
 from playgrad.ops.kernel import Target
 
 VERSION = 1
@@ -48,15 +50,14 @@ class PlanBuilder:
     """Collects the dispatches of nodes, in order, and lays out their memory.
 
     Args:
-        segments: the nodes on the device, in the order of execution, cut where other devices
-            have to run in between.
-        fetches: tensors to be read after the segment that makes them, or that sends them.
+        segments: those of the device, in the order of execution.
+        fetches: what the program's caller wants.
         reuse_memory, merge_dispatches: False to compare with what does without.
     """
 
     def __init__(
         self,
-        segments: Sequence[Sequence[Node]],
+        segments: Sequence[Segment],
         fetches: Sequence[Tensor],
         target: Target,
         state: StateLayout,
@@ -64,17 +65,16 @@ class PlanBuilder:
         merge_dispatches: bool = True,
     ) -> None:
         self.limits = target.limits
-        self.fetches = fetches
         self.reuse_memory = reuse_memory
         self.parts = Dispatches(target, state)
         self.batches: list[Batch] = []
         self.cuts: list[tuple[int, int]] = []  # the batches of each segment
-        self.read: list[list[Tensor]] = []  # what is read after each segment
+        self.read = [segment.results(fetches) for segment in segments]
         self.feeds: dict[Place, Block] = {}
         for segment in segments:
             fed = len(self.parts.feeds)
             first = len(self.parts.items)
-            for node in segment:
+            for node in segment.nodes:
                 try:
                     self.parts.add(node)
                 except PlaygradError as error:
@@ -85,9 +85,6 @@ class PlanBuilder:
             )
             self.cuts.append((len(self.batches), len(self.batches) + len(batches)))
             self.batches += batches
-            inside = set(segment)
-            self.read.append([tensor for tensor in fetches if tensor.node in inside])
-            self.read[-1] += [node.inputs[0] for node in segment if node.op.name == "send"]
             for tensor, place in list(self.parts.feeds.values())[fed:]:
                 begin, end = self.cuts[-1]
                 self.feeds[place] = Block(device_bytes(tensor.spec), begin, max(begin, end - 1))
@@ -121,7 +118,7 @@ class PlanBuilder:
             "steps": steps,
             "segments": segments,
             "feeds": {key: self._slot(t, layout) for key, (t, _) in self.parts.feeds.items()},
-            "fetches": {tensor.name: self._slot(tensor, layout) for tensor in self.fetches},
+            "fetches": {t.name: self._slot(t, layout) for read in self.read for t in read},
         }
 
     def _set_lifetimes(self) -> None:

@@ -12,12 +12,12 @@ from playgrad.graph.tensor import Tensor
 
 
 def processor_plan(
-    segments: Sequence[Segment], outputs: Sequence[Tensor], state: StateLayout
+    segments: Sequence[Segment], fetches: Sequence[Tensor], state: StateLayout
 ) -> dict[str, Any]:
     """The nodes of one processor's ``segments``, JSON-serialisable.
 
     Args:
-        outputs: tensors that leave the processor.
+        fetches: what the program's caller wants.
         state: where its variables are.
 
     Returns:
@@ -34,6 +34,6 @@ def processor_plan(
             for node in nodes
             if node.op.name in ("placeholder", "receive")
         },
-        "outputs": [tensor.name for tensor in outputs],
+        "outputs": list(dict.fromkeys(t.name for s in segments for t in s.results(fetches))),
         "variables": {name: [place.buffer, place.offset] for name, place in state.items()},
     }

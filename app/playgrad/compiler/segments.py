@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from playgrad.graph.tensor import Node
+from playgrad.graph.tensor import Node, Tensor
 
 _Lane = tuple[str, str | None]
 """Device and task: nodes that differ in it are never in one segment."""
@@ -40,6 +40,13 @@ class Segment:
         phases = [node.phase for node in self.nodes if node.op.name not in _WEIGHTLESS]
         phases = [phase for phase in phases if phase != "input"] or phases
         return max(dict.fromkeys(phases), key=phases.count, default="forward")
+
+    def results(self, fetches: Sequence[Tensor]) -> list[Tensor]:
+        """What is read after it: those of ``fetches`` that it makes, and what it sends."""
+        inside = set(self.nodes)
+        made = [tensor for tensor in fetches if tensor.node in inside]
+        sent = [node.inputs[0] for node in self.nodes if node.op.name == "send"]
+        return list(dict.fromkeys(made + sent))
 
 
 INPUTS = "inputs"

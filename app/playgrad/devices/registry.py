@@ -1,8 +1,4 @@
-"""The devices there are, and opening them.
-
-Every device is a logical one: it has its own queue and its own memory. Several may share one
-adapter, or the one processor; they are no faster for it, but work just like several machines' do.
-"""
+"""Devices opened, each once, and shared by all who use them; `logical` says which there are."""
 
 from __future__ import annotations
 
@@ -11,97 +7,30 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from types import ModuleType
-from typing import Any
 
 from playgrad.devices.base import AdapterInfo, Host
 from playgrad.devices.device import Device
 from playgrad.devices.kept import KeptData
+from playgrad.devices.logical import (
+    adapters,
+    attached_hosts,
+    device_names,
+    ensure_devices,
+    gpu_adapters,
+    list_devices,
+    reset_logical_devices,
+    set_logical_devices,
+    this_host,
+)
 from playgrad.devices.remote_cpu import Link, RemoteCpu
 from playgrad.devices.tuning import Tuning, adapter_key, dump_tunings, parse_tunings
 from playgrad.devices.webgpu import WebGpuDevice
-from playgrad.errors import DeviceError, DeviceLostError
+from playgrad.errors import DeviceError
 
 _open: dict[int, WebGpuDevice] = {}
 _processors: dict[str, RemoteCpu] = {}
-_attached: list[Host] = []
 _interpreters: list[Callable[[str], Link]] = []
-_wanted: dict[str, int] = {"cpu": 1}
 _kept: dict[str, int] = {}
-MOST = 1024
-"""Logical devices of a kind, more than any machine can use. A page has a bound of its own."""
-
-
-def _host() -> ModuleType:
-    """The module that knows this host's WebGPU."""
-    if sys.platform == "emscripten":
-        from playgrad.devices import _browser as host
-    else:
-        from playgrad.devices import _wgpu as host
-    return host
-
-
-def gpu_adapters() -> list[AdapterInfo]:
-    """The adapters that WebGPU offers here, real ones first, then those of attached hosts."""
-    return _logical(_adapters()) + [host.info for host in _attached]
-
-
-@functools.cache
-def _adapters() -> list[AdapterInfo]:
-    """What the host has to offer, asked for once: in a page that is a call to another worker."""
-    adapters: list[AdapterInfo] = _host().list_adapters()
-    return adapters
-
-
-def _logical(adapters: list[AdapterInfo]) -> list[AdapterInfo]:
-    """The adapter of each logical GPU: they go round the adapters that there are."""
-    count = _wanted.get("gpu", len(adapters)) if adapters else 0
-    return [adapters[index % len(adapters)] for index in range(count)]
-
-
-def set_logical_devices(cpu: int | None = None, gpu: int | None = None) -> None:
-    """Say how many devices of a kind there are to be: ``cpu:0`` to ``cpu:<n - 1>``, and so on.
-
-    Args:
-        cpu: devices on this machine's processor, each with a thread (in a page: a worker) of its
-            own. One unless set.
-        gpu: devices on the adapters, in turns. As many as adapters unless set.
-
-    In a page there can be as many of a kind as the machine has cores, and four anyhow.
-
-    Raises:
-        DeviceError: a number that is none, or GPUs where there is no adapter.
-    """
-    for kind, count in (("cpu", cpu), ("gpu", gpu)):
-        if count is None:
-            continue
-        most = _most()
-        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
-            raise DeviceError(f"there can be 1 to {most} devices of a kind, not {count!r}.")
-        if kind == "gpu" and not gpu_adapters():
-            raise DeviceError(
-                "WebGPU offers no adapter here.", hint="Use cpu devices, or install a driver."
-            )
-        _wanted[kind] = count
-
-
-def _most() -> int:
-    return int(_host().most_devices()) if sys.platform == "emscripten" else MOST
-
-
-def reset_logical_devices() -> None:
-    """As many devices as there are unless `set_logical_devices` is called."""
-    _wanted.clear()
-    _wanted["cpu"] = 1
-
-
-def ensure_devices(names: Sequence[str]) -> None:
-    """Make more logical devices, so that there are all of ``names`` (``gpu:3``)."""
-    for kind in ("cpu", "gpu"):
-        numbers = [int(name.partition(":")[2]) for name in names if name.startswith(kind)]
-        have = sum(name.startswith(kind) for name in device_names())
-        if numbers and max(numbers) >= have:
-            set_logical_devices(**{kind: max(numbers) + 1})
 
 
 @contextmanager
@@ -109,14 +38,14 @@ def attached(host: Host, kept: KeptData | None = None) -> Iterator[str]:
     """Offer ``host`` as one more GPU within the block; yields the name of the device."""
     index = len(gpu_adapters())
     device = WebGpuDevice(f"gpu:{index}", host, kept)
-    _attached.append(host)
+    attached_hosts.append(host)
     _open[index] = device
     try:
         yield device.name
     finally:
         device.destroy()
         _open.pop(index, None)
-        _attached.remove(host)
+        attached_hosts.remove(host)
 
 
 @contextmanager
@@ -139,7 +68,7 @@ def interpreters(connect: Callable[[str], Link]) -> Iterator[None]:
 def _connect() -> Callable[[str], Link] | None:
     """How other interpreters are reached, where there are any."""
     if sys.platform == "emscripten":
-        connect: Callable[[str], Link] = _host().connect_processor
+        connect: Callable[[str], Link] = this_host().connect_processor
         return connect
     return _interpreters[-1] if _interpreters else None
 
@@ -154,7 +83,7 @@ def start(names: Sequence[str]) -> None:
     """Have what ``names`` need started, all at the same time, if it is not there yet."""
     if sys.platform == "emscripten":
         for name in names:
-            _host().start(name)
+            this_host().start(name)
 
 
 def opened(name: str) -> Device:
@@ -176,28 +105,6 @@ def opened(name: str) -> Device:
     return device
 
 
-def list_devices() -> list[dict[str, Any]]:
-    """Every device by name: ``cpu:0`` and on, then ``gpu:0`` and on, each with its adapter."""
-    found: list[dict[str, Any]] = [
-        {"device": f"cpu:{index}", "adapter": "NumPy", "software": False, "backend": "numpy"}
-        for index in range(_wanted["cpu"])
-    ]
-    for index, info in enumerate(gpu_adapters()):
-        found.append(
-            {
-                "device": f"gpu:{index}",
-                "adapter": info.name,
-                "software": info.is_software,
-                "backend": info.backend,
-            }
-        )
-    return found
-
-
-def device_names() -> list[str]:
-    return [entry["device"] for entry in list_devices()]
-
-
 def gpu(index: int = 0) -> WebGpuDevice:
     """The GPU ``gpu:<index>``, opened once and shared; opened anew after it was lost.
 
@@ -208,9 +115,9 @@ def gpu(index: int = 0) -> WebGpuDevice:
     if device is not None:
         device.check()
     if device is None or device.lost:
-        adapters = gpu_adapters()
-        if index >= len(adapters):
-            offered = ", ".join(f"gpu:{each}" for each in range(len(adapters))) or "no adapter"
+        count = len(gpu_adapters())
+        if index >= count:
+            offered = ", ".join(f"gpu:{each}" for each in range(count)) or "no adapter"
             raise DeviceError(
                 f"there is no gpu:{index}: WebGPU offers {offered} here.",
                 hint="Use device='cpu', or install a Vulkan driver.",
@@ -236,13 +143,13 @@ def drop_kept() -> None:
 
 
 def _new_kept() -> KeptData | None:
-    return KeptData(_host().Snapshot, _kept["room"]) if "room" in _kept else None
+    return KeptData(this_host().Snapshot, _kept["room"]) if "room" in _kept else None
 
 
 def _open_host(index: int) -> Host:
     """A device of its own for ``gpu:<index>``; in a page, in a worker of its own."""
-    host = _host()
-    number = index if sys.platform == "emscripten" else index % len(_adapters())
+    host = this_host()
+    number = index if sys.platform == "emscripten" else index % len(adapters())
     opened: Host = host.open(number)
     return opened
 
@@ -253,7 +160,7 @@ def _open_host(index: int) -> Host:
 @functools.cache
 def _tunings() -> dict[str, Tuning]:
     """Those that the host remembers, and those of this process."""
-    return parse_tunings(_host().recall_tunings())
+    return parse_tunings(this_host().recall_tunings())
 
 
 def known_tuning(info: AdapterInfo) -> Tuning | None:
@@ -267,7 +174,7 @@ def is_untuned(device: WebGpuDevice) -> bool:
     On a software adapter the default is what measuring finds (docs/decisions/010), for seconds.
     """
     info = device.host.info
-    return not info.is_software and device.host not in _attached and known_tuning(info) is None
+    return not info.is_software and device.host not in attached_hosts and known_tuning(info) is None
 
 
 def keep_tuning(device: WebGpuDevice, tuning: Tuning | None) -> None:
@@ -285,7 +192,7 @@ def keep_tuning(device: WebGpuDevice, tuning: Tuning | None) -> None:
     for other in _open.values():
         if adapter_key(other.host.info) == key:
             other.target = replace(other.target, measured=tuning)
-    _host().remember_tunings(dump_tunings(known))
+    this_host().remember_tunings(dump_tunings(known))
 
 
 def close_used() -> None:
@@ -302,23 +209,23 @@ def close_gpus() -> None:
     for device in _open.values():
         device.destroy()
     _open.clear()
-    _adapters.cache_clear()
+    adapters.cache_clear()
     _tunings.cache_clear()
 
 
 __all__ = [
-    "DeviceError",
-    "DeviceLostError",
-    "WebGpuDevice",
     "attached",
     "close_gpus",
+    "close_used",
     "device_names",
+    "drop_kept",
     "ensure_devices",
     "gpu",
     "gpu_adapters",
     "interpreters",
     "is_apart",
     "is_untuned",
+    "keep_data",
     "keep_tuning",
     "known_tuning",
     "list_devices",

@@ -35,7 +35,16 @@ def decode(content: bytes) -> dict[str, Array]:
     Raises:
         CheckpointError: truncated, damaged or foreign.
     """
-    return npz.parse(content) if content[:2] == b"PK" else safetensors.parse(content)
+    if content[:2] == b"PK":
+        return npz.parse(content)
+    if content[:6] == b"\x93NUMPY":
+        raise CheckpointError(
+            "this is a single array (npy), not weights by name.",
+            hint="Save them with numpy.savez(file, **weights).",
+        )
+    if content[8:9] not in (b"{", b""):  # a header follows its length
+        raise CheckpointError("this is neither a safetensors nor an npz file.")
+    return safetensors.parse(content)
 
 
 def format_of(path: str | Path) -> str:
@@ -102,18 +111,20 @@ def check_match(tensors: Mapping[str, Array], expected: Mapping[str, Any]) -> di
             "the weights do not belong to this model:"
             + (f" it needs {_list(missing)}, not in the file;" if missing else "")
             + (f" the file has {_list(unknown)}, not in the model;" if unknown else ""),
-            hint="Load them into a model with the same layers.",
+            hint=_SAME,
         )
     for name, want in expected.items():
         array = tensors[name]
         if array.shape != tuple(want.shape):
             raise CheckpointError(
                 f"'{name}' has shape {array.shape} in the file, but {tuple(want.shape)} "
-                "in the model."
+                "in the model.",
+                hint=_SAME,
             )
         if array.dtype.name != want.dtype:
             raise CheckpointError(
-                f"'{name}' is {array.dtype.name} in the file, but {want.dtype} in the model."
+                f"'{name}' is {array.dtype.name} in the file, but {want.dtype} in the model.",
+                hint=f"Convert it before it is saved: array.astype('{want.dtype}').",
             )
     return {name: tensors[name] for name in expected}
 
@@ -123,4 +134,5 @@ def _list(names: list[str]) -> str:
     return shown + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
+_SAME = "Load them into a model with the same layers, of the same sizes."
 _USE = f"Use one of: {', '.join('.' + name for name in FORMATS)}."

@@ -23,7 +23,7 @@ def several(value: Any) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
-def as_arrays(values: Any, count: int | None, what: str) -> list[Array]:
+def as_arrays(values: Any, count: int | None, what: str, layers: Sequence[str] = ()) -> list[Array]:
     """``values`` as arrays with elements the device can hold.
 
     Floats become float32, whole numbers int32 (uint8 stays, as images are kept in bytes).
@@ -33,6 +33,7 @@ def as_arrays(values: Any, count: int | None, what: str) -> list[Array]:
             NumPy makes an array of will do.
         count: how many arrays the model takes; None: one, or as many as a list of arrays holds.
         what: their name in errors, ``x`` or ``y``.
+        layers: the names of those that the arrays belong to, where they have any.
 
     Raises:
         DataError: empty, ragged, not finite, or too large for int32.
@@ -43,7 +44,11 @@ def as_arrays(values: Any, count: int | None, what: str) -> list[Array]:
     )
     items = list(values) if several else [values]
     if count is not None and len(items) != count:
-        raise DataError(f"{what} holds {len(items)} arrays, but the model has {count} of them.")
+        raise DataError(
+            f"{what} holds {len(items)} array{'s' * (len(items) != 1)}, but the model has {count} "
+            "of them.",
+            hint=f"Give a list with one for each of: {', '.join(layers)}." if layers else None,
+        )
     names = [what] if len(items) == 1 else [f"{what}[{i}]" for i in range(len(items))]
     return [_as_array(item, name) for item, name in zip(items, names, strict=True)]
 

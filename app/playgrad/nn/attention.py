@@ -14,9 +14,9 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
 from playgrad.ops.build import constant
+from playgrad.ops.dropout import dropout
 from playgrad.ops.layout import pad, slice_, transpose
 from playgrad.ops.matmul import matmul
-from playgrad.ops.random import dropout
 from playgrad.ops.shape import reshape
 from playgrad.ops.softmax import softmax
 from playgrad.ops.state import Variable

@@ -10,7 +10,7 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations
 from playgrad.nn.layer import Layer
-from playgrad.ops import random
+from playgrad.ops.dropout import dropout
 from playgrad.ops.shape import flatten, reshape
 
 
@@ -96,4 +96,4 @@ class Dropout(Layer):
         if not training or self.rate == 0.0:
             return inputs[0]
         seed = zlib.crc32(str(self.name).encode()) if self.seed is None else self.seed
-        return random.dropout(inputs[0], self.rate, seed=seed)
+        return dropout(inputs[0], self.rate, seed=seed)

@@ -31,10 +31,11 @@ def prepare(model: Model, x: Any, y: Any, role: str) -> tuple[list[Array], list[
         DataError, ShapeError, DTypeError: they cannot be used; nothing has changed.
     """
     xs = prepare_inputs(model, x, f"{role}x")
-    ys = checks.as_arrays(y, len(model.outputs), f"{role}y")
+    layers = model.output_names
+    ys = checks.as_arrays(y, len(model.outputs), f"{role}y", layers)
     checks.check_lengths([*xs, *ys], f"{role}x and {role}y")
     _, heads = model.compiled()
-    return xs, heads.targets(ys, model.outputs, f"{role}y")
+    return xs, heads.targets(ys, model.outputs, layers, f"{role}y")
 
 
 def prepare_inputs(model: Model, x: Any, what: str) -> list[Array]:

@@ -13,7 +13,7 @@ from playgrad.nn.arrays import check_count
 from playgrad.nn.batches import not_finite_error, prepare
 from playgrad.nn.callbacks import Callback, History
 from playgrad.nn.loop import Pace, Watch, run_steps
-from playgrad.nn.parallel_step import build_parallel_step, settle
+from playgrad.nn.parallel_step import AsynchronousStep, build_parallel_step, settle
 from playgrad.nn.progress import Progress
 from playgrad.nn.recovery import recover
 from playgrad.nn.resident import Resident, declare_resident, make_resident
@@ -142,6 +142,8 @@ class _Training:
         self.model.history = self.history
         self.model.stop_training = False
         self.model.training_step = self.step.run
+        step = self.step
+        self.model.parameter_server = step.server if isinstance(step, AsynchronousStep) else None
         self.watch.hooks.fitting(self.model)
         self.progress.begin(
             epochs=self.epochs,

@@ -89,8 +89,11 @@ class Heads:
             columns += [_checked(m(y, prediction), m.name) for m in self.metrics_of(i)]
         return columns
 
-    def targets(self, ys: Sequence[Array], outputs: Sequence[Tensor], what: str) -> list[Array]:
-        """Labels as they go to the device, checked against the outputs they belong to.
+    def targets(
+        self, ys: Sequence[Array], outputs: Sequence[Tensor], layers: Sequence[str], what: str
+    ) -> list[Array]:
+        """Labels as they go to the device, checked against the outputs they belong to, which
+        ``layers`` make.
 
         Raises:
             DataError, ShapeError: they do not fit; nothing has changed.
@@ -99,10 +102,10 @@ class Heads:
         if len(ys) != len(outputs):
             raise DataError(f"{what} holds {len(ys)} arrays, but the model has {len(outputs)}.")
         checked = []
-        for i, (y, output) in enumerate(zip(ys, outputs, strict=True)):
+        for i, (y, output, layer) in enumerate(zip(ys, outputs, layers, strict=True)):
             name = what if len(ys) == 1 else f"{what}[{i}]"
             check_finite(y, name)
-            checked.append(self.loss_of(i).check_targets(y, output.shape, name))
+            checked.append(self.loss_of(i).check_targets(y, output.shape, name, layer))
         return checked
 
 

@@ -144,10 +144,11 @@ def run_steps(
         else:
             made = repeat(wanted).steps_done
         after(made)
-        if trace is not None:
-            watch.hooks.traced(trace)
-        else:
-            pace.measured(max(made, 1), time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        if trace is None:
+            pace.measured(max(made, 1), seconds)
+        elif made:  # else a stop came first
+            watch.hooks.traced(trace, made, seconds)
         done += made
         if training:
             watch.used(made)

@@ -50,8 +50,8 @@ class Loss:
         """The loss of each sample, shape (batch,)."""
         raise NotImplementedError
 
-    def check_targets(self, y: Array, output: Shape, what: str) -> Array:
-        """``y`` as it goes to the device for predictions of shape ``output``.
+    def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
+        """``y`` as it goes to the device for predictions of shape ``output``, made by ``layer``.
 
         Raises:
             DataError: labels out of range, not numbers, not finite, or of another shape.
@@ -63,15 +63,20 @@ class Loss:
             raise ShapeError(
                 f"{what} has samples of shape {shape_text(y.shape[1:])}, but the model's output "
                 f"has {shape_text(expected)}.",
-                hint=self._shape_hint(y),
+                hint=self._shape_hint(y, layer),
             )
         values = np.ascontiguousarray(y, self.target_dtype)
         if not np.isfinite(values).all():
             raise DataError(f"{what} contains NaN or infinity.")
         return values
 
-    def _shape_hint(self, y: Array) -> str | None:
-        return None
+    def _shape_hint(self, y: Array, layer: str) -> str:
+        if y.ndim > 2:
+            return f"The output is made by the layer '{layer}'."
+        count = y.shape[1] if y.ndim == 2 else 1
+        hint = _outputs_hint(layer, count, "give targets of the other shape")
+        classes = "; for labels that are class numbers use sparse_categorical_crossentropy."
+        return hint if y.ndim == 2 else hint.removesuffix(".") + classes
 
 
 class FromScores(Loss):
@@ -115,11 +120,11 @@ class SparseCategoricalCrossentropy(FromScores):
         chosen = one_hot(y_true, y_pred.spec.shape[-1] or 0)
         return reduce_sum(chosen * -log(maximum(y_pred, _EPSILON)), axis=-1)
 
-    def check_targets(self, y: Array, output: Shape, what: str) -> Array:
+    def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
         if len(output) != 2:
             raise ShapeError(
                 f"{self.kind} needs an output of shape (batch, classes), not {shape_text(output)}.",
-                hint="Put nn.Flatten() before the last layer." if len(output) > 2 else None,
+                hint=f"Put nn.Flatten() before '{layer}'." if len(output) > 2 else None,
             )
         labels = y.reshape(-1) if y.shape[1:] == (1,) else y
         if labels.ndim != 1:
@@ -130,7 +135,7 @@ class SparseCategoricalCrossentropy(FromScores):
             )
         if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
             raise DataError(f"{what} must hold whole class numbers.")
-        check_labels(labels, int(output[-1] or 0), what)
+        _check_labels(labels, int(output[-1] or 0), what, layer)
         return labels.astype(np.int32)
 
 
@@ -145,10 +150,10 @@ class CategoricalCrossentropy(FromScores):
             return softmax_cross_entropy(logits, y_true)
         return reduce_sum(y_true * -log(maximum(y_pred, _EPSILON)), axis=-1)
 
-    def _shape_hint(self, y: Array) -> str | None:
+    def _shape_hint(self, y: Array, layer: str) -> str:
         if y.ndim == 1:
             return "For labels that are class numbers use sparse_categorical_crossentropy."
-        return None
+        return super()._shape_hint(y, layer)
 
 
 class BinaryCrossentropy(FromScores):
@@ -162,12 +167,14 @@ class BinaryCrossentropy(FromScores):
         p = minimum(maximum(y_pred, _EPSILON), 1.0 - _EPSILON)
         return mean_of_sample(-(y_true * log(p) + (1.0 - y_true) * log(1.0 - p)))
 
-    def check_targets(self, y: Array, output: Shape, what: str) -> Array:
-        values = super().check_targets(y, output, what)
+    def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
+        values = super().check_targets(y, output, what, layer)
         if values.size and (values.min() < 0 or values.max() > 1):
             raise DataError(
                 f"{what} must lie between 0 and 1 for {self.kind}, but reaches from "
-                f"{values.min():g} to {values.max():g}."
+                f"{values.min():g} to {values.max():g}.",
+                hint="Two classes are 0 and 1; for more use sparse_categorical_crossentropy, with "
+                f"an output of '{layer}' for each.",
             )
         return values
 
@@ -235,15 +242,27 @@ def mean_of_sample(values: Tensor) -> Tensor:
     return values if rank == 1 else reduce_mean(values, axis=tuple(range(1, rank)))
 
 
-def check_labels(labels: Array, classes: int, what: str) -> None:
+def _check_labels(labels: Array, classes: int, what: str, layer: str) -> None:
     """Raise DataError, naming the first culprit, unless all labels lie in [0, classes)."""
     outside = (labels < 0) | (labels >= classes)
-    if outside.any():
-        first = int(np.argmax(outside))
-        raise DataError(
-            f"{what} contains the label {labels[first]:g} (sample {first}), but the model's output "
-            f"has {classes} classes: labels must be 0 to {classes - 1}."
-        )
+    if not outside.any():
+        return
+    first, last = int(np.argmax(outside)), int(labels.max())
+    if labels.min() < 0:
+        hint = "Labels count from 0: number the classes anew, or leave such samples out."
+    elif labels.min() > 0 and last == classes:
+        hint = f"Labels count from 0: subtract 1 from those in {what}."
+    else:
+        hint = _outputs_hint(layer, last + 1, "correct the labels")
+    raise DataError(
+        f"{what} contains the label {labels[first]:g} (sample {first}), but the model's output "
+        f"has {classes} class{'es' * (classes != 1)}: labels must be 0 to {classes - 1}.",
+        hint=hint,
+    )
+
+
+def _outputs_hint(layer: str, count: int, otherwise: str) -> str:
+    return f"Let '{layer}' have {count} output{'s' * (count != 1)}, or {otherwise}."
 
 
 def _count(shape: Shape) -> int:

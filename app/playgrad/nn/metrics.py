@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from playgrad.errors import GraphError, ShapeError
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import losses
 from playgrad.nn.losses import mean_of_sample
-from playgrad.ops.elementwise import absolute, cast, equal, squared_difference
+from playgrad.ops.elementwise import cast, equal
 from playgrad.ops.index import one_hot
 from playgrad.ops.reduce import argmax, reduce_sum
 
@@ -78,21 +79,21 @@ class TopKAccuracy(Metric):
 
 
 class MeanSquaredError(Metric):
-    """Mean of squared differences."""
+    """The loss of this name, to watch."""
 
-    kind = "mean_squared_error"
+    kind = losses.MeanSquaredError.kind
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return mean_of_sample(squared_difference(y_pred, y_true))
+        return losses.MeanSquaredError()(y_true, y_pred)
 
 
 class MeanAbsoluteError(Metric):
-    """Mean of absolute differences."""
+    """The loss of this name, to watch."""
 
-    kind = "mean_absolute_error"
+    kind = losses.MeanAbsoluteError.kind
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return mean_of_sample(absolute(y_pred - y_true))
+        return losses.MeanAbsoluteError()(y_true, y_pred)
 
 
 class CustomMetric(Metric):

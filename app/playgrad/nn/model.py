@@ -20,6 +20,7 @@ from playgrad.nn.losses import FromScores
 from playgrad.nn.network import Network
 from playgrad.nn.structure import Structure, find_structure
 from playgrad.parallel import Strategy
+from playgrad.parallel.asynchronous import ParameterServer
 from playgrad.runtime.placing import Wish
 
 
@@ -36,6 +37,7 @@ class Model(Network):
         optimizer: what ``compile`` was given.
         history: of the last ``fit``.
         training_step: what ``fit`` runs at each step.
+        parameter_server: what has it run, where replicas computed the gradients; else None.
         input_maximum: the largest input value in the data last trained on: 255 for bytes.
         stop_training: set by callbacks: training ends after the epoch.
         cache: training and evaluation steps already built, by what they were built for.
@@ -61,6 +63,7 @@ class Model(Network):
         self.placement: Wish = None
         self.history: History | None = None
         self.training_step: Node | None = None
+        self.parameter_server: ParameterServer | None = None
         self.input_maximum = 1.0
         self.stop_training = False
         self.cache: dict[Any, Any] = {}

@@ -29,6 +29,9 @@ from playgrad.runtime.trace import Trace
 if TYPE_CHECKING:
     from playgrad.nn.model import Model
 
+LONGEST_ROUND = 16
+"""Steps of local SGD that are traced together: of more a picture shows nothing."""
+
 
 @dataclass(frozen=True)
 class LocalStep(TrainStep):
@@ -54,12 +57,15 @@ class LocalStep(TrainStep):
         return RepeatResult(done, time.perf_counter() - start)
 
     def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
-        session.run(self.run, trace=trace)
-        self.since[0] += 1
-        if self.since[0] == self.every:
-            session.run(self.mean, trace=trace)
-            self.since[0] = 0
-        return 1
+        """As many steps as there is one mean for, so that it counts as often as it is made."""
+        steps = self.every if self.every <= min(most, LONGEST_ROUND) else 1
+        for _ in range(steps):
+            session.run(self.run, trace=trace)
+            self.since[0] += 1
+            if self.since[0] == self.every:
+                session.run(self.mean, trace=trace)
+                self.since[0] = 0
+        return steps
 
     def settle(self, session: Session) -> None:
         if self.since[0]:
@@ -150,7 +156,7 @@ def build_parallel_step(
     rewritten = _rewritten(model, step, batch, strategy)
     settle(model, rewritten)
     common["run"] = rewritten.run
-    if isinstance(strategy, LocalSGD):
+    if isinstance(strategy, LocalSGD) and rewritten.mirrors:
         mean = _mean(model, step, rewritten, strategy)
         return LocalStep(**common, mean=mean, every=strategy.every)
     return TrainStep(**common)

@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import median
 from typing import TYPE_CHECKING
 
 from playgrad.nn.calls import LayerCall
@@ -72,12 +72,9 @@ def measure_step(
             measured_program(*own, named_devices(lanes, kind))
             for lanes in range(1, min(together, os.cpu_count() or 1) + 1)
         ]
-        whole = not any(stages)
-        if whole:
-            twice = named_devices(1, kind) * 2
-            programs.append(measured_program(*own, twice, apart=False))
-        traces = measure_in_turns(programs, REPEATS)
-        adding = _adding(traces[0], traces.pop()) if whole else 0.0
+        twice = measured_program(*own, named_devices(1, kind) * 2, apart=False)
+        *traces, summed = measure_in_turns([*programs, twice], REPEATS)
+    adding = _adding(traces[0], summed)
     machine = Machine() if together == 1 else machine_of(traces)
     return _costs(model, traces[0], rows, stages, min(micro_batches, few), adding), machine
 
@@ -92,9 +89,10 @@ def machine_of(traces: Sequence[Sequence[Trace]]) -> Machine:
     for own in traces:
         work = [tasks_named(trace, _WORK) for trace in own]
         rows = [_by_device(events) for events in work]
-        overhead = fmean(map(min, zip(*map(_gaps, rows), strict=True)))
+        gaps = [median(same) for same in zip(*map(_gaps, rows), strict=True)]
+        overhead = median(gaps)
         # What a device waits for a core, or for Python's lock, is in it: it does not compute then.
-        between = overhead * (len(rows[0][0]) - 1)
+        between = sum(gaps) / len(rows[0])
         seconds.append([_span(events) - between for events in work])
     best = min(seconds[0])
     return Machine(tuple(min(1.0, best / median(own)) for own in seconds), overhead)
@@ -138,7 +136,7 @@ def _costs(
     parameters, activations = _parameters(model, stages), _activations(model, stages, rows)
     whole = max(sum(parameters), 1)
     return [
-        StageCost(f, b, update * p / whole, p, a, 0.0 if stage else found, adding)
+        StageCost(f, b, update * p / whole, p, a, 0.0 if stage else found, adding * p / whole)
         for stage, (f, b, p, a) in enumerate(
             zip(forward, backward, parameters, activations, strict=True)
         )

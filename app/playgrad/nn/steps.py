@@ -12,11 +12,11 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn.resident import Resident
 from playgrad.nn.scopes import at_top
 from playgrad.nn.updates import assign_updates, collected_updates
+from playgrad.ops.batch_indices import batch_indices
 from playgrad.ops.build import constant
 from playgrad.ops.elementwise import cast, is_finite, less, logical_and, where
 from playgrad.ops.fill import fill
 from playgrad.ops.index import gather
-from playgrad.ops.random import batch_indices
 from playgrad.ops.record import record
 from playgrad.ops.reduce import reduce_mean, reduce_sum
 from playgrad.ops.replica import cross_replica_mean, split_batch

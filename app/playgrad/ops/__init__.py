@@ -5,11 +5,13 @@ Importing this package registers every operation.
 
 from playgrad.ops import operators as operators
 from playgrad.ops.avg_pool2d import avg_pool2d
+from playgrad.ops.batch_indices import batch_indices
 from playgrad.ops.broadcast import broadcast_like, broadcast_to, sum_to_like
 from playgrad.ops.build import as_tensor, constant
 from playgrad.ops.concat import concat
 from playgrad.ops.conv2d import conv2d
 from playgrad.ops.cross_entropy import softmax_cross_entropy, sparse_softmax_cross_entropy
+from playgrad.ops.dropout import dropout
 from playgrad.ops.elementwise import (
     absolute,
     add,
@@ -63,13 +65,7 @@ from playgrad.ops.index import gather, one_hot
 from playgrad.ops.layout import pad, slice_, transpose
 from playgrad.ops.matmul import matmul
 from playgrad.ops.max_pool2d import max_pool2d
-from playgrad.ops.random import (
-    batch_indices,
-    dropout,
-    random_normal,
-    random_uniform,
-    truncated_normal,
-)
+from playgrad.ops.random import random_normal, random_uniform, truncated_normal
 from playgrad.ops.record import record
 from playgrad.ops.reduce import argmax, reduce_max, reduce_mean, reduce_min, reduce_sum
 from playgrad.ops.replica import cross_replica_mean, split_batch

@@ -27,6 +27,7 @@ from playgrad.ops.pooling import (
     INVALID,
     Size,
     back,
+    image_size,
     image_spec,
     offsets,
     out_size,
@@ -72,13 +73,13 @@ def _avg_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | N
 
 def _infer_avg_gradient(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     grad, *like = inputs
-    size = like[0].shape[1:3] if like else attrs["image_size"]
+    size = image_size(like, attrs)
     return [image_spec(grad, size, attrs, "avg_pool2d_gradient")]
 
 
 def _spread_evenly(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     grad, *like = inputs
-    size = like[0].shape[1:3] if like else attrs["image_size"]
+    size = image_size(like, attrs)
     out = (grad.shape[1], grad.shape[2])
     share = grad / _counts(size, out, attrs, grad.dtype)
     result = padded_zeros(len(grad), size, grad.shape[3], attrs, grad.dtype)

@@ -10,17 +10,8 @@ import numpy as np
 
 from playgrad.dtypes import dtype
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops.expr import (
-    FUNCTIONS,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Leaf,
-    argument_dtype,
-    infer_dtype,
-    select,
-)
+from playgrad.ops.expr import Call, Cast, Const, Expr, Leaf, argument_dtype, infer_dtype
+from playgrad.ops.functions import FUNCTIONS, select
 
 Array = np.ndarray[Any, Any]
 

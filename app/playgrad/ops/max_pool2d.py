@@ -17,7 +17,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.build import add_node, expect_dtype
-from playgrad.ops.expr import select
+from playgrad.ops.functions import select
 from playgrad.ops.lowering.pool2d import (
     lower_max_pool2d,
     lower_max_pool2d_gradient,
@@ -32,6 +32,7 @@ from playgrad.ops.pooling import (
     NO_PADDING,
     Size,
     back,
+    image_size,
     image_spec,
     make_attrs,
     offsets,
@@ -120,14 +121,14 @@ def _expect_positions(grad: TensorSpec, positions: TensorSpec, what: str) -> Non
 
 def _infer_max_gradient(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     grad, positions, *like = inputs
-    size = like[0].shape[1:3] if like else attrs["image_size"]
+    size = image_size(like, attrs)
     _expect_positions(grad, positions, "max_pool2d_gradient")
     return [image_spec(grad, size, attrs, "max_pool2d_gradient")]
 
 
 def _spread_to_maxima(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     grad, positions, *like = inputs
-    size = like[0].shape[1:3] if like else attrs["image_size"]
+    size = image_size(like, attrs)
     out = (grad.shape[1], grad.shape[2])
     result = padded_zeros(len(grad), size, grad.shape[3], attrs, grad.dtype)
     for offset in offsets(attrs):

@@ -91,6 +91,11 @@ def image_spec(grad: TensorSpec, size: Any, attrs: Attrs, what: str) -> TensorSp
     return image
 
 
+def image_size(like: Sequence[Any], attrs: Attrs) -> Any:
+    """Height and width of the image that a gradient is for: that of ``like``, if there is one."""
+    return like[0].shape[1:3] if like else attrs["image_size"]
+
+
 def specialise_back(op: str, kept: int) -> Specialise:
     """The rule by which ``op``_like, whose input number ``kept`` is the image, becomes ``op``."""
 

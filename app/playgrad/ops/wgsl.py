@@ -8,17 +8,8 @@ from collections.abc import Sequence
 from playgrad.dtypes import dtype
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops.expr import (
-    FUNCTIONS,
-    WGSL_HELPERS,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Leaf,
-    infer_dtype,
-    is_weak,
-)
+from playgrad.ops.expr import Call, Cast, Const, Expr, Leaf, infer_dtype, is_weak
+from playgrad.ops.functions import FUNCTIONS, WGSL_HELPERS
 
 _HELPER = re.compile(r"\bpg_\w+")
 

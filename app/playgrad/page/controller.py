@@ -21,7 +21,7 @@ from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.io import decode, encode
 from playgrad.page.faults import FILE, describe
-from playgrad.page.graph_view import graph_view
+from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.output import Stream
@@ -55,10 +55,11 @@ class PageHooks(Hooks):
         lab = self.controller.lab
         return None if lab is None else lab.new_trace()
 
-    def traced(self, trace: Trace) -> None:
+    def traced(self, trace: Trace, steps: int, seconds: float) -> None:
         lab = self.controller.lab
-        if lab is not None:
-            _emit(lab.report(trace))
+        report = None if lab is None else lab.report(trace, steps, seconds)
+        if report is not None:
+            _emit(report)
 
     def poll(self) -> list[Request]:
         sys.stdout.flush()
@@ -198,11 +199,16 @@ class Controller:
         return {"filename": f"weights.{kind}", "bytes": encode(weights, kind)}
 
     def _on_import(self, request: Request) -> dict[str, Any]:
-        payload = request.get("payload")
-        if not payload:
-            raise CheckpointError(f"{request.get('name', 'the file')} is empty.")
-        weights = decode(payload)
-        self._trained().set_weights(weights)
+        model, payload = self._trained(), request.get("payload")
+        try:
+            if not payload:
+                raise CheckpointError("the file is empty.")
+            weights = decode(payload)
+            model.set_weights(weights)
+        except CheckpointError as error:
+            error.message = f"{request['name']}: {error.message}"
+            error.hint = error.hint or "Save it again, or choose another: .safetensors or .npz."
+            raise
         return {"names": sorted(weights)}
 
     def _on_placement(self, request: Request) -> dict[str, Any]:
@@ -232,6 +238,8 @@ class Controller:
 
     def _graph(self) -> dict[str, Any]:
         model = self._trained()
+        if model.parameter_server is not None:
+            return asynchronous_view(model.parameter_server, model.session.policy, FILE)
         return graph_view(model.training_targets, model.session.policy, FILE)
 
     def emit_graph(self) -> None:

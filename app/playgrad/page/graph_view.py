@@ -9,36 +9,80 @@ from typing import Any
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
-from playgrad.graph.tensor import Node
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.parallel.asynchronous import ParameterServer
 
 MAX_TEXT = 80
+View = dict[str, Any]
 
 
-def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> dict[str, Any]:
+def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> View:
     """Nodes and edges that ``targets`` need.
 
     Args:
         policy: where the session places them.
         file: name of the user's program; lines are given for nodes made in it.
     """
-    program = prune(Program(targets[0].graph, targets=list(targets)))
+    order = _placed(Program(targets[0].graph, targets=list(targets)), policy)
+    nodes, edges = _drawn(order, file)
+    return {"name": "training step", "nodes": nodes, "edges": edges}
+
+
+def asynchronous_view(server: ParameterServer, policy: Policy, file: str) -> View:
+    """What the parameter server runs for each update, and what each replica runs for a gradient.
+
+    The two meet where they tell each other something: edges lead from the server's variables to
+    what replicas have been told of them, and from their gradients to what the server is given.
+    """
+    step, told, outcomes = server.step, server.told, server.outcomes
+    given = [meeting.outputs[0] for meeting in step.meetings]
+    own = Program(step.graph, list(server.weights), [step.run], _by_name(given))
+    own_nodes, edges = _drawn(_placed(own, policy), file)
+    for node in own_nodes:
+        if node["device"] == server.server.device:
+            node["device"] = server.own_name
+    # In the order of time: what is told, what the replicas make of it, what comes of that.
+    nodes = [node for node in own_nodes if node["op"] == "variable"]
+    after = [node for node in own_nodes if node["op"] != "variable"]
+    replica = Program(step.graph, list(outcomes), feeds=_by_name(told))
+    for number, device in enumerate(server.report.updates):
+        scope = f"replica_{number}/"
+        drawn = _drawn(_placed(replica, replace(policy, default=device)), file, scope)
+        nodes += drawn[0]
+        edges += drawn[1]
+        edges += [_edge(t.node.name, scope + t.node.name, t.index) for t in told]
+        pairs = zip(outcomes, given, strict=True)
+        edges += [_edge(scope + a.node.name, b.node.name, a.index) for a, b in pairs]
+    nodes += after
+    names = {node["name"] for node in nodes}
+    # One of the two may need nothing of it, such as a counter of draws that the other made.
+    edges = [edge for edge in edges if edge["from"] in names and edge["to"] in names]
+    return {"name": "asynchronous training step", "nodes": nodes, "edges": edges}
+
+
+def _by_name(tensors: Sequence[Tensor]) -> dict[str, Tensor]:
+    return {tensor.node.name: tensor for tensor in tensors}
+
+
+def _placed(program: Program, policy: Policy) -> list[Node]:
+    """The nodes of ``program`` with their devices, in its order."""
     # Softly: what no device has a kernel for is folded away before it is run.
-    program = place(program, replace(policy, soft=True))
-    order = program.order()
-    return {
-        "name": "training step",
-        "nodes": [_node(node, file) for node in order],
-        "edges": [edge for node in order for edge in _edges(node)],
-    }
+    return place(prune(program), replace(policy, soft=True)).order()
 
 
-def _node(node: Node, file: str) -> dict[str, Any]:
+def _drawn(order: list[Node], file: str, scope: str = "") -> tuple[list[View], list[View]]:
+    """Nodes and edges, under a name scope that ends with a slash."""
+    nodes = [_node(node, file, scope + node.name) for node in order]
+    return nodes, [edge for node in order for edge in _edges(node, scope)]
+
+
+def _node(node: Node, file: str, name: str) -> View:
     spec = node.outputs[0].spec if node.outputs else None
     line = node.source[1] if node.source and node.source[0] == file else None
     return {
-        "name": node.name,
+        "name": name,
         "op": node.op.name,
-        "scope": node.name.rpartition("/")[0],
+        "scope": name.rpartition("/")[0],
         "phase": node.phase,
         "device": node.device,
         "shape": list(spec.shape) if spec else None,
@@ -48,15 +92,14 @@ def _node(node: Node, file: str) -> dict[str, Any]:
     }
 
 
-def _edges(node: Node) -> list[dict[str, Any]]:
-    data = [
-        {"from": tensor.node.name, "to": node.name, "output": tensor.index, "control": False}
-        for tensor in node.inputs
-    ]
-    return data + [
-        {"from": before.name, "to": node.name, "output": 0, "control": True}
-        for before in node.control_inputs
-    ]
+def _edges(node: Node, scope: str) -> list[View]:
+    name = scope + node.name
+    data = [_edge(scope + t.node.name, name, t.index) for t in node.inputs]
+    return data + [_edge(scope + n.name, name, control=True) for n in node.control_inputs]
+
+
+def _edge(start: str, end: str, output: int = 0, control: bool = False) -> View:
+    return {"from": start, "to": end, "output": output, "control": control}
 
 
 def _text(value: Any) -> str:

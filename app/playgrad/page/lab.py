@@ -165,6 +165,8 @@ class Lab:
     steps: int | None = None
     wanted: bool = False
     _chunks: int = 0
+    _together: int = 0
+    _asked_for: bool = False
     _trained: Any = None
 
     @classmethod
@@ -191,7 +193,7 @@ class Lab:
 
     def fitting(self, model: Any) -> Event:
         """Training of ``model`` is about to begin; tells the page with which strategy."""
-        self._chunks = 0
+        self._chunks = self._together = 0
         if self.delays is not None:
             kind = model.session.device.partition(":")[0]
             model.session.executor.delays = _by_name(self.delays, kind)
@@ -208,13 +210,18 @@ class Lab:
     def new_trace(self) -> Trace | None:
         """Asked before each chunk of steps: a trace for the next step, or None."""
         self._chunks += 1
-        wanted = self.wanted or self._chunks in TRACED_CHUNKS
-        self.wanted = False
-        return Trace() if wanted else None
+        self._asked_for, self.wanted = self.wanted, False
+        return Trace() if self._asked_for or self._chunks in TRACED_CHUNKS else None
 
-    def report(self, trace: Trace) -> Event:
-        """What the page shows of a traced step. Times of events are milliseconds from its
-        beginning; ``bubble_formula`` is None where there is no pipeline."""
+    def report(self, trace: Trace, steps: int, seconds: float) -> Event | None:
+        """What the page shows of a traced step, or of ``steps`` that were traced together and took
+        ``seconds`` with all that is done for them. Times of events are milliseconds from the first
+        one's beginning; ``bubble_formula`` is None where there is no pipeline. None if nobody asked
+        for it and more steps that belong together were seen before: it is the end of the training.
+        """
+        if steps < self._together and not self._asked_for:
+            return None
+        self._together = max(steps, self._together)
         formula = None
         if isinstance(self._trained, Pipeline):
             pipe = self._trained
@@ -224,6 +231,8 @@ class Lab:
         origin = events[0].start if events else 0.0
         return {
             "kind": "trace",
+            "steps": steps,
+            "seconds": seconds,
             "timeline": timeline(trace).as_dict(),
             "bubble_formula": formula,
             "memory": memory_in_use(),

@@ -153,6 +153,14 @@ class ParameterServer:
             self.close()
             raise
 
+    @property
+    def told(self) -> list[Tensor]:
+        """What replicas take from the server for each batch: the weights, and the number of the
+        batch in the place of each counter."""
+        graph = self.step.graph
+        draws = [graph.node(RANDOM_STEP).outputs[0]] if RANDOM_STEP in graph else []
+        return [*self.weights, self.counter, *draws]
+
     def run(self, updates: int, stop: Callable[[], bool]) -> int:
         """Apply so many gradients; returns how many, which after a stop may be fewer.
 
@@ -225,9 +233,7 @@ class ParameterServer:
             name = f"weights {self.version}"
             self._moved(name, self.own_name, client.device, start, read, arrays)
             number = np.asarray(self.drawn, np.uint32)
-            feeds: dict[Tensor, Array] = {**weights, self.counter: number}
-            if RANDOM_STEP in self.step.graph:
-                feeds[self.step.graph.node(RANDOM_STEP).outputs[0]] = number
+            feeds = {tensor: weights.get(tensor, number) for tensor in self.told}
             self.drawn += 1
             client.version = self.version
             client.begun = time.perf_counter()

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from playgrad.errors import GraphError
-from playgrad.runtime.executor import SegmentTask
 from playgrad.runtime.ready import ReadyTable
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.segments import moved_bytes
+from playgrad.runtime.tasks import SegmentTask
 from playgrad.runtime.trace import Event, Trace
 
 

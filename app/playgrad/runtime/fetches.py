@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
+from playgrad.errors import GraphError
+from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 
 Element = Tensor | Node
@@ -14,16 +15,19 @@ class Fetches:
     """The leaves of a structure of fetches, and the way back from their values to it.
 
     Args:
-        item: an element, or lists, tuples and dictionaries of items.
-        element: what a leaf means.
+        item: a tensor, a node, the name of either, or lists, tuples and dictionaries of items.
+        graph: whose tensors and nodes names mean.
 
     Attributes:
         leaves: the elements, from first to last.
+
+    Raises:
+        GraphError: a leaf is neither, or there is none of its name.
     """
 
-    def __init__(self, item: Any, element: Callable[[Any], Element]) -> None:
+    def __init__(self, item: Any, graph: Graph) -> None:
         self.leaves: list[Element] = []
-        self._element = element
+        self._graph = graph
         self._structure = self._flatten(item)
 
     @property
@@ -49,8 +53,19 @@ class Fetches:
             return _like(item, [self._flatten(part) for part in item])
         if isinstance(item, dict):
             return {key: self._flatten(part) for key, part in item.items()}
-        self.leaves.append(self._element(item))
+        self.leaves.append(_element(item, self._graph))
         return len(self.leaves) - 1
+
+
+def _element(item: Any, graph: Graph) -> Element:
+    if isinstance(item, (Tensor, Node)):
+        return item
+    if not isinstance(item, str):
+        raise GraphError(f"cannot fetch {type(item).__name__} {item!r:.60}.")
+    if ":" in item:
+        return graph.tensor(item)
+    node = graph.node(item)
+    return node.outputs[0] if len(node.outputs) == 1 else node
 
 
 def _rebuild(structure: Any, results: list[Any]) -> Any:

@@ -33,12 +33,12 @@ class Hooks:
         return False
 
     def new_trace(self) -> Trace | None:
-        """Asked before each chunk of training steps: a trace to collect the next step in, or None
-        for no more than running it."""
+        """Asked before each chunk of training steps: a trace to collect the next step in (or the
+        next few, where they belong together), or None for no more than running them."""
         return None
 
-    def traced(self, trace: Trace) -> None:
-        """The step for which ``new_trace`` gave ``trace`` has ended."""
+    def traced(self, trace: Trace, steps: int, seconds: float) -> None:
+        """What ``new_trace`` gave ``trace`` for has ended: so many steps, which took so long."""
 
     def serve(self, request: Request) -> None:
         """Answer a request that is not about training, such as a prediction."""

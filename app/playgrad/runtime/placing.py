@@ -7,10 +7,18 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from playgrad.compiler.place import AUTO, Automatic, Placement, Policy, home_of
+from playgrad.compiler.place import (
+    AUTO,
+    HOST,
+    Automatic,
+    Placement,
+    Policy,
+    canonical,
+    home_of,
+)
 from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
-from playgrad.errors import GraphError
+from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.graph.traversal import ancestors
@@ -27,6 +35,21 @@ MOST_PLANNED = 64
 """Programs whose automatic placement is remembered. One that is planned again finds its variables
 where they were."""
 Shapes = Mapping[str, tuple[int, ...]]
+
+
+def default_device(wish: str) -> str:
+    """The device that "cpu", "gpu", "gpu:1" or "auto" means here; "auto" is a GPU if there is one.
+
+    Raises:
+        DeviceError: there is no such device.
+    """
+    available = devices.device_names()
+    if wish == "auto":
+        return "gpu:0" if "gpu:0" in available else HOST
+    name = canonical(wish)
+    if name not in available:
+        raise DeviceError(f"there is no {name} here.", hint=f"There are: {', '.join(available)}.")
+    return name
 
 
 class Placing:

@@ -78,9 +78,9 @@ def plan_steps(
             feeds[node.attrs.get("channel", node.name)] = node
         elif node.op.name == "send":
             sends.append((node.inputs[0].name, node.attrs["channel"]))
-    inside = set(segment.nodes)
-    fetched = [tensor for tensor in fetches if tensor.node in inside]
-    names = list(dict.fromkeys([t.name for t in fetched] + [name for name, _ in sends]))
+    results = segment.results(fetches)
+    names = [tensor.name for tensor in results]
+    fetched = [tensor for tensor in results if tensor in fetches]
 
     def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
         given = {

@@ -12,19 +12,19 @@ from weakref import WeakSet
 
 import numpy as np
 
-from playgrad.compiler.place import HOST, Policy, canonical
+from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
 from playgrad.devices.device import Device
 from playgrad.devices.pending import Result
-from playgrad.errors import DeviceError, GraphError
+from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import check_value, resolve_feeds
 from playgrad.runtime.fetches import Fetches
-from playgrad.runtime.placing import Placing, Wish
+from playgrad.runtime.placing import Placing, Wish, default_device
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.trace import Trace
@@ -107,7 +107,7 @@ class Session:
         new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
         self.graph = graph or get_default_graph()
-        self.device = _resolve(device, devices.device_names())
+        self.device = default_device(device)
         self._placing = Placing(self.device, placement, soft_placement)
         self.executor = Executor(threads)
         self.stop_check: Callable[[], bool] = lambda: False
@@ -175,7 +175,7 @@ class Session:
             FeedError: a feed is missing, unknown or does not fit.
             ShapeError: the shapes fed do not fit together.
         """
-        wanted = Fetches(fetches, self._element)
+        wanted = Fetches(fetches, self.graph)
         runnable, feeds = self._prepare(wanted.tensors, wanted.nodes, feed_dict)
         return wanted.results(runnable.run(feeds, trace, self.stop_check) if runnable else [])
 
@@ -199,7 +199,7 @@ class Session:
 
         On a GPU all steps are one call: nothing goes to and fro between them.
         """
-        leaves = Fetches(targets, self._element).leaves
+        leaves = Fetches(targets, self.graph).leaves
         nodes = [leaf.node if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         runnable, feeds = self._prepare([], nodes, feed_dict)
         if runnable is None or steps < 1:
@@ -209,7 +209,7 @@ class Session:
     @_alone
     def compiled(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Runnable | None:
         """What ``run`` would execute: the graph after all passes, its tasks and Plans."""
-        wanted = Fetches(fetches, self._element)
+        wanted = Fetches(fetches, self.graph)
         return self._prepare(wanted.tensors, wanted.nodes, feed_dict)[0]
 
     def dispatches(self, targets: Any, feed_dict: Mapping[Any, Any] | None = None) -> int:
@@ -290,17 +290,6 @@ class Session:
         graph = graph or self.graph
         self._programs.make_ready(graph, [node for node in graph.nodes if is_variable(node)])
 
-    def _element(self, item: Any) -> Tensor | Node:
-        if isinstance(item, str):
-            return self.graph.tensor(item) if ":" in item else self._named(item)
-        if isinstance(item, (Tensor, Node)):
-            return item
-        raise GraphError(f"cannot fetch {type(item).__name__} {item!r:.60}.")
-
-    def _named(self, name: str) -> Tensor | Node:
-        node = self.graph.node(name)
-        return node.outputs[0] if len(node.outputs) == 1 else node
-
     def _variable(self, item: Tensor | str) -> Node:
         node = self.graph.node(item) if isinstance(item, str) else item.node
         if not is_variable(node):
@@ -326,7 +315,7 @@ class Session:
         """Where each operation of a run goes and why, and what the run should take, by measured
         times. Measuring takes up to two seconds for what was never measured before."""
         self._check_open()
-        wanted = Fetches(fetches, self._element)
+        wanted = Fetches(fetches, self.graph)
         program, arrays = self._program(wanted.tensors, wanted.nodes, feed_dict)
         shapes = {name: array.shape for name, array in arrays.items()}
         self._programs.policy_for(program, shapes)
@@ -361,17 +350,3 @@ class Session:
     def _check_open(self) -> None:
         if self._closed:
             raise GraphError("this session is closed.", hint="Make a new one.")
-
-
-def _resolve(device: str, available: Sequence[str]) -> str:
-    """The device that ``device`` means here.
-
-    Raises:
-        DeviceError: there is no such device.
-    """
-    if device == "auto":
-        return "gpu:0" if "gpu:0" in available else HOST
-    name = canonical(device)
-    if name not in available:
-        raise DeviceError(f"there is no {name} here.", hint=f"There are: {', '.join(available)}.")
-    return name

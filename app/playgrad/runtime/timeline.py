@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,14 +27,6 @@ class DeviceTime:
     sent: int
     received: int
 
-    @property
-    def computing(self) -> float:
-        return sum(time for kind, time in self.kinds.items() if kind not in TRANSFERS)
-
-    @property
-    def moving(self) -> float:
-        return sum(self.kinds.get(kind, 0.0) for kind in TRANSFERS)
-
 
 @dataclass(frozen=True)
 class Timeline:
@@ -41,29 +34,34 @@ class Timeline:
 
     Attributes:
         seconds: from its first event to the end of its last.
+        devices: "cpu:0 (weights)" apart from what else "cpu:0" did.
+        idle, moving: seconds of each device, all that it did taken together: when it did nothing,
+            and when it moved tensors.
     """
 
     seconds: float
     devices: tuple[DeviceTime, ...]
+    idle: dict[str, float]
+    moving: dict[str, float]
 
     @property
     def bubble(self) -> float:
         """The share of all devices' time in which they neither computed nor moved tensors."""
-        return self._share(sum(device.idle for device in self.devices))
+        return self._share(self.idle)
 
     @property
     def communication(self) -> float:
         """The share of all devices' time that went into moving tensors."""
-        return self._share(sum(device.moving for device in self.devices))
+        return self._share(self.moving)
 
     @property
     def bytes_moved(self) -> int:
         """Between devices: what one sends others receive."""
         return sum(device.received for device in self.devices)
 
-    def _share(self, seconds: float) -> float:
-        whole = self.seconds * len(self.devices)
-        return seconds / whole if whole else 0.0
+    def _share(self, seconds: Mapping[str, float]) -> float:
+        whole = self.seconds * len(seconds)
+        return sum(seconds.values()) / whole if whole else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data; seconds and bytes."""
@@ -86,8 +84,7 @@ class Timeline:
 
     def text(self) -> str:
         """A table for people."""
-        # What "cpu:0 (weights)" does is done by cpu:0.
-        places = len({device.device.partition(" ")[0] for device in self.devices})
+        places = len(self.idle)
         noun = "device" if places == 1 else "devices"
         width = max((len(device.device) for device in self.devices), default=0)
         lines = [
@@ -105,25 +102,43 @@ class Timeline:
 def timeline(trace: Trace) -> Timeline:
     """The times of the events of ``trace``."""
     if not trace.events:
-        return Timeline(0.0, ())
+        return Timeline(0.0, (), {}, {})
     start = min(event.start for event in trace.events)
     end = max(event.end for event in trace.events)
+    by_lane: dict[str, list[Event]] = {}
     by_device: dict[str, list[Event]] = {}
     for event in sorted(trace.events, key=lambda event: event.start):
-        by_device.setdefault(event.device, []).append(event)
-    times = [_device_time(name, events, end - start) for name, events in sorted(by_device.items())]
-    return Timeline(end - start, tuple(times))
+        by_lane.setdefault(event.device, []).append(event)
+        # What "cpu:0 (weights)" does is done by cpu:0.
+        by_device.setdefault(event.device.partition(" ")[0], []).append(event)
+    whole = end - start
+    return Timeline(
+        whole,
+        tuple(_device_time(name, events, whole) for name, events in sorted(by_lane.items())),
+        {name: max(0.0, whole - _covered(events)) for name, events in by_device.items()},
+        {
+            name: _covered([event for event in events if event.kind in TRANSFERS])
+            for name, events in by_device.items()
+        },
+    )
 
 
 def _device_time(device: str, events: list[Event], whole: float) -> DeviceTime:
     kinds: dict[str, float] = {}
     moved = dict.fromkeys(TRANSFERS, 0)
-    busy, until = 0.0, 0.0
     for event in events:
         kinds[event.kind] = kinds.get(event.kind, 0.0) + event.end - event.start
         if event.kind in moved:
             moved[event.kind] += event.bytes
-        # Tasks of the processor may run at the same time, on several threads.
+    idle = max(0.0, whole - _covered(events))
+    return DeviceTime(device, kinds, idle, moved["send"], moved["receive"])
+
+
+def _covered(events: Sequence[Event]) -> float:
+    """The time in which any of ``events``, in order of their starts, goes on: tasks of a processor
+    may run at the same time, on several threads."""
+    busy, until = 0.0, 0.0
+    for event in events:
         busy += max(0.0, event.end - max(event.start, until))
         until = max(until, event.end)
-    return DeviceTime(device, kinds, max(0.0, whole - busy), moved["send"], moved["receive"])
+    return busy

@@ -90,7 +90,7 @@ function followLine(view) {
     if (!wanted || wanted.line > view.state.doc.lines) return;
     view.dispatch({ selection: { anchor: view.state.doc.line(wanted.line).from } });
     scrollTo(view, wanted.line);
-    view.focus();
+    setTimeout(() => view.focus()); // once what hides the code, and keeps the focus, has gone
   });
 }
 

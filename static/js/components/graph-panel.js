@@ -1,4 +1,5 @@
-import { html, useCallback, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { alone } from "../alone.js";
 import { layOut } from "../graph-layout.js";
 import { picture, scopesOf } from "../graph-model.js";
 import * as store from "../store.js";
@@ -19,18 +20,14 @@ export function GraphPanel() {
   const graph = store.graph.value;
   const [open, setOpen] = useState({ scopes: NONE_OPEN, toggled: /** @type {string | null} */ (null) });
   const byDevice = store.graphColours.value === "device";
-  const [isLarge, setLarge] = useState(false);
+  const panel = useRef(/** @type {HTMLElement | null} */ (null));
+  const [isLarge, setLarge] = useFullPage(panel);
+  useEffect(() => graph ? undefined : setLarge(false), [graph]);
   const stage = useRef(/** @type {HTMLElement | null} */ (null));
   const view = useRef(/** @type {import("../viewport.js").Viewport | null} */ (null));
 
   // A new run shows its graph whole, with the same scopes open.
   useEffect(() => setOpen(({ scopes }) => ({ scopes, toggled: null })), [graph]);
-  useEffect(() => {
-    if (!isLarge) return undefined;
-    const leave = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && setLarge(false);
-    window.addEventListener("keydown", leave);
-    return () => window.removeEventListener("keydown", leave);
-  }, [isLarge]);
   const { drawing, activity } = useDrawing(graph, open, stage, isLarge);
 
   const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);
@@ -51,7 +48,8 @@ export function GraphPanel() {
   const selected = store.selectedNode.value;
   const node = graph?.nodes.find(({ name }) => name === selected);
   return html`
-    <section class="panel graph" aria-labelledby="graph-title" data-large=${isLarge ? "" : undefined}>
+    <section class="panel graph" aria-labelledby="graph-title" ref=${panel} data-large=${isLarge ? "" : undefined}
+      role=${isLarge ? "dialog" : undefined} aria-modal=${isLarge ? "true" : undefined}>
       <div class="panel-head">
         <h2 id="graph-title">Graph</h2>
         ${graph && html`
@@ -64,12 +62,12 @@ export function GraphPanel() {
             ${open.scopes.size > 0
               ? html`<${Tool} icon="fold" label="Fold all scopes" onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
               : html`<${Tool} icon="fold" label="Open all scopes" onClick=${allOpen} />`}
-            <button type="button" class="button quiet small" aria-pressed=${isLarge}
+            <button type="button" class="button quiet small" data-testid="graph-full-page"
               onClick=${() => setLarge(!isLarge)}>${isLarge ? "Back" : "Full page"}</button>
           </div>
         `}
       </div>
-      <div class="graph-stage" data-testid="graph-view" ref=${stage} >
+      <div class="graph-stage" data-testid="graph-view" ref=${stage}>
         ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
         ${drawing ? html`
           <${GraphView} drawing=${drawing} selected=${selected} colourOf=${colourOf} handle=${view}
@@ -78,10 +76,34 @@ export function GraphPanel() {
           <${Legend} names=${byDevice ? devices : PHASES} byDevice=${byDevice} />
         ` : html`<p class="figure-empty">${graph ? "Drawing…"
           : "Run a network to see its graph: forward, gradient and update operations."}</p>`}
-        ${node && html`<${NodeDetails} node=${node} />`}
+        ${node && html`<${NodeDetails} node=${node} onLeave=${() => setLarge(false)} />`}
       </div>
     </section>
   `;
+}
+
+/**
+ * Whether a panel takes the whole page. While it does, nothing else has the focus; Escape leaves.
+ * @param {{current: HTMLElement | null}} panel
+ * @returns {[boolean, (isLarge: boolean) => void]}
+ */
+function useFullPage(panel) {
+  const [isLarge, setLarge] = useState(false);
+  useLayoutEffect(() => {
+    if (!isLarge || !panel.current) return undefined;
+    const opener = document.activeElement;
+    const release = alone(panel.current);
+    const leave = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Escape" && !event.defaultPrevented) setLarge(false);
+    };
+    window.addEventListener("keydown", leave);
+    return () => {
+      window.removeEventListener("keydown", leave);
+      release();
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, [isLarge]);
+  return [isLarge, setLarge];
 }
 
 /**

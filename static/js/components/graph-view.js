@@ -78,7 +78,7 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
     if (event.key === "+" || event.key === "=") view?.zoom(1.25);
     else if (event.key === "-") view?.zoom(0.8);
     else if (event.key === "0") view?.fit(layout);
-    else if (event.key === "Escape") onSelect(null);
+    else if (event.key === "Escape" && selected) onSelect(null);
     else if (event.key === "Enter" || event.key === " ") {
       keyboard.current = true;
       use(known);

@@ -117,7 +117,7 @@ function Row({ run, runs, isShown }) {
       <td>${times}</td>
       <td>${format.percent(againstIdeal, 0)}</td>
       <td>${format.percent(run.trace?.timeline.bubble, 0)}</td>
-      <td>${run.trace ? format.bytes(run.trace.timeline.bytes_moved) : format.NONE}</td>
+      <td>${run.trace ? format.bytes(run.trace.timeline.bytes_moved / run.trace.steps) : format.NONE}</td>
       <td>${format.loss(run.loss)}</td>
       <td><button type="button" class="button quiet icon-only" aria-label=${`Remove run ${run.id}`}
         disabled=${run.state === "running"} onClick=${() => forgetLabRun(run.id)}><${Icon} name="close" /></button></td>

@@ -20,7 +20,7 @@ export function LabTimeline({ run }) {
   return html`
     <section class="panel lab-timeline" aria-labelledby="lab-timeline-title">
       <div class="panel-head">
-        <h2 id="lab-timeline-title">One step, measured</h2>
+        <h2 id="lab-timeline-title">${(trace?.steps ?? 1) === 1 ? "One step" : `${trace?.steps} steps`}, measured</h2>
         ${run && html`<span class="hint" data-testid="lab-timeline-run">${run.title}</span>`}
       </div>
       ${run && trace
@@ -28,11 +28,16 @@ export function LabTimeline({ run }) {
             <${DeviceTimes} trace=${trace} updates=${run.report.updates} />
             ${Object.entries(run.report.lost ?? {}).map(([device, why]) => html`
               <p key=${device} class="hint lab-lost" data-failed>${device} was lost, and the others went on: ${why}</p>`)}`
-        : html`<p class="lab-wait">${run
-            ? "A step is measured soon after the first."
-            : "Run a strategy to see what each device does when: computing, moving tensors, waiting."}</p>`}
+        : html`<p class="lab-wait">${unmeasured(run)}</p>`}
     </section>
   `;
+}
+
+/** Why there is no step to look at. @param {LabRun | null} run */
+function unmeasured(run) {
+  if (!run) return "Run a strategy to see what each device does when: computing, moving tensors, waiting.";
+  if (run.state === "running") return "A step is measured soon after the first.";
+  return "This run was over before a step was measured. Have it make a few steps more.";
 }
 
 /** @param {{run: LabRun, trace: Trace}} props */
@@ -47,7 +52,7 @@ function Measures({ run, trace }) {
     ["bubble", several ? "Waiting (bubble)" : "Waiting", format.percent(bubble, 0),
       formula === null ? "" : `formula ${format.percent(formula, 0)}`],
     ["communication", "Moving tensors", format.percent(communication, 0), "of the time"],
-    ["bytes", "Moved a step", format.bytes(bytes_moved), ""],
+    ["bytes", "Moved a step", format.bytes(bytes_moved / trace.steps), trace.steps > 1 ? "on average" : ""],
     ["memory", "Memory", format.bytes(memory), several ? "on all devices" : ""],
     ["speed", "Steps per second", format.rate(perSecond), ""],
     ["step", "Time traced", `${format.milliseconds(1000 * seconds)} ms`, ""],

@@ -4,9 +4,19 @@ import { reveal } from "../reveal.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
-/** Everything about one node. @param {{node: import("../types.js").GraphNode}} props */
-export function NodeDetails({ node }) {
+/**
+ * Everything about one node.
+ * @param {{node: import("../types.js").GraphNode, onLeave: () => void}} props
+ *   `onLeave`: the user goes to the code, which the graph may hide
+ */
+export function NodeDetails({ node, onLeave }) {
   const lineKnown = node.line !== null && store.linesApply.value;
+
+  function toCode() {
+    onLeave();
+    reveal(node.line);
+  }
+
   return html`
     <aside class="node-details" aria-label="Selected operation" data-testid="node-details">
       <div class="node-details-head">
@@ -21,7 +31,7 @@ export function NodeDetails({ node }) {
         <div><dt>Type</dt><dd>${node.dtype ?? "none"}</dd></div>
         <div><dt>Device</dt><dd>${node.device ?? "not placed"}</dd></div>
         ${node.line !== null && html`<div><dt>Made by</dt><dd>${lineKnown
-          ? html`<button type="button" class="link" onClick=${() => reveal(node.line)}>line ${node.line}</button>`
+          ? html`<button type="button" class="link" onClick=${toCode}>line ${node.line}</button>`
           : `line ${node.line}`}</dd></div>`}
         ${Object.entries(node.attrs ?? {}).map(([name, value]) => html`
           <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>

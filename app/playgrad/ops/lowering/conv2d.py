@@ -12,6 +12,7 @@ from typing import Any
 from playgrad.ops.kernel import KernelRequest, Lowering
 from playgrad.ops.lowering.product import lower_product
 from playgrad.ops.lowering.tiling import Product
+from playgrad.ops.lowering.window import is_padded, window_constants
 from playgrad.ops.templates import render
 
 
@@ -29,8 +30,6 @@ def lower_conv2d(request: KernelRequest) -> Lowering:
     batch, output_height, output_width, outputs = request.outputs[0].static_shape
     _, height, width, channels = image
     filter_height, filter_width, _, _ = filters
-    stride_y, stride_x = request.attrs["strides"]
-    padding = request.attrs["padding"]
     rows_code = render(
         "conv2d_rows.wgsl",
         WIDTH=width,
@@ -38,10 +37,7 @@ def lower_conv2d(request: KernelRequest) -> Lowering:
         CHANNELS=channels,
         OUTPUT_WIDTH=output_width,
         OUTPUT_HEIGHT=output_height,
-        STRIDE_Y=stride_y,
-        STRIDE_X=stride_x,
-        PAD_TOP=padding[0][0],
-        PAD_LEFT=padding[1][0],
+        **window_constants(request.attrs),
     )
     product = Product(
         rows=batch * output_height * output_width,
@@ -53,7 +49,7 @@ def lower_conv2d(request: KernelRequest) -> Lowering:
         b_tap=filter_width * channels * outputs,
         b_depth=outputs,
         b_column=1,
-        padded=any(side for pair in padding for side in pair),
+        padded=is_padded(request.attrs),
         places=width * channels,
     )
     params = _params(request.attrs, image=image, filters=filters)
@@ -69,18 +65,13 @@ def lower_conv2d_input_gradient(request: KernelRequest) -> Lowering:
     batch, height, width, channels = request.outputs[0].static_shape
     _, output_height, output_width, outputs = gradient
     filter_height, filter_width, _, _ = filters
-    stride_y, stride_x = request.attrs["strides"]
-    padding = request.attrs["padding"]
     rows_code = render(
         "conv2d_input_gradient_rows.wgsl",
         WIDTH=width,
         HEIGHT=height,
         OUTPUT_WIDTH=output_width,
         OUTPUT_HEIGHT=output_height,
-        STRIDE_Y=stride_y,
-        STRIDE_X=stride_x,
-        PAD_TOP=padding[0][0],
-        PAD_LEFT=padding[1][0],
+        **window_constants(request.attrs),
     )
     product = Product(
         rows=batch * height * width,
@@ -111,17 +102,15 @@ def lower_conv2d_filter_gradient(request: KernelRequest) -> Lowering:
     filter_height, filter_width, channels, outputs = request.outputs[0].static_shape
     batch, height, width, _ = image
     _, output_height, output_width, _ = gradient
-    stride_y, stride_x = request.attrs["strides"]
-    padding = request.attrs["padding"]
+    constants = window_constants(request.attrs)
+    stride_x = constants.pop("STRIDE_X")  # from depth to depth; the others locate a row
     rows_code = render(
         "conv2d_filter_gradient_rows.wgsl",
         WIDTH=width,
         HEIGHT=height,
         CHANNELS=channels,
         FILTER_WIDTH=filter_width,
-        STRIDE_Y=stride_y,
-        PAD_TOP=padding[0][0],
-        PAD_LEFT=padding[1][0],
+        **constants,
     )
     product = Product(
         rows=filter_height * filter_width * channels,
@@ -134,7 +123,7 @@ def lower_conv2d_filter_gradient(request: KernelRequest) -> Lowering:
         b_tap=output_width * outputs,
         b_depth=outputs,
         b_column=1,
-        padded=any(side for pair in padding for side in pair),
+        padded=is_padded(request.attrs),
         places=width,
         place_step=stride_x,
     )

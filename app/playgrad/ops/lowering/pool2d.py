@@ -6,8 +6,6 @@ Images are (batch, height, width, channels). attrs: `pool_size` [height, width],
 
 from __future__ import annotations
 
-from typing import Any
-
 from playgrad.ops.kernel import (
     Binding,
     KernelRequest,
@@ -16,6 +14,7 @@ from playgrad.ops.kernel import (
     output_binding,
 )
 from playgrad.ops.lowering.invocations import item_kernel
+from playgrad.ops.lowering.window import window_constants
 
 
 def lower_max_pool2d(request: KernelRequest) -> Lowering:
@@ -74,17 +73,13 @@ def _lower(
     output = (request.outputs if pooled else request.inputs)[0].static_shape
     _, height, width, channels = image
     pool_height, pool_width = request.attrs["pool_size"]
-    stride_y, stride_x = request.attrs["strides"]
-    padding = request.attrs["padding"]
-    params: dict[str, Any] = {
-        key: request.attrs[key] for key in ("pool_size", "strides", "padding")
-    }
+    windows = {key: request.attrs[key] for key in ("pool_size", "strides", "padding")}
     call = item_kernel(
         request,
         kernel,
         request.outputs[0].size,
         bindings,
-        {"image": list(image), **params},
+        {"image": list(image), **windows},
         steps=pool_height * pool_width,
         HEIGHT=height,
         WIDTH=width,
@@ -93,10 +88,7 @@ def _lower(
         OUTPUT_WIDTH=output[2],
         POOL_HEIGHT=pool_height,
         POOL_WIDTH=pool_width,
-        STRIDE_Y=stride_y,
-        STRIDE_X=stride_x,
-        PAD_TOP=padding[0][0],
-        PAD_LEFT=padding[1][0],
+        **window_constants(request.attrs),
         store=request.store("result"),
     )
     return Lowering((call,))

@@ -1,0 +1,127 @@
+"""The graph's panel: on the full page by keyboard alone, and beside a Lab that is scrolled."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.playground import PATIENCE_MS, Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+# What has the focus: "" for the page as a whole, which it passes on its way round.
+_FOCUSED = """() => {
+  const element = document.activeElement;
+  if (element === document.body) return "";
+  return element.closest(".graph") ? "graph" : element.outerHTML.slice(0, 80);
+}"""
+
+
+@pytest.fixture
+def drawn(playground: Playground) -> Playground:
+    """The page with the graph of a program that has run."""
+    playground.runs_well()
+    expect(items(playground).first).to_be_visible(timeout=PATIENCE_MS)
+    return playground
+
+
+def items(playground: Playground) -> Locator:
+    return playground.at("graph-view").locator(".graph-item")
+
+
+def full_page(playground: Playground) -> Locator:
+    button = playground.at("graph-full-page")
+    button.focus()
+    button.press("Enter")
+    expect(button).to_have_text("Back")
+    return button
+
+
+def test_the_focus_stays_in_the_full_page_graph(drawn: Playground) -> None:
+    button = full_page(drawn)
+    expect(drawn.page.get_by_role("dialog", name="Graph")).to_be_visible()
+    expect(button).to_be_focused()
+    for key in ("Tab", "Shift+Tab"):
+        seen = set()
+        for _ in range(30):
+            drawn.page.keyboard.press(key)
+            seen.add(drawn.page.evaluate(_FOCUSED))
+        assert "graph" in seen
+        assert seen <= {"graph", ""}
+    items(drawn).first.focus()
+    drawn.page.keyboard.press("Escape")
+    expect(button).to_have_text("Full page")
+    expect(button).to_be_focused()
+    expect(drawn.page.get_by_role("dialog")).to_have_count(0)
+    # All that was out of reach is back.
+    seen = set()
+    for _ in range(12):
+        drawn.page.keyboard.press("Shift+Tab")
+        seen.add(drawn.page.evaluate(_FOCUSED))
+    assert len(seen - {"graph", ""}) > 5
+
+
+def test_escape_closes_the_details_first(drawn: Playground) -> None:
+    button = full_page(drawn)
+    drawn.page.get_by_role("button", name="Open all scopes").click()
+    node = drawn.at("graph-view").locator(".graph-item.node").first
+    expect(node).to_be_visible(timeout=PATIENCE_MS)
+    node.focus()
+    node.press("Enter")
+    expect(drawn.at("node-details")).to_be_visible()
+    drawn.page.keyboard.press("Escape")
+    expect(drawn.at("node-details")).to_have_count(0)
+    expect(button).to_have_text("Back")
+    drawn.page.keyboard.press("Escape")
+    expect(button).to_have_text("Full page")
+    drawn.page.get_by_role("button", name="Fold all scopes").click()
+
+
+def test_a_line_of_code_is_shown_beside_the_graph(drawn: Playground) -> None:
+    """The code lies behind the graph, which has to make way."""
+    full_page(drawn)
+    drawn.page.get_by_role("button", name="Open all scopes").click()
+    kernel = drawn.at("graph-view").locator('[data-id="dense_1/kernel"]')
+    expect(kernel).to_be_attached(timeout=PATIENCE_MS)
+    kernel.focus()
+    kernel.press("Enter")
+    drawn.at("node-details").get_by_role("button", name="line").press("Enter")
+    expect(drawn.at("graph-full-page")).to_have_text("Full page")
+    expect(drawn.page.locator("[data-testid=editor] .cm-content")).to_be_focused()
+    drawn.page.get_by_role("button", name="Fold all scopes").click()
+
+
+def test_a_reset_leaves_the_full_page(drawn: Playground) -> None:
+    """There is nothing to show any more, nor a button to leave."""
+    full_page(drawn)
+    drawn.page.keyboard.press("Control+Shift+Period")
+    drawn.expect_status("ready")
+    expect(drawn.page.get_by_role("dialog")).to_have_count(0)
+    expect(drawn.at("run")).to_be_enabled()
+    drawn.at("run").click()
+    drawn.expect_status("done")
+
+
+def test_the_graph_stays_beside_a_lab_that_is_scrolled(drawn: Playground) -> None:
+    page = drawn.page
+    before = page.viewport_size
+    assert before
+    page.set_viewport_size({"width": 1920, "height": 700})
+    try:
+        drawn.at("tab-lab").click()
+        drawn.at("lab-strategy").select_option("async")
+        lab = page.get_by_role("tabpanel")
+        expect(drawn.at("lab-honest")).to_be_attached()
+        assert lab.evaluate("lab => lab.scrollHeight - lab.clientHeight") > 100
+        for scroll in (0, 100_000):
+            lab.evaluate("(lab, to) => { lab.scrollTop = to; }", scroll)
+            box = drawn.at("graph-view").bounding_box()
+            assert box
+            assert box["y"] > 0
+            assert box["y"] + box["height"] <= 700
+            assert box["height"] > 300
+            expect(items(drawn).first).to_be_in_viewport()
+        drawn.at("lab-strategy").select_option("single")
+    finally:
+        drawn.at("tab-training").click()
+        page.set_viewport_size(before)

@@ -1,0 +1,78 @@
+"""`playgrad devices`, `examples`, `export` and `tune`."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from playgrad.devices.registry import close_gpus, gpu, keep_tuning
+from playgrad.devices.tuning import HARDWARE, VARIANTS
+from playgrad.io import load, save
+from tests.cli.running import result_of, run
+
+
+def test_devices(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "devices")
+    assert code == 0
+    assert out.startswith("cpu:0  NumPy")
+    devices = json.loads(run(capsys, "devices", "--json")[1])
+    assert devices[0]["device"] == "cpu:0"
+
+
+def test_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "examples")
+    assert code == 0
+    assert re.search(r"^mnist-mlp +Handwritten digits", out, re.MULTILINE)
+    listed = json.loads(run(capsys, "examples", "--json")[1])
+    assert {"mnist-mlp", "mnist-cnn"} <= {example["id"] for example in listed}
+
+
+def test_export_converts_and_lists(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    tensors = {"dense_1/kernel": np.ones((2, 3), np.float32)}
+    source, target = tmp_path / "w.safetensors", tmp_path / "w.npz"
+    save(tensors, source)
+    assert run(capsys, "export", source, target) == (0, f"1 tensors written to {target}\n", "")
+    np.testing.assert_array_equal(load(target)["dense_1/kernel"], tensors["dense_1/kernel"])
+    code, out, _ = run(capsys, "export", target)
+    assert (code, out) == (0, "dense_1/kernel  float32  (2, 3)\n1 tensors, 6 numbers\n")
+
+
+@pytest.mark.gpu
+def test_tune_lists_and_forgets(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path))
+    close_gpus()
+    (row, *_) = result_of(run(capsys, "tune", "--list", "--json"))
+    assert (row["device"], row["why"]) == ("gpu:0", "by kind")
+    keep_tuning(gpu(0), HARDWARE)
+    code, out, _ = run(capsys, "tune", "--list")
+    assert code == 0
+    assert out.split("measured")[1].split()[:3] == ["shared_64", "shared_64", "trees"]
+    code, out, _ = run(capsys, "tune", "--forget")
+    assert (code, "forgotten" in out) == (0, True)
+    assert result_of(run(capsys, "tune", "--list", "--json"))[0]["why"] == "by kind"
+    assert run(capsys, "tune", "--device", "cpu")[0] == 2
+    close_gpus()
+
+
+@pytest.mark.gpu
+def test_tune_measures_and_remembers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path))
+    close_gpus()
+    code, out, err = run(capsys, "tune")
+    assert code == 0, err
+    assert {"square product", "filter gradient", "sums of rows"} <= {
+        line.partition("  ")[0] for line in out.splitlines()
+    }
+    assert "wrong" not in out
+    (row, *_) = result_of(run(capsys, "tune", "--list", "--json"))
+    assert row["why"] == "measured"
+    assert all(f"{kind}: {row[kind]}" in out for kind in VARIANTS)
+    close_gpus()

@@ -1,0 +1,127 @@
+"""`playgrad train` on several devices, and `playgrad simulate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import result_of, run
+
+
+@pytest.mark.parametrize("strategy", [["sync"], ["pipeline", "--schedule", "gpipe"]])
+def test_train_on_several_devices(
+    capsys: pytest.CaptureFixture[str], program: Path, tmp_path: Path, strategy: list[str]
+) -> None:
+    """The same losses as on one device, a trace of all of them, and how their time was spent."""
+    trace = tmp_path / "trace.json"
+    common = ["train", program, "--device", "cpu", "--steps", 6]
+    alone = result_of(run(capsys, *common, "--json"))
+    several = [*common, "--parallel", *strategy, "--devices", 2, "--trace", trace]
+    together = result_of(run(capsys, *several, "--json"))
+    assert together["train_loss"] == pytest.approx(alone["train_loss"], rel=1e-5)
+    times = together["timeline"]
+    assert [device["device"] for device in times["devices"]] == ["cpu:0", "cpu:1"]
+    assert times["bytes_moved"] > 0 and 0 <= times["bubble"] < 1
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert {"cpu:0", "cpu:1"} <= {event["args"].get("name") for event in events}
+    assert "on 2 devices: idle" in run(capsys, *several)[1]
+
+
+def test_details_of_a_strategy_need_one(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+    code, _, err = run(capsys, "train", program, "--devices", 2)
+    assert code == 2
+    assert "--devices says nothing without --parallel" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train", "--parallel", "sync", "--staleness", 3], "--staleness says nothing with"),
+        (["train", "--parallel", "overlap", "--devices", 2], "overlap, but with sync or async"),
+        (["simulate", "--micro-batches", 8], "--parallel sync, but with pipeline"),
+    ],
+)
+def test_details_that_a_strategy_has_no_use_for_are_refused(
+    capsys: pytest.CaptureFixture[str], program: Path, arguments: list[Any], words: str
+) -> None:
+    command, *rest = arguments
+    code, _, err = run(capsys, command, program, *rest)
+    assert code == 2
+    assert words in err
+
+
+def test_train_with_automatic_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+    """The losses of one device, and what was decided for each operation."""
+    common = ["train", program, "--device", "cpu", "--steps", 6]
+    alone = result_of(run(capsys, *common, "--json"))
+    placed = [*common, "--placement", "auto", "--devices", 2]
+    result = result_of(run(capsys, *placed, "--json"))
+    assert result["train_loss"] == pytest.approx(alone["train_loss"], rel=1e-5)
+    assert result["placement"]["seconds"] > 0
+    out = run(capsys, *placed)[1]
+    assert result["placement"]["headline"].startswith("By measured times: ")
+    assert "By measured times: " in out and "\n  cpu:0  " in out
+
+
+def test_explain_any_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+    out = run(capsys, "train", program, "--device", "cpu", "--steps", 2, "--explain")[1]
+    assert "By measured times: " in out and ": the session's device" in out
+    strategy = ["--parallel", "sync", "--devices", 2]
+    out = run(capsys, "train", program, "--device", "cpu", "--steps", 2, "--explain", *strategy)[1]
+    assert "\n  cpu:1  " in out and "asked for by device scope" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--placement", "auto", "--parallel", "sync"], "so --placement says nothing"),
+        (["--device-kinds", "cpu"], "--device-kinds says nothing without --placement"),
+        (["--placement", "auto", "--device-kinds", "tpu"], "'tpu' is none of cpu, gpu"),
+        (["--placement", "auto", "--every", 2], "--every says nothing without --parallel"),
+    ],
+)
+def test_placements_that_are_none(
+    capsys: pytest.CaptureFixture[str], program: Path, arguments: list[str], words: str
+) -> None:
+    code, _, err = run(capsys, "train", program, *arguments)
+    assert code == 2
+    assert words in err
+
+
+@pytest.mark.parametrize("strategy", ["sync", "pipeline"])
+def test_simulate_devices_that_are_not_here(
+    capsys: pytest.CaptureFixture[str], program: Path, strategy: str
+) -> None:
+    """One device takes what was measured; more are no better than the ideal."""
+    counts = [1, 2] if strategy == "pipeline" else [1, 8]
+    arguments = ["simulate", program, "--device", "cpu", "--parallel", strategy]
+    arguments += ["--devices", *counts]
+    code, out, err = run(capsys, *arguments, "--json")
+    assert code == 0, err
+    rows = json.loads(out.splitlines()[-1])
+    assert [row["devices"] for row in rows] == counts
+    assert rows[0]["efficiency"] == pytest.approx(1) and rows[0]["bytes_moved"] == 0
+    assert 0 < rows[1]["efficiency"] < 1 and rows[1]["bytes_moved"] > 0
+    assert "of the ideal" in run(capsys, *arguments)[1]
+
+
+def test_simulate_devices_of_this_machine(
+    capsys: pytest.CaptureFixture[str], program: Path
+) -> None:
+    arguments = ["simulate", program, "--device", "cpu", "--devices", 4, "--here"]
+    code, out, err = run(capsys, *arguments, "--json")
+    assert code == 0, err
+    (row,) = json.loads(out.splitlines()[-1])
+    assert row["seconds"] > 0 and row["communication"] == 0 and row["bytes_moved"] > 0
+
+
+def test_simulate_more_devices_than_samples(
+    capsys: pytest.CaptureFixture[str], program: Path
+) -> None:
+    arguments = ["simulate", program, "--device", "cpu", "--devices", 16]
+    code, _, err = run(capsys, *arguments)
+    assert code == 1 and "a batch of 10 cannot be divided into 16 parts" in err
+    assert run(capsys, *arguments, "--batch-size", 32)[0] == 0

@@ -1,0 +1,113 @@
+"""Callbacks, and what is told while a model trains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
+from tests.nn.small_models import DEVICES, LABELS, X, Y, classifier, line
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_epochs_go_on_in_one_go_where_nobody_looks_between_them(device: str) -> None:
+    """Fewer chunks than epochs, and all that is told is as if there was one for each."""
+
+    def train(**options: Any) -> tuple[nn.History, list[tuple[Any, ...]], int]:
+        told: list[tuple[Any, ...]] = []
+        chunks = 0
+
+        class Told(Hooks):
+            def poll(self) -> list[Request]:
+                nonlocal chunks
+                chunks += 1
+                return []
+
+            def emit(self, event: Event) -> None:
+                if event["kind"] in ("progress", "epoch_end"):
+                    told.append((event["kind"], event["epoch"], event["step"]))
+
+        model = classifier(device)
+        before = set_hooks(Told())
+        try:
+            history = model.fit(X, LABELS, batch_size=20, epochs=60, verbose=0, **options)
+        finally:
+            set_hooks(before)
+        model.close()
+        return history, told, chunks
+
+    together, told, chunks = train()
+    apart, _, more = train(callbacks=[nn.LambdaCallback()])
+    np.testing.assert_array_equal(together.steps, apart.steps)
+    assert together.history == apart.history and together.epoch == apart.epoch
+    ends = [each for each in told if each[0] == "epoch_end"]
+    assert ends == [("epoch_end", n, 3 * n) for n in range(1, 61)]
+    assert [step for _, _, step in told] == sorted(step for _, _, step in told)
+    assert all(3 * (epoch - 1) < step <= 3 * epoch for _, epoch, step in told)
+    assert chunks < 60 <= more
+
+
+def test_callbacks_are_called_in_order() -> None:
+    calls: list[str] = []
+
+    def note(name: str) -> Callable[..., None]:
+        return lambda *arguments: calls.append(f"{name} {arguments[0]}".split(" {")[0])
+
+    names = ["on_train_begin", "on_epoch_begin", "on_epoch_end", "on_train_end"]
+    callback = nn.LambdaCallback(**{name: note(name) for name in names})
+    classifier().fit(X, LABELS, epochs=2, callbacks=[callback], verbose=0)
+    assert calls == [
+        "on_train_begin",
+        "on_epoch_begin 0",
+        "on_epoch_end 0",
+        "on_epoch_begin 1",
+        "on_epoch_end 1",
+        "on_train_end",
+    ]
+    with pytest.raises(TypeError, match=r"no on_batch_end; there are .*on_steps_end"):
+        nn.LambdaCallback(on_batch_end=print)
+
+
+def test_steps_are_reported_in_chunks() -> None:
+    seen: list[int] = []
+    callback = nn.LambdaCallback(on_steps_end=lambda step, logs: seen.append(step))
+    model = classifier()
+    model.fit(X, LABELS, batch_size=1, epochs=2, callbacks=[callback], verbose=0)
+    assert seen[0] == 1
+    assert seen[-1] == 100
+    assert seen == sorted(set(seen))
+
+
+def test_early_stopping_goes_back_to_the_best() -> None:
+    model = line(pg.optim.SGD(0.1))
+    stop = nn.EarlyStopping(patience=2, restore_best_weights=True)
+    schedule = nn.LearningRateScheduler(lambda epoch, rate: rate if epoch < 4 else 0.9)
+    history = model.fit(
+        X, Y, epochs=50, callbacks=[schedule, stop], validation_data=(X, Y), verbose=0
+    )
+    losses = history.history["val_loss"]
+    assert stop.stopped_epoch == len(losses) - 1 < 49
+    assert model.evaluate(X, Y) == pytest.approx(min(losses), rel=1e-5)
+    with pytest.raises(pg.GraphError, match=r"watches 'val_loss', which is not measured.*loss"):
+        model.fit(X, Y, callbacks=[nn.EarlyStopping()], verbose=0)
+
+
+@pytest.mark.parametrize("rate", [None, -1.0, float("nan")])
+def test_schedules_give_rates(rate: Any) -> None:
+    model = line()
+    with pytest.raises(ValueError, match="a learning rate must be a number of at least 0"):
+        model.fit(X, Y, callbacks=[nn.LearningRateScheduler(lambda *_: rate)], verbose=0)
+    assert model.session.value(model.optimizer.learning_rate) == np.float32(0.01)
+
+
+def test_a_line_an_epoch(capsys: pytest.CaptureFixture[str]) -> None:
+    classifier().fit(X, LABELS, epochs=2, validation_data=(X, LABELS))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("epoch 2/2: loss 0.")
+    assert "val_accuracy" in lines[1]

@@ -1,0 +1,65 @@
+"""Gradients through unknown sizes, through nothing, and of equals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from playgrad.graph.autodiff import gradients
+from playgrad.ops import (
+    Variable,
+    avg_pool2d,
+    concat,
+    constant,
+    conv2d,
+    max_pool2d,
+    pad,
+    placeholder,
+    reduce_max,
+    reduce_mean,
+    reduce_sum,
+    relu,
+    reshape,
+    square,
+    stop_gradient,
+)
+from playgrad.runtime.session import Session
+from tests.contract.interpreter import evaluate, value
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_gradients_through_unknown_sizes(device: str) -> None:
+    image = placeholder("float32", [None, None, None, 2])
+    filters = Variable(np.linspace(-1, 1, 36, dtype=np.float32).reshape(3, 3, 2, 2))
+    hidden = relu(conv2d(image, filters))
+    pooled = concat([max_pool2d(hidden), avg_pool2d(hidden)], 3)
+    rows = reshape(pooled, [-1, 4])[1:]
+    loss = reduce_mean(square(rows)) + reduce_sum(pad(rows, [[1, 0], [0, 2]])) * 0.1
+    grads = gradients(loss, [image, filters])
+    assert grads[0] is not None and grads[1] is not None
+    second = gradients(reduce_sum(square(grads[1])), [image])[0]
+    assert second is not None
+    values = np.random.default_rng(0).normal(size=(2, 8, 9, 2)).astype(np.float32)
+    wanted = evaluate(
+        [loss, grads[0], grads[1], second], {image: values, filters: value(filters.initial_value)}
+    )
+    with Session(device=device) as session:
+        results = session.run([loss, *grads, second], {image: values})
+    for actual, expected in zip(results, wanted, strict=True):
+        scale = float(np.abs(expected).max())
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5 * scale)
+
+
+def test_no_gradient_passes_stop_gradient() -> None:
+    x = constant([1.0, 2.0])
+    assert gradients(stop_gradient(x) * 3.0, x) == [None]
+    (grad,) = gradients(stop_gradient(x) * x, x)
+    assert grad is not None
+    assert value(grad).tolist() == [1.0, 2.0]
+
+
+def test_equal_maxima_share_the_gradient() -> None:
+    x = constant([[3.0, 3.0, 1.0]])
+    (grad,) = gradients(reduce_max(x, 1), x)
+    assert grad is not None
+    assert value(grad).tolist() == [[0.5, 0.5, 0.0]]

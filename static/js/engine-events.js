@@ -79,7 +79,9 @@ const handlers = {
     const { intent } = store;
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
     else if (state !== "running" && state !== "paused") intent.value = null;
-    if (!store.active.value) labRunEnded(state);
+    if (store.active.value) return;
+    if (!store.hasModel.value) store.clearGraph(); // it is that of an earlier program
+    labRunEnded(state);
   },
 
   [PythonEvent.STDOUT]({ text }) {
@@ -141,8 +143,8 @@ const handlers = {
     store.labChoices.value = { strategies, schedules, collectives, details };
   },
 
-  [PythonEvent.LAB_FIT]({ title, devices, held_up }) {
-    labFitNamed(title, devices, held_up);
+  [PythonEvent.LAB_FIT]({ title, devices, single, held_up }) {
+    labFitNamed({ title, devices, isSingle: single, isHeldUp: held_up });
   },
 
   [PythonEvent.TRACE]({ steps, seconds, timeline, events, bubble_formula, memory }) {

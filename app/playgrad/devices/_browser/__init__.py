@@ -15,11 +15,10 @@ from playgrad.devices._browser.page import (
     poll_mailbox,
     recall_tunings,
     remember_tunings,
-    sleep,
-    stop_requested,
     wait_mailbox,
 )
 from playgrad.devices._browser.processors import connect_processor
+from playgrad.devices._browser.stops import sleep, stop_requested
 
 __all__ = [
     "BrowserHost",

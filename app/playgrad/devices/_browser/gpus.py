@@ -8,6 +8,7 @@ from typing import Any
 import playgrad_host  # type: ignore[import-not-found]
 
 from playgrad.devices._browser.links import Link, link_to
+from playgrad.devices._browser.stops import obey_interrupt
 from playgrad.devices.base import (
     AdapterInfo,
     ExecuteResult,
@@ -110,6 +111,7 @@ class BrowserHost:
     ) -> ExecuteResult:
         argument, data = self._execution(program, segment, steps, writes, reads)
         outcome = self._link.call("execute", self._device, argument, *data)
+        obey_interrupt()
         return _execute_result(outcome, reads)
 
     def begin(

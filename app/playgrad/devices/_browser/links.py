@@ -10,6 +10,7 @@ import playgrad_host  # type: ignore[import-not-found]
 from pyodide.ffi import JsException
 
 from playgrad.devices import pending
+from playgrad.devices._browser.stops import obey_interrupt
 from playgrad.devices.remote_cpu import Outcome
 from playgrad.errors import DeviceError, error_of
 
@@ -135,3 +136,4 @@ def wait_for_answer(seconds: float) -> None:
         KeyboardInterrupt: a stop is asked for, which ends the sleep.
     """
     playgrad_host.wait_for_answer(seconds * 1000)
+    obey_interrupt()

@@ -1,4 +1,4 @@
-"""The page itself: its requests and stops, its events, its server's files, what it remembers."""
+"""The page itself: its requests, its events, its server's files, what it remembers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import playgrad_host  # type: ignore[import-not-found]
 from pyodide.ffi import JsException
+
+from playgrad.devices._browser.stops import obey_interrupt
 
 
 def recall_tunings() -> str:
@@ -42,7 +44,10 @@ def wait_mailbox(seconds: float) -> Request | None:
     Raises:
         KeyboardInterrupt: a stop is asked for, which ends the waiting.
     """
-    return _request(playgrad_host.wait_mailbox(seconds * 1000))
+    request = _request(playgrad_host.wait_mailbox(seconds * 1000))
+    if request is None:
+        obey_interrupt()
+    return request
 
 
 def _request(pair: Any) -> Request | None:
@@ -50,18 +55,6 @@ def _request(pair: Any) -> Request | None:
         return None
     text, payload = pair
     return json.loads(text), None if payload is None else payload.to_bytes()
-
-
-def stop_requested() -> bool:
-    """Whether the page asked for a stop that it has not taken back."""
-    return bool(playgrad_host.stop_requested())
-
-
-def sleep(seconds: float) -> None:
-    """`time.sleep`, except that a stop ends it: Python's own would sleep on."""
-    if seconds < 0:
-        raise ValueError("sleep length must be non-negative")
-    playgrad_host.sleep(seconds * 1000)
 
 
 def fetch_data(path: str) -> memoryview:

@@ -2,15 +2,7 @@
 // first of equals, and the first NaN if any. Padding is never the largest.
 
 #include "common/numbers.wgsl"
-
-const HEIGHT = ${HEIGHT};
-const WIDTH = ${WIDTH};
-const CHANNELS = ${CHANNELS};
-const OUTPUT_HEIGHT = ${OUTPUT_HEIGHT}u;
-const OUTPUT_WIDTH = ${OUTPUT_WIDTH}u;
-
-// fn store(index: u32, value: f32)
-${store}
+#include "common/pool2d.wgsl"
 
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -18,18 +10,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (index >= ${ITEMS}u) {
     return;
   }
-  let channel = i32(index % u32(CHANNELS));
-  let pixel = index / u32(CHANNELS);
-  let image = i32(pixel / (OUTPUT_WIDTH * OUTPUT_HEIGHT));
-  let top = i32(pixel / OUTPUT_WIDTH % OUTPUT_HEIGHT) * ${STRIDE_Y} - ${PAD_TOP};
-  let left = i32(pixel % OUTPUT_WIDTH) * ${STRIDE_X} - ${PAD_LEFT};
-  let bottom = min(top + ${POOL_HEIGHT}, HEIGHT);
-  let right = min(left + ${POOL_WIDTH}, WIDTH);
+  let window = pixel_at(index, u32(OUTPUT_HEIGHT), u32(OUTPUT_WIDTH));
+  let top = window.y * STRIDE_Y - PAD_TOP;
+  let left = window.x * STRIDE_X - PAD_LEFT;
+  let bottom = min(top + POOL_HEIGHT, HEIGHT);
+  let right = min(left + POOL_WIDTH, WIDTH);
   var position = max(top, 0) * WIDTH + max(left, 0);
-  var best = images[(image * HEIGHT * WIDTH + position) * CHANNELS + channel];
+  var best = images[(window.image * HEIGHT * WIDTH + position) * CHANNELS + window.channel];
   for (var y = max(top, 0); y < bottom; y++) {
     for (var x = max(left, 0); x < right; x++) {
-      let value = images[((image * HEIGHT + y) * WIDTH + x) * CHANNELS + channel];
+      let value = images[((window.image * HEIGHT + y) * WIDTH + x) * CHANNELS + window.channel];
       if (value > best || (is_nan_value(value) && !is_nan_value(best))) {
         best = value;
         position = y * WIDTH + x;

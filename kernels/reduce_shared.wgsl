@@ -1,34 +1,10 @@
 // Reduces some axes of a tensor; a workgroup makes one result, or one split of it, by a tree.
-//
-// Splits lie one after another in the output and are reduced by a second dispatch. The order of
-// the additions is fixed.
 
-alias Number = ${NUMBER};
-const OUTPUTS = ${OUTPUTS}u;
-const REDUCED = ${REDUCED}u;
-const CHUNK = ${CHUNK}u;
+#include "common/reduce.wgsl"
+
 const LANES = ${LANES}u;
 
 var<workgroup> tree: array<Number, LANES>;
-
-// Element r of output o is source[output_offset(o) + reduced_offset(r)].
-fn output_offset(index: u32) -> u32 {
-  return ${OUTPUT_OFFSET};
-}
-
-fn reduced_offset(index: u32) -> u32 {
-  return ${REDUCED_OFFSET};
-}
-
-fn load(index: u32) -> Number {
-  return ${LOAD};
-}
-
-// fn combine(x: Number, y: Number) -> Number
-${combine}
-
-// fn store(index: u32, value: Number)
-${store}
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -8,6 +8,8 @@ const CLASSES = ${CLASSES}u;
 const INNER = ${INNER}u;
 const LOGARITHM = ${LOGARITHM};
 
+#include "common/softmax.wgsl"
+
 // fn store(index: u32, value: f32)
 ${store}
 
@@ -18,14 +20,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     return;
   }
   let first = index / INNER * CLASSES * INNER + index % INNER;
-  var largest = logits[first];
-  for (var c = 1u; c < CLASSES; c++) {
-    largest = larger(largest, logits[first + c * INNER]);
-  }
-  var sum = 0.0;
-  for (var c = 0u; c < CLASSES; c++) {
-    sum += exp(logits[first + c * INNER] - largest);
-  }
+  let terms = largest_and_sum(first, INNER);
+  let largest = terms.x;
+  let sum = terms.y;
   let log_sum = log(max(sum, 1e-30));
   for (var c = 0u; c < CLASSES; c++) {
     let at = first + c * INNER;

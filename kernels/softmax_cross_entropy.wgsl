@@ -7,6 +7,8 @@
 
 const CLASSES = ${CLASSES}u;
 
+#include "common/softmax.wgsl"
+
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let row = ${INDEX};
@@ -14,14 +16,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     return;
   }
   let first = row * CLASSES;
-  var largest = logits[first];
-  for (var c = 1u; c < CLASSES; c++) {
-    largest = larger(largest, logits[first + c]);
-  }
-  var sum = 0.0;
-  for (var c = 0u; c < CLASSES; c++) {
-    sum += exp(logits[first + c] - largest);
-  }
+  let terms = largest_and_sum(first, 1u);
+  let largest = terms.x;
+  var sum = terms.y;
   // A negative label is a large one when read as unsigned.
   let label = u32(labels[row]);
   if (label >= CLASSES) {

@@ -6,6 +6,8 @@
 
 const CLASSES = ${CLASSES}u;
 
+#include "common/softmax.wgsl"
+
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let row = ${INDEX};
@@ -13,14 +15,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     return;
   }
   let first = row * CLASSES;
-  var largest = logits[first];
-  for (var c = 1u; c < CLASSES; c++) {
-    largest = larger(largest, logits[first + c]);
-  }
-  var sum = 0.0;
-  for (var c = 0u; c < CLASSES; c++) {
-    sum += exp(logits[first + c] - largest);
-  }
+  let terms = largest_and_sum(first, 1u);
+  let largest = terms.x;
+  let sum = terms.y;
   let log_sum = largest + log(max(sum, 1e-30));
   var total = 0.0;
   var weight = 0.0;

@@ -1,5 +1,5 @@
 /**
- * The device worker: serves the Python worker's calls on its GPU devices, one after the other.
+ * The device worker: serves the Python worker's calls on its GPU devices, in order.
  *
  * Calls come on a message port; each answer is one frame in the reply ring, because the caller is
  * asleep until then. The page connects the two.
@@ -16,6 +16,9 @@ import { RingWriter } from "./shared-memory.js";
  * @typedef {{call: string, device: number, text?: string, buffers?: Uint8Array[]}} Call
  *   `text`: the arguments as JSON; `buffers`: the data of `execute`'s writes, in order
  * @typedef {{value: unknown, payload?: Uint8Array}} Answer
+ * @typedef {import("./runner.js").BufferKey} BufferKey
+ * @typedef {{program: number | null, segment: number, steps: number, writes: [BufferKey, number][],
+ *            reads: [BufferKey, number, number][]}} Execution the arguments of `execute`
  */
 
 class Connection {
@@ -25,7 +28,10 @@ class Connection {
   /** @type {Map<number, Runner>} */
   #runners = new Map();
   #nextDevice = 1;
-  #last = Promise.resolve();
+  /** Settles when the last call has begun so far that the next one may. */
+  #begun = Promise.resolve();
+  /** Resolves when the last call was answered. */
+  #answered = Promise.resolve();
 
   /**
    * @param {{device: string, port: MessagePort, control: SharedArrayBuffer,
@@ -35,27 +41,71 @@ class Connection {
     this.#device = device;
     this.#answers = new RingWriter(reply, control);
     this.#stop = stopFlagAtWork(control, this.#answers);
-    // Python may not have waited for the answer to a call when it makes the next: keep the order.
-    port.onmessage = ({ data }) => (this.#last = this.#last.then(() => this.#serve(data)));
+    port.onmessage = ({ data }) => this.#serve(data);
   }
 
-  /** @param {Call} call */
-  async #serve(call) {
+  /**
+   * Python may not have waited for the answer to a call when it makes the next: answers keep the
+   * order. What is to be executed is submitted behind what the device is still at; everything else
+   * waits until that has ended.
+   * @param {Call} call
+   */
+  #serve(call) {
+    const answered = this.#answered;
+    const begun = this.#begun.then(() =>
+      call.call === DeviceCall.EXECUTE ? this.#execute(call) : answered.then(() => this.#alone(call)),
+    );
+    this.#begun = begun.then(
+      () => {},
+      () => {},
+    );
+    this.#answered = answered.then(() => this.#answer(begun));
+  }
+
+  /** @param {Promise<() => Promise<Answer>>} begun gives what waits for the outcome */
+  async #answer(begun) {
     try {
-      const { value, payload } = await this.#perform(call);
+      const end = await begun;
+      const { value, payload } = await end();
       this.#answers.pushBlocking(JSON.stringify({ value: value ?? null }), payload);
     } catch (problem) {
       this.#answers.pushBlocking(JSON.stringify({ error: errorRecord(problem) }));
     }
   }
 
+  /** @param {Call} call @returns {Promise<() => Promise<Answer>>} */
+  async #execute({ device, text = "{}", buffers = [] }) {
+    /** @type {Execution} */
+    const { writes, ...rest } = JSON.parse(text);
+    const end = await this.#runner(device).begin({
+      ...rest,
+      writes: writes.map(([key, offset], index) => [key, offset, buffers[index]]),
+    });
+    return async () => {
+      const { data, ...value } = await end();
+      return { value, payload: data };
+    };
+  }
+
+  /** @param {Call} call @returns {Promise<() => Promise<Answer>>} */
+  async #alone(call) {
+    const answer = await this.#perform(call);
+    return async () => answer;
+  }
+
+  /** @param {number} device @returns {Runner} */
+  #runner(device) {
+    const runner = this.#runners.get(device);
+    if (!runner) throw new EngineError("DeviceLostError", "this GPU device was closed");
+    return runner;
+  }
+
   /** @param {Call} call @returns {Promise<Answer>} */
-  async #perform({ call, device, text, buffers }) {
+  async #perform({ call, device, text }) {
     const argument = text === undefined ? {} : JSON.parse(text);
     if (call === DeviceCall.LIST) return { value: await listAdapters() };
     if (call === DeviceCall.OPEN) return { value: await this.#open() };
-    const runner = this.#runners.get(device);
-    if (!runner) throw new EngineError("DeviceLostError", "this GPU device was closed");
+    const runner = this.#runner(device);
     switch (call) {
       case DeviceCall.CLOSE:
         this.#runners.delete(device);
@@ -73,8 +123,6 @@ class Connection {
         return { value: runner.unload(argument.program) };
       case DeviceCall.STATS:
         return { value: runner.stats() };
-      case DeviceCall.EXECUTE:
-        return await execute(runner, argument, buffers ?? []);
       default:
         throw new EngineError("DeviceError", `unknown call ${call}`);
     }
@@ -95,22 +143,6 @@ class Connection {
     Object.assign(globalThis, { playgradDevice: device });
     return { device: id, info: describe(adapter, device) };
   }
-}
-
-/**
- * @param {Runner} runner
- * @param {{program: number | null, segment: number, steps: number,
- *          writes: [import("./runner.js").BufferKey, number][],
- *          reads: [import("./runner.js").BufferKey, number, number][]}} argument
- * @param {Uint8Array[]} buffers
- * @returns {Promise<Answer>}
- */
-async function execute(runner, { writes, ...rest }, buffers) {
-  const { data, ...value } = await runner.execute({
-    ...rest,
-    writes: writes.map(([key, offset], index) => [key, offset, buffers[index]]),
-  });
-  return { value, payload: data };
 }
 
 async function listAdapters() {

@@ -6,8 +6,8 @@
  */
 
 import { mostDevices } from "./device-links.js";
-import { DeviceCall, PythonEvent } from "./messages.js";
-import { RingReader, sleep, stopFlag } from "./shared-memory.js";
+import { PythonEvent } from "./messages.js";
+import { RingReader, interruptTaker, sleep, stopFlag } from "./shared-memory.js";
 
 /**
  * @typedef {{getBuffer(type?: string): {data: Uint8Array<ArrayBuffer>, release(): void},
@@ -17,14 +17,11 @@ import { RingReader, sleep, stopFlag } from "./shared-memory.js";
 /**
  * @param {import("./shared-memory.js").SharedMemory} memory
  * @param {import("./device-links.js").DeviceLinks} links to the device workers
- * @param {() => void} checkInterrupt raises KeyboardInterrupt in Python if one is asked for. Python
- *   itself looks only every so many instructions; after a long sleep it is to look at once.
  * @param {import("./data-files.js").DataFiles} files
  * @param {string} tunings what earlier visits measured of GPUs
  */
-export function createHost(memory, links, checkInterrupt, files, tunings) {
+export function createHost(memory, links, files, tunings) {
   const mailbox = new RingReader(memory.mailbox);
-  const stopRequested = stopFlag(memory.control);
 
   /**
    * @param {number} link
@@ -65,7 +62,6 @@ export function createHost(memory, links, checkInterrupt, files, tunings) {
     call_device(link, limit, call, device, text, ...data) {
       // Not to be broken off: the device obeys the stop word itself.
       const answer = links.answer(link, post(link, call, device, text, data), limit);
-      if (call === DeviceCall.EXECUTE) checkInterrupt();
       return [answer.text, answer.payload];
     },
 
@@ -87,10 +83,7 @@ export function createHost(memory, links, checkInterrupt, files, tunings) {
     wait_device: (link, limit, ticket) => framePair(links.answer(link, ticket, limit)),
 
     /** Sleep until any device has answered since the last call. @param {number} timeout ms */
-    wait_for_answer(timeout) {
-      links.wait(timeout);
-      checkInterrupt();
-    },
+    wait_for_answer: (timeout) => links.wait(timeout),
 
     /** A copy of bytes that other workers see, too. @param {PyProxy} object @returns {Uint8Array} */
     snapshot: (object) =>
@@ -111,11 +104,7 @@ export function createHost(memory, links, checkInterrupt, files, tunings) {
      * @param {number} timeout milliseconds
      * @returns {[string, Uint8Array?] | undefined} undefined when the time is over
      */
-    wait_mailbox(timeout) {
-      const frame = mailbox.wait(timeout);
-      if (!frame) checkInterrupt();
-      return framePair(frame);
-    },
+    wait_mailbox: (timeout) => framePair(mailbox.wait(timeout)),
 
     recall_tunings: () => tunings,
 
@@ -135,12 +124,12 @@ export function createHost(memory, links, checkInterrupt, files, tunings) {
     },
 
     /** Sleep that a stop ends. @param {number} milliseconds */
-    sleep(milliseconds) {
-      sleep(memory.control, milliseconds);
-      checkInterrupt();
-    },
+    sleep: (milliseconds) => sleep(memory.control, milliseconds),
 
-    stop_requested: stopRequested,
+    stop_requested: stopFlag(memory.control),
+
+    /** Whether an interrupt is asked for, which then is taken: to be called after a long sleep. */
+    take_interrupt: interruptTaker(memory.control),
 
     /** A file of this server. @param {string} path @returns {Uint8Array} */
     fetch_data: (path) => files.read(path),

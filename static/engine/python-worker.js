@@ -92,8 +92,7 @@ function lineSink(kind) {
 async function start({ memory, ports, tunings }) {
   links = new DeviceLinks(memory, ports);
   pyodide = await runtime;
-  const checkInterrupt = () => pyodide.checkInterrupt();
-  const host = createHost(memory, links, checkInterrupt, files, tunings);
+  const host = createHost(memory, links, files, tunings);
   pyodide.registerJsModule("playgrad_host", host);
   loading("library");
   serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });

@@ -9,6 +9,7 @@ import { EngineError, fromGpuError, guarded } from "./errors.js";
 import { Pace, submitSteps } from "./pacing.js";
 import { polled } from "./polling.js";
 import { PipelineCache, Program, encode, prepare } from "./program.js";
+import { Readback } from "./readback.js";
 
 /**
  * @typedef {number | [number, number]} BufferKey a buffer id, or [program, plan buffer id]
@@ -29,6 +30,7 @@ export class Runner {
   #device;
   #stop;
   #pool;
+  #readback;
   #pipelines;
   /** @type {Map<number, Program>} */
   #programs = new Map();
@@ -40,6 +42,8 @@ export class Runner {
   #failure;
   #latency = 0;
   #nextProgram = 1;
+  /** When the last execution was heard of to have ended. */
+  #lastEnd = 0;
 
   /**
    * @param {GPUDevice} device
@@ -49,6 +53,7 @@ export class Runner {
     this.#device = device;
     this.#stop = stopRequested;
     this.#pool = new BufferPool(device);
+    this.#readback = new Readback(device);
     this.#pipelines = new PipelineCache(device);
     this.lost = device.lost.then(({ message, reason }) => this.#lose(message.trim() || reason));
     device.addEventListener("uncapturederror", (event) => {
@@ -139,41 +144,43 @@ export class Runner {
    * @param {Execution} execution
    * @returns {Promise<ExecuteResult>}
    */
-  async execute({ program = null, segment = 0, steps = 1, writes = [], reads = [] }) {
+  async execute(execution) {
+    const end = await this.begin(execution);
+    return end();
+  }
+
+  /**
+   * As `execute`, but only until all is submitted: the next may be begun then, while the device is
+   * still at work.
+   * @param {Execution} execution
+   * @returns {Promise<() => Promise<ExecuteResult>>} waits for the rest; to be called once, in the
+   *   order in which executions were begun
+   */
+  async begin({ program = null, segment = 0, steps = 1, writes = [], reads = [] }) {
     this.#check();
     const started = performance.now();
     for (const [key, offset, bytes] of writes) this.#pool.write(this.#buffer(key), offset, bytes);
     const spans = reads.map(([key, offset, size]) => ({ buffer: this.#buffer(key), offset, size }));
-    let submitted = 0;
-    /** @type {Uint8Array | undefined} */
-    let data;
-    if (program === null) {
-      data = await this.#read(spans, 0);
-    } else {
-      const pace = this.#pace(program, segment);
-      const begun = await this.#replay(program, segment, steps, pace);
-      const { rest } = begun;
-      submitted = begun.submitted;
-      data = await this.#read(spans, rest.steps * pace.least, rest.steps > 0);
-      if (rest.steps > 0) pace.finished(rest.steps, performance.now() - rest.since);
-    }
-    this.#check();
-    return { steps_done: submitted, seconds: (performance.now() - started) / 1000, data };
-  }
-
-  /**
-   * Read, or where nothing is to be read wait for what was submitted.
-   * @param {import("./buffers.js").Span[]} spans
-   * @param {number} least milliseconds that the device still needs, if nothing disturbs it
-   * @param {boolean} [wait] whether to wait even without spans
-   */
-  async #read(spans, least, wait = false) {
-    /** @type {<T>(work: Promise<T>) => Promise<T>} */
-    const settle = (work) => polled(this.#device, this.#settle(work), least);
+    const pace = program === null ? undefined : this.#pace(program, segment);
+    const { submitted, rest } =
+      program === null || !pace
+        ? { submitted: 0, rest: { steps: 0, since: started } }
+        : await this.#replay(program, segment, steps, pace);
     // A mapping tells that the steps before it are done, too.
-    if (spans.length > 0) return this.#pool.read(spans, settle);
-    if (wait) await settle(this.#device.queue.onSubmittedWorkDone());
-    return undefined;
+    const reading = spans.length > 0 ? this.#readback.begin(spans) : undefined;
+    const done =
+      reading?.mapped ?? (rest.steps > 0 ? this.#device.queue.onSubmittedWorkDone() : undefined);
+    done?.catch(() => {}); // told by who waits for it
+    return async () => {
+      this.#check();
+      const since = Math.max(rest.since, this.#lastEnd);
+      if (done) await polled(this.#device, this.#settle(done), rest.steps * (pace?.least ?? 0));
+      this.#lastEnd = performance.now();
+      if (rest.steps > 0) pace?.finished(rest.steps, this.#lastEnd - since);
+      this.#check();
+      const seconds = (performance.now() - started) / 1000;
+      return { steps_done: submitted, seconds, data: reading?.take() };
+    };
   }
 
   /** @throws {EngineError} DeviceLostError: the cheapest way to ask whether the device is alive */
@@ -185,6 +192,7 @@ export class Runner {
   destroy() {
     this.#programs.clear();
     this.#pool.clear();
+    this.#readback.clear();
     this.#device.destroy();
   }
 

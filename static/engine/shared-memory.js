@@ -130,6 +130,15 @@ export function interruptBuffer(control) {
 }
 
 /**
+ * @param {SharedArrayBuffer} control
+ * @returns {() => boolean} whether an interrupt is asked for; it is then taken, as Pyodide would
+ */
+export function interruptTaker(control) {
+  const buffer = interruptBuffer(control);
+  return () => Atomics.compareExchange(buffer, 0, SIGINT, 0) === SIGINT;
+}
+
+/**
  * Sleep until the time is over or an interrupt is asked for; for workers only.
  * @param {SharedArrayBuffer} control
  * @param {number} milliseconds

@@ -150,8 +150,7 @@ export function reset() {
   batch(() => {
     store.queuedRun.value = null;
     store.clearRun();
-    store.graph.value = null;
-    store.selectedNode.value = null;
+    store.clearGraph();
     store.hasModel.value = false;
     store.notice.value = "";
     store.transcript.clear();

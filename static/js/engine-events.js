@@ -79,7 +79,9 @@ const handlers = {
     const { intent } = store;
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
     else if (state !== "running" && state !== "paused") intent.value = null;
-    if (!store.active.value) labRunEnded(state);
+    if (store.active.value) return;
+    if (!store.hasModel.value) store.clearGraph(); // it is that of an earlier program
+    labRunEnded(state);
   },
 
   [PythonEvent.STDOUT]({ text }) {

@@ -7,6 +7,8 @@ import * as store from "./store.js";
 
 /** The share of a run's steps that are its start: they compile and warm up, and do not count. */
 const START = 0.1;
+/** Of a long run: its speed is wanted soon. */
+const LONGEST_START = 50;
 
 let nextId = 1;
 /** Whether what runs now was begun in the Lab. */
@@ -78,7 +80,7 @@ export function labProgress(step, seconds) {
   const whole = store.fit.value?.total_steps ?? 0;
   latest = { step, seconds };
   if (!since) {
-    if (step >= START * whole) since = latest;
+    if (step >= Math.min(START * whole, LONGEST_START)) since = latest;
   } else if (step > since.step) {
     change({ msPerStep: (1000 * (seconds - since.seconds)) / (step - since.step) });
   }

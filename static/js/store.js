@@ -108,6 +108,11 @@ export const edited = computed(() => {
 /** Whether lines of the last run mean anything in the code shown. */
 export const linesApply = computed(() => executed.value.exampleId === exampleId.value);
 
+export function clearGraph() {
+  graph.value = null;
+  selectedNode.value = null;
+}
+
 /** Forget the numbers of the last run. */
 export function clearRun() {
   fit.value = null;

@@ -99,6 +99,7 @@ def test_stop_and_run_again(training: Playground) -> None:
     answers(training, "stop", "stopped")
     assert_holds(training)
     expect(training.at("error")).to_have_count(0)
+    assert training.text("console") == "", "a stop is no error, and prints nothing"
     training.start()
     training.wait(lambda: training.steps >= 5)
     assert training.text("status") == "running"

@@ -102,6 +102,13 @@ def test_a_reset_leaves_the_full_page(drawn: Playground) -> None:
     drawn.expect_status("done")
 
 
+def test_a_program_without_a_network_has_no_graph(drawn: Playground) -> None:
+    drawn.finish("print('no network')")
+    expect(drawn.at("graph-view")).to_contain_text("Run a network to see its graph")
+    drawn.runs_well()
+    expect(items(drawn).first).to_be_visible(timeout=PATIENCE_MS)
+
+
 def test_the_graph_stays_beside_a_lab_that_is_scrolled(drawn: Playground) -> None:
     page = drawn.page
     before = page.viewport_size

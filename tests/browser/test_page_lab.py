@@ -348,6 +348,30 @@ def test_steps_that_belong_together_are_measured_together(lab: LabPage) -> None:
     assert moved[2] in ("1.2 KiB", "1.4 KiB", "1.6 KiB")
 
 
+def test_replicas_that_do_not_wait_go_on_without_one_that_died(lab: LabPage) -> None:
+    """Also when a step is measured meanwhile; the run names it, and the next has another."""
+    lab.choose("async", 3, steps=0)
+    lab.at("lab-run").click()
+    lab.wait(lambda: len(lab.lanes()) > 0)
+    (worker,) = [
+        each
+        for each in lab.page.workers
+        if "cpu-worker" in each.url and each.evaluate("name") == "cpu:2"
+    ]
+    worker.evaluate("void setTimeout(() => self.close())")
+    lab.wait(lambda: "cpu:2: its worker has ended" in lab.page.locator("body").inner_text())
+    traced = lab.text("lab-times")
+    lab.at("lab-trace").click()
+    lab.wait(lambda: lab.text("lab-times") != traced)
+    lab.page.wait_for_timeout(0)
+    assert lab.text("status") == "running"
+    assert lab.timed("lab-stop", "stopped") < 5000
+    expect(lab.page.locator(".lab-lost")).to_contain_text("cpu:2 was lost, and the others went on")
+    lab.choose("sync", 3)
+    lab.run_in_lab()
+    assert lab.lanes() == ["cpu:0", "cpu:1", "cpu:2"]
+
+
 def test_where_operations_run_is_explained(lab: LabPage) -> None:
     lab.choose("sync", 2)
     lab.run_in_lab()
@@ -417,6 +441,8 @@ def test_a_step_is_measured_on_demand_and_stop_stops(lab: LabPage) -> None:
     traced = lab.text("lab-times")
     lab.at("lab-trace").click()
     lab.wait(lambda: lab.text("lab-times") != traced)
+    # A run of 400,000 steps has a speed long before a tenth of them.
+    lab.wait(lambda: lab.text("lab-speed") != "–")
     assert lab.timed("lab-stop", "stopped") < 5000
     assert "(stopped)" in lab.rows()[-1][RUN]
     assert lab.at("lab-trace").is_disabled()

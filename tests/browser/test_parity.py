@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 
 import playgrad as pg
 from playgrad import nn, ops
@@ -111,7 +111,7 @@ def test_training(host: _wgpu.WgpuHost, page: Page, layers: Any) -> None:
         assert apart.mean() < 1e-5
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(sampled=sampled_programs())
 def test_random_programs(host: _wgpu.WgpuHost, page: Page, sampled: Sampled) -> None:
     program = sampled.program

@@ -97,6 +97,30 @@ def test_plan_with_segments_feeds_fetches_and_an_external_buffer(bench: Page) ->
     }
 
 
+def test_executions_are_begun_while_earlier_ones_are_under_way(bench: Page) -> None:
+    """Each reads what there was after it, whatever those begun behind it write."""
+    results = bench.evaluate(
+        """async ([plan, count, size]) => {
+          const runner = bench.runner;
+          const external = await runner.createBuffer(size);
+          const program = await runner.load(plan, { weight: external });
+          const ends = [];
+          for (const value of [1, 2, 3, 4]) {
+            const bytes = new Uint8Array(new Float32Array(count).fill(value).buffer);
+            ends.push(await runner.begin({
+              program, segment: 0, writes: [[[program, 1], 0, bytes]],
+              reads: [[[program, 2], 0, 4 * value]],
+            }));
+          }
+          const found = [];
+          for (const end of ends) found.push([...new Float32Array((await end()).data.buffer)]);
+          return found;
+        }""",
+        [plans.two_segments(), plans.COUNT, plans.BYTES],
+    )
+    assert results == [[2.0], [4.0] * 2, [6.0] * 3, [8.0] * 4]
+
+
 def test_a_kernel_that_does_not_compile_names_family_and_line(bench: Page) -> None:
     error = attempt_load(bench, plans.single(plans.BROKEN, ["read_write"], [[0, 0, plans.BYTES]]))
     assert error["type"] == "KernelError"

@@ -30,6 +30,25 @@ def test_train_on_several_devices(
     assert "on 2 devices: idle" in run(capsys, *several)[1]
 
 
+def test_training_that_ends_early_has_no_timeline(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    program = tmp_path / "early.py"
+    program.write_text(
+        "import numpy as np, playgrad as pg\n"
+        "class Enough(pg.nn.Callback):\n"
+        "    def on_epoch_end(self, epoch, logs):\n"
+        "        self.model.stop_training = True\n"
+        "model = pg.Sequential([pg.nn.Dense(1)])\n"
+        "model.compile('sgd', 'mse')\n"
+        "x = np.ones((6, 2), np.float32)\n"
+        "model.fit(x, x[:, :1], batch_size=3, epochs=3, callbacks=Enough())\n"
+    )
+    code, out, _ = run(capsys, "train", program, "--device", "cpu", "--parallel", "sync")
+    assert code == 0
+    assert "no step was traced: training ended before its last one" in out
+
+
 def test_details_of_a_strategy_need_one(capsys: pytest.CaptureFixture[str], program: Path) -> None:
     code, _, err = run(capsys, "train", program, "--devices", 2)
     assert code == 2

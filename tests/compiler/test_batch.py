@@ -196,7 +196,7 @@ def merged_and_apart(sampled: Sampled) -> list[dict[str, Any]]:
 
 
 @given(sampled_programs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_programs_are_within_the_rules(sampled):
     merged, apart = merged_and_apart(sampled)
     assert len(merged["steps"]) <= len(apart["steps"])
@@ -208,7 +208,7 @@ def test_random_programs_are_within_the_rules(sampled):
 
 @pytest.mark.gpu
 @given(sampled_programs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_programs_give_the_same_bytes(sampled):
     feeds = sampled.feed_dict()
     merged, apart = (execute(plan, feeds) for plan in merged_and_apart(sampled))

@@ -75,7 +75,7 @@ def test_gives_the_same_bytes(x):
 
 @pytest.mark.gpu
 @given(sampled_programs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_programs_give_the_same_bytes(sampled: Sampled):
     program = sampled.program
     shapes = {tensor: sampled.shapes[name] for name, tensor in program.feeds.items()}

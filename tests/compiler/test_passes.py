@@ -52,7 +52,7 @@ def assert_same(
         )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(sampled_programs())
 def test_each_pass_keeps_values(sampled: Sampled) -> None:
     program = sampled.program
@@ -63,7 +63,7 @@ def test_each_pass_keeps_values(sampled: Sampled) -> None:
         assert_same(expected, interpret(program, sampled.feeds, sampled.state), name)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(sampled_programs(), st.integers(0, 2**16))
 def test_in_place_updates_in_any_legal_order(sampled: Sampled, seed: int) -> None:
     expected = interpret(sampled.program, sampled.feeds, sampled.state)
@@ -74,7 +74,7 @@ def test_in_place_updates_in_any_legal_order(sampled: Sampled, seed: int) -> Non
 
 
 @pytest.mark.parametrize("name", ["prune", "specialise", "fold", "share", "place", "fuse"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(sampled_programs())
 def test_passes_leave_the_program_they_were_given(name: str, sampled: Sampled) -> None:
     program = sampled.program

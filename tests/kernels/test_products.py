@@ -22,7 +22,6 @@ pytestmark = pytest.mark.gpu
 
 ANY = settings(
     max_examples=15,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     derandomize=True,
 )

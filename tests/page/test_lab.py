@@ -219,6 +219,17 @@ def test_a_delayed_device_is_held_up() -> None:
     model.close()
 
 
+def test_a_slow_replica_does_not_hold_up_the_parameters() -> None:
+    """Which are on the first device, too."""
+    lab = Lab.of({"strategy": "async", "devices": 2, "delays": [20, 0], "steps": 12})
+    assert lab.strategy.delays == {"cpu:0": 0.02, "gpu:0": 0.02}
+    reports, model = train(lab)
+    assert model.session.executor.delays == {}
+    held = {e["device"] for r in reports for e in r["events"] if e["kind"] == "delay"}
+    assert held == {"cpu:0"}
+    model.close()
+
+
 def test_what_the_program_says_is_left_to_it() -> None:
     """Each fit has its own strategy and its own delays; one device is one device all the same."""
     strategy = pg.parallel.Pipeline(2, 4, "gpipe")
@@ -279,10 +290,11 @@ def test_asynchronous_training_tells_what_it_moves() -> None:
 def test_local_sgd_counts_its_mean_as_often_as_it_is_made(every: int, steps: int) -> None:
     lab = Lab.of({"strategy": "local", "devices": 2, "every": every, "steps": 40})
     reports, model = train(lab)
-    mean = 2 * 4 * model.count_params() if steps == every else 0
+    # With the weights goes whether losses were finite.
+    mean = 2 * 4 * (model.count_params() + 1) if steps == every else 0
     for report in reports:
         assert report["steps"] == steps
-        assert report["timeline"]["bytes_moved"] == mean + 4 * steps  # whether losses are finite
+        assert report["timeline"]["bytes_moved"] == mean + 4 * steps  # the learning rate
         assert report["seconds"] >= report["timeline"]["seconds"]
     assert reports
     model.close()

@@ -153,7 +153,7 @@ def mixed_tensors(draw: st.DrawFn) -> list[tuple[tuple[int, ...], str]]:
 
 
 class TestBuckets:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(mixed_tensors(), st.integers(1, 400), st.sampled_from((*WAYS, "auto")))
     def test_sums_come_back_in_their_shapes(
         self, kinds: list[tuple[tuple[int, ...], str]], bucket_bytes: int, way: str

@@ -24,6 +24,7 @@ from playgrad.parallel import (
     Strategy,
 )
 from playgrad.runtime.cpu_server import Server
+from playgrad.runtime.session import memory_in_use
 from tests.runtime.test_interpreters import Joined
 
 RNG = np.random.default_rng(2)
@@ -197,9 +198,14 @@ def test_a_lost_parameter_server_is_an_error(links: dict[str, Mortal]) -> None:
 
 
 def test_asynchronous_replicas_go_on_and_come_back(links: dict[str, Mortal]) -> None:
+    """Whoever asks for their memory meanwhile is told that of those that are left."""
     model = network(AsynchronousDataParallel(TWO))
-    told = fit(model, 10, at(2, lambda: setattr(links["cpu:2"], "left", 0))).parallel
+    sizes: list[dict[str, int]] = []
+    look = nn.LambdaCallback(on_epoch_end=lambda epoch, logs: sizes.append(memory_in_use()))
+    told = fit(model, 10, at(8, lambda: setattr(links["cpu:2"], "left", 0)), look).parallel
     assert "its worker has ended" in told["lost"]["cpu:2"]
+    assert sizes[0]["cpu:2"] > 0 and sizes[-1]["cpu:2"] == 0
+    assert sizes[-1]["cpu:1"] > 0
     assert sum(told["updates"].values()) == 60
     told = fit(model, 3).parallel
     assert not told["lost"] and min(told["updates"].values()) > 0

@@ -44,7 +44,7 @@ def check_cut(sampled: Sampled, devices: list[str], data: st.DataObject, default
                 np.testing.assert_allclose(value, want, rtol=1e-4, atol=1e-5, err_msg=name)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sampled_programs(), st.integers(2, 4), st.data())
 def test_over_processors(sampled: Sampled, count: int, data: st.DataObject) -> None:
     pg.set_logical_devices(cpu=4)
@@ -70,7 +70,7 @@ LINKS = Links()
 """The real ones, measured once for all examples."""
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
 def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
     """Whatever the cost model says, and wherever some nodes have to be: the same values."""
@@ -102,7 +102,7 @@ def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.D
 
 
 @pytest.mark.gpu
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sampled_programs(), st.integers(2, 4), st.data())
 def test_over_processors_and_gpus(sampled: Sampled, count: int, data: st.DataObject) -> None:
     pg.set_logical_devices(cpu=2, gpu=2)
@@ -110,7 +110,7 @@ def test_over_processors_and_gpus(sampled: Sampled, count: int, data: st.DataObj
     check_cut(sampled, mixed[:count], data, data.draw(st.sampled_from(["cpu", "gpu"])))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.sampled_from(["ring", "tree", "central"]), min_size=1, max_size=3),
     st.integers(2, 4),

@@ -9,12 +9,14 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.errors import GraphError
+from playgrad.errors import GraphError, NonFiniteError
 from playgrad.nn.batches import prepare
 from playgrad.nn.parallel_step import AsynchronousStep, build_parallel_step
 from playgrad.nn.resident import make_resident
 from playgrad.parallel import AsynchronousDataParallel, LocalSGD, Overlap, Strategy
-from playgrad.runtime.options import Options, options_set
+from playgrad.parallel.unroll import unroll
+from playgrad.runtime.options import SINGLE, Options, options_set
+from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (120, 6, 6)).astype(np.uint8)
@@ -108,6 +110,65 @@ def test_one_asynchronous_replica_is_no_different() -> None:
     assert history.parallel["staleness"] == {"0": len(history.losses)}
 
 
+@pytest.mark.parametrize(("steps", "traced"), [(10, 3), (2, 1)])
+def test_a_trace_of_overlapping_steps_has_them_all(steps: int, traced: int) -> None:
+    """Unless there are fewer."""
+    trace = Trace()
+    made = model(Overlap(3))
+    with options_set(Options(trace=trace, steps=steps)):
+        assert len(made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0).losses) == steps
+    made.close()
+    assert sum("batch_indices" in e.name for e in trace.events) == trace.steps == traced
+
+
+def test_overlapping_steps_of_ones_own_are_fed_once() -> None:
+    with pg.Graph().as_default() as graph:
+        x = pg.placeholder("float32", [2], name="x")
+        total = pg.Variable([0.0, 0.0])
+        run = unroll(pg.group(total.assign_add(x)), 3)
+    with pg.Session(graph, "cpu") as session:
+        session.run(run, {x: [1.0, 2.0]})
+        np.testing.assert_array_equal(session.value(total), [3.0, 6.0])
+
+
+@pytest.mark.parametrize("every", [1, 4, 100])
+@pytest.mark.parametrize("culprit", [0, 1])
+def test_local_sgd_tells_of_a_loss_that_is_not_finite(every: int, culprit: int) -> None:
+    """Whichever replica it is, and its weights do not enter into the mean."""
+    x = np.random.default_rng(1).normal(size=(BATCH, 4)).astype(np.float32)
+    x[BATCH // 2 * culprit] = 3e38 * np.sign(x[0])
+    made = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(6), nn.Dense(2)])
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+    made.compile("sgd", loss, device="cpu", strategy=LocalSGD(2, every=every))
+    made.build((4,))
+    start = made.get_weights()
+    for _ in range(2):
+        words = "on cpu:1 became NaN or inf" if culprit else "became NaN at step 1"
+        with pytest.raises(NonFiniteError, match=words):
+            made.fit(x, np.arange(BATCH) % 2, batch_size=BATCH, shuffle=False, verbose=0)
+        if culprit == 0:
+            for name, value in made.get_weights().items():
+                np.testing.assert_array_equal(value, start[name])
+        assert all(np.isfinite(value).all() for value in made.get_weights().values())
+    made.fit(np.nan_to_num(x) / 3e38, np.arange(BATCH) % 2, batch_size=BATCH, verbose=0)
+    made.close()
+
+
+def test_what_comes_after_asynchronous_training_draws_other_masks() -> None:
+    """Replicas count what they draw: training is that of one device also before and after."""
+    losses = []
+    for strategy in (None, AsynchronousDataParallel(1)):
+        made = model(None)
+        with made.graph.as_default():
+            made.session.run(pg.random_uniform([2]))  # others may draw, too
+        for chosen in (None, strategy, None):
+            with options_set(Options(strategy=chosen or SINGLE)):
+                history = made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
+            losses.append(history.losses)
+        made.close()
+    np.testing.assert_array_equal(losses[:3], losses[3:])
+
+
 def test_asynchronous_replicas_learn() -> None:
     history, _ = train(model(AsynchronousDataParallel(3)))
     told = history.parallel
@@ -119,12 +180,12 @@ def test_asynchronous_replicas_learn() -> None:
 
 
 def test_a_slow_replica_holds_up_nobody_unless_asked_to() -> None:
-    slow = {"cpu:1": 0.2}
     with options_set(Options(steps=24)):
-        free, _ = train(model(AsynchronousDataParallel(3, delays=slow)))
+        free, _ = train(model(AsynchronousDataParallel(3, delays={"cpu:1": 3600})))
+        slow = {"cpu:1": 0.2}
         bound, _ = train(model(AsynchronousDataParallel(3, staleness=1, delays=slow)))
     counts = free.parallel["updates"]
-    assert counts["cpu:1"] < min(counts["cpu:0"], counts["cpu:2"])
+    assert counts["cpu:1"] == 0 and counts["cpu:0"] + counts["cpu:2"] == 24
     counts = bound.parallel["updates"]
     assert max(counts.values()) - min(counts.values()) <= 2
     # While one is at a batch, each of the others goes from one batch behind to two ahead of it.
@@ -160,14 +221,17 @@ def test_a_replica_that_dies_is_named_and_the_others_go_on() -> None:
 
 
 def test_a_trace_of_asynchronous_training() -> None:
-    """Batches of several replicas at the same time, and the updates of the weights."""
+    """Batches of several replicas at the same time, and the updates of the weights: the last four,
+    however often a program trains."""
     trace = Trace()
     made = model(AsynchronousDataParallel(2, delays={"cpu:0": 0.01, "cpu:1": 0.01}))
     with options_set(Options(trace=trace, steps=8)):
-        made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
+        for _ in range(2):
+            assert len(made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0).losses) == 8
     made.close()
     assert {event.device for event in trace.events} == {"cpu:0", "cpu:1", "cpu:0 (weights)"}
-    assert sum(event.kind == "update" for event in trace.events) == 8
+    assert sum(event.kind == "update" for event in trace.events) == trace.steps == 4
+    assert timeline(trace).text().startswith("4 steps together, of ")
     first, second = ([e for e in trace.events if e.device == f"cpu:{i}"] for i in range(2))
     assert any(a.start < b.end and b.start < a.end for a in first for b in second)
 

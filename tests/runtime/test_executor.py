@@ -74,7 +74,7 @@ class TestOrder:
         Executor(threads=1, choose=random.Random(seed).choice).run(tasks)
         assert results == expected
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(dags(), st.data())
     def test_threads_give_the_same(self, edges, data):
         tasks, expected = mixing_tasks(edges, [False] * len(edges))
@@ -90,7 +90,7 @@ class TestOrder:
         finally:
             executor.close()
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(dags(), st.integers(0, 3))
     def test_events_are_legal(self, edges, threads):
         tasks, _ = mixing_tasks(edges, [i % 2 == 0 for i in range(len(edges))])

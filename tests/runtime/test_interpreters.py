@@ -271,7 +271,7 @@ def test_who_hangs_after_a_run_is_named_in_the_next(
         silence.end.set()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sampled_programs(), st.integers(2, 4), st.data())
 def test_graphs_cut_at_random(sampled: Sampled, count: int, data: st.DataObject) -> None:
     registry.set_logical_devices(cpu=4)

@@ -33,7 +33,7 @@ def check(session: Session, sampled: Sampled) -> None:
             )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sampled_programs(), st.integers(0, 2**16))
 def test_cpu_in_any_legal_order(sampled: Sampled, seed: int) -> None:
     with Session(device="cpu") as session:
@@ -42,7 +42,7 @@ def test_cpu_in_any_legal_order(sampled: Sampled, seed: int) -> None:
 
 
 @pytest.mark.gpu
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sampled_programs())
 def test_gpu(sampled: Sampled) -> None:
     with Session(device="gpu") as session:
@@ -50,7 +50,7 @@ def test_gpu(sampled: Sampled) -> None:
 
 
 @pytest.mark.gpu
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sampled_programs(), st.data())
 def test_spread_over_both_devices(sampled: Sampled, data: st.DataObject) -> None:
     """Every other operation or so is moved to the other device by an explicit placement."""
@@ -65,7 +65,7 @@ def test_spread_over_both_devices(sampled: Sampled, data: st.DataObject) -> None
         check(session, sampled)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sampled_programs())
 def test_graphs_survive_json(sampled: Sampled) -> None:
     program = sampled.program

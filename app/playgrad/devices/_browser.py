@@ -154,6 +154,7 @@ def wait_for_answer(seconds: float) -> None:
         KeyboardInterrupt: a stop is asked for, which ends the sleep.
     """
     playgrad_host.wait_for_answer(seconds * 1000)
+    _obey_interrupt()
 
 
 # Processors
@@ -271,6 +272,7 @@ class BrowserHost:
     ) -> ExecuteResult:
         argument, data = self._execution(program, segment, steps, writes, reads)
         outcome = self._link.call("execute", self._device, argument, *data)
+        _obey_interrupt()
         return _execute_result(outcome, reads)
 
     def begin(
@@ -367,7 +369,10 @@ def wait_mailbox(seconds: float) -> Request | None:
     Raises:
         KeyboardInterrupt: a stop is asked for, which ends the waiting.
     """
-    return _request(playgrad_host.wait_mailbox(seconds * 1000))
+    request = _request(playgrad_host.wait_mailbox(seconds * 1000))
+    if request is None:
+        _obey_interrupt()
+    return request
 
 
 def _request(pair: Any) -> Request | None:
@@ -387,6 +392,17 @@ def sleep(seconds: float) -> None:
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
     playgrad_host.sleep(seconds * 1000)
+    _obey_interrupt()
+
+
+def _obey_interrupt() -> None:
+    """Raise KeyboardInterrupt if one is asked for: after a long sleep Python is to look at once.
+
+    By itself it looks only every so many instructions. (``pyodide.checkInterrupt`` would print the
+    error on its way through JavaScript.)
+    """
+    if playgrad_host.take_interrupt():
+        raise KeyboardInterrupt
 
 
 def fetch_data(path: str) -> memoryview:

@@ -102,6 +102,12 @@ class Device:
         """``buffers``, ``bytes`` and ``programs`` in use."""
         return self.host.stats()
 
+    def bytes_in_use(self) -> int:
+        """Of its buffers: 0 when it is lost, or turns out to be."""
+        with suppress(DeviceLostError), self.guarded():
+            return self.stats()["bytes"]
+        return 0
+
     def data_buffer(self, size: int) -> int | None:
         """A buffer for a data set that may outlive its session; None where none does."""
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from playgrad.errors import DataError, GraphError
+from playgrad.errors import DataError, GraphError, NonFiniteError
 from playgrad.nn.arrays import check_count
 from playgrad.nn.batches import not_finite_error, prepare
 from playgrad.nn.callbacks import Callback, History
@@ -203,9 +203,9 @@ class _Training:
 
     def _collect(self, steps: int) -> None:
         """Read what the device noted of the last steps."""
-        recorder = self.step.recorder
-        healthy, iterations, *arrays = self.session.run(
-            [self.step.healthy, self.optimizer.iterations, *recorder.variables]
+        recorder, others = self.step.recorder, self.step.replicas
+        healthy, elsewhere, iterations, *arrays = self.session.run(
+            [self.step.healthy, others, self.optimizer.iterations, *recorder.variables]
         )
         last = int(iterations)
         before = self.first + self.done
@@ -222,6 +222,15 @@ class _Training:
             self.session.assign({self.step.healthy: np.bool_(True)})
             rate = float(self.session.value(self.optimizer.learning_rate))
             raise not_finite_error(float(value), self.done + 1, rate)
+        ill = [device for device, flag in elsewhere.items() if not flag]
+        if ill:
+            self.session.assign({others[device]: np.bool_(True) for device in ill})
+            when = "step" if steps == 1 else f"{steps} steps"
+            raise NonFiniteError(
+                f"the loss of the replica on {ill[0]} became NaN or infinite in the last {when}; "
+                "nothing of that went into the weights.",
+                hint="Lower the learning rate, or scale the data to about -1 to 1.",
+            )
 
     def _note(self, rows: Array) -> None:
         """Tell of steps of one epoch."""
@@ -244,22 +253,26 @@ class _Training:
         return logs
 
     def _steps(self, steps: int) -> None:
-        """Run ``steps`` steps; with tracing on, the very last one of all is traced."""
+        """Run ``steps`` steps; with tracing on, the very last of all are traced: one, or as many
+        as it takes to see how they are done together."""
         trace = get_options().trace
         before = self.progress.seconds
-        last_of_all = self.done + steps == self.total and trace is not None
+        kept = 0
+        if trace is not None and self.done + steps == self.total:
+            kept = self.step.together if self.step.together <= steps else 1
         run_steps(
             self.watch,
             self.pace,
             lambda wanted: self.step.repeat(self.session, wanted),
-            steps - last_of_all,
+            steps - kept,
             self._collect,
             training=True,
             traced=partial(self.step.traced, self.session),
         )
-        if trace is not None and last_of_all:
-            self.step.traced(self.session, trace)
-            self._collect(1)
+        if trace is not None and kept:
+            trace.events.clear()  # of several times that a program trains, the last
+            trace.steps = self.step.traced(self.session, trace, kept)
+            self._collect(trace.steps)
         self.history.train_seconds += self.progress.seconds - before
 
 

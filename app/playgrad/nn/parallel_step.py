@@ -12,6 +12,7 @@ from playgrad.nn.calls import notes_of
 from playgrad.nn.layer_costs import chain_of
 from playgrad.nn.resident import Resident
 from playgrad.nn.steps import HISTORY_ROWS, TrainStep, build_train_step
+from playgrad.ops.state import Variable
 from playgrad.parallel import Strategy
 from playgrad.parallel.asynchronous import ParameterServer
 from playgrad.parallel.layout import Rewritten
@@ -21,7 +22,6 @@ from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overla
 from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.parallel.unroll import unroll
-from playgrad.runtime.options import get_options
 from playgrad.runtime.placing import Wish
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
@@ -35,12 +35,25 @@ LONGEST_ROUND = 16
 
 @dataclass(frozen=True)
 class LocalStep(TrainStep):
-    """Replicas that train apart; ``mean`` lets them go on from their mean, every so many steps."""
+    """Replicas that train apart; ``mean`` lets them go on from their mean, every so many steps.
+
+    ``others`` are the flags of those after the first, by device.
+    """
 
     settles: ClassVar[bool] = True
     mean: Node
     every: int
+    others: dict[str, Variable]
     since: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def replicas(self) -> dict[str, Variable]:
+        return self.others
+
+    @property
+    def together(self) -> int:
+        """As many as there is one mean for, so that it counts as often as it is made."""
+        return self.every if self.every <= LONGEST_ROUND else 1
 
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         start = time.perf_counter()
@@ -57,8 +70,7 @@ class LocalStep(TrainStep):
         return RepeatResult(done, time.perf_counter() - start)
 
     def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
-        """As many steps as there is one mean for, so that it counts as often as it is made."""
-        steps = self.every if self.every <= min(most, LONGEST_ROUND) else 1
+        steps = self.together if self.together <= most else 1
         for _ in range(steps):
             session.run(self.run, trace=trace)
             self.since[0] += 1
@@ -79,6 +91,10 @@ class OverlappedStep(TrainStep):
 
     many: Node
     count: int
+
+    @property
+    def together(self) -> int:
+        return self.count
 
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         together, apart = divmod(steps, self.count)
@@ -102,20 +118,24 @@ class AsynchronousStep(TrainStep):
 
     server: ParameterServer
 
+    @property
+    def together(self) -> int:
+        """Two for each replica, so that each is seen at work."""
+        return 2 * len(self.server.clients)
+
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         start = time.perf_counter()
         done = self.server.run(steps, session.stop_check)
         return RepeatResult(done, time.perf_counter() - start)
 
     def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
-        """Two updates for each replica, so that each is seen at work."""
-        before, self.server.trace = self.server.trace, trace
+        self.server.trace = trace
         try:
-            done = self.server.run(min(most, 2 * len(self.server.clients)), session.stop_check)
+            done = self.server.run(min(most, self.together), session.stop_check)
             self.server.note_unfinished()
             return done
         finally:
-            self.server.trace = before
+            self.server.trace = None
 
     def finish(self) -> dict[str, Any]:
         self.server.close()
@@ -158,7 +178,10 @@ def build_parallel_step(
     common["run"] = rewritten.run
     if isinstance(strategy, LocalSGD) and rewritten.mirrors:
         mean = _mean(model, step, rewritten, strategy)
-        return LocalStep(**common, mean=mean, every=strategy.every)
+        devices = [row[0] for row in strategy.layout(_kind(model)).devices]
+        flags = rewritten.mirrors.get(step.healthy, ())
+        others = dict(zip(devices[1:], flags, strict=True))
+        return LocalStep(**common, mean=mean, every=strategy.every, others=others)
     return TrainStep(**common)
 
 
@@ -194,6 +217,7 @@ def _mean(model: Model, step: TrainStep, rewritten: Rewritten, strategy: LocalSG
         written = take_apart(step.run).written
         model.cache[key] = average(
             rewritten.mirrors,
+            [step.healthy, *rewritten.mirrors.get(step.healthy, ())],
             written,
             rewritten.rows,
             devices,
@@ -224,7 +248,6 @@ def _parameter_server(
         (*data.xs, *data.ys),
         strategy.staleness,
         strategy.delays,
-        get_options().trace,
     )
 
 

@@ -75,12 +75,22 @@ class TrainStep:
     names: list[str]
     batch: int
 
+    @property
+    def replicas(self) -> dict[str, Variable]:
+        """``healthy`` of replicas that train apart from what this step records, by device."""
+        return {}
+
+    @property
+    def together(self) -> int:
+        """How many updates are one picture of how it works."""
+        return 1
+
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         """Make so many updates."""
         return session.repeat(self.run, steps)
 
     def traced(self, session: Session, trace: Trace, most: int = 1) -> int:
-        """Make an update, or as many up to ``most`` as belong together, and note when what was
+        """Make an update, or as many up to ``most`` as are ``together``, and note when what was
         done; returns how many."""
         session.run(self.run, trace=trace)
         return 1

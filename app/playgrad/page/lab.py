@@ -189,6 +189,7 @@ class Lab:
         if isinstance(strategy, AsynchronousDataParallel):
             seconds = {kind: _by_name(delays, kind) for kind in ("cpu", "gpu")}
             strategy = replace(strategy, delays=seconds["cpu"] | seconds["gpu"])
+            delays = {}  # a replica is slow, not who holds the parameters on the same device
         return cls(strategy, delays, chosen.get("steps"))
 
     def fitting(self, model: Any) -> Event:

@@ -24,7 +24,7 @@ from playgrad.devices.pending import Delay, Pending, Result, wait_any
 from playgrad.errors import PlaygradError
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
-from playgrad.ops.state import RANDOM_STEP, is_variable
+from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP, is_variable
 from playgrad.parallel.partition import Partition
 from playgrad.runtime.blas import shared_among
 from playgrad.runtime.lanes import Lane
@@ -115,7 +115,9 @@ class ParameterServer:
         resident: variables that each replica needs a copy of once: the data.
         staleness: how many batches a replica may be ahead of the slowest; None for any number.
         delays: seconds that each batch is held up on a device.
-        trace: collects when each batch was computed and each gradient applied.
+
+    Attributes:
+        trace: where given, collects when each batch was computed and each gradient applied.
     """
 
     def __init__(
@@ -127,7 +129,6 @@ class ParameterServer:
         resident: Sequence[Tensor],
         staleness: int | None = None,
         delays: Mapping[str, float] | None = None,
-        trace: Trace | None = None,
     ) -> None:
         self.step = step
         self.server = server
@@ -135,11 +136,17 @@ class ParameterServer:
         self.staleness = staleness
         self.delays = {canonical(name): seconds for name, seconds in (delays or {}).items()}
         self.report = Report(updates=Counter({canonical(name): 0 for name in devices}))
-        self.trace = trace
+        self.trace: Trace | None = None
         self.own_name = f"{server.device} (weights)"
         self.outcomes = [meeting.inputs[0] for meeting in step.meetings]
         self.weights = _weights(self.outcomes, {counter, *resident})
         self.drawn = int(server.value(counter))
+        # What replicas draw at random, the server's own counter must have counted as well: the
+        # next who trains the model goes on behind it.
+        self.draws = _draws(self.outcomes)
+        self.ahead = 0 if self.draws is None else int(server.value(self.draws)) - self.drawn
+        advance = [] if self.draws is None else [step.graph.node(RANDOM_ADVANCE)]
+        self.update = [step.run, *advance]
         self.version = 0
         self.clients: list[Client] = []
         try:
@@ -156,9 +163,8 @@ class ParameterServer:
     @property
     def told(self) -> list[Tensor]:
         """What replicas take from the server for each batch: the weights, and the number of the
-        batch in the place of each counter."""
-        graph = self.step.graph
-        draws = [graph.node(RANDOM_STEP).outputs[0]] if RANDOM_STEP in graph else []
+        batch, and of what is drawn for it, in the place of the counters."""
+        draws = [] if self.draws is None else [self.draws]
         return [*self.weights, self.counter, *draws]
 
     def run(self, updates: int, stop: Callable[[], bool]) -> int:
@@ -234,6 +240,8 @@ class ParameterServer:
             self._moved(name, self.own_name, client.device, start, read, arrays)
             number = np.asarray(self.drawn, np.uint32)
             feeds = {tensor: weights.get(tensor, number) for tensor in self.told}
+            if self.draws is not None:
+                feeds[self.draws] = np.asarray(self.drawn + self.ahead, np.uint32)
             self.drawn += 1
             client.version = self.version
             client.begun = time.perf_counter()
@@ -270,7 +278,7 @@ class ParameterServer:
         name = f"batch {client.clock}"
         self._note(name, client.device, client.begun, begun, "gradient")
         self._moved(f"gradients of {name}", client.device, self.own_name, begun, start, arrays)
-        self.server.run(self.step.run, dict(zip(outputs, arrays, strict=True)))
+        self.server.run(self.update, dict(zip(outputs, arrays, strict=True)))
         name = f"update {self.version} by {client.device}"
         self._note(name, self.own_name, start, time.perf_counter(), "update")
         self.report.staleness[self.version - client.version] += 1
@@ -301,8 +309,19 @@ class ParameterServer:
             self.trace.events.append(Event(name, device, start, start, end, kind, nbytes))
 
 
+def _variables(outcomes: Sequence[Tensor]) -> list[Node]:
+    """The variables that ``outcomes`` depend on."""
+    nodes = sorted(ancestors([t.node for t in outcomes]), key=lambda node: node.id)
+    return [node for node in nodes if is_variable(node)]
+
+
 def _weights(outcomes: Sequence[Tensor], others: set[Tensor]) -> list[Tensor]:
     """The variables that ``outcomes`` depend on, but for ``others`` and the counter of draws."""
-    nodes: list[Node] = sorted(ancestors([t.node for t in outcomes]), key=lambda node: node.id)
-    tensors = [node.outputs[0] for node in nodes if is_variable(node) and node.name != RANDOM_STEP]
+    tensors = [node.outputs[0] for node in _variables(outcomes) if node.name != RANDOM_STEP]
     return [tensor for tensor in tensors if tensor not in others]
+
+
+def _draws(outcomes: Sequence[Tensor]) -> Tensor | None:
+    """The counter of draws, if ``outcomes`` depend on it."""
+    found = [node.outputs[0] for node in _variables(outcomes) if node.name == RANDOM_STEP]
+    return found[0] if found else None

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.elementwise import cast, less, where
 from playgrad.ops.state import Variable, group
 from playgrad.parallel.collectives import Collectives
 
 
 def average(
     mirrors: Mapping[Variable, Sequence[Variable]],
+    healthy: Sequence[Variable],
     written: frozenset[str],
     rows: Sequence[int],
     devices: Sequence[str],
@@ -23,6 +25,7 @@ def average(
 
     Args:
         mirrors: for each variable its copies on the devices after the first.
+        healthy: bool scalars, by device; where one of them is false, nothing changes anywhere.
         written: names of the variables that training changes: all others are equal anyhow. The
             state of the optimizer is averaged as the weights are.
         rows: samples of the batch, by device.
@@ -43,11 +46,13 @@ def average(
         shares: list[list[Tensor]] = []
         for number, device in enumerate(devices):
             with graph.device(device):
-                shares.append([row[number] * (rows[number] / sum(rows)) for row in chosen])
+                own = [row[number] * (rows[number] / sum(rows)) for row in chosen]
+                shares.append([*own, 1.0 - cast(healthy[number], "float32")])
         means = collectives.all_reduce_many(shares, devices, bucket_bytes)
         writes = []
         for number, device in enumerate(devices):
             with graph.device(device):
-                for row, mean in zip(chosen, means[number], strict=True):
-                    writes.append(row[number].assign(mean))
+                *own, ill = means[number]
+                for row, mean in zip(chosen, own, strict=True):
+                    writes.append(row[number].assign(where(less(ill, 1.0), mean, row[number])))
         return group(*writes, name="step")

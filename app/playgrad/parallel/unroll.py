@@ -30,7 +30,7 @@ def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
     """
     graph = run.graph
     order = topological(ancestors([run]))
-    current = {node.outputs[0]: node.outputs[0] for node in order if is_variable(node)}
+    current = {node.outputs[0]: node.outputs[0] for node in order if _is_given(node)}
     random = graph.node(RANDOM_STEP).outputs[0] if RANDOM_STEP in graph else None
     ends: list[Node] = []
     with (
@@ -58,6 +58,11 @@ def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
             return group(*ends, name="steps")
 
 
+def _is_given(node: Node) -> bool:
+    """Whether all steps have ``node`` in common: variables, and what is fed once for all."""
+    return is_variable(node) or node.op.name == "placeholder"
+
+
 def _copy(
     order: list[Node], tensors: dict[Tensor, Tensor], current: dict[Tensor, Tensor], scope: str
 ) -> Node:
@@ -66,7 +71,7 @@ def _copy(
     nodes: dict[Node, Node] = {}
     graph = order[0].graph
     for node in order:
-        if is_variable(node):
+        if _is_given(node):
             nodes[node] = node
             continue
         with graph.reenter_scope(scope):

@@ -30,9 +30,14 @@ class ReadyTable:
     def finished(self, number: int) -> list[int]:
         """Note that a task has ended; the tasks that are ready now and were not before."""
         self.left -= 1
-        now = []
-        for follower in self._followers[number]:
-            self._missing[follower] -= 1
-            if self._missing[follower] == 0:
-                now.append(follower)
-        return now
+        return [follower for follower in self._followers[number] if self._one_less(follower)]
+
+    def passed(self, number: int, follower: int) -> bool:
+        """Note that ``follower`` need not wait any more for ``number``, which has not ended yet;
+        whether it is ready now."""
+        self._followers[number].remove(follower)
+        return self._one_less(follower)
+
+    def _one_less(self, follower: int) -> bool:
+        self._missing[follower] -= 1
+        return self._missing[follower] == 0

@@ -33,6 +33,7 @@ class Run:
         idle: lanes that wait to be woken. There are as many lanes as devices, so while a device has
             something to do and is not at work, one of them is.
         waking: lanes that were woken and have taken nothing yet.
+        behind: the next segment of a segment's device.
         parked: what waits for its device without a thread, in a page.
         news: wakes the calling thread.
         error: what ended a task on another thread.
@@ -63,6 +64,11 @@ class Run:
         self.ending = False
         devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
         self.several = len(devices) > 1
+        self.behind = {
+            task.behind: number
+            for number, task in enumerate(tasks)
+            if isinstance(task, SegmentTask) and task.behind is not None
+        }
         self.with_lanes = self.several and sys.platform != "emscripten"
         self.idle = executor.lanes(len(devices)) if self.with_lanes else []
         self._queue(self.table.first())
@@ -180,6 +186,8 @@ class Run:
         """On the calling thread: the whole task, or in a page its first part."""
         if self.several and isinstance(self.tasks[number], SegmentTask):
             self._advance(number, self._steps(number))
+            if number in self.parked and self.trace is None and not self.executor.delays:
+                self._begun(number)
         else:
             self._whole(number)
             self._finished(number)
@@ -217,6 +225,12 @@ class Run:
                 return
         self._finished(number)
 
+    def _begun(self, number: int) -> None:
+        """A device may be given its next segment while it is at this one."""
+        follower = self.behind.get(number)
+        if follower is not None and self.table.passed(number, follower):
+            self._queue([follower])
+
     def _finished(self, number: int) -> None:
         with self.lock:
             self._queue(self.table.finished(number))
@@ -224,8 +238,15 @@ class Run:
 
     def _go_on(self) -> None:
         """With what is parked and has what it waited for."""
-        for number in [n for n, (_, pending) in self.parked.items() if pending.done()]:
-            self._advance(number, self.parked.pop(number)[0])
+        busy: set[str] = set()
+        for number, (steps, pending) in list(self.parked.items()):
+            # A device's segments end in order, or an error could hide behind those that it causes.
+            device = self.tasks[number].device
+            if device in busy or not pending.done():
+                busy.add(device)
+            else:
+                del self.parked[number]
+                self._advance(number, steps)
 
     def _wait(self) -> None:
         """Until something has ended, or for a moment where a stop must be looked for."""

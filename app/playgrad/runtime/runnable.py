@@ -111,12 +111,22 @@ class Runnable:
         for number, (nodes, segment) in enumerate(groups):
             after = {position[b] for n in nodes for b in n.predecessors if b in position}
             after.discard(number)
-            if segment is not None and segment.index > 0:
-                earlier = self.compiled.segments[segment.device][segment.index - 1]
-                after.add(begun[id(earlier)])
-            self.tasks.append(self._task(nodes, segment, tuple(sorted(after))))
+            behind = None
+            if segment is not None:
+                own = [begun[id(each)] for each in self.compiled.segments[segment.device]]
+                after -= set(own)  # a device does its segments one after the other
+                if segment.index > 0:
+                    behind = own[segment.index - 1]
+                    after.add(behind)
+            self.tasks.append(self._task(nodes, segment, tuple(sorted(after)), behind))
 
-    def _task(self, nodes: list[Node], segment: Segment | None, after: tuple[int, ...]) -> Task:
+    def _task(
+        self,
+        nodes: list[Node],
+        segment: Segment | None,
+        after: tuple[int, ...],
+        behind: int | None,
+    ) -> Task:
         if segment is not None:
             task = SegmentTask(
                 segment.name,
@@ -124,6 +134,7 @@ class Runnable:
                 after=after,
                 steps=self._segment_steps(segment),
                 segment=segment,
+                behind=behind,
             )
             if segment.device in self.plans:
                 task.give_up = self.plans[segment.device].device.give_up

@@ -121,37 +121,43 @@ def plan_steps(
             yield begun
             arrays = begun.result()
         else:
-            arrays = yield from _timed(trace, queued, given)
+            arrays = yield from _timed(segment, plan, given, names, queued, trace)
         for tensor in fetched:
             values[tensor] = arrays[tensor.name]
         for name, channel in sends:
             transport.put(channel, arrays[name])
 
-    def _timed(
-        trace: Trace, queued: float, given: Mapping[str, Array]
-    ) -> Generator[Pending, None, dict[str, Array]]:
-        """The same in three parts, each waited for, so that each has a time."""
-        clock: dict[str, tuple[float, float]] = {}
-        arrays: dict[str, Array] = {}
-        parts: list[tuple[str, int | None, Mapping[str, Array], Sequence[str]]] = [
-            ("receive", None, given, ()),
-            (segment.kind, segment.index, {}, ()),
-            ("send", None, {}, names),
-        ]
-        for kind, number, feed, fetch in parts:
-            start = time.perf_counter()
-            begun = plan.begin(number, feed, fetch)
-            yield begun
-            arrays = begun.result()
-            clock[kind] = (start, time.perf_counter())
-        moved = {
-            "receive": sum(array.nbytes for array in given.values()),
-            "send": sum(arrays[name].nbytes for name in names),
-        }
-        _note(trace, segment, queued, clock, moved)
-        return arrays
-
     return steps
+
+
+def _timed(
+    segment: Segment,
+    plan: Loaded,
+    given: Mapping[str, Array],
+    names: Sequence[str],
+    queued: float,
+    trace: Trace,
+) -> Generator[Pending, None, dict[str, Array]]:
+    """As ``plan.begin``, in three parts, each waited for, so that each has a time."""
+    clock: dict[str, tuple[float, float]] = {}
+    arrays: dict[str, Array] = {}
+    parts: list[tuple[str, int | None, Mapping[str, Array], Sequence[str]]] = [
+        ("receive", None, given, ()),
+        (segment.kind, segment.index, {}, ()),
+        ("send", None, {}, names),
+    ]
+    for kind, number, feed, fetch in parts:
+        start = time.perf_counter()
+        begun = plan.begin(number, feed, fetch)
+        yield begun
+        arrays = begun.result()
+        clock[kind] = (start, time.perf_counter())
+    moved = {
+        "receive": sum(array.nbytes for array in given.values()),
+        "send": sum(arrays[name].nbytes for name in names),
+    }
+    _note(trace, segment, queued, clock, moved)
+    return arrays
 
 
 def _note(

@@ -220,7 +220,7 @@ class Session:
     @_alone
     def _add_memory(self, sizes: dict[str, int]) -> None:
         for name, device in self._devices.items():
-            sizes[name] = device.stats()["bytes"]
+            sizes[name] = device.bytes_in_use()
         for (graph, name), array in self._store.arrays.items():
             home = self._programs.home(graph.node(name))
             sizes[home] = sizes.get(home, 0) + array.nbytes

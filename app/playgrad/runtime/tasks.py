@@ -30,9 +30,14 @@ def _nothing() -> None:
 class SegmentTask(Task):
     """A device's segment: ``steps(queued, trace)`` begins work and yields what is to be waited for
     before it goes on. It notes its own events. ``give_up`` is called when it does not come to an
-    end and nobody waits for it any more."""
+    end and nobody waits for it any more.
+
+    ``behind`` is the device's earlier segment, one of ``after``. A device does its segments in
+    order, so it may be given this one when that has begun: without a trace, steps begin all of
+    their work before they yield."""
 
     work: Callable[[], None] = _nothing
     give_up: Callable[[], None] = _nothing
     steps: Callable[[float, Trace | None], Generator[Pending, None, None]] = field(kw_only=True)
     segment: Segment | None = None
+    behind: int | None = None

@@ -30,19 +30,21 @@ class DeviceTime:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A traced step.
+    """A traced step, or some that are done together.
 
     Attributes:
         seconds: from its first event to the end of its last.
         devices: "cpu:0 (weights)" apart from what else "cpu:0" did.
         idle, moving: seconds of each device, all that it did taken together: when it did nothing,
             and when it moved tensors.
+        steps: how many.
     """
 
     seconds: float
     devices: tuple[DeviceTime, ...]
     idle: dict[str, float]
     moving: dict[str, float]
+    steps: int = 1
 
     @property
     def bubble(self) -> float:
@@ -66,6 +68,7 @@ class Timeline:
     def as_dict(self) -> dict[str, Any]:
         """Plain data; seconds and bytes."""
         return {
+            "steps": self.steps,
             "seconds": self.seconds,
             "bubble": self.bubble,
             "communication": self.communication,
@@ -84,11 +87,14 @@ class Timeline:
 
     def text(self) -> str:
         """A table for people."""
+        if not self.devices:
+            return "no step was traced: training ended before its last one"
+        what = "a step of" if self.steps == 1 else f"{self.steps} steps together, of"
         places = len(self.idle)
         noun = "device" if places == 1 else "devices"
         width = max((len(device.device) for device in self.devices), default=0)
         lines = [
-            f"a step of {1000 * self.seconds:.2f} ms on {places} {noun}: "
+            f"{what} {1000 * self.seconds:.2f} ms on {places} {noun}: "
             f"idle {self.bubble:.0%}, moving tensors {self.communication:.0%}, "
             f"{self.bytes_moved:,} bytes moved"
         ]
@@ -102,7 +108,7 @@ class Timeline:
 def timeline(trace: Trace) -> Timeline:
     """The times of the events of ``trace``."""
     if not trace.events:
-        return Timeline(0.0, (), {}, {})
+        return Timeline(0.0, (), {}, {}, trace.steps)
     start = min(event.start for event in trace.events)
     end = max(event.end for event in trace.events)
     by_lane: dict[str, list[Event]] = {}
@@ -120,6 +126,7 @@ def timeline(trace: Trace) -> Timeline:
             name: _covered([event for event in events if event.kind in TRANSFERS])
             for name, events in by_device.items()
         },
+        trace.steps,
     )
 
 

@@ -35,9 +35,14 @@ def delay_event(name: str, device: str, start: float, end: float) -> Event:
 
 @dataclass
 class Trace:
-    """Collects events while it is given to a session's ``run``."""
+    """Collects events while it is given to a session's ``run``.
+
+    Attributes:
+        steps: how many steps of training the events are of.
+    """
 
     events: list[Event] = field(default_factory=list)
+    steps: int = 1
 
     def as_chrome(self) -> dict[str, Any]:
         """The events in the Trace Event Format of ``chrome://tracing`` (times in microseconds).

@@ -1,0 +1,13 @@
+// The largest of the CLASSES logits from `first` on, so many apart, and the sum of the exponentials
+// of what each is less than that: they do not overflow.
+fn largest_and_sum(first: u32, apart: u32) -> vec2<f32> {
+  var largest = logits[first];
+  for (var c = 1u; c < CLASSES; c++) {
+    largest = larger(largest, logits[first + c * apart]);
+  }
+  var sum = 0.0;
+  for (var c = 0u; c < CLASSES; c++) {
+    sum += exp(logits[first + c * apart] - largest);
+  }
+  return vec2<f32>(largest, sum);
+}

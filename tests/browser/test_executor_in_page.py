@@ -1,0 +1,87 @@
+"""The executor where Python has one thread and devices are given work that is not waited for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.test_devices import finish
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Engine
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+# Tasks that note when they begin and end. If the `until` of one never comes true, the run ends with
+# a `DeviceTimeoutError` after 60 s.
+TASKS = """
+from playgrad.runtime.executor import Executor
+from playgrad.runtime.tasks import SegmentTask
+
+log = []
+
+class Until:
+    def __init__(self, condition):
+        self.condition = condition
+    def done(self):
+        return self.condition()
+
+def task(device, name, after=(), behind=None, until=lambda: True, fails=None):
+    def steps(queued, trace):
+        log.append(f"{name} begins")
+        yield Until(until)
+        if fails:
+            raise fails
+        log.append(f"{name} ends")
+    return SegmentTask(name, device, after=after, behind=behind, steps=steps)
+
+executor = Executor()
+executor.timeout = 60.0
+"""
+
+
+def test_a_device_is_given_its_next_segment_while_it_does_one(engine: Engine) -> None:
+    """Another device's waits for the end of what it needs."""
+    source = """
+began = lambda name: lambda: f"{name} begins" in log
+executor.run([
+    task("gpu:0", "one", until=began("two")),
+    task("gpu:0", "two", (0,), behind=0, until=began("other")),
+    task("gpu:1", "other", (0,)),
+])
+print(", ".join(log))
+"""
+    assert finish(engine, TASKS + source) == (
+        "one begins, two begins, one ends, other begins, other ends, two ends"
+    )
+
+
+def test_the_first_error_of_a_device_is_told(engine: Engine) -> None:
+    """Not what it causes in the segments behind, even if that is heard of at the same moment."""
+    source = """
+looks = []
+def second_look():
+    looks.append("two begins" in log)
+    return looks.count(True) > 1
+try:
+    executor.run([
+        task("gpu:0", "one", until=second_look, fails=ValueError("the cause")),
+        task("gpu:0", "two", (0,), behind=0, until=lambda: any(looks), fails=KeyError("two")),
+        task("gpu:1", "other", (1,)),
+    ])
+except Exception as error:
+    print(repr(error))
+"""
+    assert finish(engine, TASKS + source) == "ValueError('the cause')"
+
+
+def test_what_is_held_up_begins_after_the_one_before_has_ended(engine: Engine) -> None:
+    source = """
+executor.delays = {"gpu:0": 0.05}
+executor.run([
+    task("gpu:0", "one"), task("gpu:0", "two", (0,), behind=0), task("gpu:1", "other", (0,)),
+])
+print(log.index("one ends") < log.index("two begins"))
+"""
+    assert finish(engine, TASKS + source) == "True"

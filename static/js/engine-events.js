@@ -143,8 +143,8 @@ const handlers = {
     store.labChoices.value = { strategies, schedules, collectives, details };
   },
 
-  [PythonEvent.LAB_FIT]({ title, devices, held_up }) {
-    labFitNamed(title, devices, held_up);
+  [PythonEvent.LAB_FIT]({ title, devices, single, held_up }) {
+    labFitNamed({ title, devices, isSingle: single, isHeldUp: held_up });
   },
 
   [PythonEvent.TRACE]({ steps, seconds, timeline, events, bubble_formula, memory }) {

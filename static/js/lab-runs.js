@@ -49,20 +49,17 @@ function add(title, isSingle, devices) {
 
 /**
  * A fit is about to begin. Where strategies are the program's, each fit is a run by itself.
- * @param {string} title what Python calls its strategy
- * @param {number} devices
- * @param {boolean} isHeldUp whether some of them have delays
+ * @param {{title: string, devices: number, isSingle: boolean, isHeldUp: boolean}} fit `title`: what
+ *   Python calls its strategy; `isSingle`: it has none, and one device; `isHeldUp`: some have delays
  */
-export function labFitNamed(title, devices, isHeldUp) {
+export function labFitNamed({ title, devices, isSingle, isHeldUp }) {
   if (!isUnderWay) return;
-  if (isPrograms) {
-    const isSingle = devices === 1;
-    if (store.labRuns.value.at(-1)?.device) {
-      change({ state: "done" });
-      add(title, isSingle, devices);
-    } else {
-      change({ title, devices, isSingle });
-    }
+  const last = store.labRuns.value.at(-1);
+  if (isPrograms && last?.device) {
+    change({ state: "done" });
+    add(title, isSingle, devices);
+  } else if (isPrograms || (last?.isSingle && !isSingle)) {
+    change({ title, devices, isSingle }); // device scopes hold without a strategy, too
   }
   change({ isHeldUp });
 }

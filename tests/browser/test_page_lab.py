@@ -262,6 +262,34 @@ def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
         lab.write(PROGRAM)
 
 
+def test_what_the_program_placed_itself_is_not_one_device(lab: LabPage) -> None:
+    """Its device scopes hold without a strategy, too; a strategy on one device is a strategy."""
+    scoped = PROGRAM.replace("[nn.Dense(2)]", "[last]").replace(
+        "model = ",
+        "pg.set_logical_devices(cpu=2)\nwith pg.device('cpu:1'): last = nn.Dense(2)\nmodel = ",
+    )
+    lab.write(scoped)
+    try:
+        lab.choose("single")
+        run = lab.run_in_lab()
+        assert "Placed by the program" in run[RUN]
+        assert (run[DEVICES], run[ONE]) == ("2 cpu", "–")
+        both = PROGRAM.replace("epochs=100_000", "epochs=10")
+        again = "".join(f"{line}\n" for line in both.splitlines() if "import" not in line)
+        again = again.replace("optimizer=", "strategy=pg.parallel.Overlap(2), optimizer=")
+        lab.write(both + again)
+        lab.at("lab-strategy").select_option("program")
+        lab.at("lab-run").click()
+        lab.expect_status("running", "done")
+        lab.expect_status("done")
+        one, overlapped = lab.rows()[-2:]
+        assert "One device" in one[RUN] and "Overlapped steps" in overlapped[RUN]
+        assert one[ONE] == "1.00 ×" and overlapped[ONE].endswith("×")
+    finally:
+        lab.at("lab-strategy").select_option("single")
+        lab.write(PROGRAM)
+
+
 def test_a_run_with_delays_has_no_ratio_to_one_device(lab: LabPage) -> None:
     lab.choose("single")
     lab.run_in_lab()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -251,14 +252,51 @@ def test_what_the_program_says_is_left_to_it() -> None:
         told.append((hooks.fits, model.session.executor.delays, hooks.reports[-1]))
         model.close()
     (fits, delays, report), (alone, none, single) = told
-    event = {"kind": "lab_fit", "title": titled(strategy), "devices": 2, "held_up": True}
-    assert fits == [event]
+    event = {"kind": "lab_fit", "title": titled(strategy), "devices": 2, "single": False}
+    assert fits == [{**event, "held_up": True}]
     assert titled(strategy) == "Pipeline, GPipe, 4 micro-batches"
     assert delays == {"cpu:1": 0.001}
     assert report["bubble_formula"] == pytest.approx(1 / 5)
-    assert alone == [{**event, "title": "One device", "devices": 1, "held_up": False}]
+    plain = {"title": "One device", "devices": 1, "single": True, "held_up": False}
+    assert alone == [{**event, **plain}]
     assert none == {}
     assert {entry["device"] for entry in single["timeline"]["devices"]} == {"cpu:0"}
+
+
+@pytest.mark.parametrize(
+    ("choice", "kwargs", "scope", "told"),
+    [
+        (PROGRAM, {}, None, ("One device", 1, True)),
+        (PROGRAM, {"strategy": pg.parallel.Overlap(2)}, None, ("Overlapped steps", 1, False)),
+        (PROGRAM, {}, "cpu:1", ("Placed by the program", 2, False)),
+        (SINGLE, {}, "cpu:1", ("Placed by the program", 2, False)),
+        (SINGLE, {}, "cpu:0", ("One device", 1, True)),
+        (PROGRAM, {"placement": lambda node: "cpu:1"}, None, ("Placed by the program", 1, False)),
+        (SINGLE, {"placement": lambda node: "cpu:1"}, None, ("One device", 1, True)),
+    ],
+)
+def test_only_one_device_without_a_strategy_is_what_others_are_compared_with(
+    choice: str, kwargs: dict[str, Any], scope: str | None, told: tuple[str, int, bool]
+) -> None:
+    pg.set_logical_devices(cpu=2)
+    with pg.device(scope) if scope else nullcontext():
+        head = nn.Dense(2)
+    model = pg.Sequential([nn.Dense(8), head])
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=pg.optim.SGD(0.1), loss=loss, device="cpu", **kwargs)
+    lab = Lab.of({"strategy": choice})
+    hooks = LabHooks(lab)
+    before = set_hooks(hooks)
+    try:
+        with options_set(Options(strategy=lab.strategy)):
+            model.fit(X, LABELS, batch_size=16, verbose=0)
+    finally:
+        set_hooks(before)
+    (fit,) = hooks.fits
+    assert (fit["title"], fit["devices"], fit["single"]) == told
+    lanes = {entry["device"] for entry in hooks.reports[-1]["timeline"]["devices"]}
+    assert len(lanes) == fit["devices"]
+    model.close()
 
 
 def test_numbers_reach_their_strategies() -> None:

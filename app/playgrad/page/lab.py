@@ -201,12 +201,18 @@ class Lab:
         strategy = get_options().strategy or model.strategy
         self._trained = None if strategy == SINGLE else strategy
         title, devices = titled(self._trained), _width(self._trained)
-        if strategy is None:
-            scopes = {node.device for node in model.graph.nodes if node.device}
-            if scopes or model.placement is not None:
-                title, devices = "Placed by the program", max(1, len(scopes))
+        is_placed = strategy is None and model.placement is not None
+        if self._trained is None and (is_placed or any(node.device for node in model.graph.nodes)):
+            devices = len(_devices(model))
+            is_placed = is_placed or devices > 1
         held_up = bool(model.session.executor.delays or getattr(strategy, "delays", None))
-        return {"kind": "lab_fit", "title": title, "devices": devices, "held_up": held_up}
+        return {
+            "kind": "lab_fit",
+            "title": "Placed by the program" if is_placed else title,
+            "devices": devices,
+            "single": self._trained is None and not is_placed,
+            "held_up": held_up,
+        }
 
     def new_trace(self) -> Trace | None:
         """Asked before each chunk of steps: a trace for the next step, or None."""
@@ -263,6 +269,12 @@ def titled(strategy: Any) -> str:
     if isinstance(strategy, AsynchronousDataParallel) and strategy.staleness is not None:
         parts.append(f"at most {strategy.staleness} ahead")
     return ", ".join(parts)
+
+
+def _devices(model: Any) -> set[str]:
+    """Where the training step of ``model`` runs, as scopes and placement have it."""
+    runnable = model.session.compiled(model.training_targets)
+    return {node.device for node in runnable.compiled.order}
 
 
 def _width(strategy: Any) -> int:

@@ -75,7 +75,9 @@ class PlacementSummary:
         text = f"{1000 * here.seconds:.3g} ms on {', '.join(here.devices)}"
         if here.devices == alone.devices:
             return text
-        return f"{text}, against {1000 * alone.seconds:.3g} ms on {', '.join(alone.devices)} alone"
+        # All of it: of a strategy's step that is what all its replicas do, one after the other.
+        where = ", ".join(alone.devices)
+        return f"{text}, against {1000 * alone.seconds:.3g} ms with all of it on {where}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data; seconds and bytes."""

@@ -295,11 +295,6 @@ def layer_type(kind: str) -> type[Layer]:
     return _REGISTRY[kind]
 
 
-def layer_kinds() -> tuple[str, ...]:
-    """The names of all registered layers."""
-    return tuple(_REGISTRY)
-
-
 def _flatten(inputs: Sequence[Tensor | Sequence[Tensor]], layer: Layer) -> list[Tensor]:
     tensors: list[Any] = []
     for item in inputs:

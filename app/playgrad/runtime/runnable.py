@@ -149,15 +149,11 @@ class Runnable:
         if segment.device in self.plans:
             plan, fetches = self.plans[segment.device], self.compiled.program.fetches
             return plan_steps(segment, plan, fetches, self.values, self.transport)
-        return host_steps(
-            segment,
-            [self._node_work(node) for node in segment.nodes],
-            [self.dying.get(node, ()) for node in segment.nodes],
-            self.values,
-        )
+        dying = {tensor for node in segment.nodes for tensor in self.dying.get(node, ())}
+        return host_steps(segment, dying, self.values, self.written, self._stored, self.transport)
 
     def _node_work(self, node: Node) -> Callable[[], None]:
-        values, transport, written = self.values, self.transport, self.written
+        values, transport = self.values, self.transport
         name = node.op.name
         if name == "send":
             source, channel = node.inputs[0], node.attrs["channel"]
@@ -165,7 +161,10 @@ class Runnable:
         if name == "receive":
             target, channel = node.outputs[0], node.attrs["channel"]
             return lambda: values.__setitem__(target, transport.get(channel))
-        return node_work(node, values, written, lambda name: self.store.arrays[self.graph, name])
+        return node_work(node, values, self.written, self._stored)
+
+    def _stored(self, name: str) -> Array:
+        return self.store.arrays[self.graph, name]
 
     def run(
         self,

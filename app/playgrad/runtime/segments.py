@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from playgrad.compiler.segments import Segment
 from playgrad.devices.device import Loaded
 from playgrad.devices.pending import Pending
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.runtime.straight import StraightProgram
 from playgrad.runtime.trace import Event, Trace
 from playgrad.runtime.transport import Transport
 
@@ -30,24 +31,48 @@ def moved_bytes(segment: Segment) -> dict[str, int]:
 
 def host_steps(
     segment: Segment,
-    works: Sequence[Callable[[], None]],
-    dying: Sequence[Sequence[Tensor]],
+    dying: Collection[Tensor],
     values: dict[Tensor, Array],
+    written: dict[str, Array],
+    stored: Callable[[str], Array],
+    transport: Transport,
 ) -> Steps:
-    """A segment of a processor whose nodes are ``works``, run in this process.
+    """A segment of a processor, run in this process.
 
     Args:
-        dying: what is not needed any more after each node.
-        values: the run's results by tensor.
+        dying: tensors that are not needed any more after the segment.
+        values: the run's feeds and results by tensor.
+        written: takes new values of variables by name; they count once the run has ended.
+        stored: gives the value that a variable had when the run began.
+        transport: carries what is sent and received.
     """
+    nodes = [node for node in segment.nodes if node.op.name not in ("send", "receive")]
+    received = [(n.outputs[0], n.attrs["channel"]) for n in segment.nodes if n.op.name == "receive"]
+    sends = [(n.inputs[0], n.attrs["channel"]) for n in segment.nodes if n.op.name == "send"]
+    made = dict.fromkeys(tensor for node in nodes for tensor in node.outputs)
+    used = (*(tensor for node in nodes for tensor in node.inputs), *(sent for sent, _ in sends))
+    given = [(tensor, tensor in dying) for tensor in dict.fromkeys(used) if tensor not in made]
+    kept = [tensor for tensor in made if tensor not in dying]
     moved = moved_bytes(segment)
+    program: StraightProgram | None = None  # until the first run
+
+    def value(name: str) -> Array:
+        return written[name] if name in written else stored(name)
 
     def steps(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
+        nonlocal program
         start = time.perf_counter()
-        for work, dead in zip(works, dying, strict=True):
-            work()
-            for tensor in dead:
-                values.pop(tensor, None)  # of a run that was given up, nothing is left
+        for tensor, channel in received:
+            values[tensor] = transport.get(channel)
+        if program is None:
+            feeds = {tensor.name: tensor for tensor, _ in given}
+            program = StraightProgram(nodes, [*kept, *(sent for sent, _ in sends)], feeds, ())
+        fed = [values.pop(tensor) if last else values[tensor] for tensor, last in given]
+        results, new = program.run_with(value, fed, _never)
+        written.update(new)
+        values.update(zip(kept, results, strict=False))
+        for (_, channel), array in zip(sends, results[len(kept) :], strict=True):
+            transport.put(channel, array)
         if trace is not None:
             end = time.perf_counter()
             clock = {"receive": (start, start), segment.kind: (start, end), "send": (end, end)}
@@ -55,6 +80,10 @@ def host_steps(
         yield from ()
 
     return steps
+
+
+def _never() -> bool:
+    return False
 
 
 def plan_steps(

@@ -1,4 +1,5 @@
-"""A program of one processor as one Python function, written out once and run again and again.
+"""What one processor does as one Python function, written out once and run again and again: a
+program, or a segment of one.
 
 Where there is nothing to do at the same time, a table of ready tasks and a dictionary of values
 cost a small network more than its arithmetic does.
@@ -76,8 +77,14 @@ class StraightProgram:
         Raises:
             KeyboardInterrupt: ``stop`` answered true between two operations.
         """
+        return self.run_with(values, [feeds[name] for name in self._feeds], stop)
+
+    def run_with(
+        self, values: Callable[[str], Array], fed: list[Array], stop: Callable[[], bool]
+    ) -> tuple[list[Array], dict[str, Array]]:
+        """As ``run``; ``fed`` is what is fed, in order, and is emptied, so that what nobody else
+        keeps lives no longer than it is needed."""
         given = [values(name) for name in self._variables]
-        fed = [feeds[name] for name in self._feeds]
         try:
             # A GPU gives infinity and NaN without a word, and so does this device.
             with np.errstate(all="ignore"):
@@ -129,7 +136,8 @@ class StraightProgram:
         if self._variables:
             text.append(f" {_tuple(self._variables.values())} = given")
         if self._feeds:
-            text.append(f" {_tuple(f'fed{number}' for number in range(len(self._feeds)))} = fed")
+            names = _tuple(f"fed{number}" for number in range(len(self._feeds)))
+            text.append(f" {names} = fed; fed.clear()")
         self._nodes = [line.node for line in self._lines[:1]] * len(text)
         for number, line in enumerate(self._lines):
             if line.asks:
@@ -142,12 +150,12 @@ class StraightProgram:
         return "\n".join(text)
 
     def _dying(self, kept: Collection[str]) -> list[list[str]]:
-        """For each line the results, its own or earlier ones, that none behind it needs."""
+        """For each line what none behind it needs: of results, and of what is fed."""
         needed = set(kept)
         dying: list[list[str]] = []
         for line in reversed(self._lines):
             names = dict.fromkeys((*line.results, *line.arguments))
-            dying.append([n for n in names if n.startswith("v") and n not in needed])
+            dying.append([n for n in names if n[0] in "vf" and n not in needed])
             needed.update(names)
         return dying[::-1]
 

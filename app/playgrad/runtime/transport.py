@@ -18,11 +18,12 @@ class Transport(Protocol):
     A channel is named after the tensor and both ends (``loss:0 gpu:0->cpu:1``), and carries one
     array in a run. An engine for several machines can stand behind this; the executor's part is:
 
-    - ``put`` is called by the sender's lane when the array exists, and never waits for the
-      receiver. The array is not changed any more.
-    - ``get`` is called by the receiver's lane, once in a run. Between devices of one process it is
-      called after ``put``. A transport between processes may sleep in it until the array is there,
-      or its time limit is over, or ``clear`` is called.
+    - ``put`` is called by the thread that works for the sender, when its segment has been computed,
+      and never waits for the receiver. The array is not changed any more.
+    - ``get`` is called by the one that works for the receiver, once in a run, before the segment is
+      computed. Between devices of one process it is called after ``put``. A transport between
+      processes may sleep in it until the array is there, or its time limit is over, or ``clear`` is
+      called.
     - ``clear`` is called at the end of every run. It wakes those who sleep in ``get``. After a run
       that failed or was stopped the transport is not used again: a new one is made.
 

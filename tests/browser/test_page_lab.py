@@ -373,9 +373,9 @@ def test_steps_that_belong_together_are_measured_together(lab: LabPage) -> None:
             "One step, measured" if traced == 1 else f"{traced} steps, measured"
         )
         assert lab.at("lab-bytes-remark").count() == (traced > 1)
-    # 202 parameters there and back, and the loss; once in two steps; and for each update, but that
-    # the last ones begin no other before the trace ends.
-    assert moved[:2] == ["1.6 KiB", "812 B"]
+    # 202 parameters there and back, and the loss; once in two steps, and whether all was finite;
+    # and for each update, but that the last ones begin no other before the trace ends.
+    assert moved[:2] == ["1.6 KiB", "816 B"]
     assert moved[2] in ("1.2 KiB", "1.4 KiB", "1.6 KiB")
 
 

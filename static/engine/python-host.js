@@ -1,5 +1,5 @@
 /**
- * The JavaScript side of `app/playgrad/devices/_browser.py`: the module `playgrad_host` that Python
+ * The JavaScript side of `app/playgrad/devices/_browser/`: the module `playgrad_host` that Python
  * imports. Few functions, plain values: texts, numbers and bytes.
  *
  * Where Python needs `None`, a function returns undefined: `null` would arrive as `jsnull`.

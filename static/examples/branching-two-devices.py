@@ -1,8 +1,9 @@
 """A network with two branches, each on a device of its own.
 
-Both branches see the same points of a spiral; one is deep, the other wide. They depend on each
-other only where they are joined, so two devices can work on them at the same time. Colour the
-graph by device to see where it was cut, and what is sent.
+Both branches see the same points of a spiral; one is deep, the other
+wide. They depend on each other only where they are joined, so two
+devices can work on them at the same time. Colour the graph by device to
+see where it was cut, and what is sent.
 """
 
 import playgrad as pg

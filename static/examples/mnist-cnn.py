@@ -1,7 +1,8 @@
 """Handwritten digits, a convolutional network.
 
-Two layers of small filters look for strokes wherever they are in the picture: fewer weights than
-the small network, and fewer mistakes. Expect 98% after one epoch.
+Two layers of small filters look for strokes wherever they are in the
+picture: fewer weights than the small network, and fewer mistakes.
+Expect 98% after one epoch.
 """
 
 import playgrad as pg
@@ -27,4 +28,7 @@ model.compile(
     loss=nn.SparseCategoricalCrossentropy(from_logits=True),
     metrics=["accuracy"],
 )
-model.fit(x_train, y_train, batch_size=64, epochs=1, validation_data=(x_test, y_test))
+model.fit(
+    x_train, y_train, batch_size=64, epochs=1,
+    validation_data=(x_test, y_test),
+)

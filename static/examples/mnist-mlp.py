@@ -1,7 +1,8 @@
 """Handwritten digits, a small network.
 
-Learns to read the 60,000 digits of MNIST with one hidden layer of 128 units, and is tested on
-10,000 that it has never seen. Expect 96% after one epoch.
+Learns to read the 60,000 digits of MNIST with one hidden layer of 128
+units, and is tested on 10,000 that it has never seen. Expect 96% after
+one epoch.
 """
 
 import playgrad as pg
@@ -22,4 +23,7 @@ model.compile(
     loss=nn.SparseCategoricalCrossentropy(from_logits=True),
     metrics=["accuracy"],
 )
-model.fit(x_train, y_train, batch_size=64, epochs=1, validation_data=(x_test, y_test))
+model.fit(
+    x_train, y_train, batch_size=64, epochs=1,
+    validation_data=(x_test, y_test),
+)

@@ -1,10 +1,12 @@
 """Schedules of a pipeline, compared.
 
-Four layers are dealt out to two devices, and eight parts of each batch pass through them. The
-schedule says in which order; the bubble is the share of time in which devices wait. Every piece of
-work is held up for a few milliseconds, as if the layers were large: so one sees the schedule, also
-where two devices share one processor. All give the same loss but PipeDream, which does not wait
-for updates: its weights are older. In the Lab, take "As the program says" to see each timeline.
+Four layers are dealt out to two devices, and eight parts of each batch
+pass through them. The schedule says in which order; the bubble is the
+share of time in which devices wait. Every piece of work is held up for
+a few milliseconds, as if the layers were large: so one sees the
+schedule, also where two devices share one processor. All give the same
+loss but PipeDream, which does not wait for updates: its weights are
+older. In the Lab, take "As the program says" to see each timeline.
 """
 
 import playgrad as pg

@@ -1,8 +1,10 @@
 """Synchronous against asynchronous, with one slow replica.
 
-Two devices share the training of one network. Together at every step, both are as slow as the
-slower one. On their own, the fast one goes on; but the gradients of the slow one are of older
-weights by then: they are stale. In the Lab, take "As the program says" to see curves and timelines.
+Two devices share the training of one network. Together at every step,
+both are as slow as the slower one. On their own, the fast one goes on;
+but the gradients of the slow one are of older weights by then: they are
+stale. In the Lab, take "As the program says" to see curves and
+timelines.
 """
 
 import time

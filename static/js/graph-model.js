@@ -20,18 +20,34 @@ const DETAIL_CHARACTER = 6.6;
 const HEIGHT = 40;
 /** A scope around fewer nodes than this is not worth a fold. */
 const LEAST_SCOPE = 2;
+/** A scope around a larger share of all nodes than this is not folded at first. */
+const MAIN_SHARE = 0.7;
 
 /** @param {string} path */
 export const scopeId = (path) => `scope:${path}`;
 
 /** Paths of all scopes worth folding, outer ones first. @param {Graph} graph */
 export function scopesOf(graph) {
+  return [...sizesOf(graph)].filter(([, size]) => size >= LEAST_SCOPE).map(([path]) => path).sort();
+}
+
+/**
+ * Paths of scopes that hold nearly all there is, such as that of a strategy: folded, they hide it.
+ * @param {Graph} graph
+ */
+export function mainScopes(graph) {
+  const most = MAIN_SHARE * graph.nodes.length;
+  return [...sizesOf(graph)].filter(([, size]) => size > most).map(([path]) => path);
+}
+
+/** How many nodes are in each scope, by its path. @param {Graph} graph */
+function sizesOf(graph) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
   for (const node of graph.nodes) {
     for (const path of enclosing(node.scope)) sizes.set(path, (sizes.get(path) ?? 0) + 1);
   }
-  return [...sizes].filter(([, size]) => size >= LEAST_SCOPE).map(([path]) => path).sort();
+  return sizes;
 }
 
 /** "a/b/c" → ["a", "a/b", "a/b/c"] @param {string} scope */

@@ -130,6 +130,9 @@ def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None
     assert lab.at("graph-colours").input_value() == "device"
     legend = lab.page.locator(".graph-legend")
     expect(legend).to_contain_text("cpu:1", timeout=PATIENCE_MS)
+    for number in (0, 1):  # side by side, without a scope to be opened first
+        replica = lab.page.locator(f'[data-id="scope:data_parallel/replica_{number}"]')
+        expect(replica).to_have_attribute("data-colour", f"device-{number}", timeout=PATIENCE_MS)
     lab.choose("single")
     lab.run_in_lab()
     assert lab.at("graph-colours").input_value() == "phase"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { census, picture, scopesOf } from "../../static/js/graph-model.js";
+import { census, mainScopes, picture, scopesOf } from "../../static/js/graph-model.js";
 
 const node = (name, phase = "forward") => ({
   name, op: "add", scope: name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : "",
@@ -23,6 +23,13 @@ const graph = {
 
 test("scopes of more than one operation can be folded", () => {
   assert.deepEqual(scopesOf(graph), ["dense", "dense/act"]);
+});
+
+test("a scope that holds nearly everything is one to open", () => {
+  assert.deepEqual(mainScopes(graph), []);
+  const inner = ["replica_0/a", "replica_0/b", "replica_1/a", "replica_1/b"];
+  const nodes = [node("x"), ...inner.map((name) => node(`data_parallel/${name}`))];
+  assert.deepEqual(mainScopes({ name: "step", nodes, edges: [] }), ["data_parallel"]);
 });
 
 test("folded, a scope is one box, and arrows are joined", () => {

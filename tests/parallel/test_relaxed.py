@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from playgrad.nn.parallel_step import AsynchronousStep, build_parallel_step
 from playgrad.nn.resident import make_resident
 from playgrad.parallel import AsynchronousDataParallel, LocalSGD, Overlap, Strategy
 from playgrad.parallel.unroll import unroll
+from playgrad.runtime.lanes import Lane
 from playgrad.runtime.options import SINGLE, Options, options_set
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
@@ -218,6 +220,50 @@ def test_a_replica_that_dies_is_named_and_the_others_go_on() -> None:
         step.repeat(made.session, 12)
     step.finish()
     made.close()
+
+
+def test_replicas_end_where_training_does_not_begin() -> None:
+    """What is wrong only with the validation shows when there are replicas already."""
+
+    class Fickle(nn.Layer):
+        kind = "fickle"
+        broken = False
+
+        def call(self, *inputs: pg.Tensor, training: bool = False) -> pg.Tensor:
+            if self.broken and not training:
+                raise GraphError("it is broken.")
+            return inputs[0]
+
+    layer = Fickle()
+    made = pg.Sequential([layer, nn.Dense(1)])
+    made.compile("sgd", "mse", device="cpu", strategy=AsynchronousDataParallel(2))
+    made.build((3,))
+    layer.broken = True
+    x = np.ones((8, 3), np.float32)
+    with pytest.raises(GraphError, match="it is broken"):
+        made.fit(x, x[:, :1], batch_size=4, verbose=0, validation_data=(x, x[:, :1]))
+    made.close()
+    expect_ended("playgrad-replica")
+
+
+def test_a_stop_while_a_thread_begins_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Lane("stopped")
+    expect_ended("playgrad-stopped")
+
+
+def expect_ended(name: str) -> None:
+    for thread in threading.enumerate():
+        if thread.name.startswith(name):
+            thread.join(60)
+            assert not thread.is_alive()
 
 
 def test_a_trace_of_asynchronous_training() -> None:

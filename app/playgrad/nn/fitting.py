@@ -93,12 +93,16 @@ def fit(model: Model, x: Any, y: Any, settings: Settings) -> History:
     else:
         data.fill(model, xs, ys)
         step = build_parallel_step(model, data, batch, settings.shuffle, settings.seed, strategy)
-    model.input_maximum = max(float(array.max()) for array in xs)
-    test = None
-    if validation is not None:
-        held_out = make_resident(model, "test", *validation)
-        test = build_eval_step(model, held_out, min(EVALUATION_BATCH, held_out.count))
-    return _Training(model, settings, data, batch, step, test).run()
+    try:
+        model.input_maximum = max(float(array.max()) for array in xs)
+        test = None
+        if validation is not None:
+            held_out = make_resident(model, "test", *validation)
+            test = build_eval_step(model, held_out, min(EVALUATION_BATCH, held_out.count))
+        return _Training(model, settings, data, batch, step, test).run()
+    except BaseException:
+        step.finish()  # replicas have threads of their own, also where training did not begin
+        raise
 
 
 class _Training:

@@ -20,7 +20,11 @@ class Lane:
     def __init__(self, device: str) -> None:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         thread = threading.Thread(target=self._work, name=f"playgrad-{device}", daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except BaseException:  # a stop while it waits for the thread to begin
+            self.close()
+            raise
 
     def start(self, work: Callable[[], None]) -> Future[None]:
         """Have ``work`` done after what was started before."""

@@ -1,7 +1,7 @@
 import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { alone } from "../alone.js";
 import { layOut } from "../graph-layout.js";
-import { picture, scopesOf } from "../graph-model.js";
+import { mainScopes, picture, scopesOf } from "../graph-model.js";
 import * as store from "../store.js";
 import { GraphView } from "./graph-view.js";
 import { Icon } from "./icons.js";
@@ -26,8 +26,9 @@ export function GraphPanel() {
   const stage = useRef(/** @type {HTMLElement | null} */ (null));
   const view = useRef(/** @type {import("../viewport.js").Viewport | null} */ (null));
 
-  // A new run shows its graph whole, with the same scopes open.
-  useEffect(() => setOpen(({ scopes }) => ({ scopes, toggled: null })), [graph]);
+  // A new run shows its graph whole, with the same scopes open, and what holds nearly all of it.
+  useEffect(() => setOpen(({ scopes }) => (
+    { scopes: new Set([...scopes, ...(graph ? mainScopes(graph) : [])]), toggled: null })), [graph]);
   const { drawing, activity } = useDrawing(graph, open, stage, isLarge);
 
   const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);

@@ -59,13 +59,15 @@ def all_reduce_buckets(
             for member, total in zip(sums, totals, strict=True):
                 member[position] = total
             continue
-        packed = [
-            _pack([own[position] for position in bucket], device)
-            for own, device in zip(tensors, devices, strict=True)
-        ]
-        for member, total, device in zip(sums, all_reduce(packed, devices), devices, strict=True):
-            parts = _unpack(total, [tensors[0][position] for position in bucket], device)
-            member.update(zip(bucket, parts, strict=True))
+        like = [tensors[0][position] for position in bucket]
+        with like[0].graph.name_scope("all_reduce"):
+            packed = [
+                _pack([own[position] for position in bucket], device)
+                for own, device in zip(tensors, devices, strict=True)
+            ]
+            totals = all_reduce(packed, devices)
+            for member, total, device in zip(sums, totals, devices, strict=True):
+                member.update(zip(bucket, _unpack(total, like, device), strict=True))
     return [[member[position] for position in range(len(tensors[0]))] for member in sums]
 
 

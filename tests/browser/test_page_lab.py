@@ -374,9 +374,9 @@ def test_steps_that_belong_together_are_measured_together(lab: LabPage) -> None:
         )
         assert lab.at("lab-bytes-remark").count() == (traced > 1)
     # 202 parameters there and back, and the loss; once in two steps, and whether all was finite;
-    # and for each update, but that the last ones begin no other before the trace ends.
+    # and for each update, but that more or fewer batches may begin than end while it is traced.
     assert moved[:2] == ["1.6 KiB", "816 B"]
-    assert moved[2] in ("1.2 KiB", "1.4 KiB", "1.6 KiB")
+    assert moved[2] in ("1.2 KiB", "1.4 KiB", "1.6 KiB", "1.8 KiB", "2.0 KiB")
 
 
 def test_replicas_that_do_not_wait_go_on_without_one_that_died(lab: LabPage) -> None:

@@ -165,7 +165,8 @@ def test_what_is_measured_of_a_single_stage_is_that_of_its_parts(micro_batches: 
     )
     model.close()
     for cost in (whole, *parts):
-        assert min(cost.forward, cost.backward, cost.update, cost.adding) > 0
+        assert min(cost.forward, cost.backward, cost.update) > 0
+        assert cost.adding >= 0  # a difference of two measured times
     assert whole.parameters == sum(part.parameters for part in parts)
     assert [part.activations for part in parts] == [4 * 32 * 4, 0]
     assert whole.input > 0 and parts[1].input == 0

@@ -263,7 +263,8 @@ def titled(strategy: Any) -> str:
         return _STRATEGIES[SINGLE][0]
     parts = [_STRATEGIES[_KINDS[type(strategy)]][0]]
     if isinstance(strategy, Pipeline):
-        parts += [_SCHEDULES[strategy.schedule][0], f"{strategy.micro_batches} micro-batches"]
+        count = strategy.micro_batches
+        parts += [_SCHEDULES[strategy.schedule][0], f"{count} micro-batch{'es' * (count > 1)}"]
     if isinstance(strategy, LocalSGD):
         parts.append(f"every {strategy.every}")
     if isinstance(strategy, AsynchronousDataParallel) and strategy.staleness is not None:

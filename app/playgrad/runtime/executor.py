@@ -5,10 +5,10 @@ finishing one lowers the counts of its successors. Ready tasks are independent, 
 the same time:
 
 - where several devices work segment by segment, they do so at the same time. On the desktop there
-  are as many lanes (threads) as devices, and whichever is free takes the next segment of any
-  device: what a segment makes ready its own lane goes on with, without waking another thread. In a
-  page, which has one thread for Python, a segment is a call to the device's worker that is not
-  waited for;
+  are as many lanes (threads) as devices, and whichever is free takes the next segment, of the same
+  device if there is one: what a segment makes ready its own lane goes on with, without waking
+  another thread. In a page, which has one thread for Python, a segment is a call to the device's
+  worker that is not waited for;
 - heavy single operations of the processor are handed to a pool of threads. All others run on the
   calling thread, as handing over a small one costs more than doing it.
 """

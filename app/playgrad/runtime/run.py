@@ -105,10 +105,12 @@ class Run:
             of_lane = self.with_lanes and isinstance(self.tasks[number], SegmentTask)
             (self.segments if of_lane else self.ready).append(number)
 
-    def _take(self, queue: deque[int]) -> int:
-        if self.executor.choose is None:
-            return queue.popleft()
-        number = self.executor.choose(tuple(queue))
+    def _take(self, queue: deque[int], device: str | None = None) -> int:
+        """The first of ``queue``, or the first of a ``device`` whose memory is in the cache."""
+        if self.executor.choose is not None:
+            number = self.executor.choose(tuple(queue))
+        else:
+            number = next((n for n in queue if self.tasks[n].device == device), queue[0])
         queue.remove(number)
         return number
 
@@ -147,14 +149,15 @@ class Run:
             error = self._failure(number)
             with self.lock:
                 self._ended(number, error)
-                number = self._next(lane)
+                number = self._next(lane, self.tasks[number].device)
 
-    def _next(self, lane: Lane) -> int | None:
-        """What ``lane`` does next. It takes what has become ready by its own work itself, as
-        waking another takes longer; others are woken for what is left."""
+    def _next(self, lane: Lane, device: str | None = None) -> int | None:
+        """What ``lane``, which was at work for ``device``, does next. It takes what has become
+        ready by its own work itself, as waking another takes longer; others are woken for what is
+        left."""
         number = None
         if self.segments and not self.ending:
-            number = self._take(self.segments)
+            number = self._take(self.segments, device)
             self.running[number] = lane
             self._wake_lanes()
         else:

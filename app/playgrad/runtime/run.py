@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from playgrad.devices.pending import Delay, Pending, wait_any
 from playgrad.errors import DeviceTimeoutError
-from playgrad.runtime.lanes import Lane
 from playgrad.runtime.ready import ReadyTable
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Event, Trace, delay_event
@@ -29,10 +28,8 @@ class Run:
     Attributes:
         ready: what the calling thread may do, or hand to the pool.
         segments: what lanes may do.
-        running: what other threads do: a lane, or where that is None one of the pool.
-        idle: lanes that wait to be woken. There are as many lanes as devices, so while a device has
-            something to do and is not at work, one of them is.
-        waking: lanes that were woken and have taken nothing yet.
+        running: what other threads do: lanes, or the pool.
+        idle: devices whose lanes wait to be woken.
         behind: the next segment of a segment's device.
         parked: what waits for its device without a thread, in a page.
         news: wakes the calling thread.
@@ -56,8 +53,7 @@ class Run:
         self.ready: deque[int] = deque()
         self.segments: deque[int] = deque()
         self.queued: dict[int, float] = {}
-        self.running: dict[int, Lane | None] = {}
-        self.waking = 0
+        self.running: set[int] = set()
         self.parked: dict[int, tuple[Generator[Pending, None, None], Pending]] = {}
         self.news: SimpleQueue[None] = SimpleQueue()
         self.error: BaseException | None = None
@@ -70,7 +66,7 @@ class Run:
             if isinstance(task, SegmentTask) and task.behind is not None
         }
         self.with_lanes = self.several and sys.platform != "emscripten"
-        self.idle = executor.lanes(len(devices)) if self.with_lanes else []
+        self.idle = devices if self.with_lanes else set()
         self._queue(self.table.first())
 
     def run(self) -> None:
@@ -84,7 +80,7 @@ class Run:
                     if self.error is not None:
                         raise self.error
                     self._hand_over()
-                    number = self._take(self.ready) if self.ready else None
+                    number = self._take(self.ready)
                     under_way = bool(self.running or self.segments or self.parked)
                 if number is not None:
                     self._do(number)
@@ -105,12 +101,12 @@ class Run:
             of_lane = self.with_lanes and isinstance(self.tasks[number], SegmentTask)
             (self.segments if of_lane else self.ready).append(number)
 
-    def _take(self, queue: deque[int], device: str | None = None) -> int:
-        """The first of ``queue``, or the first of a ``device`` whose memory is in the cache."""
-        if self.executor.choose is not None:
-            number = self.executor.choose(tuple(queue))
-        else:
-            number = next((n for n in queue if self.tasks[n].device == device), queue[0])
+    def _take(self, queue: deque[int], device: str | None = None) -> int | None:
+        """The next of ``queue``, or if ``device`` is given the next of its own, if there is one."""
+        own = [n for n in queue if device is None or self.tasks[n].device == device]
+        if not own:
+            return None
+        number = own[0] if self.executor.choose is None else self.executor.choose(tuple(own))
         queue.remove(number)
         return number
 
@@ -120,10 +116,10 @@ class Run:
             return
         heavy = [number for number in self.ready if self.tasks[number].heavy]
         for number in heavy[1:] if len(heavy) == len(self.ready) else heavy:
-            if sum(lane is None for lane in self.running.values()) >= self.executor.threads - 1:
+            if sum(self.tasks[n].heavy for n in self.running) >= self.executor.threads - 1:
                 return
             self.ready.remove(number)
-            self.running[number] = None
+            self.running.add(number)
             self.executor.pool().submit(self._heavy, number)
 
     def _heavy(self, number: int) -> None:
@@ -135,34 +131,30 @@ class Run:
             self.news.put(None)
 
     def _wake_lanes(self) -> None:
-        while self.idle and self.waking < len(self.segments):
-            self.waking += 1
-            lane = self.idle.pop()
-            lane.start(partial(self._segments, lane))
+        for device in {self.tasks[number].device for number in self.segments} & self.idle:
+            self.idle.remove(device)
+            self.executor.lane(device).start(partial(self._segments, device))
 
-    def _segments(self, lane: Lane) -> None:
-        """On a lane: segments of any device, one after the other, until none is ready."""
+    def _segments(self, device: str) -> None:
+        """On a device's lane: its segments, one after the other, until none is ready."""
         with self.lock:
-            self.waking -= 1
-            number = self._next(lane)
+            number = self._next(device)
         while number is not None:
             error = self._failure(number)
             with self.lock:
                 self._ended(number, error)
-                number = self._next(lane, self.tasks[number].device)
+                number = self._next(device)
 
-    def _next(self, lane: Lane, device: str | None = None) -> int | None:
-        """What ``lane``, which was at work for ``device``, does next. It takes what has become
-        ready by its own work itself, as waking another takes longer; others are woken for what is
-        left."""
-        number = None
-        if self.segments and not self.ending:
-            number = self._take(self.segments, device)
-            self.running[number] = lane
-            self._wake_lanes()
+    def _next(self, device: str) -> int | None:
+        """What the lane of ``device`` goes on with; the lanes of others are woken for theirs."""
+        number = None if self.ending else self._take(self.segments, device)
+        if number is not None:
+            self.running.add(number)
         else:
-            self.idle.append(lane)
-        if self.ready or self.error is not None or not self.running:
+            self.idle.add(device)
+        if not self.ending:
+            self._wake_lanes()
+        if self.ready or self.ending or not (self.running or self.segments):
             self.news.put(None)
         return number
 
@@ -178,7 +170,7 @@ class Run:
         """Note that a task has ended on another thread, if anyone still waits for it."""
         if number not in self.running:
             return
-        del self.running[number]
+        self.running.remove(number)
         if error is None:
             self._queue(self.table.finished(number))
         else:
@@ -277,12 +269,12 @@ class Run:
         """Wait no more for anything under way."""
         with self.lock:
             self.ending = True
-            lanes = {**self.running, **dict.fromkeys(self.parked)}
+            left = [self.tasks[number] for number in (*sorted(self.running), *self.parked)]
             self.running.clear()
             self.parked.clear()
-        for number, lane in lanes.items():
-            self.executor.forget(self.tasks[number], lane)
-        return [self.tasks[number] for number in lanes]
+        for task in left:
+            self.executor.forget(task)
+        return left
 
     def _settle(self) -> None:
         """After an error: wait until what has begun has ended, but not for what hangs."""

@@ -67,13 +67,18 @@ def train(lab: Lab, watched: bool = True) -> tuple[list[Event], pg.Sequential]:
         loss=nn.SparseCategoricalCrossentropy(from_logits=True),
     )
     hooks = LabHooks(lab)
-    before = set_hooks(hooks if watched else Hooks())
+    options = Options(device="cpu", strategy=lab.strategy, steps=lab.steps, seed=0)
+    fit(model, hooks if watched else Hooks(), options)
+    return hooks.reports, model
+
+
+def fit(model: pg.Sequential, hooks: Hooks, options: Options) -> None:
+    before = set_hooks(hooks)
     try:
-        with options_set(Options(device="cpu", strategy=lab.strategy, steps=lab.steps, seed=0)):
+        with options_set(options):
             model.fit(X, LABELS, batch_size=16, verbose=0)
     finally:
         set_hooks(before)
-    return hooks.reports, model
 
 
 def test_every_strategy_schedule_and_collective_can_be_chosen_and_is_explained() -> None:
@@ -243,12 +248,7 @@ def test_what_the_program_says_is_left_to_it() -> None:
         model.build((5,))
         model.session.executor.delays = {"cpu:1": 0.001}
         hooks = LabHooks(lab)
-        before = set_hooks(hooks)
-        try:
-            with options_set(Options(strategy=lab.strategy)):
-                model.fit(X, LABELS, batch_size=16, verbose=0)
-        finally:
-            set_hooks(before)
+        fit(model, hooks, Options(strategy=lab.strategy))
         told.append((hooks.fits, model.session.executor.delays, hooks.reports[-1]))
         model.close()
     (fits, delays, report), (alone, none, single) = told
@@ -286,16 +286,11 @@ def test_only_one_device_without_a_strategy_is_what_others_are_compared_with(
     model.compile(optimizer=pg.optim.SGD(0.1), loss=loss, device="cpu", **kwargs)
     lab = Lab.of({"strategy": choice})
     hooks = LabHooks(lab)
-    before = set_hooks(hooks)
-    try:
-        with options_set(Options(strategy=lab.strategy)):
-            model.fit(X, LABELS, batch_size=16, verbose=0)
-    finally:
-        set_hooks(before)
-    (fit,) = hooks.fits
-    assert (fit["title"], fit["devices"], fit["single"]) == told
+    fit(model, hooks, Options(strategy=lab.strategy))
+    (event,) = hooks.fits
+    assert (event["title"], event["devices"], event["single"]) == told
     lanes = {entry["device"] for entry in hooks.reports[-1]["timeline"]["devices"]}
-    assert len(lanes) == fit["devices"]
+    assert len(lanes) == event["devices"]
     model.close()
 
 

@@ -108,9 +108,8 @@ class Runnable:
             elif node.op.name != "placeholder":
                 position[node] = len(groups)
                 groups.append(([node], None))
-        for number, (nodes, segment) in enumerate(groups):
+        for nodes, segment in groups:
             after = {position[b] for n in nodes for b in n.predecessors if b in position}
-            after.discard(number)
             behind = None
             if segment is not None:
                 own = [begun[id(each)] for each in self.compiled.segments[segment.device]]

@@ -19,19 +19,19 @@ import numpy as np
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.nn.layer_costs import chain_of
-from playgrad.nn.measured_steps import Program, measure_in_turns
-from playgrad.nn.model import Model
-from playgrad.nn.resident import Resident, make_resident
-from playgrad.nn.stage_costs import measure_step
-from playgrad.nn.steps import build_train_step
-from playgrad.parallel.many import data_parallel_jobs, pipeline_jobs
+from playgrad.models.model import Model
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import rewrite
-from playgrad.parallel.simulator import Network, simulate_jobs
+from playgrad.parallel.simulator import Interconnect, simulate_jobs
 from playgrad.parallel.stages import BALANCED, deal_out
+from playgrad.parallel.step_jobs import data_parallel_jobs, pipeline_jobs
 from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.runtime.timeline import timeline
+from playgrad.training.device_data import DeviceData, make_resident
+from playgrad.training.layer_costs import chain_of
+from playgrad.training.measured_steps import Program, measure_in_turns
+from playgrad.training.stage_costs import measure_step
+from playgrad.training.step_graphs import build_train_step
 
 DEVICES = 2
 MICRO_BATCHES = 4
@@ -86,9 +86,9 @@ def workloads() -> dict[str, Workload]:
     }
 
 
-def resident(model: Model) -> Resident:
+def resident(model: Model) -> DeviceData:
     """What the model was trained on."""
-    return next(item for item in model.cache.values() if isinstance(item, Resident))
+    return next(item for item in model.cache.values() if isinstance(item, DeviceData))
 
 
 def simulated_seconds(
@@ -105,7 +105,7 @@ def simulated_seconds(
         else data_parallel_jobs(costs[0], DEVICES)
     )
     # Devices of one process hand over references: nothing is moved.
-    return timeline(simulate_jobs(jobs, Network(), machine)).seconds
+    return timeline(simulate_jobs(jobs, Interconnect(), machine)).seconds
 
 
 def real_program(

@@ -12,8 +12,8 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.devices import logical
 from playgrad.graph.opdef import Sample, lookup
-from playgrad.ops import expr
-from playgrad.ops.define import elementwise
+from playgrad.ops.elementwise.elementwise_op import elementwise
+from playgrad.ops.expression import expr
 from playgrad.runtime.options import Options, options_set
 
 ROOT = Path(__file__).resolve().parent.parent

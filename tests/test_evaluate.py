@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from playgrad.graph.opdef import Array
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops import expr as e
-from playgrad.ops.evaluate import evaluate, full, prepare
-from playgrad.ops.expr import Expr, Leaf
-from playgrad.ops.functions import select
+from playgrad.ops.expression import expr as e
+from playgrad.ops.expression.evaluate import evaluate, full, prepare
+from playgrad.ops.expression.expr import Expr, Leaf
+from playgrad.ops.expression.functions import select
 from tests.test_expr import expressions
 
 SHAPES: list[tuple[int, ...]] = [(), (1,), (4,), (3, 4), (3, 1), (2, 3, 4)]

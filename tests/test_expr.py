@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from playgrad.errors import DTypeError, UnsupportedOpError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
-from playgrad.ops import expr as e
-from playgrad.ops import placeholder, wgsl
-from playgrad.ops.evaluate import evaluate
-from playgrad.ops.expr import Call, Cast, Const, Expr, Leaf
-from playgrad.ops.functions import FUNCTIONS
+from playgrad.ops import placeholder
+from playgrad.ops.expression import expr as e
+from playgrad.ops.expression import wgsl
+from playgrad.ops.expression.evaluate import evaluate
+from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf
+from playgrad.ops.expression.functions import FUNCTIONS
 from playgrad.runtime.session import Session
 
 X, Y = Leaf(0), Leaf(1)

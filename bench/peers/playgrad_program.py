@@ -16,10 +16,10 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.compiler.compile import Compiled
 from playgrad.compiler.dispatches import device_bytes
-from playgrad.nn.batches import prepare
-from playgrad.nn.resident import make_resident
-from playgrad.nn.steps import build_train_step
 from playgrad.runtime import programs
+from playgrad.training.batch_api import prepare
+from playgrad.training.device_data import make_resident
+from playgrad.training.step_graphs import build_train_step
 
 
 def layer_of(spec):

@@ -11,7 +11,7 @@ from playgrad import nn
 
 x, y = pg.data.spiral(600)
 
-pg.set_logical_devices(cpu=2)    # gpu=2 works as well, and "gpu:0" below
+pg.set_logical_devices(cpu=2)  # gpu=2 works as well, and "gpu:0" below
 
 points = pg.Input((2,))
 with pg.device("cpu:0"):

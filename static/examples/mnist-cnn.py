@@ -10,16 +10,18 @@ from playgrad import nn
 
 (x_train, y_train), (x_test, y_test) = pg.data.mnist()
 
-model = pg.Sequential([
-    nn.Rescaling(1 / 255),
-    nn.Reshape((28, 28, 1)),                  # one grey channel
-    nn.Conv2D(8, 5, activation="relu"),       # 8 filters of 5 x 5 pixels
-    nn.MaxPool2D(2),
-    nn.Conv2D(16, 3, activation="relu"),      # 16 filters over those 8
-    nn.MaxPool2D(2),
-    nn.Flatten(),
-    nn.Dense(10),
-])
+model = pg.Sequential(
+    [
+        nn.Rescaling(1 / 255),
+        nn.Reshape((28, 28, 1)),  # one grey channel
+        nn.Conv2D(8, 5, activation="relu"),  # 8 filters of 5 x 5 pixels
+        nn.MaxPool2D(2),
+        nn.Conv2D(16, 3, activation="relu"),  # 16 filters over those 8
+        nn.MaxPool2D(2),
+        nn.Flatten(),
+        nn.Dense(10),
+    ]
+)
 
 # Large steps at first, a tenth of that after one epoch (938 batches of 64).
 rate = pg.optim.ExponentialDecay(0.008, decay_steps=938, decay_rate=0.1)
@@ -29,6 +31,9 @@ model.compile(
     metrics=["accuracy"],
 )
 model.fit(
-    x_train, y_train, batch_size=64, epochs=1,
+    x_train,
+    y_train,
+    batch_size=64,
+    epochs=1,
     validation_data=(x_test, y_test),
 )

@@ -11,12 +11,14 @@ from playgrad import nn
 # Images are 28 x 28 bytes, labels the digits 0 to 9.
 (x_train, y_train), (x_test, y_test) = pg.data.mnist()
 
-model = pg.Sequential([
-    nn.Rescaling(1 / 255),               # bytes 0..255 to numbers 0..1
-    nn.Flatten(),                        # 28 x 28 pixels to 784 numbers
-    nn.Dense(128, activation="relu"),    # try 32 units, or 512
-    nn.Dense(10),                        # one score for each digit
-])
+model = pg.Sequential(
+    [
+        nn.Rescaling(1 / 255),  # bytes 0..255 to numbers 0..1
+        nn.Flatten(),  # 28 x 28 pixels to 784 numbers
+        nn.Dense(128, activation="relu"),  # try 32 units, or 512
+        nn.Dense(10),  # one score for each digit
+    ]
+)
 
 model.compile(
     optimizer=pg.optim.Adam(learning_rate=0.003),
@@ -24,6 +26,9 @@ model.compile(
     metrics=["accuracy"],
 )
 model.fit(
-    x_train, y_train, batch_size=64, epochs=1,
+    x_train,
+    y_train,
+    batch_size=64,
+    epochs=1,
     validation_data=(x_test, y_test),
 )

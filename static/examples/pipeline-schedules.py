@@ -14,19 +14,21 @@ from playgrad import nn
 from playgrad.parallel.schedules import SCHEDULES, draw, make_schedule
 from playgrad.runtime.timeline import timeline
 
-DEVICES, PARTS, DELAY = 2, 8, 0.01    # seconds
+DEVICES, PARTS, DELAY = 2, 8, 0.01  # seconds
 x, y = pg.data.spiral(512)
 rows = []
 
 for schedule in SCHEDULES:
     chunks = 2 if schedule == "interleaved" else 1
     pg.reset_default_graph()
-    model = pg.Sequential([
-        nn.Dense(64, activation="tanh"),
-        nn.Dense(64, activation="tanh"),
-        nn.Dense(64, activation="tanh"),
-        nn.Dense(2),
-    ])
+    model = pg.Sequential(
+        [
+            nn.Dense(64, activation="tanh"),
+            nn.Dense(64, activation="tanh"),
+            nn.Dense(64, activation="tanh"),
+            nn.Dense(2),
+        ]
+    )
     model.compile(
         optimizer=pg.optim.Adam(0.01),
         loss=nn.SparseCategoricalCrossentropy(from_logits=True),

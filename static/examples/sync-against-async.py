@@ -13,7 +13,7 @@ import playgrad as pg
 from playgrad import nn
 
 x, y = pg.data.spiral(512)
-slow = {"cpu:1": 0.08, "gpu:1": 0.08}    # seconds that it is held up at each piece of work
+slow = {"cpu:1": 0.08, "gpu:1": 0.08}  # seconds that it is held up at each piece of work
 
 
 class Clock(nn.Callback):
@@ -29,11 +29,13 @@ class Clock(nn.Callback):
 
 def train(name, strategy):
     pg.reset_default_graph()
-    model = pg.Sequential([
-        nn.Dense(64, activation="tanh"),
-        nn.Dense(64, activation="tanh"),
-        nn.Dense(2),
-    ])
+    model = pg.Sequential(
+        [
+            nn.Dense(64, activation="tanh"),
+            nn.Dense(64, activation="tanh"),
+            nn.Dense(2),
+        ]
+    )
     model.compile(
         optimizer=pg.optim.Adam(0.01),
         loss=nn.SparseCategoricalCrossentropy(from_logits=True),
@@ -58,5 +60,7 @@ def train(name, strategy):
 train("one device", None)
 train("synchronous", pg.parallel.DataParallel(2))
 train("asynchronous", pg.parallel.AsynchronousDataParallel(2, delays=slow))
-train("asynchronous, at most 1 batch ahead",
-      pg.parallel.AsynchronousDataParallel(2, staleness=1, delays=slow))
+train(
+    "asynchronous, at most 1 batch ahead",
+    pg.parallel.AsynchronousDataParallel(2, staleness=1, delays=slow),
+)

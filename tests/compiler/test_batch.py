@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from playgrad import ops
 from playgrad.compiler.dispatches import Place
-from playgrad.compiler.kernel_text import KernelText, Slot
+from playgrad.compiler.kernel_text import BufferAccess, KernelText
 from playgrad.devices.base import Limits, Plan
 from playgrad.devices.null import NullHost
 from playgrad.graph.graph import Graph
@@ -133,10 +133,10 @@ fn main(
 
     def test_prefixes_names_and_reaches_buffers_by_offset(self):
         slots = {
-            "source": Slot("buffer0", 64, "f32", "f32"),
-            "result": Slot("buffer1", 0, "f32", "u32"),
-            "index": Slot("buffer1", 128, "i32", "u32"),
-            "flags": Slot("buffer1", 192, "u32", "u32"),
+            "source": BufferAccess("buffer0", 64, "f32", "f32"),
+            "result": BufferAccess("buffer1", 0, "f32", "u32"),
+            "index": BufferAccess("buffer1", 128, "i32", "u32"),
+            "flags": BufferAccess("buffer1", 192, "u32", "u32"),
         }
         assert KernelText(self.CODE).function("m1_", slots).splitlines() == [
             "const m1_WIDTH = 4u;",
@@ -162,7 +162,7 @@ fn main(@builtin(local_invocation_index) lane: u32) { tile[lane] = x[lane]; }
         text = KernelText(code)
         assert text.is_plain(["x"]) and text.cooperates
         assert text.shared == {"tile": ("f32", 36)}
-        slots = {"x": Slot("buffer0", 0, "f32", "f32")}
+        slots = {"x": BufferAccess("buffer0", 0, "f32", "f32")}
         function = text.function("m0_", slots, {"tile": "shared"})
         assert function.splitlines()[3:] == [
             "fn m0_main(lane: u32) { shared[lane] = buffer0[lane]; }"

@@ -11,9 +11,9 @@ import torch
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.nn.steps import SHUFFLE_SEED
-from playgrad.ops.counter_random import batch_indices
+from playgrad.ops.random.counter_random import batch_indices
 from playgrad.runtime.options import Options, options_set
+from playgrad.training.step_graphs import SHUFFLE_SEED
 
 torch.set_num_threads(1)
 STEPS, BATCH, SAMPLES = 50, 32, 1000

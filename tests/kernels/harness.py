@@ -12,7 +12,7 @@ from playgrad.devices.base import Host, Limits, Target
 from playgrad.devices.tuning import Tuning
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering
+from playgrad.ops.core.kernel import KernelCall, KernelRequest, Lowering
 
 SOFTWARE = Target(is_software=True, limits=Limits())
 GPU = Target(is_software=False, limits=Limits())

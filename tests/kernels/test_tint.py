@@ -8,7 +8,7 @@ import pytest
 
 from playgrad.devices.base import Target
 from playgrad.errors import UnsupportedOpError
-from playgrad.ops.kernel import KernelRequest
+from playgrad.ops.core.kernel import KernelRequest
 from tests.compiler.test_plan import training_plan
 from tests.contract.cases import cases
 from tests.kernels.harness import FAMILIES, module

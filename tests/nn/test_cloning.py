@@ -11,7 +11,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.nn.calls import notes_of
+from playgrad.nn.layer_calls import notes_of
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)

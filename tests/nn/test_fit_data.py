@@ -129,7 +129,7 @@ def test_whole_numbers_take_the_dtype_of_the_model() -> None:
 
 @pytest.mark.gpu
 def test_data_too_large_for_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("playgrad.nn.resident._largest_binding", lambda device: 2000)
+    monkeypatch.setattr("playgrad.training.device_data._largest_binding", lambda device: 2000)
     model = pg.Sequential([nn.Flatten(), nn.Dense(1)])
     model.compile("sgd", "mse", device="gpu")
     images = np.zeros((60, 3, 3), np.float32)

@@ -12,8 +12,8 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.devices import registry
 from playgrad.devices.base import Limits, Target
-from playgrad.nn import steps
 from playgrad.runtime.options import Options, options_set
+from playgrad.training import step_graphs
 
 Array = np.ndarray[Any, Any]
 IMAGES = np.random.default_rng(0).integers(0, 256, (40, 12, 12)).astype(np.uint8)
@@ -101,7 +101,7 @@ def open_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     """Says whether training steps are built on indices of an unknown number, as they are meant."""
 
     def choose(unknown: bool) -> None:
-        monkeypatch.setattr(steps, "split_batch", pg.split_batch if unknown else lambda x: x)
+        monkeypatch.setattr(step_graphs, "split_batch", pg.split_batch if unknown else lambda x: x)
 
     return choose
 

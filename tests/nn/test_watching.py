@@ -11,9 +11,9 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.nn.loop import Pace
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.options import Options, options_set
+from playgrad.training.chunk_loop import ChunkSizer
 
 random = np.random.default_rng(0)
 X = random.normal(size=(64, 5)).astype(np.float32)
@@ -251,7 +251,7 @@ def test_a_failure_is_told_and_leaves_the_session_as_it_was(script: Script) -> N
 
 
 def test_pace_grows_while_chunks_are_short_and_shrinks_at_once() -> None:
-    pace = Pace(largest=1000, seconds=0.1)
+    pace = ChunkSizer(largest=1000, seconds=0.1)
     sizes = [pace.size]
     for _ in range(6):
         pace.measured(pace.size, pace.size * 0.0005)

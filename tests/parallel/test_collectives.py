@@ -237,15 +237,15 @@ class TestCosts:
 
     def test_the_choice_goes_by_size(self) -> None:
         sizes = [4, 1 << 20, 1 << 26]
-        own_links = collectives.Link(latency=3e-4, bandwidth=3e9, at_once=8)
+        own_links = collectives.LinkModel(latency=3e-4, bandwidth=3e9, at_once=8)
         names = [collectives.choose(size, 8, link=own_links).way.name for size in sizes]
         assert names == ["central", "tree", "ring"]
         reason = collectives.choose(1 << 26, 8, link=own_links).reason
-        assert reason.startswith("ring: 67,108,864 bytes among 8 are estimated to take central ")
+        assert reason.startswith("ring: 67,108,864 bytes among 8 take an estimated central ")
         assert collectives.choose(None, 8).way.name == "tree"
         assert "the size is not known" in collectives.choose(None, 8).reason
         # Nothing is gained by more steps where each is slow, or where members take turns anyhow.
-        for link in (collectives.Link(1.0, 1e9, 8), collectives.Link(3e-4, 3e9, 1)):
+        for link in (collectives.LinkModel(1.0, 1e9, 8), collectives.LinkModel(3e-4, 3e9, 1)):
             assert collectives.choose(1 << 26, 8, link=link).way.name == "central"
 
 

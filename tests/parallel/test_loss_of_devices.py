@@ -15,7 +15,7 @@ from playgrad import nn
 from playgrad.devices import registry
 from playgrad.devices.remote_cpu import Outcome
 from playgrad.errors import DeviceLostError
-from playgrad.nn.calls import notes_of
+from playgrad.nn.layer_calls import notes_of
 from playgrad.parallel import (
     AsynchronousDataParallel,
     DataParallel,

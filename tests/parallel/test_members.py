@@ -17,7 +17,7 @@ from playgrad.compiler.split import sender_of
 from playgrad.devices import registry
 from playgrad.errors import DeviceLostError, DeviceTimeoutError
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.build import add_node
+from playgrad.ops.core.build import add_node
 from playgrad.parallel import collectives
 from playgrad.runtime.transport import LocalTransport
 

@@ -12,8 +12,6 @@ from playgrad.compiler.place import Policy
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.devices.base import Limits, Target
-from playgrad.nn.resident import make_resident
-from playgrad.nn.steps import build_train_step
 from playgrad.ops.state import is_variable
 from playgrad.parallel import collectives
 from playgrad.parallel.layout import Layout
@@ -21,6 +19,8 @@ from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.schedules import make_schedule, simulate
 from playgrad.runtime.memory import device_memory
+from playgrad.training.device_data import make_resident
+from playgrad.training.step_graphs import build_train_step
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(64, 32)).astype(np.float32)

@@ -11,15 +11,15 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import GraphError, NonFiniteError
-from playgrad.nn.batches import prepare
-from playgrad.nn.parallel_step import AsynchronousStep, build_parallel_step
-from playgrad.nn.resident import make_resident
 from playgrad.parallel import AsynchronousDataParallel, LocalSGD, Overlap, Strategy
 from playgrad.parallel.unroll import unroll
 from playgrad.runtime.lanes import Lane
 from playgrad.runtime.options import SINGLE, Options, options_set
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
+from playgrad.training.batch_api import prepare
+from playgrad.training.device_data import make_resident
+from playgrad.training.strategy_steps import AsynchronousStep, build_parallel_step
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (120, 6, 6)).astype(np.uint8)
 LABELS = (IMAGES.reshape(120, -1)[:, :12].mean(1) // 26).astype(int) % 10

@@ -11,18 +11,20 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import GraphError
-from playgrad.nn.resident import Resident
-from playgrad.nn.stage_costs import machine_of, measure_step
-from playgrad.parallel.many import BUCKET_BYTES, StageCost, data_parallel_jobs, pipeline_jobs
 from playgrad.parallel.schedules import bubble_formula, make_schedule
-from playgrad.parallel.simulator import Job, Machine, Network, jobs_of, measured, simulate_jobs
+from playgrad.parallel.simulator import Interconnect, Job, Machine, jobs_of, measured, simulate_jobs
+from playgrad.parallel.step_jobs import BUCKET_BYTES, StageCost, data_parallel_jobs, pipeline_jobs
 from playgrad.runtime.session import Session
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Event, Trace
+from playgrad.training.device_data import DeviceData
+from playgrad.training.stage_costs import machine_of, measure_step
 
 
-def span(jobs: list[Job], link: Network | None = None, machine: Machine | None = None) -> float:
-    trace = simulate_jobs(jobs, link or Network(), machine or Machine())
+def span(
+    jobs: list[Job], link: Interconnect | None = None, machine: Machine | None = None
+) -> float:
+    trace = simulate_jobs(jobs, link or Interconnect(), machine or Machine())
     return max(event.end for event in trace.events)
 
 
@@ -43,7 +45,7 @@ def test_transfers_take_latency_and_bandwidth() -> None:
         Job("a", "x", 1.0, "forward", sent=200),
         Job("b", "y", 1.0, "forward", (0,), received=200),
     ]
-    assert span(jobs, Network(0.5, 100.0)) == pytest.approx(1 + 2 + 0.5 + 2 + 1)
+    assert span(jobs, Interconnect(0.5, 100.0)) == pytest.approx(1 + 2 + 0.5 + 2 + 1)
 
 
 def test_devices_that_share_a_machine_slow_each_other_down() -> None:
@@ -75,7 +77,9 @@ def test_each_job_takes_time_to_begin() -> None:
 
 def test_messages_take_their_latency_besides() -> None:
     jobs = [Job("a", "x", 1.0, "forward"), Job("b", "y", 1.0, "forward", (0,))]
-    assert span(jobs, Network(0.5), Machine(overhead=0.25)) == pytest.approx(0.25 + 1 + 0.75 + 1)
+    assert span(jobs, Interconnect(0.5), Machine(overhead=0.25)) == pytest.approx(
+        0.25 + 1 + 0.75 + 1
+    )
 
 
 def test_jobs_in_a_circle() -> None:
@@ -95,7 +99,7 @@ def test_bubbles_are_those_of_the_formula(schedule: str, devices: int) -> None:
 
 @pytest.mark.parametrize("devices", [2, 5, 256])
 def test_a_ring_takes_the_time_of_its_formula(devices: int) -> None:
-    size, link = 1_000_000, Network(1e-5, 1e9)
+    size, link = 1_000_000, Interconnect(1e-5, 1e9)
     jobs = data_parallel_jobs(StageCost(0.0, 0.0, 0.0, size), devices, "ring")
     # In each of 2 (n - 1) rounds a device sends a part and receives one.
     part = -(-size // devices)
@@ -105,7 +109,7 @@ def test_a_ring_takes_the_time_of_its_formula(devices: int) -> None:
 
 def test_ways_of_adding_up_on_many_devices() -> None:
     """Few bytes want few messages, many bytes want all links at work."""
-    slow_messages, slow_bytes = Network(1e-3, 1e12), Network(0.0, 1e8)
+    slow_messages, slow_bytes = Interconnect(1e-3, 1e12), Interconnect(0.0, 1e8)
     cost = StageCost(0.0, 0.0, 0.0, 1_000_000)
     times = {
         way: [span(data_parallel_jobs(cost, 64, way), link) for link in (slow_messages, slow_bytes)]
@@ -149,12 +153,12 @@ def test_stages_update_once_the_first_has() -> None:
     assert updates == {"device:0": (9.5, 12.5), "device:1": (12.5, 13.5), "device:2": (12.5, 13.5)}
 
 
-def trained(batch: int) -> tuple[pg.Sequential, Resident]:
+def trained(batch: int) -> tuple[pg.Sequential, DeviceData]:
     model = pg.Sequential([nn.Dense(32, activation="relu"), nn.Dense(2)])
     model.compile(optimizer=pg.optim.Adam(), loss=nn.MeanSquaredError(), device="cpu")
     x = np.ones((batch, 8), np.float32)
     model.fit(x, x[:, :2], batch_size=batch, epochs=1, verbose=0)
-    return model, next(item for item in model.cache.values() if isinstance(item, Resident))
+    return model, next(item for item in model.cache.values() if isinstance(item, DeviceData))
 
 
 @pytest.mark.parametrize("micro_batches", [1, 8])

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import GraphError
-from playgrad.nn.layer_costs import chain_of
-from playgrad.nn.resident import make_resident
 from playgrad.parallel import Pipeline
 from playgrad.parallel.stages import balance
+from playgrad.training.device_data import make_resident
+from playgrad.training.layer_costs import chain_of
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 10)).astype(np.float32)

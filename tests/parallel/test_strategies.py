@@ -14,12 +14,12 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.devices import registry
 from playgrad.errors import GraphError, NonFiniteError
-from playgrad.nn.calls import notes_of
-from playgrad.nn.steps import HISTORY_ROWS
+from playgrad.nn.layer_calls import notes_of
 from playgrad.parallel import DataParallel, Pipeline, Strategy
 from playgrad.parallel.layout import mirrored_by
 from playgrad.runtime.memory import device_memory
 from playgrad.runtime.options import Options, options_set
+from playgrad.training.step_graphs import HISTORY_ROWS
 
 Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import pytest
 
 from playgrad import ops
 from playgrad.devices import registry
-from playgrad.devices.kept import LEAST_BYTES, KeptData
+from playgrad.devices.data_cache import LEAST_BYTES, KeptData
 from playgrad.devices.null import NullHost
 from playgrad.errors import OutOfMemoryError
 from playgrad.graph.graph import Graph

@@ -7,8 +7,8 @@ import pytest
 
 import playgrad as pg
 from playgrad.errors import DataError
+from playgrad.runtime.python_program import STOP_EVERY
 from playgrad.runtime.session import Session
-from playgrad.runtime.straight import STOP_EVERY
 from playgrad.runtime.trace import Trace
 
 

@@ -24,7 +24,7 @@ from playgrad.devices.tuning import (
     parse_tunings,
 )
 from playgrad.graph.opdef import OpDef, lookup
-from playgrad.ops.kernel import KernelRequest, Lowering
+from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.runtime.tuner import PROBES, Probe, Tuner, ensure_tuned, tune
 
 KINDS = {"square": "product", "skinny": "product", "rows": "reduction"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from playgrad.parallel.named import DETAILS, USES
+from playgrad.parallel.registry import DETAILS, USES
 
 
 def run_train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:

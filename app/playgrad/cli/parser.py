@@ -9,7 +9,7 @@ from typing import TypeAlias
 import playgrad
 from playgrad.cli import commands, kinds
 from playgrad.parallel import collectives
-from playgrad.parallel.named import NAMES
+from playgrad.parallel.registry import NAMES
 from playgrad.parallel.schedules import SCHEDULES
 
 Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"

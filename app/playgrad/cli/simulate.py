@@ -12,16 +12,16 @@ from typing import Any
 from playgrad.cli.bar import ProgressBar
 from playgrad.cli.train import TrainHooks, run_program
 from playgrad.errors import GraphError
-from playgrad.nn.layer_costs import chain_of
-from playgrad.nn.resident import Resident
-from playgrad.nn.stage_costs import measure_step
-from playgrad.parallel.many import data_parallel_jobs, pipeline_jobs
 from playgrad.parallel.schedules import make_schedule
-from playgrad.parallel.simulator import Network, simulate_jobs
+from playgrad.parallel.simulator import Interconnect, simulate_jobs
 from playgrad.parallel.stages import ESTIMATED, deal_out
+from playgrad.parallel.step_jobs import data_parallel_jobs, pipeline_jobs
 from playgrad.runtime.hooks import set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import Timeline, timeline
+from playgrad.training.device_data import DeviceData
+from playgrad.training.layer_costs import chain_of
+from playgrad.training.stage_costs import measure_step
 
 _STEPS = 2
 
@@ -61,7 +61,7 @@ def simulate(program: Path, options: argparse.Namespace) -> int:
 def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> Timeline:
     """A step of the model that was trained, on so many devices, by what is measured here."""
     model, batch = hooks.model, hooks.facts["batch_size"]
-    data = next(item for item in model.cache.values() if isinstance(item, Resident))
+    data = next(item for item in model.cache.values() if isinstance(item, DeviceData))
     pipeline = options.parallel == "pipeline"
     parts = options.micro_batches or 4 if pipeline else devices
     if parts > batch:
@@ -80,8 +80,8 @@ def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> 
     else:
         jobs = data_parallel_jobs(costs[0], devices, options.collective or "ring")
     # What devices of one process give each other they need not move.
-    far = Network(options.latency * 1e-6, options.bandwidth * 1e9)
-    return timeline(simulate_jobs(jobs, Network() if options.here else far, machine))
+    far = Interconnect(options.latency * 1e-6, options.bandwidth * 1e9)
+    return timeline(simulate_jobs(jobs, Interconnect() if options.here else far, machine))
 
 
 def _row(times: Timeline, devices: int, alone: float) -> dict[str, Any]:

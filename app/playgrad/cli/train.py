@@ -15,7 +15,7 @@ from playgrad.devices.registry import ensure_devices, gpu_adapters
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.parallel import Strategy
-from playgrad.parallel.named import DETAILS, strategy_named
+from playgrad.parallel.registry import DETAILS, strategy_named
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import timeline

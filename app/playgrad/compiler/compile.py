@@ -23,7 +23,7 @@ from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
 from playgrad.graph.tensor import Node
 from playgrad.graph.verify import verify
-from playgrad.ops.kernel import Target
+from playgrad.ops.core.kernel import Target
 
 _cache = CompileCache()
 

@@ -12,7 +12,7 @@ from playgrad.dtypes import dtype, to_device_bytes
 from playgrad.errors import OutOfMemoryError, UnsupportedOpError
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.kernel import KernelCall, KernelRequest, Lowering, Target
+from playgrad.ops.core.kernel import KernelCall, KernelRequest, Lowering, Target
 from playgrad.ops.state import is_variable
 
 FEED = "feed"

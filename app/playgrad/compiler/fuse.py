@@ -14,9 +14,9 @@ from playgrad.compiler.program import Program, Rewriter
 from playgrad.devices.base import Limits
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops import expr as e
-from playgrad.ops.build import broadcast_shapes
-from playgrad.ops.fused import FUSED, FUSED_UPDATE, UPDATE_WITH_EPILOGUE, WITH_EPILOGUE
+from playgrad.ops.core.build import broadcast_shapes
+from playgrad.ops.elementwise.fused import FUSED, FUSED_UPDATE, UPDATE_WITH_EPILOGUE, WITH_EPILOGUE
+from playgrad.ops.expression import expr as e
 from playgrad.ops.state import is_variable
 
 MAX_BINDINGS = Limits().max_storage_buffers_per_shader_stage

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from playgrad.compiler.batch import Batch
+from playgrad.compiler.dispatch_groups import Batch
 from playgrad.compiler.dispatches import Dispatch, Dispatches, Storage
 from playgrad.compiler.memory import Block
 

@@ -43,7 +43,7 @@ _OPENING = "([{"
 
 
 @dataclass(frozen=True)
-class Slot:
+class BufferAccess:
     """How a buffer of a kernel is reached: ``buffer`` from word ``base`` on.
 
     ``element`` is the type the kernel sees, ``stored`` the one that the buffer is declared with.
@@ -173,7 +173,10 @@ class KernelText:
         return set(_DECLARED.findall("".join(outer)))
 
     def function(
-        self, prefix: str, slots: Mapping[str, Slot], shared: Mapping[str, str] | None = None
+        self,
+        prefix: str,
+        slots: Mapping[str, BufferAccess],
+        shared: Mapping[str, str] | None = None,
     ) -> str:
         """The kernel with ``prefix`` before all names of module level, its entry point a function
         ``<prefix>main`` of the same parameters, buffers reached as ``slots`` say, and arrays in
@@ -198,7 +201,7 @@ def is_plain(code: str, buffers: tuple[str, ...]) -> bool:
     return kernel_text(code).is_plain(buffers)
 
 
-def _rename(text: str, names: Mapping[str, str], slots: Mapping[str, Slot]) -> str:
+def _rename(text: str, names: Mapping[str, str], slots: Mapping[str, BufferAccess]) -> str:
     parts: list[str] = []
     done = 0
     for found in [each for each in _NAME.finditer(text) if each[0] in names or each[0] in slots]:

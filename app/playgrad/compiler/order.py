@@ -16,10 +16,10 @@ from playgrad.graph.opdef import Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import topological
-from playgrad.ops import expr as e
-from playgrad.ops.define import elementwise_op
-from playgrad.ops.elementwise_kernel import lower_elementwise
-from playgrad.ops.kernel import KernelRequest, Lowering
+from playgrad.ops.core.kernel import KernelRequest, Lowering
+from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
+from playgrad.ops.elementwise.elementwise_op import elementwise_op
+from playgrad.ops.expression import expr as e
 from playgrad.ops.state import is_variable
 
 

@@ -55,7 +55,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Slot:
+class PlannedStart:
     """When a node is to begin, in seconds, and in which task of its device."""
 
     start: float
@@ -85,7 +85,7 @@ class Policy:
     apart: frozenset[str] = frozenset()
     why: Callable[[Node], str] = lambda node: "chosen by the placement function"
     why_default: str = "the session's device"
-    slot: Callable[[Node], Slot | None] = lambda node: None
+    slot: Callable[[Node], PlannedStart | None] = lambda node: None
 
     def wish(self, node: Node) -> str | None:
         """The device that the user or a strategy wants for ``node``, if any.

@@ -23,7 +23,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playgrad.compiler.batch import Batch
+from playgrad.compiler.dispatch_groups import Batch
 from playgrad.compiler.dispatches import (
     FEED,
     Dispatch,
@@ -33,15 +33,15 @@ from playgrad.compiler.dispatches import (
     Storage,
     device_bytes,
 )
+from playgrad.compiler.group_kernel import merge
+from playgrad.compiler.grouping import alone, schedule, set_lifetimes
 from playgrad.compiler.in_place import write_in_place
 from playgrad.compiler.memory import Block, plan_memory
-from playgrad.compiler.merge import merge
-from playgrad.compiler.schedule import alone, schedule, set_lifetimes
 from playgrad.compiler.segments import Segment
 from playgrad.errors import PlaygradError
 from playgrad.graph.serialize import encode
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.kernel import Target
+from playgrad.ops.core.kernel import Target
 
 VERSION = 1
 

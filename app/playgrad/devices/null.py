@@ -28,7 +28,7 @@ from playgrad.errors import DeviceLostError, KernelError, OutOfMemoryError
 
 
 @dataclass
-class _Program:
+class _CheckedProgram:
     """A loaded plan: the host buffer of each of its buffers, and those that belong to it."""
 
     plan: Plan
@@ -64,7 +64,7 @@ class NullHost:
         self.bytes_read = 0
         self._memory = memory
         self._buffers: dict[int, bytearray] = {}
-        self._programs: dict[int, _Program] = {}
+        self._programs: dict[int, _CheckedProgram] = {}
         self._next_id = 1
         self._peak_bytes = 0
         self._destroyed = False
@@ -116,7 +116,7 @@ class NullHost:
                 self.destroy_buffer(buffer)
             raise
         program = self._new_id()
-        self._programs[program] = _Program(plan, buffers, owned)
+        self._programs[program] = _CheckedProgram(plan, buffers, owned)
         return program
 
     def unload(self, program: int) -> None:
@@ -148,7 +148,7 @@ class NullHost:
         self.bytes_read += sum(map(len, contents))
         return ExecuteResult(done, contents, time.perf_counter() - started)
 
-    def _replay(self, program: _Program, segment: int) -> None:
+    def _replay(self, program: _CheckedProgram, segment: int) -> None:
         first, last = program.plan["segments"][segment]
         for step in program.plan["steps"][first:last]:
             if step["kind"] == "dispatch":

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from playgrad.devices.base import AdapterInfo, Host
+from playgrad.devices.data_cache import KeptData
 from playgrad.devices.device import Device
-from playgrad.devices.kept import KeptData
 from playgrad.devices.logical import (
     adapters,
     attached_hosts,
@@ -22,14 +22,14 @@ from playgrad.devices.logical import (
     set_logical_devices,
     this_host,
 )
-from playgrad.devices.remote_cpu import Link, RemoteCpu
+from playgrad.devices.remote_cpu import Connection, RemoteCpu
 from playgrad.devices.tuning import Tuning, adapter_key, dump_tunings, parse_tunings
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.errors import DeviceError
 
 _open: dict[int, WebGpuDevice] = {}
 _processors: dict[str, RemoteCpu] = {}
-_interpreters: list[Callable[[str], Link]] = []
+_interpreters: list[Callable[[str], Connection]] = []
 _kept: dict[str, int] = {}
 
 
@@ -49,7 +49,7 @@ def attached(host: Host, kept: KeptData | None = None) -> Iterator[str]:
 
 
 @contextmanager
-def interpreters(connect: Callable[[str], Link]) -> Iterator[None]:
+def interpreters(connect: Callable[[str], Connection]) -> Iterator[None]:
     """Have ``cpu:1`` and on, as in a page, in interpreters of their own within the block.
 
     Args:
@@ -65,10 +65,10 @@ def interpreters(connect: Callable[[str], Link]) -> Iterator[None]:
         _interpreters.remove(connect)
 
 
-def _connect() -> Callable[[str], Link] | None:
+def _connect() -> Callable[[str], Connection] | None:
     """How other interpreters are reached, where there are any."""
     if sys.platform == "emscripten":
-        connect: Callable[[str], Link] = this_host().connect_processor
+        connect: Callable[[str], Connection] = this_host().connect_processor
         return connect
     return _interpreters[-1] if _interpreters else None
 

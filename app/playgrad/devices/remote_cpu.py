@@ -24,7 +24,7 @@ Outcome = tuple[Any, bytes]
 _ANY_SIZE = 1 << 53
 
 
-class Link(Protocol):
+class Connection(Protocol):
     """The way to a server. Calls are served in order; errors of the server are raised here."""
 
     def call(self, request: dict[str, Any], *data: bytes) -> Outcome:
@@ -67,7 +67,7 @@ class CpuPeer:
         limits=Limits(max_buffer_size=_ANY_SIZE, max_storage_buffer_binding_size=_ANY_SIZE),
     )
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Connection) -> None:
         self.link = link
         self.ask("open")
 
@@ -95,7 +95,7 @@ class RemoteCpu(Device):
 
     host: CpuPeer
 
-    def __init__(self, name: str, link: Link) -> None:
+    def __init__(self, name: str, link: Connection) -> None:
         super().__init__(name, CpuPeer(link))
 
     def write(self, buffer: int, offset: int, array: Array) -> None:

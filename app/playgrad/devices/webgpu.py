@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from playgrad.devices.base import ExecuteResult, Host, Plan, Read, Write
+from playgrad.devices.data_cache import KeptData
 from playgrad.devices.device import Device, Guarded
-from playgrad.devices.kept import KeptData
 from playgrad.devices.pending import Result, Then
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.errors import OutOfMemoryError

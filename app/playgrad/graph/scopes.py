@@ -1,11 +1,11 @@
-"""The scopes of the default graph, as functions."""
+"""Scopes of a graph, as functions: those of the default graph, and the way out of all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
-from playgrad.graph.graph import get_default_graph
+from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
 
 
@@ -24,3 +24,16 @@ def control_dependencies(
 ) -> AbstractContextManager[None]:
     """Operations made in the block run after all of ``before``."""
     return get_default_graph().control_dependencies(before)
+
+
+@contextmanager
+def at_top(graph: Graph, phase: str = "forward") -> Iterator[None]:
+    """Make ``graph`` the default and leave all scopes that the caller is in."""
+    with (
+        graph.as_default(),
+        graph.reenter_scope(""),
+        graph.control_dependencies(None),
+        graph.device(None),
+        graph.phase(phase),
+    ):
+        yield

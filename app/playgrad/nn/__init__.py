@@ -1,14 +1,9 @@
 """Layers, losses, metrics, models and their training."""
 
+from playgrad.models.model import Input, Model
+from playgrad.models.sequential import Sequential
 from playgrad.nn.attention import MultiHeadAttention
 from playgrad.nn.basic import Activation, Dropout, Flatten, Rescaling, Reshape
-from playgrad.nn.callbacks import (
-    Callback,
-    EarlyStopping,
-    History,
-    LambdaCallback,
-    LearningRateScheduler,
-)
 from playgrad.nn.conv import Conv2D
 from playgrad.nn.dense import Dense
 from playgrad.nn.initializers import (
@@ -23,7 +18,6 @@ from playgrad.nn.initializers import (
     RandomUniform,
     Zeros,
 )
-from playgrad.nn.input import Input
 from playgrad.nn.layer import Layer
 from playgrad.nn.losses import (
     BinaryCrossentropy,
@@ -35,12 +29,17 @@ from playgrad.nn.losses import (
 )
 from playgrad.nn.merge import Add, Concatenate, Multiply
 from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
-from playgrad.nn.model import Model
 from playgrad.nn.normalization import BatchNormalization, LayerNormalization
 from playgrad.nn.parallel_attention import ParallelMultiHeadAttention
 from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
 from playgrad.nn.pooling import AveragePool2D, MaxPool2D
-from playgrad.nn.sequential import Sequential
+from playgrad.training.callbacks import (
+    Callback,
+    EarlyStopping,
+    History,
+    LambdaCallback,
+    LearningRateScheduler,
+)
 
 __all__ = [
     "Accuracy",

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
-from playgrad.ops import elementwise
-from playgrad.ops.softmax import log_softmax, softmax
+from playgrad.ops.elementwise import definitions as elementwise
+from playgrad.ops.reductions.softmax import log_softmax, softmax
 
 Activation = Callable[[Tensor], Tensor]
 

@@ -13,12 +13,12 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
-from playgrad.ops.build import constant
-from playgrad.ops.dropout import dropout
-from playgrad.ops.layout import pad, slice_, transpose
-from playgrad.ops.matmul import matmul
-from playgrad.ops.shape import reshape
-from playgrad.ops.softmax import softmax
+from playgrad.ops.arrays.move_elements import pad, slice_, transpose
+from playgrad.ops.arrays.shape import reshape
+from playgrad.ops.core.build import constant
+from playgrad.ops.products.matmul import matmul
+from playgrad.ops.random.dropout import dropout
+from playgrad.ops.reductions.softmax import softmax
 from playgrad.ops.state import Variable
 
 HIDDEN = -1e9

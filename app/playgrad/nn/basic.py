@@ -10,8 +10,8 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations
 from playgrad.nn.layer import Layer
-from playgrad.ops.dropout import dropout
-from playgrad.ops.shape import flatten, reshape
+from playgrad.ops.arrays.shape import flatten, reshape
+from playgrad.ops.random.dropout import dropout
 
 
 class Rescaling(Layer):

@@ -8,7 +8,7 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations, initializers
 from playgrad.nn.layer import Layer
-from playgrad.ops.conv2d import conv2d
+from playgrad.ops.convolution.conv2d import conv2d
 
 
 class Conv2D(Layer):

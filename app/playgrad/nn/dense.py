@@ -8,8 +8,8 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations, initializers
 from playgrad.nn.layer import Layer
-from playgrad.ops.matmul import matmul
-from playgrad.ops.shape import reshape
+from playgrad.ops.arrays.shape import reshape
+from playgrad.ops.products.matmul import matmul
 
 
 class Dense(Layer):

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.build import constant
-from playgrad.ops.fill import fill
-from playgrad.ops.random import random_normal, random_uniform, truncated_normal
+from playgrad.ops.arrays.fill import fill
+from playgrad.ops.core.build import constant
+from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
 
 # The standard deviation of a normal distribution cut off at two of its own.
 _TRUNCATED_STDDEV = 0.8796256610342398

@@ -16,10 +16,10 @@ from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
-from playgrad.nn.calls import LayerCall, notes_of
 from playgrad.nn.initializers import Initializer
-from playgrad.ops.elementwise import cast
-from playgrad.ops.shape import identity
+from playgrad.nn.layer_calls import LayerCall, notes_of
+from playgrad.ops.arrays.shape import identity
+from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
 
 _REGISTRY: dict[str, type[Layer]] = {}

@@ -14,8 +14,8 @@ import numpy as np
 from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.cross_entropy import softmax_cross_entropy, sparse_softmax_cross_entropy
-from playgrad.ops.elementwise import (
+from playgrad.ops.arrays.gather import one_hot
+from playgrad.ops.elementwise.definitions import (
     absolute,
     log,
     maximum,
@@ -23,8 +23,11 @@ from playgrad.ops.elementwise import (
     softplus,
     squared_difference,
 )
-from playgrad.ops.index import one_hot
-from playgrad.ops.reduce import reduce_mean, reduce_sum
+from playgrad.ops.reductions.cross_entropy import (
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
+)
+from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
 
 Array = np.ndarray[Any, Any]
 _EPSILON = 1e-7

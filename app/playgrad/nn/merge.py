@@ -10,8 +10,8 @@ from playgrad.errors import ShapeError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
-from playgrad.ops import elementwise
-from playgrad.ops.concat import concat
+from playgrad.ops.arrays.concat import concat
+from playgrad.ops.elementwise import definitions as elementwise
 
 
 class _Merge(Layer):

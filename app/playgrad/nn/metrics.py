@@ -9,9 +9,9 @@ from playgrad.errors import GraphError, ShapeError
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses
 from playgrad.nn.losses import mean_of_sample
-from playgrad.ops.elementwise import cast, equal
-from playgrad.ops.index import one_hot
-from playgrad.ops.reduce import argmax, reduce_sum
+from playgrad.ops.arrays.gather import one_hot
+from playgrad.ops.elementwise.definitions import cast, equal
+from playgrad.ops.reductions.reduce import argmax, reduce_sum
 
 _REGISTRY: dict[str, type[Metric]] = {}
 

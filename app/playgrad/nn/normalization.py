@@ -10,10 +10,10 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
-from playgrad.ops.elementwise import rsqrt, square
-from playgrad.ops.reduce import reduce_mean
-from playgrad.ops.replica import cross_replica_mean
-from playgrad.ops.shape import reshape
+from playgrad.ops.arrays.shape import reshape
+from playgrad.ops.elementwise.definitions import rsqrt, square
+from playgrad.ops.reductions.reduce import reduce_mean
+from playgrad.ops.training.replica import cross_replica_mean
 
 
 class BatchNormalization(Layer):

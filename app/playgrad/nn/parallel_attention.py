@@ -9,8 +9,8 @@ from typing import Any
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.attention import MultiHeadAttention, in_roles
-from playgrad.nn.calls import Spread, notes_of
-from playgrad.nn.shards import ShardedLayer
+from playgrad.nn.layer_calls import Spread, notes_of
+from playgrad.nn.sharded_layer import ShardedLayer
 
 
 class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):

@@ -14,10 +14,10 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.calls import Spread, notes_of
 from playgrad.nn.dense import Dense
-from playgrad.nn.shards import ShardedLayer, part_of
-from playgrad.ops.concat import concat
+from playgrad.nn.layer_calls import Spread, notes_of
+from playgrad.nn.sharded_layer import ShardedLayer, part_of
+from playgrad.ops.arrays.concat import concat
 
 
 class ParallelDense(ShardedLayer, Dense):

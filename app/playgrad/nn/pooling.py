@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
-from playgrad.ops.avg_pool2d import avg_pool2d
-from playgrad.ops.max_pool2d import max_pool2d
+from playgrad.ops.convolution.avg_pool2d import avg_pool2d
+from playgrad.ops.convolution.max_pool2d import max_pool2d
 
 
 class _Pool2D(Layer):

@@ -4,15 +4,26 @@ Importing this package registers every operation.
 """
 
 from playgrad.ops import operators as operators
-from playgrad.ops.avg_pool2d import avg_pool2d
-from playgrad.ops.batch_indices import batch_indices
-from playgrad.ops.broadcast import broadcast_like, broadcast_to, sum_to_like
-from playgrad.ops.build import as_tensor, constant
-from playgrad.ops.concat import concat
-from playgrad.ops.conv2d import conv2d
-from playgrad.ops.cross_entropy import softmax_cross_entropy, sparse_softmax_cross_entropy
-from playgrad.ops.dropout import dropout
-from playgrad.ops.elementwise import (
+from playgrad.ops.arrays.broadcast import broadcast_like, broadcast_to, sum_to_like
+from playgrad.ops.arrays.concat import concat
+from playgrad.ops.arrays.fill import fill, ones_like, size, zeros_like
+from playgrad.ops.arrays.gather import gather, one_hot
+from playgrad.ops.arrays.getitem import getitem
+from playgrad.ops.arrays.move_elements import pad, slice_, transpose
+from playgrad.ops.arrays.shape import (
+    expand_dims,
+    flatten,
+    identity,
+    reshape,
+    reshape_like,
+    squeeze,
+    stop_gradient,
+)
+from playgrad.ops.convolution.avg_pool2d import avg_pool2d
+from playgrad.ops.convolution.conv2d import conv2d
+from playgrad.ops.convolution.max_pool2d import max_pool2d
+from playgrad.ops.core.build import as_tensor, constant
+from playgrad.ops.elementwise.definitions import (
     absolute,
     add,
     cast,
@@ -59,26 +70,15 @@ from playgrad.ops.elementwise import (
     tanh,
     where,
 )
-from playgrad.ops.fill import fill, ones_like, size, zeros_like
-from playgrad.ops.getitem import getitem
-from playgrad.ops.index import gather, one_hot
-from playgrad.ops.layout import pad, slice_, transpose
-from playgrad.ops.matmul import matmul
-from playgrad.ops.max_pool2d import max_pool2d
-from playgrad.ops.random import random_normal, random_uniform, truncated_normal
-from playgrad.ops.record import record
-from playgrad.ops.reduce import argmax, reduce_max, reduce_mean, reduce_min, reduce_sum
-from playgrad.ops.replica import cross_replica_mean, split_batch
-from playgrad.ops.shape import (
-    expand_dims,
-    flatten,
-    identity,
-    reshape,
-    reshape_like,
-    squeeze,
-    stop_gradient,
+from playgrad.ops.products.matmul import matmul
+from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
+from playgrad.ops.random.dropout import dropout
+from playgrad.ops.reductions.cross_entropy import (
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
 )
-from playgrad.ops.softmax import log_softmax, softmax
+from playgrad.ops.reductions.reduce import argmax, reduce_max, reduce_mean, reduce_min, reduce_sum
+from playgrad.ops.reductions.softmax import log_softmax, softmax
 from playgrad.ops.state import (
     Variable,
     global_variables,
@@ -86,7 +86,10 @@ from playgrad.ops.state import (
     placeholder,
     trainable_variables,
 )
-from playgrad.ops.update import apply_adam, apply_momentum, apply_sgd
+from playgrad.ops.training.batch_indices import batch_indices
+from playgrad.ops.training.optimizer_updates import apply_adam, apply_momentum, apply_sgd
+from playgrad.ops.training.replica import cross_replica_mean, split_batch
+from playgrad.ops.training.write_history import record
 
 __all__ = [
     "Variable",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from playgrad.graph.tensor import OPERATORS
-from playgrad.ops import elementwise
-from playgrad.ops.getitem import getitem
-from playgrad.ops.matmul import matmul
+from playgrad.ops.arrays.getitem import getitem
+from playgrad.ops.elementwise import definitions as elementwise
+from playgrad.ops.products.matmul import matmul
 
 OPERATORS.update(
     {

@@ -16,10 +16,10 @@ from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, lookup, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops import expr as e
-from playgrad.ops.build import as_tensor, graph_of, one_or_more, whole
-from playgrad.ops.define import elementwise_op
-from playgrad.ops.samples import floats, integers
+from playgrad.ops.core.build import as_tensor, graph_of, one_or_more, whole
+from playgrad.ops.core.samples import floats, integers
+from playgrad.ops.elementwise.elementwise_op import elementwise_op
+from playgrad.ops.expression import expr as e
 
 RANDOM_STEP = "random/step"
 RANDOM_ADVANCE = "random/advance"
@@ -165,7 +165,7 @@ class Variable(Tensor):
         with graph.reenter_scope(scope), graph.control_dependencies(None), graph.phase("variable"):
             initial = as_tensor(initial_value, graph, dtype_of(dtype).name if dtype else None)
             if dtype is not None and initial.dtype != dtype_of(dtype).name:
-                from playgrad.ops.elementwise import cast
+                from playgrad.ops.elementwise.definitions import cast
 
                 initial = cast(initial, dtype)
             attrs = {

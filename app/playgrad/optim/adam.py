@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.elementwise import exp, sqrt, where
+from playgrad.ops.elementwise.definitions import exp, sqrt, where
 from playgrad.ops.state import Variable
-from playgrad.ops.update import apply_adam
+from playgrad.ops.training.optimizer_updates import apply_adam
 from playgrad.optim.optimizer import Optimizer
 from playgrad.optim.schedules import Schedule
 

@@ -13,10 +13,10 @@ from playgrad.errors import GraphError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.elementwise import cast
-from playgrad.ops.fill import fill
-from playgrad.ops.replica import cross_replica_mean
+from playgrad.ops.arrays.fill import fill
+from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable, group, trainable_variables
+from playgrad.ops.training.replica import cross_replica_mean
 from playgrad.optim.schedules import Schedule
 
 _REGISTRY: dict[str, type[Optimizer]] = {}

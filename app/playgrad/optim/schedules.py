@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.elementwise import exp, floor
+from playgrad.ops.elementwise.definitions import exp, floor
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.state import Variable
-from playgrad.ops.update import apply_momentum, apply_sgd
+from playgrad.ops.training.optimizer_updates import apply_momentum, apply_sgd
 from playgrad.optim.optimizer import Optimizer
 from playgrad.optim.schedules import Schedule
 

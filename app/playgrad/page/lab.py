@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playgrad.parallel import collectives
-from playgrad.parallel.named import DETAILS, NAMES, strategy_named
+from playgrad.parallel.registry import DETAILS, NAMES, strategy_named
 from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
 from playgrad.parallel.schedules import SCHEDULES, bubble_formula
 from playgrad.parallel.strategies import DataParallel, Pipeline

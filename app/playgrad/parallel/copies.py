@@ -15,10 +15,10 @@ from playgrad.parallel.partition import Partition
 
 
 @dataclass
-class Copies:
+class CopyMap:
     """New tensors and nodes by those they stand for; what is not here is looked up in ``outer``."""
 
-    outer: Copies | None = None
+    outer: CopyMap | None = None
     tensors: dict[Tensor, Tensor] = field(default_factory=dict)
     nodes: dict[Node, Node] = field(default_factory=dict)
 
@@ -55,12 +55,12 @@ class Replica:
     devices: tuple[str, ...]
     step: Partition
     rows: list[tuple[int, int]]
-    whole: Copies = field(default_factory=Copies)
+    whole: CopyMap = field(default_factory=CopyMap)
     variables: dict[str, str] = field(default_factory=dict)
-    parts: list[Copies] = field(init=False)
+    parts: list[CopyMap] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.parts = [Copies(self.whole) for _ in self.rows]
+        self.parts = [CopyMap(self.whole) for _ in self.rows]
 
     def device(self, node: Node) -> str:
         """Where this replica does ``node``."""
@@ -74,7 +74,7 @@ class Replica:
     def copy(
         self,
         node: Node,
-        into: Copies,
+        into: CopyMap,
         task: str | None,
         op: OpDef | None = None,
         stage: int | None = None,

@@ -1,6 +1,6 @@
 """Takes a training step apart: what each part of a batch needs, and what happens once.
 
-A step that can be replicated is marked (see `playgrad.ops.replica`): ``split_batch`` where the
+A step that can be replicated is marked (`playgrad.ops.training.replica`): ``split_batch`` where the
 batch is divided, ``cross_replica_mean`` where its parts meet again. Between the marks lies what is
 done for each part.
 """

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.layout import slice_
+from playgrad.ops.arrays.move_elements import slice_
 from playgrad.ops.state import Variable, group, is_variable
 from playgrad.parallel.copies import Replica
 from playgrad.parallel.layout import Layout, Rewritten, mirror_name

@@ -42,7 +42,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Network:
+class Interconnect:
     """What joins the devices.
 
     Attributes:
@@ -78,7 +78,7 @@ class Machine:
 
 
 def simulate_jobs(
-    jobs: Sequence[Job], link: Network = Network(), machine: Machine = Machine()
+    jobs: Sequence[Job], link: Interconnect = Interconnect(), machine: Machine = Machine()
 ) -> Trace:
     """When each job would run, as a trace that begins at 0.
 
@@ -90,7 +90,7 @@ def simulate_jobs(
 
 
 class _Simulation:
-    def __init__(self, jobs: Sequence[Job], link: Network, machine: Machine) -> None:
+    def __init__(self, jobs: Sequence[Job], link: Interconnect, machine: Machine) -> None:
         self.jobs = jobs
         self.link = link
         self.machine = machine

@@ -21,10 +21,10 @@ from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
-from playgrad.ops.build import as_tensor, constant
-from playgrad.ops.elementwise import where
+from playgrad.ops.core.build import as_tensor, constant
+from playgrad.ops.elementwise.definitions import where
 from playgrad.ops.state import Variable, group, is_variable, value_of
-from playgrad.parallel.copies import Copies
+from playgrad.parallel.copies import CopyMap
 from playgrad.parallel.layout import Layout
 from playgrad.parallel.partition import Partition
 from playgrad.parallel.rewriting import Rewriting
@@ -132,7 +132,7 @@ class Stashing(Rewriting):
             return
         part = self.replica.parts[entry.micro_batch]
         task = f"update {entry.micro_batch}"
-        into = Copies(self.replica.whole)
+        into = CopyMap(self.replica.whole)
         needed = ancestors(writes)
         for meeting in self.step.meetings:
             value = part.tensor(meeting.inputs[0])
@@ -149,7 +149,7 @@ class Stashing(Rewriting):
             if node in needed and (node in self.updates.own or node in self.updates.factors):
                 self._copy_update(node, into, task, entry.stage)
 
-    def _copy_update(self, node: Node, into: Copies, task: str, stage: int) -> None:
+    def _copy_update(self, node: Node, into: CopyMap, task: str, stage: int) -> None:
         if node not in self.updates.writes:
             self.replica.copy(node, into, task, stage=stage)
             return

@@ -12,7 +12,7 @@ import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors, topological
-from playgrad.ops.build import add_node, constant
+from playgrad.ops.core.build import add_node, constant
 from playgrad.ops.state import (
     RANDOM_ADVANCE,
     RANDOM_STEP,

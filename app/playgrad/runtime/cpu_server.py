@@ -43,7 +43,7 @@ class Server:
         self._numbers = 0
         self._buffers: set[int] = set()
         self._arrays: dict[Place, Array] = {}
-        self._programs: dict[int, _Program] = {}
+        self._programs: dict[int, _LoadedProgram] = {}
 
     def serve(self, text: str, data: Sequence[bytes]) -> tuple[str, bytes]:
         """The answer to a request, as JSON and the bytes beside it; an error is one, too."""
@@ -88,7 +88,9 @@ class Server:
         return None, [self._arrays[buffer, offset]]
 
     def _on_load(self, request: Request, data: bytes) -> Answer:
-        program = _Program(request["device"], request["plan"], request["external"], self._arrays)
+        program = _LoadedProgram(
+            request["device"], request["plan"], request["external"], self._arrays
+        )
         number = self._number()
         self._programs[number] = program
         return number, []
@@ -116,7 +118,7 @@ class Server:
         seconds = time.perf_counter() - start
         return {"heads": heads(results), "steps_done": done, "seconds": seconds}, results
 
-    def _repeat(self, program: _Program, request: Request, feeds: Mapping[str, Array]) -> int:
+    def _repeat(self, program: _LoadedProgram, request: Request, feeds: Mapping[str, Array]) -> int:
         """Run after run; how many were done before a stop."""
         for done in range(request["steps"]):
             try:
@@ -127,7 +129,7 @@ class Server:
         return int(request["steps"])
 
 
-class _Program:
+class _LoadedProgram:
     """A loaded plan and, while a run lasts, its values."""
 
     def __init__(

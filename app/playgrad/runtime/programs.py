@@ -19,8 +19,8 @@ from playgrad.graph.tensor import Node
 from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks
-from playgrad.runtime.placing import Placing, Shapes
 from playgrad.runtime.runnable import Runnable
+from playgrad.runtime.session_placement import Placing, Shapes
 from playgrad.runtime.transport import Transport
 from playgrad.runtime.tuner import ensure_tuned
 from playgrad.runtime.variables import VariableStore

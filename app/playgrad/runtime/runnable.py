@@ -18,8 +18,8 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.interpreter import node_work
+from playgrad.runtime.python_program import StraightProgram
 from playgrad.runtime.segments import Steps, host_steps, plan_steps
-from playgrad.runtime.straight import StraightProgram
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport

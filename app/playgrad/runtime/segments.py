@@ -12,7 +12,7 @@ from playgrad.compiler.segments import Segment
 from playgrad.devices.device import Loaded
 from playgrad.devices.pending import Pending
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.runtime.straight import StraightProgram
+from playgrad.runtime.python_program import StraightProgram
 from playgrad.runtime.trace import Event, Trace
 from playgrad.runtime.transport import Transport
 

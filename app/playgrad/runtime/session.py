@@ -24,9 +24,9 @@ from playgrad.ops.state import is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import check_value, resolve_feeds
 from playgrad.runtime.fetches import Fetches
-from playgrad.runtime.placing import Placing, Wish, default_device
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.runnable import Runnable
+from playgrad.runtime.session_placement import Placing, Wish, default_device
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
 

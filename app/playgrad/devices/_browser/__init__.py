@@ -6,7 +6,7 @@ Python runs in a worker that sleeps until the device worker has answered. What s
 to do at the same time is begun without waiting, and then any answer is waited for.
 """
 
-from playgrad.devices._browser.gpus import BrowserHost, Snapshot, list_adapters, open
+from playgrad.devices._browser.gpus import BrowserHost, BrowserSnapshot, list_adapters, open
 from playgrad.devices._browser.links import most_devices, start, wait_for_answer
 from playgrad.devices._browser.page import (
     Request,
@@ -23,7 +23,7 @@ from playgrad.devices._browser.stops import sleep, stop_requested
 __all__ = [
     "BrowserHost",
     "Request",
-    "Snapshot",
+    "BrowserSnapshot",
     "connect_processor",
     "emit",
     "fetch_data",

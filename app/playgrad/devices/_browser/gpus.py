@@ -7,7 +7,7 @@ from typing import Any
 
 import playgrad_host  # type: ignore[import-not-found]
 
-from playgrad.devices._browser.links import Link, link_to
+from playgrad.devices._browser.links import WorkerConnection, link_to
 from playgrad.devices._browser.stops import obey_interrupt
 from playgrad.devices.base import (
     AdapterInfo,
@@ -53,8 +53,8 @@ def open(index: int = 0) -> BrowserHost:
     return BrowserHost(link, value["device"], _adapter_info(value["info"]))
 
 
-class Snapshot:
-    """A copy of bytes out of Python's memory; implements `playgrad.devices.kept.Snapshot`."""
+class BrowserSnapshot:
+    """A copy of bytes out of Python's memory; implements `playgrad.devices.data_cache.Snapshot`."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self.content = playgrad_host.snapshot(data)
@@ -70,7 +70,7 @@ class BrowserHost:
     account, and raises `KeyboardInterrupt` here once the device is done.
     """
 
-    def __init__(self, link: Link, device: int, info: AdapterInfo) -> None:
+    def __init__(self, link: WorkerConnection, device: int, info: AdapterInfo) -> None:
         self.info = info
         self.stop_requested: Callable[[], bool] | None = None
         self._link = link

@@ -27,7 +27,7 @@ def _limit() -> float:
     return pending.TIMEOUT_SECONDS * 1000
 
 
-class Link:
+class WorkerConnection:
     """The way to the worker of one device, which is started with it. Answers come in order."""
 
     def __init__(self, device: str) -> None:
@@ -83,7 +83,7 @@ class Link:
 class Owed:
     """An answer that a device worker owes."""
 
-    def __init__(self, link: Link, ticket: int) -> None:
+    def __init__(self, link: WorkerConnection, ticket: int) -> None:
         self.ticket = ticket
         self.answer: Any = None
         self._link = link
@@ -101,10 +101,10 @@ class Owed:
         return _outcome(*self.answer)
 
 
-_links: dict[str, Link] = {}
+_links: dict[str, WorkerConnection] = {}
 
 
-def link_to(device: str) -> Link:
+def link_to(device: str) -> WorkerConnection:
     """The way to the worker of ``device``; to a new one if the last has ended.
 
     Raises:
@@ -112,7 +112,7 @@ def link_to(device: str) -> Link:
     """
     if device not in _links or not _links[device].alive:
         try:
-            _links[device] = Link(device)
+            _links[device] = WorkerConnection(device)
         except JsException as error:
             reason = f"{device} has no worker: {error.message}."
             raise DeviceError(reason, hint="Run again.") from None

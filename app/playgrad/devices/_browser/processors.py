@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playgrad.devices._browser.links import Link, link_to
+from playgrad.devices._browser.links import WorkerConnection, link_to
 from playgrad.devices.pending import Result
 from playgrad.devices.remote_cpu import Outcome
 
@@ -12,7 +12,7 @@ from playgrad.devices.remote_cpu import Outcome
 class _Processor:
     """The way to a processor's interpreter; implements `playgrad.devices.remote_cpu.Link`."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: WorkerConnection) -> None:
         self._link = link
 
     def call(self, request: dict[str, Any], *data: bytes) -> Outcome:

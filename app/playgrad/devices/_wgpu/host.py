@@ -15,8 +15,8 @@ import wgpu
 from playgrad.devices._wgpu.adapters import adapters, describe, extra_features
 from playgrad.devices._wgpu.buffers import STORAGE, BufferPool
 from playgrad.devices._wgpu.errors import lost, translated
-from playgrad.devices._wgpu.pacing import Pace
-from playgrad.devices._wgpu.program import Preparer, Program, encode
+from playgrad.devices._wgpu.pacing import SubmissionPacer
+from playgrad.devices._wgpu.program import Preparer, ReplayablePlan, encode
 from playgrad.devices.base import (
     BufferKey,
     ExecuteResult,
@@ -66,8 +66,8 @@ class WgpuHost:
         self.stop_requested: Callable[[], bool] | None = None
         self._pool = BufferPool(self._device)
         self._preparer = Preparer(self._device, self.info.name)
-        self._programs: dict[int, Program] = {}
-        self._paces: dict[tuple[int, int], Pace] = {}
+        self._programs: dict[int, ReplayablePlan] = {}
+        self._paces: dict[tuple[int, int], SubmissionPacer] = {}
         self._next_program = 1
         self._destroyed = False
         self._calls = threading.RLock()
@@ -111,7 +111,7 @@ class WgpuHost:
             raise
         program = self._next_program
         self._next_program += 1
-        self._programs[program] = Program(buffers, owned, segments)
+        self._programs[program] = ReplayablePlan(buffers, owned, segments)
         return program
 
     def unload(self, program: int) -> None:
@@ -159,7 +159,7 @@ class WgpuHost:
     def _replay(self, program: int, segment: int, steps: int) -> int:
         """Submit replays, waiting for all groups of them but the last; see `Pace`."""
         prepared = self._programs[program].segments[segment]
-        pace = self._paces.setdefault((program, segment), Pace())
+        pace = self._paces.setdefault((program, segment), SubmissionPacer())
         done = 0
         while done < steps:
             started = time.perf_counter()

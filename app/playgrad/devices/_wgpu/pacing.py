@@ -9,7 +9,7 @@ SUBMIT_SECONDS = 0.005
 STEPS_IN_SUBMIT = 8
 
 
-class Pace:
+class SubmissionPacer:
     """Steps go to the device in groups of about GROUP_SECONDS, each waited for before the next.
 
     What is in flight is thereby bounded, a stop is answered within a group's time, and a wait's

@@ -23,7 +23,7 @@ class Copy:
 
 
 @dataclass
-class Program:
+class ReplayablePlan:
     """A loaded plan: its buffers, the ids of those it owns, the steps of each segment."""
 
     buffers: dict[int, Any]

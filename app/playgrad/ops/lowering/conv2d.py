@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from playgrad.ops.kernel import KernelRequest, Lowering
+from playgrad.ops.core.kernel import KernelRequest, Lowering
+from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.product import lower_product
 from playgrad.ops.lowering.tiling import Product
 from playgrad.ops.lowering.window import is_padded, window_constants
-from playgrad.ops.templates import render
 
 
 def _params(attrs: Mapping[str, Any], **shapes: tuple[int, ...]) -> dict[str, Any]:

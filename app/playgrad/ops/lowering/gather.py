@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import prod
 
 from playgrad.dtypes import dtype
-from playgrad.ops import wgsl
-from playgrad.ops.kernel import (
+from playgrad.ops.core.kernel import (
     KernelRequest,
     Lowering,
     element_type,
     input_binding,
     output_binding,
 )
+from playgrad.ops.expression import wgsl
 from playgrad.ops.lowering.invocations import item_kernel
 
 MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u", "bool": "false"}

@@ -8,8 +8,8 @@ from typing import Any
 from playgrad.dtypes import dtype
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops.kernel import Binding, KernelCall, KernelRequest, flat_index, grid
-from playgrad.ops.templates import render
+from playgrad.ops.core.kernel import Binding, KernelCall, KernelRequest, flat_index, grid
+from playgrad.ops.core.templates import render
 
 WORKGROUP = 64
 

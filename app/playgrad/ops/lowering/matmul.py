@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from playgrad.ops.kernel import KernelRequest, Lowering
+from playgrad.ops.core.kernel import KernelRequest, Lowering
+from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.product import lower_product
 from playgrad.ops.lowering.tiling import Product
-from playgrad.ops.templates import render
 
 
 def lower_matmul(request: KernelRequest) -> Lowering:

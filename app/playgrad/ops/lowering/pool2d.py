@@ -6,13 +6,7 @@ Images are (batch, height, width, channels). attrs: `pool_size` [height, width],
 
 from __future__ import annotations
 
-from playgrad.ops.kernel import (
-    Binding,
-    KernelRequest,
-    Lowering,
-    input_binding,
-    output_binding,
-)
+from playgrad.ops.core.kernel import Binding, KernelRequest, Lowering, input_binding, output_binding
 from playgrad.ops.lowering.invocations import item_kernel
 from playgrad.ops.lowering.window import window_constants
 

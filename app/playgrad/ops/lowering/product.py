@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from playgrad.ops.kernel import (
+from playgrad.ops.core.kernel import (
     Binding,
     KernelCall,
     KernelRequest,
@@ -19,8 +19,8 @@ from playgrad.ops.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.tiling import Product, Tiling, tile
-from playgrad.ops.templates import render
 
 
 def lower_product(

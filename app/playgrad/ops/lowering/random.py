@@ -1,4 +1,4 @@
-"""Lowering of the random family; `playgrad.ops.counter_random` is the same in NumPy.
+"""Lowering of the random family; `playgrad.ops.random.counter_random` is the same in NumPy.
 
 attrs `seed`: [a, b], the two words of the Threefry key. The uint32 scalar `step` is an input.
 """
@@ -8,15 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from playgrad.ops.counter_random import half_bits
-from playgrad.ops.kernel import (
-    Binding,
-    KernelRequest,
-    Lowering,
-    input_binding,
-    output_binding,
-)
+from playgrad.ops.core.kernel import Binding, KernelRequest, Lowering, input_binding, output_binding
 from playgrad.ops.lowering.invocations import item_kernel
+from playgrad.ops.random.counter_random import half_bits
 
 _ROUNDS = 20
 """Of the generator, for one call."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from playgrad.ops.kernel import (
+from playgrad.ops.core.kernel import (
     Binding,
     KernelCall,
     KernelRequest,
@@ -20,13 +20,13 @@ from playgrad.ops.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.invocations import (
     item_kernel,
     mixed_radix,
     number_type,
     strides_of,
 )
-from playgrad.ops.templates import render
 
 LANES = 128
 """Invocations of a tree, where limits allow; a power of two."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from playgrad.ops.kernel import (
+from playgrad.ops.core.kernel import (
     KernelCall,
     KernelRequest,
     Lowering,
@@ -12,8 +12,8 @@ from playgrad.ops.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.invocations import item_kernel
-from playgrad.ops.templates import render
 
 LANES = 128
 """Invocations that share a row on a GPU; a power of two."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playgrad.ops.kernel import KernelRequest, Lowering, input_binding, output_binding
+from playgrad.ops.core.kernel import KernelRequest, Lowering, input_binding, output_binding
 from playgrad.ops.lowering.invocations import item_kernel
 
 

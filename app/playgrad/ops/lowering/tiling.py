@@ -43,7 +43,8 @@ QUAD_GROUPS = 32
 """Quads that keep an adapter busy."""
 QUADS_FROM = 1 << 20
 """Products of fewer rounds than this are tiles of `WITHOUT_QUADS`: those may share a dispatch with
-others, and a light one gains less from its kernel than from that (`compiler/batch.py`)."""
+others, and a light one gains less from its kernel than from that
+(`compiler/dispatch_groups.py`)."""
 QUAD_WASTE = 1.1
 """How much larger than the result all tiles together may be."""
 WITHOUT_QUADS = "registers_12x8"

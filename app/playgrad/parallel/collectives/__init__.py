@@ -4,14 +4,14 @@
 """
 
 from playgrad.errors import GraphError
-from playgrad.parallel.collectives.choice import WAYS, Choice, Link, choose
+from playgrad.parallel.collectives.algorithm import Algorithm
+from playgrad.parallel.collectives.choice import ALGORITHMS, Choice, LinkModel, choose
+from playgrad.parallel.collectives.collectives import Collectives
 from playgrad.parallel.collectives.costs import Cost
 from playgrad.parallel.collectives.ring import Ring
 from playgrad.parallel.collectives.rooted import Central, Tree
-from playgrad.parallel.collectives.seam import Collectives
-from playgrad.parallel.collectives.way import Way
 
-NAMES = ("auto", *sorted(way.name for way in WAYS))
+NAMES = ("auto", *sorted(way.name for way in ALGORITHMS))
 
 
 def get(name: str) -> Collectives:
@@ -24,7 +24,7 @@ def get(name: str) -> Collectives:
         raise GraphError(
             f"there are no collectives {name!r}.", hint=f"Use one of: {', '.join(NAMES)}."
         )
-    return Collectives(next((way for way in WAYS if way.name == name), None))
+    return Collectives(next((way for way in ALGORITHMS if way.name == name), None))
 
 
 __all__ = [
@@ -33,10 +33,10 @@ __all__ = [
     "Choice",
     "Collectives",
     "Cost",
-    "Link",
+    "LinkModel",
     "Ring",
     "Tree",
-    "Way",
+    "Algorithm",
     "choose",
     "get",
 ]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.concat import concat
-from playgrad.ops.layout import slice_
-from playgrad.ops.shape import reshape
+from playgrad.ops.arrays.concat import concat
+from playgrad.ops.arrays.move_elements import slice_
+from playgrad.ops.arrays.shape import reshape
 
 ALONE = 1 << 16
 """Bytes from which a tensor is better sent by itself than copied into a bucket and out of it."""

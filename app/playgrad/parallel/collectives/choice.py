@@ -6,17 +6,17 @@ import os
 import sys
 from dataclasses import dataclass
 
+from playgrad.parallel.collectives.algorithm import Algorithm
 from playgrad.parallel.collectives.costs import ALL_REDUCE, Cost
 from playgrad.parallel.collectives.ring import Ring
 from playgrad.parallel.collectives.rooted import Central, Tree
-from playgrad.parallel.collectives.way import Way
 
-WAYS: tuple[Way, ...] = (Central(), Tree(), Ring())
+ALGORITHMS: tuple[Algorithm, ...] = (Central(), Tree(), Ring())
 """From the one with the fewest operations to the one with the most."""
 
 
 @dataclass(frozen=True)
-class Link:
+class LinkModel:
     """What connects the members.
 
     Attributes:
@@ -36,7 +36,7 @@ class Link:
         return cost.steps * self.latency + moved / self.bandwidth
 
 
-HOST = Link(300e-6, 3e9, 1 if sys.platform == "emscripten" else os.cpu_count() or 1)
+HOST = LinkModel(300e-6, 3e9, 1 if sys.platform == "emscripten" else os.cpu_count() or 1)
 """Devices of one machine, which meet in its memory: a processor for each copy. In a page there is
 one, that Python runs on."""
 WORTH = 0.9
@@ -48,28 +48,30 @@ the estimate leaves out, take time too."""
 class Choice:
     """A way of doing a collective, and why, in words."""
 
-    way: Way
+    way: Algorithm
     reason: str
 
 
-def choose(nbytes: int | None, members: int, kind: str = ALL_REDUCE, link: Link = HOST) -> Choice:
+def choose(
+    nbytes: int | None, members: int, kind: str = ALL_REDUCE, link: LinkModel = HOST
+) -> Choice:
     """The way that takes the least time for a tensor of ``nbytes`` among ``members``.
 
     Args:
         nbytes: None where the size is not known yet: then nothing can be divided, so no ring.
     """
     if nbytes is None:
-        way = min(WAYS[:2], key=lambda way: way.cost(kind, 1, members).busiest)
+        way = min(ALGORITHMS[:2], key=lambda way: way.cost(kind, 1, members).busiest)
         return Choice(way, f"{way.name}: the size is not known, so it cannot be divided")
-    times = [link.seconds(way.cost(kind, nbytes, members)) for way in WAYS]
+    times = [link.seconds(way.cost(kind, nbytes, members)) for way in ALGORITHMS]
     best = 0
-    for number in range(1, len(WAYS)):
+    for number in range(1, len(ALGORITHMS)):
         if times[number] < WORTH * times[best]:
             best = number
     estimates = ", ".join(
-        f"{way.name} {1e3 * seconds:.3g} ms" for way, seconds in zip(WAYS, times, strict=True)
+        f"{way.name} {1e3 * seconds:.3g} ms" for way, seconds in zip(ALGORITHMS, times, strict=True)
     )
     return Choice(
-        WAYS[best],
-        f"{WAYS[best].name}: {nbytes:,} bytes among {members} are estimated to take {estimates}",
+        ALGORITHMS[best],
+        f"{ALGORITHMS[best].name}: {nbytes:,} bytes among {members} take an estimated {estimates}",
     )

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.concat import concat
-from playgrad.ops.elementwise import add
-from playgrad.ops.shape import reshape
+from playgrad.ops.arrays.concat import concat
+from playgrad.ops.arrays.shape import reshape
+from playgrad.ops.elementwise.definitions import add
+from playgrad.parallel.collectives.algorithm import Algorithm, divide, send
 from playgrad.parallel.collectives.costs import ALL_REDUCE, BROADCAST, Cost
-from playgrad.parallel.collectives.way import Way, divide, send
 
 
-class Ring(Way):
+class Ring(Algorithm):
     """Parts go round. For large tensors."""
 
     name = "ring"

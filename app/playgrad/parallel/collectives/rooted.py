@@ -6,13 +6,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.concat import concat
-from playgrad.ops.elementwise import add
+from playgrad.ops.arrays.concat import concat
+from playgrad.ops.elementwise.definitions import add
+from playgrad.parallel.collectives.algorithm import Algorithm, divide, send
 from playgrad.parallel.collectives.costs import ALL_REDUCE, BROADCAST, Cost
-from playgrad.parallel.collectives.way import Way, divide, send
 
 
-class Rooted(Way):
+class Rooted(Algorithm):
     """Sums come to the first member on some way, and go out on the same way back.
 
     Parts (of a reduce-scatter, or those to be gathered) go straight from and to the first member.

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from playgrad.compiler.compile import Compiled, placeable, run_passes
 from playgrad.compiler.lifetimes import last_uses, peak_bytes
-from playgrad.compiler.place import HOST, Automatic, Policy, Slot, canonical, decide, unsupported
+from playgrad.compiler.place import (
+    HOST,
+    Automatic,
+    PlannedStart,
+    Policy,
+    canonical,
+    decide,
+    unsupported,
+)
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
 from playgrad.errors import DeviceError, OutOfMemoryError
@@ -40,7 +48,7 @@ class Planned:
     devices: Mapping[str, str]
     reasons: Mapping[str, str]
     conclusion: str = ""
-    slots: Mapping[str, Slot] = field(default_factory=dict)
+    slots: Mapping[str, PlannedStart] = field(default_factory=dict)
 
     def policy(self, base: Policy) -> Policy:
         """``base`` with this plan in the place of its choice."""

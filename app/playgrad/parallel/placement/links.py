@@ -17,7 +17,7 @@ _REPEATS = 5
 
 
 @dataclass(frozen=True)
-class Link:
+class DeviceLink:
     """Between two devices.
 
     Attributes:
@@ -39,9 +39,9 @@ class Links:
     """The links between kinds of devices."""
 
     def __init__(self) -> None:
-        self._known: dict[frozenset[str], Link] = {}
+        self._known: dict[frozenset[str], DeviceLink] = {}
 
-    def between(self, first: str, second: str) -> Link:
+    def between(self, first: str, second: str) -> DeviceLink:
         """The link between two different devices; that of two others of the same kinds is taken to
         be like it."""
         kinds = frozenset((first.partition(":")[0], second.partition(":")[0]))
@@ -54,12 +54,12 @@ class Links:
         return self.between(source, target).seconds(size) if source != target else 0.0
 
 
-def _measure(first: str, second: str) -> Link:
+def _measure(first: str, second: str) -> DeviceLink:
     few, many = (_there_and_back(first, second, _SMALL, hops) for hops in (_FEW_HOPS, _MANY_HOPS))
     latency = _per_hop(few, many)
     large = (_there_and_back(first, second, _LARGE, hops) for hops in (_FEW_HOPS, _MANY_HOPS))
     more = max(_per_hop(*large) - latency, 1e-9)
-    return Link(latency, 4 * _LARGE / more, max(few - _FEW_HOPS * latency, 0.0))
+    return DeviceLink(latency, 4 * _LARGE / more, max(few - _FEW_HOPS * latency, 0.0))
 
 
 def _per_hop(few: float, many: float) -> float:

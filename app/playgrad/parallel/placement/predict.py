@@ -15,8 +15,8 @@ from playgrad.devices import registry
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
 from playgrad.parallel.placement.kernel_times import KernelTimes, Kind
-from playgrad.parallel.placement.links import Link, Links
-from playgrad.parallel.simulator import Job, Machine, Network, simulate_jobs
+from playgrad.parallel.placement.links import DeviceLink, Links
+from playgrad.parallel.simulator import Interconnect, Job, Machine, simulate_jobs
 from playgrad.runtime.segments import moved_bytes
 
 _WAITING = ("constant", "placeholder")
@@ -68,7 +68,7 @@ class CostModel:
         # The simulator has the same link for all, and both ends are busy with a transfer, one after
         # the other.
         slowest = min((link.bandwidth for link in links), default=math.inf)
-        trace = simulate_jobs(jobs, Network(latency, 2 * slowest), Machine(_rates(devices)))
+        trace = simulate_jobs(jobs, Interconnect(latency, 2 * slowest), Machine(_rates(devices)))
         end = max((event.end for event in trace.events), default=0.0)
         end += max((link.start for link in links), default=0.0)
         return Prediction(end, devices, sum(job.received for job in jobs))
@@ -79,7 +79,7 @@ class CostModel:
         alone = self.seconds(order, "cpu:0", ("cpu:0",))
         return math.fsum(alone.values()) + self.times.overhead * len(order)
 
-    def _links(self, order: Sequence[Node]) -> list[Link]:
+    def _links(self, order: Sequence[Node]) -> list[DeviceLink]:
         pairs = {
             (sender_of(node.attrs["channel"]), node.device)
             for node in order

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from playgrad.compiler.place import Slot
+from playgrad.compiler.place import PlannedStart
 from playgrad.parallel.placement.clusters import Cluster
 from playgrad.parallel.placement.heft import Placed
 
 
 def slots_of(
     clusters: Sequence[Cluster], placed: Sequence[Placed], cheap: float
-) -> dict[str, Slot]:
+) -> dict[str, PlannedStart]:
     """The slot of each node of ``clusters``, by name.
 
     Args:
@@ -24,14 +24,14 @@ def slots_of(
             received, rather than being a task by itself.
     """
     sends = _sending(clusters, placed)
-    slots: dict[str, Slot] = {}
+    slots: dict[str, PlannedStart] = {}
     for device in dict.fromkeys(own.device for own in placed):
         mine = [number for number, own in enumerate(placed) if own.device == device]
         mine.sort(key=lambda number: (placed[number].start, number))
         for part in _parts(mine, clusters, placed, sends, cheap):
             task = _name(part, clusters, device)
             for number in part:
-                slot = Slot(placed[number].start, task)
+                slot = PlannedStart(placed[number].start, task)
                 slots.update((node.name, slot) for node in clusters[number].nodes)
     return slots
 

@@ -1,0 +1,1 @@
+"""Networks of layers: their structure, weights and sessions, and the models that train."""

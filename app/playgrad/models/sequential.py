@@ -1,0 +1,115 @@
+"""Models in which each layer feeds the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from playgrad.errors import GraphError
+from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.graph.tensor import Tensor
+from playgrad.models.model import Input, Model
+from playgrad.models.structure import find_structure
+from playgrad.nn.layer import Layer, layer_type
+from playgrad.runtime.options import get_options
+
+
+class Sequential(Model):
+    """A chain of layers, in a graph of its own.
+
+    It is built from the shape of the data when it is first trained, or by ``build``; a first item
+    made by ``pg.Input(shape)`` names the shape at once.
+
+    Args:
+        layers: layers, or chains not built yet, whose layers are taken over.
+        name: shown in the summary.
+    """
+
+    def __init__(
+        self, layers: Iterable[Layer | Sequential | Tensor] = (), name: str | None = None
+    ) -> None:
+        seed = get_options().seed
+        graph = Graph(get_default_graph().seed if seed is None else seed)
+        self._set_up(graph, None, name)
+        self._chain: list[Layer] = []
+        items = list(layers)
+        first = items.pop(0) if items and isinstance(items[0], Tensor) else None
+        for item in items:
+            self.add(item)
+        if isinstance(first, Tensor):
+            self.build(first.shape[1:], first.dtype)
+
+    def add(self, layer: Any) -> None:
+        """Append a layer, or the layers of a chain that is not built yet.
+
+        Raises:
+            GraphError: not a layer, already in the chain, or the model is built.
+        """
+        if self.built:
+            raise GraphError(f"the model '{self.name}' is built: no layer can be added.")
+        if isinstance(layer, Sequential) and not layer.built:
+            for inner in layer._chain:
+                self.add(inner)
+            return
+        if not isinstance(layer, Layer):
+            raise GraphError(
+                f"a Sequential model takes layers, not {type(layer).__name__}.",
+                hint="For anything but a chain use pg.Model(inputs, outputs).",
+            )
+        if any(layer is other for other in self._chain):
+            raise GraphError(f"{layer!r} is in the chain twice.", source=layer.source)
+        self._chain.append(layer)
+
+    @property
+    def layers(self) -> list[Layer]:
+        return list(self._chain)
+
+    def build(self, sample_shape: Sequence[int | None], dtype: Any = "float32") -> None:
+        """Make all variables for samples of this shape (without the batch).
+
+        Raises:
+            ShapeError: a layer cannot take what the one before it gives; nothing is built.
+        """
+        if self.built:
+            return
+        if not self._chain:
+            raise GraphError(f"the model '{self.name}' has no layers.", source=self.source)
+        graph = Graph(self.graph.seed)
+        try:
+            with graph.as_default():
+                first = tensor = Input(sample_shape, dtype)
+                for layer in self._chain:
+                    tensor = layer(tensor)
+        except BaseException:
+            for layer in self._chain:
+                layer.reset()
+            raise
+        self.graph = graph
+        self._structure = find_structure([first], [tensor])
+
+    def ensure_built(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+        if not self.built and len(arrays) == 1:
+            self.build(arrays[0].shape[1:], arrays[0].dtype.name)
+
+    def get_config(self) -> dict[str, Any]:
+        """Name and layers as plain data, without weights."""
+        layers = [{"kind": layer.kind, "config": layer.get_config()} for layer in self._chain]
+        return {"name": self.name, "layers": layers}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """A new chain of new layers, not built yet."""
+        layers = [layer_type(item["kind"]).from_config(item["config"]) for item in config["layers"]]
+        return cls(layers, config["name"])
+
+    def _empty(self, layers: list[Layer]) -> Model:
+        chain = Sequential.__new__(Sequential)
+        chain._chain = layers
+        return chain
+
+    def _summary_rows(self) -> list[tuple[str, Layer]]:
+        if self.built:
+            return self.named_layers()
+        return [(layer.name or layer.kind, layer) for layer in self._chain]

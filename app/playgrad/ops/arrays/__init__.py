@@ -1,0 +1,1 @@
+"""Operations on the shape and the elements of arrays: reshape, broadcast, concat, gather, pad."""

@@ -1,0 +1,234 @@
+"""Operations that repeat a tensor along dimensions, or sum it back.
+
+An operation named ``..._like`` takes its shape from another tensor. Once shapes are known it
+becomes the static operation (or nothing), and no longer needs that tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import DTypeError, ShapeError, shape_text
+from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.spec import Shape, TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.core.build import add_node, as_tensor, broadcast_shapes
+from playgrad.ops.core.kernel import KernelRequest, Lowering
+from playgrad.ops.core.samples import floats, integers
+from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
+from playgrad.ops.elementwise.elementwise_op import sum_to_like
+from playgrad.ops.expression.expr import Leaf
+from playgrad.ops.lowering.reduce import lower_sum_to
+
+__all__ = ["broadcast_like", "broadcast_to", "sum_to_like"]
+
+Specialised = tuple[str, Attrs, tuple[int, ...]]
+
+
+def is_static(shape: Shape) -> bool:
+    """Whether every dimension is known."""
+    return None not in shape
+
+
+def broadcast_to(x: Any, shape: Sequence[int], name: str | None = None) -> Tensor:
+    """``x`` repeated to ``shape`` by NumPy's rules.
+
+    Raises:
+        ShapeError: it does not broadcast to that shape.
+    """
+    tensor = as_tensor(x)
+    if is_static(tensor.shape) and tensor.shape == tuple(shape):
+        return tensor
+    return add_node(_BROADCAST_TO, [tensor], {"shape": [int(n) for n in shape]}, name=name).output
+
+
+def broadcast_like(x: Any, like: Tensor, name: str | None = None) -> Tensor:
+    """``x`` repeated to the shape of ``like``, which may have unknown dimensions."""
+    if is_static(like.shape):
+        return broadcast_to(as_tensor(x, like.graph), like.spec.static_shape, name=name)
+    return add_node(_BROADCAST_LIKE, [as_tensor(x, like.graph), like], name=name).output
+
+
+def sum_axes(source: Sequence[int], target: Sequence[int]) -> list[int]:
+    """The axes of ``source`` along which ``target`` was broadcast to it."""
+    lead = len(source) - len(target)
+    return [
+        axis
+        for axis, dim in enumerate(source)
+        if axis < lead or (target[axis - lead] == 1 and dim != 1)
+    ]
+
+
+# broadcast_to and broadcast_like
+
+
+def _broadcast_shape(source: Shape, target: Shape) -> None:
+    """Raise ShapeError unless ``source`` broadcasts to exactly ``target``."""
+    try:
+        result: Shape = broadcast_shapes(source, target)
+    except ShapeError:
+        result = ()
+    fits = len(result) == len(target) and all(
+        wanted is None or dim is None or dim == wanted
+        for dim, wanted in zip(result, target, strict=True)
+    )
+    if not fits:
+        raise ShapeError(f"shape {shape_text(source)} does not broadcast to {shape_text(target)}.")
+
+
+def _infer_broadcast_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    _broadcast_shape(inputs[0].shape, tuple(attrs["shape"]))
+    return [TensorSpec(tuple(attrs["shape"]), inputs[0].dtype)]
+
+
+def _infer_broadcast_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    _broadcast_shape(inputs[0].shape, inputs[1].shape)
+    return [TensorSpec(inputs[1].shape, inputs[0].dtype)]
+
+
+def _broadcast(x: Array, shape: tuple[int, ...]) -> Array:
+    return np.asarray(np.broadcast_to(x, shape), order="C")
+
+
+def _sum_back(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    assert grads[0] is not None
+    return [sum_to_like(grads[0], node.inputs[0])] + [None] * (len(node.inputs) - 1)
+
+
+def _specialise_broadcast(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
+    source, like = inputs
+    if source.shape == like.shape:
+        return "identity", {}, (0,)
+    return "broadcast_to", {"shape": list(like.shape)}, (0,)
+
+
+def _lower_broadcast(request: KernelRequest) -> Lowering:
+    return lower_elementwise(request, (Leaf(0),))
+
+
+_BROADCAST_TO = register(
+    OpDef(
+        name="broadcast_to",
+        infer=_infer_broadcast_to,
+        reference=lambda inputs, attrs: [_broadcast(inputs[0], tuple(attrs["shape"]))],
+        gradient=_sum_back,
+        lower=_lower_broadcast,
+        samples=(
+            Sample((floats(4),), {"shape": [3, 4]}),
+            Sample((floats(2, 1, 3),), {"shape": [2, 5, 3]}),
+            Sample((floats(),), {"shape": [6]}),
+            Sample((integers(3, 1),), {"shape": [2, 3, 4]}),
+        ),
+        invalid=(
+            InvalidSample((floats(3),), {"shape": [2, 4]}, ShapeError, "(3,) does not broadcast"),
+            InvalidSample((floats(3, 4),), {"shape": [4]}, ShapeError, "not broadcast to (4,)"),
+            InvalidSample((floats(4),), {"shape": [1]}, ShapeError, "does not broadcast to (1,)"),
+        ),
+    )
+)
+_BROADCAST_LIKE = register(
+    OpDef(
+        name="broadcast_like",
+        infer=_infer_broadcast_like,
+        reference=lambda inputs, attrs: [_broadcast(inputs[0], inputs[1].shape)],
+        gradient=_sum_back,
+        specialise=_specialise_broadcast,
+        samples=(
+            Sample((floats(4), floats(3, 4)), differentiable=(0,)),
+            Sample((floats(3, 1), integers(2, 3, 5)), differentiable=(0,)),
+            Sample((floats(3, 4), floats(3, 4)), differentiable=(0,)),
+        ),
+        invalid=(
+            InvalidSample((floats(3), floats(2, 4)), {}, ShapeError, "(3,) does not broadcast"),
+        ),
+    )
+)
+
+
+# sum_to and sum_to_like
+
+
+def _infer_sum_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    return _summed(inputs[0], tuple(attrs["shape"]))
+
+
+def _infer_sum_to_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    return _summed(inputs[0], inputs[1].shape)
+
+
+def _summed(source: TensorSpec, target: Shape) -> list[TensorSpec]:
+    if source.dtype in ("bool", "uint8"):
+        raise DTypeError(f"cannot sum {source.dtype} values.", hint="Cast them to int32.")
+    try:
+        _broadcast_shape(target, source.shape)
+    except ShapeError:
+        raise ShapeError(
+            f"shape {shape_text(source.shape)} cannot be summed to {shape_text(target)}: "
+            "the latter does not broadcast to it."
+        ) from None
+    return [TensorSpec(target, source.dtype)]
+
+
+def _sum_to(x: Array, shape: tuple[int, ...]) -> Array:
+    axes = tuple(sum_axes(x.shape, shape))
+    return np.asarray(np.add.reduce(x, axes, x.dtype)).reshape(shape)
+
+
+def _prepare_sum_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., list[Array]]:
+    shape, kind = tuple(attrs["shape"]), np.dtype(inputs[0].dtype)
+    axes = tuple(sum_axes(inputs[0].static_shape, shape))
+    if not shape or 1 in shape:
+        return lambda arrays: [np.asarray(np.add.reduce(arrays[0], axes, kind)).reshape(shape)]
+    return lambda arrays: [np.add.reduce(arrays[0], axes, kind)]
+
+
+def _repeat_back(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    back = broadcast_like(grads[0], node.inputs[0])
+    return [back] + [None] * (len(node.inputs) - 1)
+
+
+def _specialise_sum(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
+    source, like = inputs
+    if source.shape == like.shape:
+        return "identity", {}, (0,)
+    return "sum_to", {"shape": list(like.shape)}, (0,)
+
+
+_SUM_INVALID = "(3, 4) cannot be summed to (3,)"
+_SUM_TO = register(
+    OpDef(
+        name="sum_to",
+        infer=_infer_sum_to,
+        reference=lambda inputs, attrs: [_sum_to(inputs[0], tuple(attrs["shape"]))],
+        prepare=_prepare_sum_to,
+        gradient=_repeat_back,
+        lower=lower_sum_to,
+        epilogue=True,
+        samples=(
+            Sample((floats(3, 4),), {"shape": [4]}),
+            Sample((floats(2, 5, 3),), {"shape": [1, 3]}),
+            Sample((floats(2, 5, 3),), {"shape": [2, 1, 1]}),
+            Sample((floats(2, 3),), {"shape": []}),
+            Sample((floats(65, 130),), {"shape": [130]}),
+        ),
+        invalid=(InvalidSample((floats(3, 4),), {"shape": [3]}, ShapeError, _SUM_INVALID),),
+    )
+)
+_SUM_TO_LIKE = register(
+    OpDef(
+        name="sum_to_like",
+        infer=_infer_sum_to_like,
+        reference=lambda inputs, attrs: [_sum_to(inputs[0], inputs[1].shape)],
+        gradient=_repeat_back,
+        specialise=_specialise_sum,
+        samples=(
+            Sample((floats(3, 4), floats(4)), differentiable=(0,)),
+            Sample((floats(2, 5, 3), floats(5, 1)), differentiable=(0,)),
+            Sample((floats(3, 4), floats(3, 4)), differentiable=(0,)),
+        ),
+        invalid=(InvalidSample((floats(3, 4), floats(3)), {}, ShapeError, _SUM_INVALID),),
+    )
+)

@@ -1,0 +1,150 @@
+"""Tensors one after the other along an axis, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import DTypeError, ShapeError, shape_text
+from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.arrays.broadcast import Specialised
+from playgrad.ops.arrays.fill import zeros_like
+from playgrad.ops.core.build import add_node, as_tensors, normalize_axis
+from playgrad.ops.core.samples import floats, integers
+from playgrad.ops.lowering.move_elements import lower_concat
+
+
+def concat(values: Sequence[Any], axis: int, name: str | None = None) -> Tensor:
+    """``values`` one after the other along ``axis``.
+
+    Raises:
+        ShapeError: none are given, or their other dimensions differ.
+        DTypeError: their element types differ.
+    """
+    tensors = as_tensors(*values)
+    if not tensors:
+        raise ShapeError("concat needs at least one tensor.")
+    attrs = {"axis": normalize_axis(axis, tensors[0].spec.rank)}
+    return add_node(_CONCAT, tensors, attrs, name=name).output
+
+
+def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    axis, first = attrs["axis"], inputs[0]
+    if not 0 <= axis < first.rank:
+        raise ShapeError(f"concat: axis {axis} does not exist in {shape_text(first.shape)}.")
+    shape = list(first.shape)
+    for other in inputs[1:]:
+        if other.dtype != first.dtype:
+            raise DTypeError(
+                f"concat: element types differ: {first.dtype} and {other.dtype}.",
+                hint="Convert one of them with cast().",
+            )
+        if other.rank != first.rank or not _agree(shape, other.shape, axis):
+            raise ShapeError(
+                f"concat: shapes {shape_text(first.shape)} and {shape_text(other.shape)} differ "
+                f"in more than axis {axis}."
+            )
+        for position, dim in enumerate(other.shape):
+            known = shape[position]
+            if position == axis:
+                shape[position] = None if known is None or dim is None else known + dim
+            elif known is None:
+                shape[position] = dim
+    return [TensorSpec(tuple(shape), first.dtype)]
+
+
+def _agree(a: Sequence[int | None], b: Sequence[int | None], axis: int) -> bool:
+    """Whether two shapes are equal, as far as known, in all dimensions but ``axis``."""
+    return all(
+        position == axis or None in (m, n) or m == n
+        for position, (m, n) in enumerate(zip(a, b, strict=True))
+    )
+
+
+def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    assert grads[0] is not None
+    return [_part(grads[0], node.inputs, node.attrs["axis"], i) for i in range(len(node.inputs))]
+
+
+# concat_part: the part of a concatenation that one of its tensors (of unknown size) makes up
+
+
+def _part(x: Tensor, values: Sequence[Tensor], axis: int, index: int) -> Tensor:
+    return add_node(_PART, [x, *values], {"axis": axis, "index": index}).output
+
+
+def _window(shapes: Sequence[Sequence[int]], attrs: Attrs) -> tuple[list[int], list[int]]:
+    """Begin and size of part ``attrs["index"]`` of what tensors of ``shapes`` make together."""
+    axis, own = attrs["axis"], shapes[attrs["index"]]
+    begin = [0] * len(own)
+    begin[axis] = sum(shape[axis] for shape in shapes[: attrs["index"]])
+    return begin, list(own)
+
+
+def _infer_part(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    return [TensorSpec(inputs[1 + attrs["index"]].shape, inputs[0].dtype)]
+
+
+def _reference_part(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    begin, size = _window([value.shape for value in inputs[1:]], attrs)
+    window = tuple(slice(n, n + m) for n, m in zip(begin, size, strict=True))
+    return [np.ascontiguousarray(inputs[0][window])]
+
+
+def _part_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    values = node.inputs[1:]
+    filled = [
+        grads[0] if i == node.attrs["index"] else zeros_like(value)
+        for i, value in enumerate(values)
+    ]
+    return [concat(filled, node.attrs["axis"])] + [None] * len(values)
+
+
+def _specialise_part(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
+    begin, size = _window([value.static_shape for value in inputs[1:]], attrs)
+    return "slice", {"begin": begin, "size": size}, (0,)
+
+
+_CONCAT = register(
+    OpDef(
+        name="concat",
+        infer=_infer,
+        reference=lambda inputs, attrs: [np.concatenate(inputs, axis=attrs["axis"])],
+        gradient=_gradient,
+        lower=lower_concat,
+        samples=(
+            Sample((floats(2, 3), floats(4, 3, seed=1)), {"axis": 0}),
+            Sample((floats(2, 3), floats(2, 1), floats(2, 4)), {"axis": 1}),
+            Sample((integers(2, 3, 4), integers(2, 5, 4)), {"axis": 1}),
+            Sample((floats(3),), {"axis": 0}),
+            Sample(tuple(floats(2, 1, seed=i) for i in range(11)), {"axis": 1}),
+        ),
+        invalid=(
+            InvalidSample(
+                (floats(2, 3), floats(3, 3)), {"axis": 1}, ShapeError, "(2, 3) and (3, 3) differ"
+            ),
+            InvalidSample((floats(2), integers(2)), {"axis": 0}, DTypeError, "types differ"),
+            InvalidSample((floats(2), floats(2)), {"axis": 1}, ShapeError, "axis 1 does not exist"),
+        ),
+    )
+)
+_PART = register(
+    OpDef(
+        name="concat_part",
+        infer=_infer_part,
+        reference=_reference_part,
+        gradient=_part_gradient,
+        specialise=_specialise_part,
+        samples=(
+            Sample(
+                (floats(2, 7), floats(2, 3), floats(2, 4)),
+                {"axis": 1, "index": 1},
+                differentiable=(0,),
+            ),
+        ),
+    )
+)

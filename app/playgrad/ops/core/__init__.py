@@ -1,0 +1,1 @@
+"""Shared by every operation: node construction, kernel requests, samples, WGSL templates."""

@@ -1,0 +1,1 @@
+"""Elementwise operations, their definition and their fused kernels."""

@@ -1,0 +1,1 @@
+"""The expression language in which elementwise operations are written."""

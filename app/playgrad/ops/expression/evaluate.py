@@ -1,0 +1,195 @@
+"""Expressions evaluated by NumPy: plainly, or prepared for arrays whose shapes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from playgrad.dtypes import dtype
+from playgrad.graph.spec import TensorSpec
+from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf, argument_dtype, infer_dtype
+from playgrad.ops.expression.functions import FUNCTIONS, select
+
+Array = np.ndarray[Any, Any]
+
+
+def evaluate(expr: Expr, leaves: Sequence[Array], expected: str | None = None) -> Array:
+    """The value of ``expr``, with leaf i being ``leaves[i]`` (broadcast together)."""
+    names = [leaf.dtype.name for leaf in leaves]
+    with np.errstate(all="ignore"):
+        return np.asarray(_evaluate(expr, leaves, names, expected))
+
+
+def _evaluate(expr: Expr, leaves: Sequence[Array], names: list[str], expected: str | None) -> Any:
+    if isinstance(expr, Leaf):
+        return leaves[expr.index]
+    if isinstance(expr, Const):
+        return _constant(expr, names, expected)
+    if isinstance(expr, Cast):
+        return np.asarray(_evaluate(expr.arg, leaves, names, None)).astype(expr.to)
+    assert isinstance(expr, Call)
+    wanted = _argument_dtypes(expr, names, expected)
+    values = [
+        _evaluate(arg, leaves, names, name) for arg, name in zip(expr.args, wanted, strict=True)
+    ]
+    return FUNCTIONS[expr.function].numpy(*values)
+
+
+def _constant(expr: Const, names: Sequence[str], expected: str | None) -> Any:
+    return dtype(infer_dtype(expr, names, expected)).numpy.type(expr.value)
+
+
+def _argument_dtypes(expr: Call, names: Sequence[str], expected: str | None) -> list[str]:
+    """What each argument's untyped constants take for their dtype."""
+    function = FUNCTIONS[expr.function]
+    if function.result == "select":
+        common = argument_dtype(expr.args[1:], names, expected)
+        return ["bool", common, common]
+    common = argument_dtype(expr.args, names, expected if function.result != "bool" else None)
+    return [common] * len(expr.args)
+
+
+def full(array: Any, shape: tuple[int, ...], name: str) -> Array:
+    """``array`` at the full output shape, contiguous and of the declared dtype."""
+    if np.shape(array) == shape:
+        return np.asarray(array, dtype=name, order="C")
+    return np.asarray(np.broadcast_to(array, shape), dtype=name, order="C")
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Register ``result`` = ``function`` of the registers ``args``, written over register ``over``
+    (one of ``args``) unless that is None; afterwards nothing needs the registers ``dying``."""
+
+    function: Callable[..., Any]
+    args: tuple[int, ...]
+    result: int
+    over: int | None
+    dying: tuple[int, ...]
+
+
+def prepare(
+    exprs: Sequence[Expr], specs: Sequence[TensorSpec]
+) -> Callable[[Sequence[Array]], list[Array]]:
+    """A function that gives the values of ``exprs`` for leaves of ``specs`` (of known shapes).
+
+    The numbers are those of ``evaluate``. Equal parts are computed once, and temporaries are
+    written over once they are used up.
+    """
+    return _Preparation(exprs, specs).finish()
+
+
+class _Preparation:
+    """Gives every distinct part of the expressions a register, in the order of evaluation."""
+
+    def __init__(self, exprs: Sequence[Expr], specs: Sequence[TensorSpec]) -> None:
+        self.names = [spec.dtype for spec in specs]
+        self.shapes: list[tuple[int, ...]] = [spec.static_shape for spec in specs]
+        self.kinds = list(self.names)
+        self.initial: list[Any] = [None] * len(specs)  # constants at their registers
+        self.calls: list[tuple[Callable[..., Any], tuple[int, ...], int]] = []
+        self.known: dict[tuple[Expr, str | None], int] = {}
+        self.leaves = len(specs)
+        self.shape = np.broadcast_shapes(*self.shapes)
+        self.results = [self._register(expr, None) for expr in exprs]
+
+    def _register(self, expr: Expr, expected: str | None) -> int:
+        if isinstance(expr, Leaf):
+            return expr.index
+        key = expr, expected
+        if key not in self.known:
+            self.known[key] = self._new(expr, expected)
+        return self.known[key]
+
+    def _new(self, expr: Expr, expected: str | None) -> int:
+        if isinstance(expr, Const):
+            value = _constant(expr, self.names, expected)
+            return self._add((), value.dtype.name, value)
+        if isinstance(expr, Cast):
+            arg = self._register(expr.arg, None)
+            result = self._add(self.shapes[arg], expr.to)
+            self.calls.append((_caster(expr.to), (arg,), result))
+            return result
+        assert isinstance(expr, Call)
+        wanted = _argument_dtypes(expr, self.names, expected)
+        args = tuple(self._register(arg, name) for arg, name in zip(expr.args, wanted, strict=True))
+        shape = np.broadcast_shapes(*(self.shapes[arg] for arg in args))
+        result = self._add(shape, infer_dtype(expr, self.names, expected))
+        function = FUNCTIONS[expr.function].numpy
+        if expr.function == "div" and dtype(self.kinds[result]).floating:
+            function = np.divide  # which can write over an operand
+        self.calls.append((function, args, result))
+        return result
+
+    def _add(self, shape: tuple[int, ...], kind: str, value: Any = None) -> int:
+        self.shapes.append(shape)
+        self.kinds.append(kind)
+        self.initial.append(value)
+        return len(self.shapes) - 1
+
+    def finish(self) -> Callable[[Sequence[Array]], list[Array]]:
+        last = {arg: now for now, (_, args, _) in enumerate(self.calls) for arg in args}
+        made, kept = set[int](), set[int]()
+        for function, args, result in self.calls:
+            if isinstance(function, np.ufunc):
+                made.add(result)
+            else:
+                kept.update(args)  # its result may be one of them
+        steps = []
+        for now, (function, args, result) in enumerate(self.calls):
+            dying = tuple(
+                arg
+                for arg in dict.fromkeys(args)
+                if last[arg] == now and arg >= self.leaves and arg not in self.results
+            )
+            fitting = (
+                arg
+                for arg in dying
+                if isinstance(function, np.ufunc)
+                and self.shapes[result] != ()  # a single number is no array
+                and arg in made - kept
+                and (self.shapes[arg], self.kinds[arg]) == (self.shapes[result], self.kinds[result])
+            )
+            steps.append(_Step(function, args, result, next(fitting, None), dying))
+        return self._function(steps)
+
+    def _function(self, steps: Sequence[_Step]) -> Callable[[Sequence[Array]], list[Array]]:
+        """One line of Python a step: an interpreter of them would cost small arrays more."""
+        known: dict[str, Any] = {"full": full, "asarray": np.asarray, "shape": self.shape}
+        known |= {f"r{number}": value for number, value in enumerate(self.initial)}
+        text = ["def run(leaves):"]
+        if self.leaves:
+            text.append(f" {''.join(f'r{leaf}, ' for leaf in range(self.leaves))} = leaves")
+        for number, step in enumerate(steps):
+            known[f"f{number}"] = step.function
+            text.append(f" r{step.result} = {self._called(number, step)}")
+            free = [f"r{arg}" for arg in step.dying if self.initial[arg] is None]
+            if free:
+                text.append(f" del {', '.join(free)}")
+        text.append(f" return [{', '.join(map(self._returned, self.results))}]")
+        exec("\n".join(text), known)
+        run: Callable[[Sequence[Array]], list[Array]] = known["run"]
+        return run
+
+    def _called(self, number: int, step: _Step) -> str:
+        args = [f"r{arg}" for arg in step.args]
+        if step.function is select:
+            shapes = [self.shapes[register] for register in (*step.args, step.result)]
+            if shapes[0] == () and shapes[1] == shapes[2] == shapes[3]:
+                return f"{args[1]} if {args[0]} else {args[2]}"
+        if step.over is not None:
+            args.append(f"out=r{step.over}")
+        return f"f{number}({', '.join(args)})"
+
+    def _returned(self, result: int) -> str:
+        """A result as an array of the shape and dtype declared."""
+        if result < self.leaves or self.shapes[result] != self.shape:
+            return f"full(r{result}, shape, '{self.kinds[result]}')"
+        return f"r{result}" if self.shape else f"asarray(r{result}, '{self.kinds[result]}')"
+
+
+def _caster(to: str) -> Callable[[Any], Any]:
+    return lambda value: np.asarray(value).astype(to)

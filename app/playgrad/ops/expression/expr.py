@@ -1,0 +1,226 @@
+"""A small expression language for elementwise operations.
+
+An elementwise op is written once, as a Python function over ``Expr`` values. From the expression
+NumPy evaluates the reference and WGSL text is rendered for the GPU, alone or fused with others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playgrad.dtypes import dtype
+from playgrad.errors import DTypeError
+from playgrad.ops.expression.functions import FUNCTIONS
+
+Number = float | int | bool
+
+
+@dataclass(frozen=True)
+class Expr:
+    """A node of an expression; build them with operators and the functions below."""
+
+    def __add__(self, other: Operand) -> Expr:
+        return call("add", self, other)
+
+    def __radd__(self, other: Operand) -> Expr:
+        return call("add", other, self)
+
+    def __sub__(self, other: Operand) -> Expr:
+        return call("sub", self, other)
+
+    def __rsub__(self, other: Operand) -> Expr:
+        return call("sub", other, self)
+
+    def __mul__(self, other: Operand) -> Expr:
+        return call("mul", self, other)
+
+    def __rmul__(self, other: Operand) -> Expr:
+        return call("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Expr:
+        return call("div", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Expr:
+        return call("div", other, self)
+
+    def __neg__(self) -> Expr:
+        return call("neg", self)
+
+    def __lt__(self, other: Operand) -> Expr:
+        return call("lt", self, other)
+
+    def __le__(self, other: Operand) -> Expr:
+        return call("le", self, other)
+
+    def __gt__(self, other: Operand) -> Expr:
+        return call("gt", self, other)
+
+    def __ge__(self, other: Operand) -> Expr:
+        return call("ge", self, other)
+
+
+@dataclass(frozen=True)
+class Leaf(Expr):
+    """Input number ``index`` of the operation."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Const(Expr):
+    """A number. Without a dtype it takes that of what it is combined with, as in NumPy."""
+
+    value: Number
+    dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Call(Expr):
+    """A function of ``FUNCTIONS`` applied to arguments."""
+
+    function: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Cast(Expr):
+    """``arg`` converted to another element type."""
+
+    to: str
+    arg: Expr
+
+
+Operand = Expr | Number
+
+
+def as_expr(value: Operand) -> Expr:
+    return value if isinstance(value, Expr) else Const(value)
+
+
+def call(function: str, *args: Operand) -> Expr:
+    return Call(function, tuple(as_expr(arg) for arg in args))
+
+
+def infer_dtype(expr: Expr, leaves: Sequence[str], _expected: str | None = None) -> str:
+    """The dtype of ``expr`` when leaf i has dtype ``leaves[i]``.
+
+    Raises:
+        DTypeError: arguments of one function differ, or are of a kind it does not take.
+    """
+    if isinstance(expr, Leaf):
+        return leaves[expr.index]
+    if isinstance(expr, Const):
+        return expr.dtype or _expected or ("bool" if isinstance(expr.value, bool) else "float32")
+    if isinstance(expr, Cast):
+        infer_dtype(expr.arg, leaves)
+        return expr.to
+    assert isinstance(expr, Call)
+    function = FUNCTIONS[expr.function]
+    args = expr.args
+    if function.result == "select":
+        condition = infer_dtype(args[0], leaves, "bool")
+        if condition != "bool":
+            raise DTypeError(f"the condition must be bool, not {condition}.")
+        args = args[1:]
+    common = argument_dtype(args, leaves, _expected if function.result != "bool" else None)
+    kind = dtype(common).numpy.kind.replace("u", "i")
+    if kind not in function.domain:
+        raise DTypeError(f"{expr.function} does not take {common} values.")
+    return "bool" if function.result == "bool" else common
+
+
+def argument_dtype(args: Sequence[Expr], leaves: Sequence[str], expected: str | None) -> str:
+    """The one dtype that all ``args`` have; untyped constants follow the others."""
+    typed = [arg for arg in args if not is_weak(arg)]
+    names = {infer_dtype(arg, leaves, expected) for arg in typed}
+    if len(names) > 1:
+        raise DTypeError(
+            f"element types differ: {' and '.join(sorted(names))}.",
+            hint="Convert one of them with cast().",
+        )
+    if names:
+        return names.pop()
+    return expected or infer_dtype(args[0], leaves, expected)
+
+
+def is_weak(expr: Expr) -> bool:
+    """Whether the dtype of ``expr`` is open because it is made of untyped constants only."""
+    if isinstance(expr, Const):
+        return expr.dtype is None
+    if isinstance(expr, Call):
+        result = FUNCTIONS[expr.function].result
+        decisive = expr.args[1:] if result == "select" else expr.args
+        return result != "bool" and all(is_weak(arg) for arg in decisive)
+    return False
+
+
+def substitute(expr: Expr, replacement: Sequence[Expr]) -> Expr:
+    """``expr`` with leaf i replaced by ``replacement[i]``."""
+    if isinstance(expr, Leaf):
+        return replacement[expr.index]
+    if isinstance(expr, Cast):
+        return Cast(expr.to, substitute(expr.arg, replacement))
+    if isinstance(expr, Call):
+        return Call(expr.function, tuple(substitute(arg, replacement) for arg in expr.args))
+    return expr
+
+
+def count(expr: Expr) -> int:
+    """Number of function applications in ``expr``."""
+    if isinstance(expr, Call):
+        return 1 + sum(count(arg) for arg in expr.args)
+    return count(expr.arg) if isinstance(expr, Cast) else 0
+
+
+def to_json(expr: Expr) -> list[Any]:
+    """``expr`` as nested lists."""
+    if isinstance(expr, Leaf):
+        return ["leaf", expr.index]
+    if isinstance(expr, Const):
+        return ["const", expr.value, expr.dtype]
+    if isinstance(expr, Cast):
+        return ["cast", expr.to, to_json(expr.arg)]
+    assert isinstance(expr, Call)
+    return [expr.function, *(to_json(arg) for arg in expr.args)]
+
+
+def from_json(data: Sequence[Any]) -> Expr:
+    """The expression that ``to_json`` wrote."""
+    head, *rest = data
+    if head == "leaf":
+        return Leaf(rest[0])
+    if head == "const":
+        return Const(rest[0], rest[1])
+    if head == "cast":
+        return Cast(rest[0], from_json(rest[1]))
+    return Call(head, tuple(from_json(arg) for arg in rest))
+
+
+def exp(x: Operand) -> Expr:
+    return call("exp", x)
+
+
+def log(x: Operand) -> Expr:
+    return call("log", x)
+
+
+def sqrt(x: Operand) -> Expr:
+    return call("sqrt", x)
+
+
+def tanh(x: Operand) -> Expr:
+    return call("tanh", x)
+
+
+def absolute(x: Operand) -> Expr:
+    return call("abs", x)
+
+
+def isfinite(x: Operand) -> Expr:
+    return call("isfinite", x)
+
+
+def where(condition: Operand, a: Operand, b: Operand) -> Expr:
+    return call("select", condition, a, b)

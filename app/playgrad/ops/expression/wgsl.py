@@ -1,0 +1,133 @@
+"""Renders expressions as WGSL, and the code around them that elementwise kernels share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from playgrad.dtypes import dtype
+from playgrad.errors import UnsupportedOpError
+from playgrad.graph.spec import TensorSpec
+from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf, infer_dtype, is_weak
+from playgrad.ops.expression.functions import FUNCTIONS, WGSL_HELPERS
+
+_HELPER = re.compile(r"\bpg_\w+")
+
+
+def literal(value: float | int | bool, name: str) -> str:
+    """A number as WGSL writes it for element type ``name``."""
+    if name == "bool":
+        return "true" if value else "false"
+    if name == "float32":
+        if value != value:
+            return "bitcast<f32>(pg_nan)"
+        if value in (float("inf"), float("-inf")):
+            return "bitcast<f32>(pg_inf)" if value > 0 else "bitcast<f32>(pg_minus_inf)"
+        return f"f32({float(value)!r})"
+    return f"{dtype(name).wgsl}({int(value)})"
+
+
+def render(
+    expr: Expr, leaves: Sequence[str], names: Sequence[str], expected: str | None = None
+) -> str:
+    """``expr`` as WGSL text; leaf i has the text ``leaves[i]`` and the dtype ``names[i]``."""
+    return _rendered(expr, leaves, names, expected)[0]
+
+
+def _rendered(
+    expr: Expr, leaves: Sequence[str], names: Sequence[str], expected: str | None
+) -> tuple[str, str]:
+    """Text and dtype of ``expr``, whose dtypes are known to fit."""
+    if isinstance(expr, Leaf):
+        return leaves[expr.index], names[expr.index]
+    if isinstance(expr, Const):
+        kind = infer_dtype(expr, names, expected)
+        return literal(expr.value, kind), kind
+    if isinstance(expr, Cast):
+        return _cast(*_rendered(expr.arg, leaves, names, None), expr.to), expr.to
+    assert isinstance(expr, Call)
+    function = FUNCTIONS[expr.function]
+    args = expr.args
+    texts: list[str] = []
+    if function.result == "select":
+        texts.append(_rendered(args[0], leaves, names, "bool")[0])
+        args = args[1:]
+    elif function.result == "bool":
+        expected = None
+    # Untyped constants follow the others.
+    typed = [None if is_weak(arg) else _rendered(arg, leaves, names, expected) for arg in args]
+    kinds = (each[1] for each in typed if each is not None)
+    common = next(kinds, None) or expected or infer_dtype(args[0], names)
+    for arg, each in zip(args, typed, strict=True):
+        texts.append((each or _rendered(arg, leaves, names, common))[0])
+    return function.wgsl(*texts), "bool" if function.result == "bool" else common
+
+
+def _cast(text: str, source: str, target: str) -> str:
+    wgsl = dtype(target).wgsl
+    if wgsl is None:
+        raise UnsupportedOpError(f"no GPU has {target} values.", hint="Use float32.")
+    if source == target:
+        return text
+    if target == "uint8":
+        return f"(u32({text}) & 0xffu)"
+    if target == "bool":
+        return f"({text} != {literal(0, source)})"
+    return f"{wgsl}({text})"
+
+
+def helpers(code: str) -> str:
+    """The declarations of ``WGSL_HELPERS`` that ``code`` needs, in the order of their table."""
+    needed: set[str] = set()
+    pending = [code]
+    while pending:
+        text = pending.pop()
+        for name in WGSL_HELPERS.keys() & set(_HELPER.findall(text)) - needed:
+            needed.add(name)
+            pending.append(WGSL_HELPERS[name])
+    return "\n".join(text for name, text in WGSL_HELPERS.items() if name in needed)
+
+
+def load(name: str, spec: TensorSpec, index: str) -> str:
+    """The element of buffer ``name`` at ``index`` as a value of its dtype."""
+    if spec.dtype == "uint8":
+        return f"(({name}[({index}) >> 2u] >> ((({index}) & 3u) * 8u)) & 0xffu)"
+    if spec.dtype == "bool":
+        return f"({name}[{index}] != 0u)"
+    return f"{name}[{index}]"
+
+
+def stored(value: str, name: str) -> str:
+    """``value`` of dtype ``name`` as a buffer element."""
+    return f"u32({value})" if name == "bool" else value
+
+
+def broadcast_index(index: str, source: tuple[int, ...], target: tuple[int, ...]) -> str:
+    """Where the element of ``source`` lies that broadcasting puts at flat ``index`` of ``target``.
+
+    Runs of dimensions that behave alike are treated as one, which leaves the common cases
+    (same shape, scalar, row, column) with one operation or none.
+    """
+    padded = (1,) * (len(target) - len(source)) + source
+    runs: list[tuple[int, bool]] = []  # size in target, whether source varies over it
+    for size, own in zip(target, padded, strict=True):
+        if size == 1:
+            continue
+        varies = own == size
+        if runs and runs[-1][1] == varies:
+            runs[-1] = (runs[-1][0] * size, varies)
+        else:
+            runs.append((size, varies))
+    if not any(varies for _, varies in runs):
+        return "0u"
+    terms: list[str] = []
+    inner = own_stride = 1
+    for position, (size, varies) in reversed(list(enumerate(runs))):
+        if varies:
+            term = index if inner == 1 else f"({index} / {inner}u)"
+            if position > 0:
+                term = f"({term} % {size}u)"
+            terms.append(term if own_stride == 1 else f"{term} * {own_stride}u")
+            own_stride *= size
+        inner *= size
+    return terms[0] if len(terms) == 1 else f"({' + '.join(terms)})"

@@ -1,0 +1,139 @@
+"""Lowering of operations that move elements: transpose, slice, pad, concat, one_hot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from playgrad.ops.core.kernel import (
+    KernelCall,
+    KernelRequest,
+    Lowering,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.lowering.invocations import (
+    item_kernel,
+    mixed_radix,
+    number_type,
+    strides_of,
+)
+
+
+def lower_transpose(request: KernelRequest) -> Lowering:
+    """attrs `perm`: axis i of the output is axis perm[i] of the input."""
+    strides = strides_of(request.inputs[0].static_shape)
+    sizes = request.outputs[0].static_shape
+    source = mixed_radix("index", sizes, [strides[axis] for axis in request.attrs["perm"]])
+    return Lowering((_copy(request, 0, sizes, source, "index"),))
+
+
+def lower_slice(request: KernelRequest) -> Lowering:
+    """attrs `begin` and, optionally, `strides` (positive), one for each axis.
+
+    How many elements are taken is the output's shape.
+    """
+    strides = strides_of(request.inputs[0].static_shape)
+    begin = request.attrs["begin"]
+    steps = request.attrs.get("strides") or [1] * len(begin)
+    sizes = request.outputs[0].static_shape
+    source = mixed_radix(
+        "index",
+        sizes,
+        [stride * step for stride, step in zip(strides, steps, strict=True)],
+        offset=sum(start * stride for start, stride in zip(begin, strides, strict=True)),
+    )
+    return Lowering((_copy(request, 0, sizes, source, "index"),))
+
+
+def lower_concat(request: KernelRequest) -> Lowering:
+    """attrs `axis`: the inputs one after another along it; one dispatch for each input."""
+    output = request.outputs[0].static_shape
+    axis = request.attrs["axis"] % len(output)
+    strides = strides_of(output)
+    calls = []
+    position = 0
+    for number, spec in enumerate(request.inputs):
+        sizes = spec.static_shape
+        target = mixed_radix("index", sizes, strides, offset=position * strides[axis])
+        if spec.size:
+            calls.append(_copy(request, number, sizes, "index", target))
+        position += sizes[axis]
+    return Lowering(tuple(calls))
+
+
+def _copy(
+    request: KernelRequest, number: int, sizes: Sequence[int], source: str, target: str
+) -> KernelCall:
+    """Element `index` of a tensor of shape `sizes`: result[target] = input[source]."""
+    items = 1
+    for size in sizes:
+        items *= size
+    number_type(request.inputs[number], "moving elements")
+    return item_kernel(
+        request,
+        "strided_copy.wgsl",
+        items,
+        (
+            input_binding("source", number, request.inputs[number]),
+            output_binding("result", 0, request.outputs[0]),
+        ),
+        {"source": source, "target": target},
+        SOURCE=source,
+        TARGET=target,
+    )
+
+
+def lower_pad(request: KernelRequest) -> Lowering:
+    """attrs `padding` [[before, after], ...] for each axis, and `value` (default 0)."""
+    source, output = request.inputs[0].static_shape, request.outputs[0].static_shape
+    strides, digits = strides_of(source), strides_of(output)
+    inside, terms = [], []
+    for axis, (before, after) in enumerate(request.attrs["padding"]):
+        digit = f"index / {digits[axis]}u % {output[axis]}u"
+        if before or after:
+            # A digit before the input wraps around to a large one.
+            inside.append(f"{digit} - {before}u < {source[axis]}u")
+        terms.append(f"({digit} - {before}u) * {strides[axis]}u")
+    number = number_type(request.inputs[0], "pad")
+    call = item_kernel(
+        request,
+        "pad.wgsl",
+        request.outputs[0].size,
+        (
+            input_binding("source", 0, request.inputs[0]),
+            output_binding("result", 0, request.outputs[0]),
+        ),
+        {"padding": [list(pair) for pair in request.attrs["padding"]], "shape": list(source)},
+        INSIDE=" && ".join(inside) or "true",
+        SOURCE=" + ".join(terms) or "index",
+        FILL=_number(request.attrs.get("value", 0), number),
+    )
+    return Lowering((call,))
+
+
+def lower_one_hot(request: KernelRequest) -> Lowering:
+    """Input int32 indices; the output has one more axis, the last, of attrs `depth`.
+
+    attrs `on_value` (default 1) and `off_value` (default 0); an index that is no class gives a row
+    of `off_value`.
+    """
+    depth = request.outputs[0].static_shape[-1]
+    number = number_type(request.outputs[0], "one_hot")
+    call = item_kernel(
+        request,
+        "one_hot.wgsl",
+        request.outputs[0].size,
+        (
+            input_binding("indices", 0, request.inputs[0]),
+            output_binding("result", 0, request.outputs[0]),
+        ),
+        {"depth": depth},
+        DEPTH=depth,
+        ON=_number(request.attrs.get("on_value", 1), number),
+        OFF=_number(request.attrs.get("off_value", 0), number),
+    )
+    return Lowering((call,))
+
+
+def _number(value: float, number: str) -> str:
+    return f"f32({float(value)!r})" if number == "f32" else f"{number}({int(value)})"

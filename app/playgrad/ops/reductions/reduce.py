@@ -1,0 +1,261 @@
+"""Sums, means, maxima and minima along axes, and the position of the maximum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import DTypeError, ShapeError, shape_text
+from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.spec import Shape, TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.arrays.broadcast import broadcast_like, is_static
+from playgrad.ops.arrays.fill import size
+from playgrad.ops.arrays.shape import expand_dims, identity
+from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, normalize_axis, sorted_axes
+from playgrad.ops.core.samples import distinct, floats, integers
+from playgrad.ops.elementwise.definitions import cast, equal
+from playgrad.ops.lowering.reduce import (
+    lower_argmax,
+    lower_reduce_max,
+    lower_reduce_mean,
+    lower_reduce_min,
+    lower_reduce_sum,
+)
+
+Axis = int | Sequence[int] | None
+
+
+def reduce_sum(
+    x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Sum of ``x`` along ``axis`` (one, several, or all where None)."""
+    return _reduce(_SUM, x, axis, keepdims, name)
+
+
+def reduce_mean(
+    x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Mean of ``x``, of a floating dtype, along ``axis``."""
+    return _reduce(_MEAN, x, axis, keepdims, name)
+
+
+def reduce_max(
+    x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Largest element along ``axis``; equal maxima share the gradient."""
+    return _reduce(_MAX, x, axis, keepdims, name)
+
+
+def reduce_min(
+    x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Smallest element along ``axis``; equal minima share the gradient."""
+    return _reduce(_MIN, x, axis, keepdims, name)
+
+
+def argmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
+    """Position of the largest element along ``axis``, the first of several: int32."""
+    tensor = as_tensor(x)
+    attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
+    return add_node(_ARGMAX, [tensor], attrs, name=name).output
+
+
+def _reduce(op: OpDef, x: Any, axis: Axis, keepdims: bool, name: str | None) -> Tensor:
+    tensor = as_tensor(x)
+    rank = tensor.spec.rank
+    axes = sorted_axes(range(rank) if axis is None else axis, rank)
+    if not axes:
+        return identity(tensor, name=name)
+    return add_node(op, [tensor], {"axes": axes, "keepdims": bool(keepdims)}, name=name).output
+
+
+def reduced_shape(shape: Shape, axes: Sequence[int], keepdims: bool) -> Shape:
+    """What is left of ``shape`` when ``axes`` are reduced."""
+    if keepdims:
+        return tuple(1 if axis in axes else dim for axis, dim in enumerate(shape))
+    return tuple(dim for axis, dim in enumerate(shape) if axis not in axes)
+
+
+def _infer(*dtypes: str, may_be_empty: bool) -> Callable[..., list[TensorSpec]]:
+    def infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+        x, axes = inputs[0], list(attrs["axes"])
+        expect_dtype(x, "what is reduced", *dtypes)
+        _expect_axes(x, axes)
+        empty = any(x.shape[axis] == 0 for axis in axes)
+        if empty and not may_be_empty:
+            raise ShapeError(f"there is nothing to reduce in a tensor of shape {_text(x)}.")
+        return [TensorSpec(reduced_shape(x.shape, axes, attrs["keepdims"]), x.dtype)]
+
+    return infer
+
+
+def _expect_axes(x: TensorSpec, axes: Sequence[int]) -> None:
+    for axis in axes:
+        if not 0 <= axis < x.rank:
+            raise ShapeError(f"axis {axis} does not exist in a tensor of shape {_text(x)}.")
+    if len(set(axes)) != len(axes) or not axes:
+        raise ShapeError(f"the axes to reduce, {list(axes)}, must be distinct and at least one.")
+
+
+def _text(x: TensorSpec) -> str:
+    return shape_text(x.shape)
+
+
+def _reference(function: Callable[..., Any]) -> Callable[..., list[Array]]:
+    def reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+        result = function(inputs[0], axis=tuple(attrs["axes"]), keepdims=attrs["keepdims"])
+        return [np.asarray(result, dtype=inputs[0].dtype)]
+
+    return reference
+
+
+def _mean(x: Array, **over: Any) -> Any:
+    """``np.mean``, which is slower for small arrays."""
+    total = np.add.reduce(x, **over)
+    return np.divide(total, total.dtype.type(x.size // total.size))
+
+
+def _spread(node: Node, value: Tensor) -> Tensor:
+    """``value``, of the reduced shape, with its axes back (of size 1)."""
+    return value if node.attrs["keepdims"] else expand_dims(value, node.attrs["axes"])
+
+
+def _sum_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    assert grads[0] is not None
+    return [broadcast_like(_spread(node, grads[0]), node.inputs[0])]
+
+
+def _mean_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    assert grads[0] is not None
+    x, axes = node.inputs[0], node.attrs["axes"]
+    if is_static(tuple(x.shape[axis] for axis in axes)):
+        count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
+        share = grads[0] * (1.0 / count)
+    else:
+        # The constant that it becomes is that of a known size, to the bit.
+        share = grads[0] * (1.0 / cast(size(x, axes), x.dtype))
+    return [broadcast_like(_spread(node, share), x)]
+
+
+def _extreme_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    assert grads[0] is not None
+    x, axes = node.inputs[0], node.attrs["axes"]
+    chosen = cast(equal(x, _spread(node, node.outputs[0])), x.dtype)
+    share = _spread(node, grads[0]) / reduce_sum(chosen, axes, keepdims=True)
+    return [share * chosen]
+
+
+def _attrs(*axes: int, keepdims: bool = False) -> dict[str, Any]:
+    return {"axes": list(axes), "keepdims": keepdims}
+
+
+def _samples(make: Callable[..., Array]) -> tuple[Sample, ...]:
+    return (
+        Sample((make(7, 5),), _attrs(0)),
+        Sample((make(7, 5),), _attrs(1)),
+        Sample((make(3, 4, 5),), _attrs(0, 2)),
+        Sample((make(3, 4, 5),), _attrs(1, keepdims=True)),
+        Sample((make(11),), _attrs(0)),
+        Sample((make(2, 3, 4),), _attrs(0, 1, 2)),
+        Sample((make(300, 3),), _attrs(0)),
+        Sample((make(3, 300),), _attrs(1, keepdims=True)),
+        Sample((make(1, 1),), _attrs(0)),
+    )
+
+
+_BAD_AXES = (
+    InvalidSample((floats(2, 3),), _attrs(2), ShapeError, "axis 2 does not exist"),
+    InvalidSample((floats(2, 3),), _attrs(1, 1), ShapeError, "must be distinct"),
+)
+_EMPTY = InvalidSample((floats(0, 3),), _attrs(0), ShapeError, "nothing to reduce")
+_BYTES = np.arange(6, dtype=np.uint8)
+
+_SUM = register(
+    OpDef(
+        name="reduce_sum",
+        infer=_infer("float32", "float64", "int32", "uint32", may_be_empty=True),
+        reference=_reference(np.add.reduce),
+        gradient=_sum_gradient,
+        lower=lower_reduce_sum,
+        samples=(*_samples(floats), Sample((integers(4, 6),), _attrs(1))),
+        invalid=(
+            *_BAD_AXES,
+            InvalidSample((_BYTES,), _attrs(0), DTypeError, "not uint8"),
+        ),
+    )
+)
+_MEAN = register(
+    OpDef(
+        name="reduce_mean",
+        infer=_infer("float32", "float64", may_be_empty=False),
+        reference=_reference(_mean),
+        gradient=_mean_gradient,
+        lower=lower_reduce_mean,
+        epilogue=True,
+        samples=_samples(floats),
+        invalid=(
+            *_BAD_AXES,
+            _EMPTY,
+            InvalidSample((integers(3),), _attrs(0), DTypeError, "not int32"),
+        ),
+    )
+)
+_MAX = register(
+    OpDef(
+        name="reduce_max",
+        infer=_infer("float32", "float64", "int32", "uint32", may_be_empty=False),
+        reference=_reference(np.maximum.reduce),
+        gradient=_extreme_gradient,
+        lower=lower_reduce_max,
+        samples=(*_samples(distinct), Sample((integers(4, 6),), _attrs(1))),
+        invalid=(*_BAD_AXES, _EMPTY),
+    )
+)
+_MIN = register(
+    OpDef(
+        name="reduce_min",
+        infer=_infer("float32", "float64", "int32", "uint32", may_be_empty=False),
+        reference=_reference(np.minimum.reduce),
+        gradient=_extreme_gradient,
+        lower=lower_reduce_min,
+        samples=(*_samples(distinct), Sample((integers(4, 6),), _attrs(1))),
+        invalid=(*_BAD_AXES, _EMPTY),
+    )
+)
+
+
+def _infer_argmax(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    x, axis = inputs[0], attrs["axis"]
+    expect_dtype(x, "what argmax searches", "float32", "float64", "int32", "uint32")
+    _expect_axes(x, [axis])
+    if x.shape[axis] == 0:
+        raise ShapeError(f"there is no maximum in a tensor of shape {_text(x)}.")
+    return [TensorSpec(reduced_shape(x.shape, [axis], False), "int32")]
+
+
+_TIES = np.array([[1, 3, 3], [2, 2, 2]], np.float32)
+_ARGMAX = register(
+    OpDef(
+        name="argmax",
+        infer=_infer_argmax,
+        reference=lambda inputs, attrs: [
+            np.asarray(np.argmax(inputs[0], axis=attrs["axis"]), dtype=np.int32)
+        ],
+        lower=lower_argmax,
+        blocks_gradient=True,
+        samples=(
+            Sample((floats(7, 10),), {"axis": 1}),
+            Sample((floats(7, 10),), {"axis": 0}),
+            Sample((floats(3, 4, 5),), {"axis": 1}),
+            Sample((_TIES,), {"axis": 1}),
+            Sample((floats(9),), {"axis": 0}),
+        ),
+        invalid=(
+            InvalidSample((floats(3),), {"axis": 1}, ShapeError, "axis 1 does not exist"),
+            InvalidSample((floats(3, 0),), {"axis": 1}, ShapeError, "no maximum"),
+        ),
+    )
+)

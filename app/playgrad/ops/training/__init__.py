@@ -1,0 +1,1 @@
+"""Operations of a training step: optimizer updates, batch order, history, replica marks."""

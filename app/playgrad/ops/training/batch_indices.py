@@ -1,0 +1,79 @@
+"""The order of training examples: which of them the batch of a step is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from playgrad.errors import ShapeError
+from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.core.build import add_node, as_tensor
+from playgrad.ops.lowering.random import lower_batch_indices
+from playgrad.ops.random import counter_random
+from playgrad.ops.random.random_inputs import expect_step, seed_of, step_of, step_sample
+
+
+def batch_indices(
+    step: Any, count: int, batch: int, shuffle: bool = True, seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The examples of training step ``step``: int32 (batch,) in [0, count), each once an epoch.
+
+    Args:
+        step: uint32 scalar.
+        shuffle: each epoch has an order of its own; else examples come as they are.
+    """
+    tensor = as_tensor(step)
+    graph = tensor.graph
+    attrs = {
+        "count": int(count),
+        "batch": int(batch),
+        "shuffle": bool(shuffle),
+        "seed": graph.next_random_seed(seed),
+    }
+    return add_node(_BATCH_INDICES, [step_of(graph, tensor)], attrs, name=name).output
+
+
+def _infer_batch(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    expect_step(inputs[0])
+    if attrs["count"] < 1 or attrs["batch"] < 1:
+        raise ShapeError(
+            f"batches of {attrs['batch']} out of {attrs['count']} examples are not possible."
+        )
+    return [TensorSpec((attrs["batch"],), "int32")]
+
+
+def _batch_indices(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    return [
+        counter_random.batch_indices(
+            seed_of(attrs), int(inputs[0]), attrs["count"], attrs["batch"], attrs["shuffle"]
+        )
+    ]
+
+
+def _batch_attrs(count: int, batch: int, shuffle: bool) -> dict[str, Any]:
+    return {"count": count, "batch": batch, "shuffle": shuffle, "seed": [3, 4]}
+
+
+_BATCH_INDICES = register(
+    OpDef(
+        name="batch_indices",
+        infer=_infer_batch,
+        reference=_batch_indices,
+        lower=lower_batch_indices,
+        blocks_gradient=True,
+        samples=(
+            Sample((step_sample(0),), _batch_attrs(60000, 64, True)),
+            Sample((step_sample(7),), _batch_attrs(100, 32, True)),
+            Sample((step_sample(7),), _batch_attrs(100, 32, False)),
+            Sample((step_sample(5),), _batch_attrs(1, 3, True)),
+        ),
+        invalid=(
+            InvalidSample(
+                (step_sample(),), _batch_attrs(0, 4, True), ShapeError, "out of 0 examples"
+            ),
+        ),
+    )
+)

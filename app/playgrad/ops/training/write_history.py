@@ -1,0 +1,128 @@
+"""Writes numbers of a training step into a history that stays on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import DTypeError, KernelError, ShapeError, shape_text
+from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.core.build import as_tensor, expect_dtype, expect_floating
+from playgrad.ops.core.kernel import (
+    KernelCall,
+    KernelRequest,
+    Lowering,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.core.samples import floats
+from playgrad.ops.core.templates import render
+
+MAX_VALUES = 6
+"""A kernel may bind 8 buffers: the history, the position and so many values."""
+
+
+def record(
+    history: Tensor, position: Any, values: Sequence[Any], name: str | None = None
+) -> Tensor:
+    """Write ``values`` into row ``position % capacity`` of ``history``.
+
+    Args:
+        history: floating variable of shape (capacity, k).
+        position: uint32 scalar.
+        values: k scalars of its dtype, at most 6.
+
+    Returns:
+        The new history.
+    """
+    inputs = [history, as_tensor(position, history.graph, "uint32")]
+    inputs += [as_tensor(value, history.graph, history.dtype) for value in values]
+    return history.graph.add(
+        _RECORD,
+        inputs,
+        {"variables": [history.node.name]},
+        name=name,
+        phase="update",
+        device=history.node.device,
+    ).output
+
+
+def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    history, position, *values = inputs
+    expect_floating(history, "a history")
+    expect_dtype(position, "the position in a history", "uint32")
+    if history.rank != 2 or history.shape[0] == 0 or history.shape[1] != len(values):
+        raise ShapeError(
+            f"a history of {len(values)} values needs the shape (capacity, {len(values)}), "
+            f"not {shape_text(history.shape)}."
+        )
+    if len(values) > MAX_VALUES:
+        raise ShapeError(f"a history takes at most {MAX_VALUES} values, not {len(values)}.")
+    for value in (position, *values):
+        if value.shape != ():
+            raise ShapeError(f"what is recorded must be scalars, not {shape_text(value.shape)}.")
+    for value in values:
+        expect_dtype(value, "what is recorded", history.dtype)
+    return [history]
+
+
+def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    history, position, *values = inputs
+    result = history.copy()
+    result[int(position) % len(history)] = values
+    return [result]
+
+
+def _lower(request: KernelRequest) -> Lowering:
+    if request.aliases.get(0) != 0:
+        raise KernelError("record writes in place: the history must share its output's storage.")
+    capacity, width = request.outputs[0].static_shape
+    stores = "\n".join(f"  history[row + {i}u] = value{i}[0];" for i in range(width))
+    code = render("record.wgsl", CAPACITY=capacity, WIDTH=width, STORES=stores)
+    bindings = (
+        output_binding("history", 0, request.outputs[0]),
+        input_binding("position", 1, request.inputs[1]),
+        *(input_binding(f"value{i}", 2 + i, value) for i, value in enumerate(request.inputs[2:])),
+    )
+    params = {"capacity": capacity, "width": width}
+    return Lowering((KernelCall("record", params, code, bindings, (1, 1, 1)),))
+
+
+def _scalar(value: float, kind: str = "float32") -> Array:
+    return np.asarray(value, kind)
+
+
+_ATTRS = {"variables": ["history"]}
+_RECORD = register(
+    OpDef(
+        name="record",
+        infer=_infer,
+        reference=_reference,
+        lower=_lower,
+        writes=True,
+        blocks_gradient=True,
+        samples=(
+            Sample((floats(5, 2), _scalar(3, "uint32"), _scalar(0.5), _scalar(-2)), _ATTRS),
+            Sample((floats(5, 1), _scalar(12, "uint32"), _scalar(0.5)), _ATTRS),
+            Sample((floats(3, 6), _scalar(1, "uint32"), *(_scalar(i) for i in range(6))), _ATTRS),
+        ),
+        invalid=(
+            InvalidSample(
+                (floats(5, 2), _scalar(3, "uint32"), _scalar(1)),
+                _ATTRS,
+                ShapeError,
+                "a history of 1 values needs the shape (capacity, 1), not (5, 2)",
+            ),
+            InvalidSample(
+                (floats(5, 1), _scalar(3, "uint32"), floats(2)), _ATTRS, ShapeError, "scalars"
+            ),
+            InvalidSample(
+                (floats(5, 1), _scalar(3, "int32"), _scalar(1)), _ATTRS, DTypeError, "uint32"
+            ),
+        ),
+    )
+)

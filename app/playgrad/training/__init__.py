@@ -1,0 +1,1 @@
+"""Training: data on the device, step graphs, the chunk loop, callbacks and evaluation."""

@@ -1,0 +1,154 @@
+"""Runs steps in chunks short enough that whoever watches is answered soon."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playgrad.errors import DTypeError
+from playgrad.optim import Optimizer, checked_rate
+from playgrad.runtime.hooks import get_hooks
+from playgrad.runtime.options import get_options
+from playgrad.runtime.session import RepeatResult, Session
+from playgrad.runtime.trace import Trace
+
+CHUNK_SECONDS = 0.08
+"""What a chunk of steps is to take at most; requests are looked at between chunks."""
+_GROWTH = 4
+_IDLE_SECONDS = 0.05
+
+
+class Watch:
+    """Answers requests between chunks: pause, resume, step, stop, change the learning rate."""
+
+    def __init__(self, session: Session, optimizer: Optimizer | None) -> None:
+        self.session = session
+        self.optimizer = optimizer
+        self.hooks = get_hooks()
+        self.paused = False
+        self.steps_allowed = 0
+        self.seconds_paused = 0.0
+        if optimizer is not None and get_options().start_paused:
+            self._pause(True)
+
+    @contextmanager
+    def over_session(self) -> Iterator[None]:
+        """Let the session look for a stop between steps on the device, too."""
+        before = self.session.stop_check
+        self.session.stop_check = self.hooks.stopped
+        try:
+            yield
+        finally:
+            self.session.stop_check = before
+
+    def attend(self) -> None:
+        """Answer what has arrived; while paused, wait here.
+
+        Raises:
+            KeyboardInterrupt: a stop was asked for.
+        """
+        started = time.perf_counter()
+        while True:
+            for request in self.hooks.poll():
+                self._answer(request)
+            if self.hooks.stopped():
+                raise KeyboardInterrupt("training was stopped")
+            if not self.paused or self.steps_allowed:
+                break
+            self.hooks.wait(_IDLE_SECONDS)
+            self.seconds_paused += time.perf_counter() - started
+            started = time.perf_counter()
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        kind = request.get("kind")
+        if kind == "pause":
+            self._pause(True)
+        elif kind == "resume":
+            self._pause(False)
+        elif kind == "step":
+            self._pause(True)
+            self.steps_allowed += 1
+        elif kind == "set_learning_rate":
+            self._set_learning_rate(request.get("value"))
+        else:
+            self.hooks.serve(request)
+
+    def _pause(self, paused: bool) -> None:
+        if not paused:
+            self.steps_allowed = 0
+        if paused != self.paused:
+            self.paused = paused
+            self.hooks.emit({"kind": "status", "state": "paused" if paused else "running"})
+
+    def _set_learning_rate(self, value: Any) -> None:
+        if self.optimizer is None:
+            return
+        try:
+            self.session.assign({self.optimizer.learning_rate: checked_rate(value)})
+        except (ValueError, DTypeError) as error:
+            self.hooks.emit({"kind": "stderr", "text": f"{error}\n"})
+
+    def allowance(self, wanted: int) -> int:
+        """How many of ``wanted`` steps may be run now: one at a time while paused."""
+        return min(wanted, 1) if self.steps_allowed else wanted
+
+    def used(self, steps: int) -> None:
+        """Note that ``steps`` of training were run."""
+        self.steps_allowed = max(0, self.steps_allowed - steps)
+
+
+class ChunkSizer:
+    """Sizes chunks by the speed measured: from 1 step, growing while they are short enough."""
+
+    def __init__(self, largest: int, seconds: float = CHUNK_SECONDS) -> None:
+        self.largest = largest
+        self.seconds = seconds
+        self.size = 1
+
+    def measured(self, steps: int, seconds: float) -> None:
+        """Take note that a chunk of ``steps`` took ``seconds``."""
+        fitting = int(self.seconds * steps / max(seconds, 1e-9))
+        self.size = max(1, min(fitting, _GROWTH * self.size, self.largest))
+
+
+def run_steps(
+    watch: Watch,
+    pace: ChunkSizer,
+    repeat: Callable[[int], RepeatResult],
+    steps: int,
+    after: Callable[[int], None],
+    training: bool,
+    traced: Callable[[Trace, int], int] | None = None,
+) -> None:
+    """Have ``repeat`` run ``steps`` steps; ``after`` is called with the steps of each chunk.
+
+    Args:
+        traced: runs a few steps for a trace that the hooks want, up to a number of them, and
+            returns how many.
+
+    Raises:
+        KeyboardInterrupt: a stop was asked for.
+    """
+    done = 0
+    while done < steps:
+        watch.attend()
+        wanted = min(pace.size, steps - done)
+        if training:
+            wanted = watch.allowance(wanted)
+        trace = watch.hooks.new_trace() if traced is not None else None
+        started = time.perf_counter()
+        if traced is not None and trace is not None:
+            made = traced(trace, watch.allowance(steps - done))
+        else:
+            made = repeat(wanted).steps_done
+        after(made)
+        seconds = time.perf_counter() - started
+        if trace is None:
+            pace.measured(max(made, 1), seconds)
+        elif made:  # else a stop came first
+            watch.hooks.traced(trace, made, seconds)
+        done += made
+        if training:
+            watch.used(made)

@@ -1,0 +1,114 @@
+"""What training tells whoever watches: events through the hooks, and a printed line an epoch."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.training.chunk_loop import Watch
+
+_SPEED_SECONDS = 5.0
+"""Steps per second are those of about so long."""
+
+
+class Progress:
+    """Emits ``fit_begin``, ``progress``, ``epoch_end`` and ``fit_end``.
+
+    Time spent paused does not count.
+    """
+
+    def __init__(self, watch: Watch, names: Sequence[str], total: int, verbose: int) -> None:
+        self.watch = watch
+        self.names = list(names)
+        self.total = total
+        self.verbose = verbose
+        self.epoch = 1
+        self.epochs = 0
+        self.accuracy = next((i for i, name in enumerate(names) if name.endswith("accuracy")), None)
+        self._started = time.perf_counter()
+        self._recent: deque[tuple[float, int]] = deque()
+        self._test_accuracy: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Since ``begin``, pauses left out."""
+        return time.perf_counter() - self._started - self.watch.seconds_paused
+
+    def begin(self, epochs: int, **facts: Any) -> None:
+        self.epochs = epochs
+        self._started = time.perf_counter()
+        self._recent.append((0.0, 0))
+        self.watch.hooks.emit(
+            {
+                "kind": "fit_begin",
+                "epochs": epochs,
+                "total_steps": self.total,
+                "metrics": self.names[1:],
+                **facts,
+            }
+        )
+
+    def steps(self, done: int, rows: np.ndarray[Any, Any]) -> None:
+        """``done`` steps in all; ``rows`` are the numbers of the latest."""
+        seconds = self.seconds
+        self._recent.append((seconds, done))
+        while len(self._recent) > 2 and self._recent[1][0] < seconds - _SPEED_SECONDS:
+            self._recent.popleft()
+        since, before = self._recent[0]
+        speed = (done - before) / max(seconds - since, 1e-9)
+        first = done - len(rows) + 1
+        self.watch.hooks.emit(
+            {
+                "kind": "progress",
+                "epoch": self.epoch,
+                "step": done,
+                "total_steps": self.total,
+                "points": [
+                    [
+                        first + i,
+                        float(row[0]),
+                        None if self.accuracy is None else float(row[self.accuracy]),
+                    ]
+                    for i, row in enumerate(rows)
+                ],
+                "steps_per_second": speed,
+                "seconds": seconds,
+                "eta_seconds": (self.total - done) / speed if speed else None,
+            }
+        )
+
+    def epoch_end(self, done: int, logs: Mapping[str, float]) -> None:
+        name = None if self.accuracy is None else self.names[self.accuracy]
+        self._test_accuracy = logs.get(f"val_{name}")
+        self.watch.hooks.emit(
+            {
+                "kind": "epoch_end",
+                "epoch": self.epoch,
+                "step": done,
+                "loss": logs["loss"],
+                "accuracy": None if name is None else logs[name],
+                "test_loss": logs.get("val_loss"),
+                "test_accuracy": self._test_accuracy,
+                "seconds": self.seconds,
+            }
+        )
+        if self.verbose:
+            numbers = ", ".join(f"{key} {value:.4f}" for key, value in logs.items())
+            print(f"epoch {self.epoch}/{self.epochs}: {numbers} ({self.seconds:.1f} s)", flush=True)
+
+    def end(self, reason: str, done: int, dispatches: int, parallel: Mapping[str, Any]) -> None:
+        self.watch.hooks.emit(
+            {
+                "kind": "fit_end",
+                "reason": reason,
+                "steps": done,
+                "seconds": self.seconds,
+                "test_accuracy": self._test_accuracy,
+                "dispatches_per_step": dispatches,
+                "parallel": dict(parallel),
+            }
+        )

@@ -143,7 +143,7 @@ def drop_kept() -> None:
 
 
 def _new_kept() -> KeptData | None:
-    return KeptData(this_host().Snapshot, _kept["room"]) if "room" in _kept else None
+    return KeptData(this_host().BrowserSnapshot, _kept["room"]) if "room" in _kept else None
 
 
 def _open_host(index: int) -> Host:

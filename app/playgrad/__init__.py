@@ -33,9 +33,15 @@ from playgrad.errors import (
     UnsupportedOpError,
 )
 from playgrad.graph.autodiff import gradients
-from playgrad.graph.graph import Graph, get_default_graph, reset_default_graph
+from playgrad.graph.graph import (
+    Graph,
+    control_dependencies,
+    device,
+    get_default_graph,
+    name_scope,
+    reset_default_graph,
+)
 from playgrad.graph.opdef import InvalidSample, OpDef, Sample, register
-from playgrad.graph.scopes import control_dependencies, device, name_scope
 from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.verify import verify

@@ -11,8 +11,14 @@ import pytest
 
 from playgrad import ops
 from playgrad.errors import DTypeError, GraphError, ShapeError
-from playgrad.graph.graph import Graph, get_default_graph, reset_default_graph
-from playgrad.graph.scopes import control_dependencies, device, name_scope
+from playgrad.graph.graph import (
+    Graph,
+    control_dependencies,
+    device,
+    get_default_graph,
+    name_scope,
+    reset_default_graph,
+)
 from playgrad.graph.traversal import ancestors, topological
 
 

@@ -20,7 +20,7 @@ def fold(program: Program) -> Program:
     fetched = set(program.fetches)
     targets = set(program.targets)
     for node in program.order():
-        inputs = [rewriter.tensors[tensor] for tensor in node.inputs]
+        inputs = [rewriter[tensor] for tensor in node.inputs]
         if _is_plain_identity(node) and node not in targets:
             source = inputs[0]
             rewriter.replace(node, [source], source.node)

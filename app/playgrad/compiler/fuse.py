@@ -151,7 +151,7 @@ class _Fuser:
 
     def _emit(self, group: _Group) -> None:
         sink, base = group.sink, group.base
-        extras = [self.rewriter.tensors[tensor] for tensor in group.inputs]
+        extras = [self.rewriter[tensor] for tensor in group.inputs]
         if base is None:
             attrs: dict[str, Any] = {"expressions": [e.to_json(expr) for expr in group.exprs]}
             op: OpDef = FUSED
@@ -159,7 +159,7 @@ class _Fuser:
                 op, attrs = FUSED_UPDATE, {**attrs, "variables": sink.attrs["variables"]}
             self.rewriter.copy(sink, op=op, inputs=extras, attrs=attrs)
             return
-        inputs = [self.rewriter.tensors[tensor] for tensor in base.inputs] + extras
+        inputs = [self.rewriter[tensor] for tensor in base.inputs] + extras
         attrs = {
             "base": base.op.name,
             "base_attrs": dict(base.attrs),

@@ -137,7 +137,7 @@ def _rewrite(
     )
     for node in order:
         inputs = [
-            copies[tensor] if node in copied.get(tensor, ()) else rewriter.tensors[tensor]
+            copies[tensor] if node in copied.get(tensor, ()) else rewriter[tensor]
             for tensor in node.inputs
         ]
         earlier = [rewriter.nodes[other] for other in before.get(node, [])]
@@ -145,9 +145,9 @@ def _rewrite(
         new = rewriter.copy(node, inputs=inputs, controls=[n for n in earlier if n is not None])
         for old, tensor in zip(node.outputs, new.outputs, strict=True):
             if old in copied:
-                copies[old] = rewriter.add(
-                    COPY, [tensor], {}, like=node, name=f"{node.name}/before_update"
-                ).output
+                name = f"{node.name}/before_update"
+                copy = rewriter.graph.copy(node, [tensor], op=COPY, attrs={}, name=name)
+                copies[old] = copy.output
     result = rewriter.finish()
     result.fetches = [
         copies[old] if None in copied.get(old, ()) else new

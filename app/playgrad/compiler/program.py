@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
 
+from playgrad.graph.copying import CopyMap
 from playgrad.graph.graph import Graph
-from playgrad.graph.opdef import OpDef
-from playgrad.graph.tensor import Node, Tensor, specs_of
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
 
 Key = tuple[Graph, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[int, ...]], ...]]
@@ -56,105 +55,28 @@ class Program:
 Pass = Callable[[Program], Program]
 
 
-class Rewriter:
+class Rewriter(CopyMap):
     """Builds the next graph of a program, node by node.
 
-    A pass walks ``program.order()`` and for each node either copies it, changed or not, or says
-    which new tensors take the place of its outputs. Names, sources and control edges follow.
+    A pass walks ``program.order()`` and for each node either copies it, changed or not, or calls
+    ``replace`` with the new tensors that stand for its outputs. Names, sources and control edges
+    follow.
     """
 
     def __init__(self, program: Program) -> None:
-        self.old = program
-        self.graph = Graph(program.graph.seed)
-        self.tensors: dict[Tensor, Tensor] = {}
-        self.nodes: dict[Node, Node | None] = {}
-
-    def copy(
-        self,
-        node: Node,
-        *,
-        op: OpDef | None = None,
-        inputs: Sequence[Tensor] | None = None,
-        attrs: Mapping[str, Any] | None = None,
-        device: str | None = None,
-        task: str | None = None,
-        controls: Sequence[Node] = (),
-    ) -> Node:
-        """Add ``node`` to the new graph under its own name, with the parts given changed."""
-        if inputs is None:
-            inputs = [self.tensors[tensor] for tensor in node.inputs]
-        specs = None
-        if op is None and attrs is None and specs_of(inputs) == specs_of(node.inputs):
-            specs = specs_of(node.outputs)
-        new = self.graph.copy(
-            node,
-            op or node.op,
-            inputs,
-            node.attrs if attrs is None else dict(attrs),
-            control_inputs=self._joined(node, controls),
-            device=device,
-            task=task,
-            specs=specs,
-        )
-        self.replace(node, new.outputs, new)
-        return new
-
-    def _joined(self, node: Node, controls: Sequence[Node]) -> Sequence[Node]:
-        """The control inputs of ``node`` in the new graph, and ``controls``."""
-        if not node.control_inputs and not controls:
-            return ()
-        return list(dict.fromkeys([*self.controls(node), *controls]))
-
-    def add(
-        self,
-        op: OpDef,
-        inputs: Sequence[Tensor],
-        attrs: Mapping[str, Any],
-        *,
-        like: Node,
-        name: str,
-        device: str | None = None,
-        task: str | None = None,
-        controls: Sequence[Node] = (),
-    ) -> Node:
-        """Add a node that stands for (part of) ``like``."""
-        return self.graph.copy(
-            like,
-            op,
-            inputs,
-            dict(attrs),
-            name=name,
-            control_inputs=controls,
-            device=device,
-            task=task,
-        )
-
-    def replace(self, node: Node, outputs: Sequence[Tensor], by: Node | None) -> None:
-        """Let ``outputs`` of the new graph stand for those of ``node``, and ``by`` for its place
-        in the order (None: nothing has to wait for it)."""
-        self.nodes[node] = by
-        self.tensors.update(zip(node.outputs, outputs, strict=True))
-
-    def controls(self, node: Node) -> list[Node]:
-        """The control inputs of ``node`` in the new graph."""
-        mapped = (self.nodes.get(before) for before in node.control_inputs)
-        return list(dict.fromkeys(before for before in mapped if before is not None))
+        super().__init__(Graph(program.graph.seed))
+        self.program = program
 
     def finish(self) -> Program:
         """The program over the new graph."""
+        targets = (self.nodes[node] for node in self.program.targets)
         return Program(
             self.graph,
-            [self.tensors[tensor] for tensor in self.old.fetches],
-            list(
-                dict.fromkeys(
-                    new
-                    for new in (self.nodes[node] for node in self.old.targets)
-                    if new is not None
-                )
-            ),
+            [self[tensor] for tensor in self.program.fetches],
+            list(dict.fromkeys(node for node in targets if node is not None)),
             {
-                name: self.tensors[tensor]
-                for name, tensor in self.old.feeds.items()
+                name: self[tensor]
+                for name, tensor in self.program.feeds.items()
                 if tensor in self.tensors
             },
         )

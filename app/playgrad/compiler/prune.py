@@ -63,11 +63,11 @@ def _refuse_writes(nodes: set[Node], fed: set[Tensor]) -> None:
 def _placeholder(rewriter: Rewriter, tensor: Tensor) -> Tensor:
     """What stands for a fed tensor."""
     node = tensor.node
-    return rewriter.add(
-        lookup("placeholder"),
+    return rewriter.graph.copy(
+        node,
         [],
-        {"shape": list(tensor.shape), "dtype": tensor.dtype},
-        like=node,
+        op=lookup("placeholder"),
+        attrs={"shape": list(tensor.shape), "dtype": tensor.dtype},
         name=node.name if len(node.outputs) == 1 else f"{node.name}_fed",
     ).output
 

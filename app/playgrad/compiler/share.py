@@ -19,7 +19,7 @@ def share(program: Program) -> Program:
     rewriter = Rewriter(program)
     seen: dict[Any, Node] = {}
     for node in program.order():
-        inputs = tuple(rewriter.tensors[tensor] for tensor in node.inputs)
+        inputs = tuple(rewriter[tensor] for tensor in node.inputs)
         if node.op.state or node.op.writes or not node.outputs:
             rewriter.copy(node)
             continue

@@ -31,7 +31,7 @@ def specialise(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Progr
 
 
 def _copy_static(rewriter: Rewriter, node: Node) -> None:
-    inputs = [rewriter.tensors[tensor] for tensor in node.inputs]
+    inputs = [rewriter[tensor] for tensor in node.inputs]
     if node.op.specialise:
         static = node.op.specialise([tensor.spec for tensor in inputs], node.attrs)
         if static is not None:

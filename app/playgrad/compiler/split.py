@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.errors import GraphError
-from playgrad.graph.opdef import Array, Attrs, OpDef, lookup, register
+from playgrad.graph.opdef import Array, Attrs, OpDef, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 
@@ -58,7 +58,7 @@ def _bring(
     """``tensor`` of the old graph as a tensor of the new one that is where ``reader`` is."""
     source, device = tensor.node, reader.device
     assert device is not None
-    local = rewriter.tensors[tensor]
+    local = rewriter[tensor]
     if source.device == device:
         return local
     if (tensor, device) not in arrived:
@@ -68,24 +68,19 @@ def _bring(
 
 def _carry(rewriter: Rewriter, tensor: Tensor, local: Tensor, reader: Node) -> Tensor:
     """A copy on the device of ``reader``, the first there; it is received in the reader's task."""
-    source, device = tensor.node, reader.device
+    graph, source, device = rewriter.graph, tensor.node, reader.device
     assert device is not None
     name = f"{source.name}/to_{device.replace(':', '_')}"
     if source.op.name == "constant":
-        return rewriter.add(
-            lookup("constant"), [], source.attrs, like=source, name=name, device=device
-        ).output
+        return graph.copy(source, [], name=name, device=device).output
     channel = channel_name(tensor, device)
-    send = rewriter.add(
-        SEND, [local], {"channel": channel}, like=source, name=f"{name}/send", device=source.device
-    )
+    send = graph.copy(source, [local], op=SEND, attrs={"channel": channel}, name=f"{name}/send")
     spec = tensor.spec
-    return rewriter.add(
-        RECEIVE,
+    return graph.copy(
+        reader,
         [],
-        {"channel": channel, "shape": list(spec.static_shape), "dtype": spec.dtype},
-        like=reader,
+        op=RECEIVE,
+        attrs={"channel": channel, "shape": list(spec.static_shape), "dtype": spec.dtype},
         name=f"{name}/receive",
-        device=device,
-        controls=[send],
+        control_inputs=[send],
     ).output

@@ -1,27 +1,25 @@
-"""The dataflow graph: nodes in the order they were made, and the scopes they were made in."""
+"""The dataflow graph, and the default graph that operations are added to."""
 
 from __future__ import annotations
 
 import operator
-import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from playgrad.errors import DTypeError, GraphError, PlaygradError
 from playgrad.graph.opdef import OpDef
+from playgrad.graph.scopes import Scoped, checked_name
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import TensorSpec
-from playgrad.graph.tensor import Node, Tensor
-
-_NAME = re.compile(r"[^\s:/]+(/[^\s:/]+)*")
+from playgrad.graph.tensor import Node, Tensor, specs_of
 
 
-class Graph:
+class Graph(Scoped):
     """Operations, variables and placeholders, connected by data and control edges.
 
-    Graphs are independent of each other. A node only ever refers to nodes made before it, so the
+    Graphs are independent of each other. A node refers only to nodes created before it, so the
     order of creation is a topological order.
 
     Args:
@@ -29,11 +27,10 @@ class Graph:
     """
 
     def __init__(self, seed: int = 0) -> None:
+        super().__init__()
         self.seed = seed
         self.nodes: list[Node] = []
         self._by_name: dict[str, Node] = {}
-        self._taken: dict[str, int] = {}
-        self._scopes = _Scopes()
         self.random_ops = 0
 
     def __repr__(self) -> str:
@@ -64,7 +61,7 @@ class Graph:
         source = source or user_source()
         attrs = dict(attrs or {})
         scopes = self._scopes
-        full_name = self.unique_name(scopes.path + _checked_name(name or op.name))
+        full_name = self.unique_name(scopes.path + checked_name(name or op.name))
         for tensor in inputs:
             if tensor.graph is not self:
                 raise GraphError(
@@ -91,42 +88,45 @@ class Graph:
 
     def copy(
         self,
-        node: Node,
-        op: OpDef,
+        original: Node,
         inputs: Sequence[Tensor],
-        attrs: dict[str, Any],
         *,
+        op: OpDef | None = None,
+        attrs: dict[str, Any] | None = None,
         name: str | None = None,
-        control_inputs: Sequence[Node] = (),
+        control_inputs: Iterable[Node] = (),
         device: str | None = None,
         task: str | None = None,
-        specs: Sequence[TensorSpec] | None = None,
     ) -> Node:
-        """Add what stands for (part of) ``node`` of another graph, whatever the scopes are.
+        """Add a copy of ``original``, a node of this or another graph, within the current scopes.
 
         Args:
             inputs: tensors of this graph.
-            attrs: shared with the caller; nobody changes them.
-            name, device, task: where they differ from those of ``node``.
-            specs: what the op's rule gives for these inputs and attributes, where that is known.
+            op, attrs, name, device, task: override those of ``original``. ``attrs`` is shared with
+                the caller and must not be changed afterwards.
+            control_inputs: nodes of this graph.
 
         Raises:
             ShapeError, DTypeError: the op's rule does not accept the inputs.
         """
-        made = Node(
+        specs = None
+        if op is None and attrs is None and specs_of(inputs) == specs_of(original.inputs):
+            specs = specs_of(original.outputs)
+        scopes = self._scopes
+        node = Node(
             graph=self,
             id=len(self.nodes),
-            name=self.unique_name(name or node.name),
-            op=op,
+            name=self.unique_name(scopes.path + (name or original.name)),
+            op=op or original.op,
             inputs=tuple(inputs),
-            attrs=attrs,
-            control_inputs=tuple(control_inputs),
-            device=device or node.device,
-            phase=node.phase,
-            task=task or node.task,
-            source=node.source,
+            attrs=original.attrs if attrs is None else attrs,
+            control_inputs=tuple(dict.fromkeys([*scopes.controls, *control_inputs])),
+            device=device or original.device or scopes.device,
+            phase=original.phase,
+            task=task or original.task or scopes.task,
+            source=original.source,
         )
-        return self._append(made, specs)
+        return self._append(node, specs)
 
     def _append(self, node: Node, specs: Sequence[TensorSpec] | None) -> Node:
         if specs is None:
@@ -138,28 +138,6 @@ class Graph:
         self.nodes.append(node)
         self._by_name[node.name] = node
         return node
-
-    @property
-    def current_scope(self) -> str:
-        """The prefix that new nodes get: ``""`` or ``"outer/inner/"``."""
-        return self._scopes.path
-
-    @property
-    def current_device(self) -> str | None:
-        """The device that new nodes are placed on; None outside of device scopes."""
-        return self._scopes.device
-
-    def unique_name(self, name: str) -> str:
-        """``name``, or ``name_1``, ``name_2``, ... where it is taken."""
-        if name not in self._by_name and name not in self._taken:
-            self._taken[name] = 0
-            return name
-        while True:
-            self._taken[name] = self._taken.get(name, 0) + 1
-            candidate = f"{name}_{self._taken[name]}"
-            if candidate not in self._by_name and candidate not in self._taken:
-                self._taken[candidate] = 0
-                return candidate
 
     def node(self, name: str) -> Node:
         """The node called ``name``.
@@ -206,44 +184,6 @@ class Graph:
             _stack().pop()
 
     @contextmanager
-    def name_scope(self, name: str | None) -> Iterator[str]:
-        """Prefix the names of nodes made in the block; yields the unique prefix, slash included.
-
-        An empty name, or None, forgets outer scopes.
-        """
-        path = self.unique_name(self._scopes.path + _checked_name(name)) + "/" if name else ""
-        with self._scopes.changed(path=path):
-            yield path
-
-    @contextmanager
-    def reenter_scope(self, path: str) -> Iterator[str]:
-        """Go back into a name scope by the prefix that ``name_scope`` gave."""
-        with self._scopes.changed(path=path):
-            yield path
-
-    @contextmanager
-    def device(self, name: str | None) -> Iterator[None]:
-        """Place nodes made in the block on device ``name`` (``"cpu:0"``, ``"gpu:0"``)."""
-        with self._scopes.changed(device=name):
-            yield
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Mark nodes made in the block as forward, gradient, update, input or variable."""
-        with self._scopes.changed(phase=name):
-            yield
-
-    @contextmanager
-    def task(self, name: str | None) -> Iterator[None]:
-        """Nodes made in the block are one piece of work of their device.
-
-        A device does its pieces one after the other, in the order in which their first nodes were
-        made; the results of one are sent to other devices as soon as it has ended.
-        """
-        with self._scopes.changed(task=name):
-            yield
-
-    @contextmanager
     def control_dependencies(self, before: Iterable[Node | Tensor] | None) -> Iterator[None]:
         """Nodes made in the block run after all of ``before``; None forgets outer blocks.
 
@@ -262,46 +202,12 @@ class Graph:
             yield
 
 
-def _checked_name(name: str) -> str:
-    """``name``, if it can be told from other names wherever names are written.
-
-    Raises:
-        GraphError: it holds a blank or a colon, or a part between slashes is empty.
-    """
-    if not _NAME.fullmatch(name):
-        raise GraphError(
-            f"{name!r} cannot name an operation or a scope: no blank, no colon, and something "
-            "before and after each slash."
-        )
-    return name
-
-
 def _word(seed: Any) -> int:
     """The low 32 bits of ``seed``."""
     try:
         return operator.index(seed) & 0xFFFFFFFF
     except TypeError:
         raise DTypeError(f"a seed must be a whole number, not {seed!r}.") from None
-
-
-class _Scopes(threading.local):
-    """The scopes a thread is in while it builds a graph."""
-
-    def __init__(self) -> None:
-        self.path = ""
-        self.device: str | None = None
-        self.phase = "forward"
-        self.task: str | None = None
-        self.controls: tuple[Node, ...] = ()
-
-    @contextmanager
-    def changed(self, **values: Any) -> Iterator[None]:
-        before = {key: getattr(self, key) for key in values}
-        self.__dict__.update(values)
-        try:
-            yield
-        finally:
-            self.__dict__.update(before)
 
 
 class _Defaults(threading.local):
@@ -329,3 +235,33 @@ def reset_default_graph(seed: int = 0) -> Graph:
         raise GraphError("reset_default_graph() cannot be used inside `with graph.as_default():`.")
     _root = Graph(seed)
     return _root
+
+
+def name_scope(name: str | None) -> AbstractContextManager[str]:
+    """Prefix the names of operations created in the block; None leaves all name scopes."""
+    return get_default_graph().name_scope(name)
+
+
+def device(name: str | None) -> AbstractContextManager[None]:
+    """Place operations created in the block: ``with pg.device("gpu:0"):``."""
+    return get_default_graph().device(name)
+
+
+def control_dependencies(
+    before: Iterable[Node | Tensor] | None,
+) -> AbstractContextManager[None]:
+    """Run operations created in the block after all of ``before``."""
+    return get_default_graph().control_dependencies(before)
+
+
+@contextmanager
+def at_top(graph: Graph, phase: str = "forward") -> Iterator[None]:
+    """Make ``graph`` the default graph, outside of the scopes that the caller is in."""
+    with (
+        graph.as_default(),
+        graph.reenter_scope(""),
+        graph.control_dependencies(None),
+        graph.device(None),
+        graph.phase(phase),
+    ):
+        yield

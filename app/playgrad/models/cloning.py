@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from playgrad.errors import GraphError
-from playgrad.graph.graph import Graph
-from playgrad.graph.scopes import at_top
+from playgrad.graph.copying import CopyMap
+from playgrad.graph.graph import Graph, at_top
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.models.structure import Structure, find_structure
 from playgrad.nn.layer import Layer
@@ -37,28 +37,24 @@ def copy_structure(old: Structure) -> ClonedStructure:
     Raises:
         GraphError: an operation uses a variable of a layer that is not called before it.
     """
-    copying = _Copying(old)
-    with at_top(copying.graph):
+    clones = _Cloning(old)
+    with at_top(clones.graph):
         for step in old.steps:
-            copying.take(step)
-        inputs = [copying.tensor(tensor) for tensor in old.inputs]
-        outputs = [copying.tensor(tensor) for tensor in old.outputs]
+            clones.take(step)
+        inputs = [clones[tensor] for tensor in old.inputs]
+        outputs = [clones[tensor] for tensor in old.outputs]
     structure = find_structure(inputs, outputs)
-    return ClonedStructure(structure, copying.layers, copying.variables)
+    return ClonedStructure(structure, clones.layers, clones.variables)
 
 
-@dataclass
-class _Copying:
-    old: Structure
-    graph: Graph = field(init=False)
-    layers: dict[Layer, Layer] = field(default_factory=dict)
-    variables: dict[Tensor, Tensor] = field(default_factory=dict)
-    tensors: dict[Tensor, Tensor] = field(default_factory=dict)
-    nodes: dict[Node, Node] = field(default_factory=dict)
+class _Cloning(CopyMap):
+    """Clones whatever is looked up, together with everything that it needs."""
 
-    def __post_init__(self) -> None:
-        self.graph = Graph(self.old.graph.seed)
-        self.owned = {v for layer in self.old.layers for v in layer.variables.values()}
+    def __init__(self, old: Structure) -> None:
+        super().__init__(Graph(old.graph.seed))
+        self.layers: dict[Layer, Layer] = {}
+        self.variables: dict[Tensor, Tensor] = {}
+        self.of_layers = {v for layer in old.layers for v in layer.variables.values()}
 
     def take(self, step: LayerCall | Node) -> None:
         if isinstance(step, Node):
@@ -66,52 +62,40 @@ class _Copying:
             return
         layer = self._layer(step.layer)
         with self.graph.device(step.device):
-            self.tensors[step.output] = layer(*(self.tensor(tensor) for tensor in step.inputs))
+            self[step.output] = layer(*(self[tensor] for tensor in step.inputs))
         for name, variable in step.layer.variables.items():
-            self.variables[variable] = self.tensors[variable] = layer.variables[name]
+            self.variables[variable] = self[variable] = layer.variables[name]
 
     def _layer(self, layer: Layer) -> Layer:
         if layer not in self.layers:
             copy = layer.clone()
-            copy.name = layer.name  # a number that it was given, too
+            copy.name = layer.name  # including a number that made it unique
             self.layers[layer] = copy
         return self.layers[layer]
 
-    def tensor(self, tensor: Tensor) -> Tensor:
-        if tensor not in self.tensors:
-            self.node(tensor.node)
-        return self.tensors[tensor]
+    def __getitem__(self, original: Tensor) -> Tensor:
+        if original not in self.tensors:
+            self.node(original.node)
+        return self.tensors[original]
 
-    def node(self, node: Node) -> Node:
-        """The copy of ``node``, made together with all that it needs."""
-        if node in self.nodes:
-            return self.nodes[node]
-        if any(tensor in self.tensors for tensor in node.outputs):  # a layer's variable
-            return self.tensors[node.outputs[0]].node
-        if any(tensor in self.owned for tensor in node.outputs):
+    def node(self, original: Node) -> Node:
+        if (copy := self.nodes.get(original)) is not None:
+            return copy
+        if any(tensor in self.tensors for tensor in original.outputs):  # a layer's variable
+            return self.tensors[original.outputs[0]].node
+        if any(tensor in self.of_layers for tensor in original.outputs):
             raise GraphError(
-                f"the model uses '{node.name}' before it calls the layer that it belongs to.",
-                op=node.name,
-                source=node.source,
+                f"the model uses '{original.name}' before it calls the layer that it belongs to.",
+                op=original.name,
+                source=original.source,
             )
-        copy = random_step(self.graph).node if node.name == RANDOM_STEP else self._copied(node)
-        self.nodes[node] = copy
-        self.tensors.update(zip(node.outputs, copy.outputs, strict=True))
-        if is_variable(node):
-            self.variables[node.outputs[0]] = copy.outputs[0]
+        if original.name == RANDOM_STEP:
+            copy = random_step(self.graph).node
+            self.replace(original, copy.outputs, copy)
+        else:
+            if is_variable(original):
+                self.node(original.graph.tensor(original.attrs["initializer"]).node)
+            copy = self.copy(original)
+        if is_variable(original):
+            self.variables[original.outputs[0]] = copy.outputs[0]
         return copy
-
-    def _copied(self, node: Node) -> Node:
-        if is_variable(node):
-            self.tensor(node.graph.tensor(node.attrs["initializer"]))
-        return self.graph.add(
-            node.op,
-            [self.tensor(tensor) for tensor in node.inputs],
-            node.attrs,
-            name=node.name,
-            control_inputs=[self.node(before) for before in node.control_inputs],
-            phase=node.phase,
-            device=node.device,
-            task=node.task,
-            source=node.source,
-        )

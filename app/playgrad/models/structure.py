@@ -43,31 +43,20 @@ class Structure:
         """
         new = dict(zip(self.inputs, inputs, strict=True))
         for step, device in zip(self.steps, devices or map(_device, self.steps), strict=True):
+            arguments = [new.get(tensor, tensor) for tensor in step.inputs]
             if isinstance(step, LayerCall):
-                arguments = [new.get(tensor, tensor) for tensor in step.inputs]
                 with self.graph.device(device):
                     new[step.output] = step.layer(*arguments, training=training)
             else:
-                new.update(zip(step.outputs, _copy(step, new, device).outputs, strict=True))
+                copy = self.graph.copy(
+                    step, arguments, control_inputs=step.control_inputs, device=device
+                )
+                new.update(zip(step.outputs, copy.outputs, strict=True))
         return [new.get(tensor, tensor) for tensor in self.outputs]
 
 
 def _device(step: Step) -> str | None:
     return step.device
-
-
-def _copy(node: Node, new: dict[Tensor, Tensor], device: str | None) -> Node:
-    return node.graph.add(
-        node.op,
-        [new.get(tensor, tensor) for tensor in node.inputs],
-        node.attrs,
-        name=node.name,
-        control_inputs=node.control_inputs,
-        phase=node.phase,
-        device=device,
-        task=node.task,
-        source=node.source,
-    )
 
 
 def find_structure(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Structure:

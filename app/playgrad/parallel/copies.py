@@ -7,35 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from playgrad.errors import GraphError
+from playgrad.graph.copying import CopyMap
 from playgrad.graph.opdef import OpDef
-from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.tensor import Node
 from playgrad.ops.state import Variable
 from playgrad.parallel.partition import Partition
-
-
-@dataclass
-class CopyMap:
-    """New tensors and nodes by those they stand for; what is not here is looked up in ``outer``."""
-
-    outer: CopyMap | None = None
-    tensors: dict[Tensor, Tensor] = field(default_factory=dict)
-    nodes: dict[Node, Node] = field(default_factory=dict)
-
-    def tensor(self, old: Tensor) -> Tensor | None:
-        """What stands for ``old``, if it has been made."""
-        found = self.tensors.get(old)
-        return found if found is not None or self.outer is None else self.outer.tensor(old)
-
-    def node(self, old: Node) -> Node | None:
-        """What stands for ``old``, if it has been made."""
-        found = self.nodes.get(old)
-        return found if found is not None or self.outer is None else self.outer.node(old)
-
-    def note(self, old: Node, new: Node) -> None:
-        """Let ``new`` stand for ``old``."""
-        self.nodes[old] = new
-        self.tensors.update(zip(old.outputs, new.outputs, strict=True))
 
 
 @dataclass
@@ -55,12 +31,13 @@ class Replica:
     devices: tuple[str, ...]
     step: Partition
     rows: list[tuple[int, int]]
-    whole: CopyMap = field(default_factory=CopyMap)
     variables: dict[str, str] = field(default_factory=dict)
+    whole: CopyMap = field(init=False)
     parts: list[CopyMap] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.parts = [CopyMap(self.whole) for _ in self.rows]
+        self.whole = CopyMap(self.step.graph)
+        self.parts = [CopyMap(self.step.graph, self.whole) for _ in self.rows]
 
     def device(self, node: Node) -> str:
         """Where this replica does ``node``."""
@@ -68,7 +45,7 @@ class Replica:
 
     def share_variable(self, node: Node, variable: Variable) -> None:
         """Use ``variable`` for the step's variable ``node``."""
-        self.whole.note(node, variable.node)
+        self.whole.replace(node, [variable], variable.node)
         self.variables[node.name] = variable.node.name
 
     def copy(
@@ -87,34 +64,16 @@ class Replica:
             stage: does it instead of the node's own.
 
         Raises:
-            GraphError: something that it needs has not been made yet.
+            GraphError: an input has not been copied yet.
         """
-        inputs = []
-        for tensor in node.inputs:
-            new = into.tensor(tensor)
-            if new is None:
-                raise GraphError(
-                    f"the schedule does '{node.name}' before '{tensor.node.name}', which it needs.",
-                    op=node.name,
-                    source=node.source,
-                )
-            inputs.append(new)
-        controls = [new for new in map(into.node, node.control_inputs) if new is not None]
-        graph = self.step.graph
-        with graph.reenter_scope(self.scope):
-            copy = graph.add(
-                op or node.op,
-                inputs,
-                {**self._renamed(node.attrs), **attrs},
-                name=node.name,
-                control_inputs=controls,
-                phase=node.phase,
+        with self.step.graph.reenter_scope(self.scope):
+            return into.copy(
+                node,
+                op=op,
+                attrs={**self._renamed(node.attrs), **attrs},
                 device=self.device(node) if stage is None else self.devices[stage],
                 task=task,
-                source=node.source,
             )
-        into.note(node, copy)
-        return copy
 
     def _renamed(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """The attributes with the names of this replica's variables."""

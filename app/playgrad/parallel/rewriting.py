@@ -50,7 +50,7 @@ class Rewriting:
                 if is_variable(node):
                     self._variable(node, replica)
                 elif node.op.name == "placeholder":  # what is fed is fed once, for all
-                    replica.whole.note(node, node)
+                    replica.whole.replace(node, node.outputs, node)
                 else:
                     replica.copy(node, replica.whole, None)
         if self.layout.is_pipeline or len(self.replicas) == 1:
@@ -156,12 +156,11 @@ class Rewriting:
                 part = replica.parts[micro]
                 first, rows = replica.rows[micro]
                 if node.op.name == SPLIT:
-                    whole = replica.whole.tensor(node.inputs[0])
-                    assert whole is not None
+                    whole = replica.whole[node.inputs[0]]
                     shape = whole.spec.static_shape
                     with replica.at(node, task):
                         start = [first] + [0] * (len(shape) - 1)
-                        part.tensors[node.outputs[0]] = slice_(whole, start, [rows, *shape[1:]])
+                        part[node.outputs[0]] = slice_(whole, start, [rows, *shape[1:]])
                 elif node.op.name == "dropout":  # a part draws its rows of the whole batch's masks
                     replica.copy(node, part, task, first_row=first)
                 else:
@@ -173,8 +172,7 @@ class Rewriting:
         rows = [replica.rows[micro][1] for replica in replicas]
         scaled = []
         for replica, own in zip(replicas, rows, strict=True):
-            value = replica.parts[micro].tensor(node.inputs[0])
-            assert value is not None
+            value = replica.parts[micro][node.inputs[0]]
             with replica.at(node, task):
                 scaled.append(value * (own / sum(rows)) if len(rows) > 1 else value)
         totals = scaled
@@ -183,14 +181,14 @@ class Rewriting:
                 devices = [replica.device(node) for replica in replicas]
                 totals = self.layout.collectives.all_reduce(scaled, devices)
         for replica, total in zip(replicas, totals, strict=True):
-            replica.parts[micro].tensors[node.outputs[0]] = total
+            replica.parts[micro][node.outputs[0]] = total
 
     def _sum_up(self, replicas: Sequence[Replica], micro: int, task: str | None) -> None:
         """Add what has come out of a micro-batch to the replica's sums, weighted by its rows."""
         for meeting in self.meetings:
             for replica in replicas:
                 key = (replica.number, meeting)
-                value = replica.parts[micro].tensor(meeting.inputs[0])
+                value = replica.parts[micro].get(meeting.inputs[0])
                 if value is None or (*key, micro) in self.summed:
                     continue
                 self.summed.add((*key, micro))
@@ -218,8 +216,7 @@ class Rewriting:
                     )
             for replica, totals in zip(self.replicas, sums, strict=True):
                 for meeting, total in zip(own, totals, strict=True):
-                    replica.whole.nodes[meeting] = total.node
-                    replica.whole.tensors[meeting.outputs[0]] = total
+                    replica.whole.replace(meeting, [total], total.node)
 
     def _own_means(
         self, replica: Replica, sums: Sequence[Tensor], meetings: Sequence[Node], task: str | None

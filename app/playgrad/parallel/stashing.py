@@ -19,12 +19,12 @@ from dataclasses import dataclass
 
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
+from playgrad.graph.copying import CopyMap
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
 from playgrad.ops.core.build import as_tensor, constant
 from playgrad.ops.elementwise.definitions import where
 from playgrad.ops.state import Variable, group, is_variable, value_of
-from playgrad.parallel.copies import CopyMap
 from playgrad.parallel.layout import Layout
 from playgrad.parallel.partition import Partition
 from playgrad.parallel.rewriting import Rewriting
@@ -111,16 +111,14 @@ class Stashing(Rewriting):
 
     def _version(self, variable: Tensor) -> Tensor:
         """The newest value of the step's ``variable``."""
-        whole = self.replica.whole.tensor(variable)
-        assert whole is not None
-        return self.newest.get(variable, whole)
+        return self.newest.get(variable, self.replica.whole[variable])
 
     def _stash(self, entry: Pass, task: str | None) -> None:
         """What a stage's forward pass over a micro-batch sees, its backward pass will see."""
         part = self.replica.parts[entry.micro_batch]
         for variable in self.updates.trained:
             if self.step.stage[variable.node] == entry.stage:
-                part.tensors[variable] = self._version(variable)
+                part[variable] = self._version(variable)
         for node in self.versioned:
             if self.step.stage[node] == entry.stage:
                 self.replica.copy(node, part, task)
@@ -132,19 +130,19 @@ class Stashing(Rewriting):
             return
         part = self.replica.parts[entry.micro_batch]
         task = f"update {entry.micro_batch}"
-        into = CopyMap(self.replica.whole)
+        into = CopyMap(self.graph, self.replica.whole)
         needed = ancestors(writes)
         for meeting in self.step.meetings:
-            value = part.tensor(meeting.inputs[0])
+            value = part.get(meeting.inputs[0])
             if meeting in needed and value is not None:
-                into.tensors[meeting.outputs[0]] = value
+                into[meeting.outputs[0]] = value
         for variable in self.updates.trained:
-            into.tensors[variable] = self._version(variable)
+            into[variable] = self._version(variable)
         with self.replica.at(writes[0], task):
             if self.updates.gate is not None:
-                into.tensors[self.updates.gate] = constant(True)
+                into[self.updates.gate] = constant(True)
             for counter in self.updates.counters:
-                into.tensors[counter] = self._count(counter, entry.micro_batch)
+                into[counter] = self._count(counter, entry.micro_batch)
         for node in (*self.updates.factors, *self.step.update):
             if node in needed and (node in self.updates.own or node in self.updates.factors):
                 self._copy_update(node, into, task, entry.stage)
@@ -159,8 +157,7 @@ class Stashing(Rewriting):
 
     def _count(self, counter: Tensor, micro_batch: int) -> Tensor:
         """How many updates there were before that of ``micro_batch``."""
-        windows = self.replica.whole.tensor(counter)
-        assert windows is not None
+        windows = self.replica.whole[counter]
         size = len(self.replica.parts)
         return windows * as_tensor(size, self.graph, counter.dtype) + as_tensor(
             micro_batch, self.graph, counter.dtype
@@ -178,7 +175,7 @@ class Stashing(Rewriting):
 
     def _write(self, node: Node, task: str | None) -> None:
         whole = self.replica.whole
-        gate = None if self.updates.gate is None else whole.tensor(self.updates.gate)
+        gate = None if self.updates.gate is None else whole[self.updates.gate]
         written = []
         for name in node.attrs["variables"]:
             variable = self.graph.node(name).outputs[0]
@@ -189,8 +186,7 @@ class Stashing(Rewriting):
                     variable.assign(value if gate is None else where(gate, value, variable))
                 )
         with self.replica.at(node, task):
-            whole.nodes[node] = group(*written)
-        whole.tensors.update(zip(node.outputs, written, strict=True))
+            whole.replace(node, written, group(*written))
 
 
 def _downstream(order: Sequence[Node], sources: Collection[Node]) -> set[Node]:

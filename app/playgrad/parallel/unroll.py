@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from playgrad.graph.copying import CopyMap
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors, topological
 from playgrad.ops.core.build import add_node, constant
@@ -30,7 +31,7 @@ def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
     """
     graph = run.graph
     order = topological(ancestors([run]))
-    current = {node.outputs[0]: node.outputs[0] for node in order if _is_given(node)}
+    current = {node.outputs[0]: node.outputs[0] for node in order if _is_shared(node)}
     random = graph.node(RANDOM_STEP).outputs[0] if RANDOM_STEP in graph else None
     ends: list[Node] = []
     with (
@@ -44,7 +45,8 @@ def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
             if random is not None and random in tensors:
                 # Each run adds 1 to this counter, whatever the steps in it.
                 tensors[random] = random + number if number else random
-            ends.append(_copy(order, tensors, current, f"{scope}step_{number}/"))
+            with graph.reenter_scope(f"{scope}step_{number}/"):
+                ends.append(_copy_step(order, tensors, current))
         if random is not None and random in current and steps > 1:
             advanced = graph.node(RANDOM_ADVANCE).outputs[0]
             ends.append(
@@ -58,37 +60,31 @@ def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
             return group(*ends, name="steps")
 
 
-def _is_given(node: Node) -> bool:
+def _is_shared(node: Node) -> bool:
     """Whether all steps have ``node`` in common: variables, and what is fed once for all."""
     return is_variable(node) or node.op.name == "placeholder"
 
 
-def _copy(
-    order: list[Node], tensors: dict[Tensor, Tensor], current: dict[Tensor, Tensor], scope: str
+def _copy_step(
+    order: list[Node], tensors: dict[Tensor, Tensor], current: dict[Tensor, Tensor]
 ) -> Node:
-    """Copy a step that reads the variables as ``tensors`` has them, and note in ``current`` what it
-    leaves them as; the copy of its last node."""
-    nodes: dict[Node, Node] = {}
+    """Copy a step and return the copy of its last node.
+
+    Args:
+        order: the nodes of the step.
+        tensors: the values of the variables that the step reads.
+        current: receives the values that it leaves.
+    """
     graph = order[0].graph
+    copies = CopyMap(graph)
+    copies.tensors = tensors
+    copy = order[-1]
     for node in order:
-        if _is_given(node):
-            nodes[node] = node
+        if _is_shared(node):
+            copies.nodes[node] = node
             continue
-        with graph.reenter_scope(scope):
-            copy = graph.add(
-                node.op,
-                [tensors[tensor] for tensor in node.inputs],
-                node.attrs,
-                name=node.name,
-                control_inputs=[nodes[before] for before in node.control_inputs],
-                phase=node.phase,
-                device=node.device,
-                task=node.task,
-                source=node.source,
-            )
-        nodes[node] = copy
-        tensors.update(zip(node.outputs, copy.outputs, strict=True))
+        copy = copies.copy(node)
         if node.op.writes:
-            for variable, output in zip(node.attrs["variables"], copy.outputs, strict=False):
+            for variable, output in zip(node.attrs["variables"], copy.outputs, strict=True):
                 current[graph.node(variable).outputs[0]] = output
-    return nodes[order[-1]]
+    return copy

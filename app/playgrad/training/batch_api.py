@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from playgrad.errors import NonFiniteError
-from playgrad.graph.scopes import at_top
+from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.elementwise.definitions import is_finite
 from playgrad.ops.reductions.reduce import reduce_mean

@@ -11,7 +11,7 @@ import numpy as np
 from playgrad.devices import registry
 from playgrad.dtypes import dtype
 from playgrad.errors import OutOfMemoryError, shape_text
-from playgrad.graph.scopes import at_top
+from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.state import Variable, global_variables

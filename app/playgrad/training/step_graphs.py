@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from playgrad.graph.scopes import at_top
+from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.arrays.gather import gather

@@ -1,0 +1,108 @@
+"""Copying nodes within a graph or to another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from playgrad.errors import GraphError
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import OpDef
+from playgrad.graph.tensor import Node, Tensor
+
+
+class CopyMap:
+    """The tensors and nodes that take the place of others, by their originals.
+
+    ``copies[tensor]`` is the tensor that stands for ``tensor``.
+
+    Args:
+        graph: copies are added to it; may be the graph of the originals.
+        outer: consulted for originals that this map does not hold.
+
+    Attributes:
+        tensors: by original.
+        nodes: by original, for control edges; None: nothing has to wait for it.
+    """
+
+    def __init__(self, graph: Graph, outer: CopyMap | None = None) -> None:
+        self.graph = graph
+        self.outer = outer
+        self.tensors: dict[Tensor, Tensor] = {}
+        self.nodes: dict[Node, Node | None] = {}
+
+    def __getitem__(self, original: Tensor) -> Tensor:
+        try:
+            return self.tensors[original]
+        except KeyError:
+            if self.outer is None:
+                raise
+        return self.outer[original]
+
+    def __setitem__(self, original: Tensor, copy: Tensor) -> None:
+        self.tensors[original] = copy
+
+    def get(self, original: Tensor) -> Tensor | None:
+        """The tensor that stands for ``original``, or None."""
+        copy = self.tensors.get(original)
+        return copy if copy is not None or self.outer is None else self.outer.get(original)
+
+    def node(self, original: Node) -> Node | None:
+        """The node that stands for ``original`` in control edges, or None."""
+        if original in self.nodes or self.outer is None:
+            return self.nodes.get(original)
+        return self.outer.node(original)
+
+    def controls(self, original: Node) -> list[Node]:
+        """The nodes that a copy of ``original`` has to wait for."""
+        nodes = map(self.node, original.control_inputs)
+        return list(dict.fromkeys(node for node in nodes if node is not None))
+
+    def replace(self, original: Node, outputs: Sequence[Tensor], node: Node | None) -> None:
+        """Let ``outputs`` stand for those of ``original``, and ``node`` for its control edges."""
+        self.nodes[original] = node
+        self.tensors.update(zip(original.outputs, outputs, strict=True))
+
+    def copy(
+        self,
+        original: Node,
+        *,
+        op: OpDef | None = None,
+        inputs: Sequence[Tensor] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        device: str | None = None,
+        task: str | None = None,
+        controls: Iterable[Node] = (),
+    ) -> Node:
+        """Add a copy of ``original``, with the arguments overriding its parts.
+
+        Args:
+            inputs: None for what stands for the inputs of ``original``.
+            controls: nodes to wait for, besides those that stand for its control inputs.
+
+        Raises:
+            GraphError: an input has not been copied yet.
+        """
+        if inputs is None:
+            inputs = self._inputs(original)
+        copy = self.graph.copy(
+            original,
+            inputs,
+            op=op,
+            attrs=None if attrs is None else dict(attrs),
+            control_inputs=[*self.controls(original), *controls],
+            device=device,
+            task=task,
+        )
+        self.replace(original, copy.outputs, copy)
+        return copy
+
+    def _inputs(self, original: Node) -> list[Tensor]:
+        try:
+            return [self[tensor] for tensor in original.inputs]
+        except KeyError as error:
+            raise GraphError(
+                f"'{original.name}' is copied before its input '{error.args[0].name}'.",
+                op=original.name,
+                source=original.source,
+            ) from None

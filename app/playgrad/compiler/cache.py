@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,8 +25,7 @@ from playgrad.graph.tensor import Node
 from playgrad.graph.traversal import ancestors
 from playgrad.ops.state import RANDOM_ADVANCE
 
-if TYPE_CHECKING:
-    from playgrad.compiler.compile import Compiled
+Entry = TypeVar("Entry")
 
 CAPACITY = 16
 _PLAIN = (str, bool, int, float, type(None))
@@ -94,14 +93,14 @@ def _placed(program: Program, soft: bool) -> list[Node]:
     return [node for node in nodes if soft or node.device is None]
 
 
-class CompileCache:
+class CompileCache(Generic[Entry]):
     """The programs compiled last; threads may share it."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
         self._lock = threading.Lock()
         self._prints: WeakKeyDictionary[Graph, _Fingerprint] = WeakKeyDictionary()
-        self._found: OrderedDict[Hashable, tuple[Compiled, list[OpDef]]] = OrderedDict()
+        self._found: OrderedDict[Hashable, tuple[Entry, list[OpDef]]] = OrderedDict()
 
     def key(
         self, program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy
@@ -130,7 +129,7 @@ class CompileCache:
             ),
         )
 
-    def get(self, key: Hashable | None) -> Compiled | None:
+    def get(self, key: Hashable | None) -> Entry | None:
         with self._lock:
             entry = self._found.get(key) if key is not None else None
             if entry is None:
@@ -138,7 +137,7 @@ class CompileCache:
             self._found.move_to_end(key)
             return entry[0]
 
-    def put(self, key: Hashable | None, program: Program, compiled: Compiled) -> None:
+    def put(self, key: Hashable | None, program: Program, compiled: Entry) -> None:
         if key is None:
             return
         with self._lock:

@@ -14,18 +14,16 @@ from playgrad.compiler.fuse import fuse
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.plan import PlanBuilder
-from playgrad.compiler.processor_plan import processor_plan
 from playgrad.compiler.program import Pass, Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
+from playgrad.graph.serialize import graph_to_json
 from playgrad.graph.tensor import Node
 from playgrad.graph.verify import verify
 from playgrad.ops.core.kernel import Target
-
-_cache = CompileCache()
 
 
 @dataclass
@@ -46,8 +44,30 @@ class Compiled:
         return self._plans[key]
 
     def processor_plan(self, device: str, state: StateLayout) -> dict[str, Any]:
-        """The same for a processor of an interpreter of its own."""
-        return processor_plan(self.segments[device], self.program.fetches, state)
+        """The work of ``device``, a processor of another interpreter, as plain data.
+
+        Returns:
+            ``graph``: the nodes (graph/serialize.py); ``segments``: the names of each one's nodes;
+            ``feeds``: the tensors that are fed, by placeholder or channel; ``outputs``: the names
+            of the tensors that are read; ``variables``: buffer and place in it by name.
+        """
+        segments = self.segments[device]
+        nodes = [node for segment in segments for node in segment.nodes]
+        outputs = [t.name for s in segments for t in s.results(self.program.fetches)]
+        return {
+            "graph": graph_to_json(nodes[0].graph, nodes),
+            "segments": [[node.name for node in segment.nodes] for segment in segments],
+            "feeds": {
+                node.attrs.get("channel", node.name): node.outputs[0].name
+                for node in nodes
+                if node.op.name in ("placeholder", "receive")
+            },
+            "outputs": list(dict.fromkeys(outputs)),
+            "variables": {name: [place.buffer, place.offset] for name, place in state.items()},
+        }
+
+
+_cache: CompileCache[Compiled] = CompileCache()
 
 
 def compile_program(

@@ -14,7 +14,7 @@ from playgrad.compiler.program import Program
 from playgrad.devices.base import Limits, Target
 from playgrad.ops.state import is_variable
 from playgrad.parallel import collectives
-from playgrad.parallel.layout import Layout
+from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.schedules import make_schedule, simulate
@@ -63,8 +63,8 @@ def bytes_on_gpus(schedule: str) -> list[int]:
     step = build_train_step(model, data, 64, True, None, STAGES)
     names = tuple(f"gpu:{i}" for i in range(DEVICES))
     passes = tuple(item.entry for item in simulate(make_schedule(schedule, DEVICES, MICRO_BATCHES)))
-    layout = Layout((names,), passes, collectives.get("central"))
-    rewritten = rewrite(take_apart(step.run), 64, layout, "pipeline")
+    distribution = Distribution((names,), passes, collectives.get("central"))
+    rewritten = rewrite(take_apart(step.run), 64, distribution, "pipeline")
     policy = Policy("gpu:0", names, lambda node: rewritten.homes.get(node.name))
     compiled = compile_program(Program(model.graph, targets=[rewritten.run]), {}, policy)
     places = {

@@ -16,7 +16,7 @@ from playgrad.devices import registry
 from playgrad.errors import GraphError, NonFiniteError
 from playgrad.nn.layer_calls import notes_of
 from playgrad.parallel import DataParallel, Pipeline, Strategy
-from playgrad.parallel.layout import mirrored_by
+from playgrad.parallel.replicas import mirrored_by
 from playgrad.runtime.memory import device_memory
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.step_graphs import HISTORY_ROWS

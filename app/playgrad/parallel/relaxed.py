@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from playgrad.errors import GraphError
 from playgrad.parallel import collectives
-from playgrad.parallel.layout import Layout
+from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.schedules import Pass
 from playgrad.parallel.strategies import Devices, as_devices, named_devices
 
@@ -67,9 +67,9 @@ class LocalSGD:
         if self.every < 1:
             raise GraphError(f"a mean every {self.every} steps is none: it is 1 or more.")
 
-    def layout(self, kind: str) -> Layout:
+    def layout(self, kind: str) -> Distribution:
         """The layout over devices of ``kind``, unless they are named."""
-        return Layout(
+        return Distribution(
             tuple((name,) for name in named_devices(self.devices, kind)),
             (Pass(0, 0, False), Pass(0, 0, True)),
             collectives.get(self.collective),

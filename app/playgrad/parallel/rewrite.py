@@ -1,44 +1,69 @@
 """Rewrites a training step so that several devices do it together.
 
-Two dimensions are all there is. *Replicas* do the whole step for their share of the batch, each
-with its own copy of the variables: data parallelism. Each share may be divided again into
-*micro-batches*, which pass one after the other through the *stages* that the layers were dealt out
-to: pipelines. The result is one more node in the same graph, to be run in the place of the step.
+There are two dimensions. *Replicas* do the whole step for their share of the batch, each with its
+own copy of the variables: data parallelism. Each share may be divided again into *micro-batches*,
+which pass one after the other through *stages*, groups of layers on one device each: pipelines. The
+result is one more node in the same graph, to be run in place of the step.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
+from playgrad.compiler.place import Placement
 from playgrad.errors import GraphError
-from playgrad.parallel.layout import Layout, Rewritten
+from playgrad.graph.graph import at_top
+from playgrad.graph.tensor import Node
+from playgrad.ops.state import Variable
+from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import Partition
 from playgrad.parallel.rewriting import Rewriting
 from playgrad.parallel.stashing import Stashing
 
 
-def rewrite(step: Partition, batch: int, layout: Layout, name: str) -> Rewritten:
-    """Lay a step over devices; its result is that of the step as it was, but for rounding.
+@dataclass(frozen=True)
+class DistributedStep:
+    """A training step after `rewrite`.
+
+    Attributes:
+        run: the node that runs it.
+        mirrors: for each mirrored variable the mirrors of all replicas after the first.
+        homes: the devices of the original step's variables, by name.
+        rows: the number of samples of each replica.
+    """
+
+    run: Node
+    mirrors: dict[Variable, list[Variable]]
+    homes: dict[str, str]
+    rows: tuple[int, ...]
+
+    @cached_property
+    def placement(self) -> Placement:
+        """The devices of the original step's variables; the same function each time."""
+        return lambda node: self.homes.get(node.name)
+
+
+def rewrite(step: Partition, batch: int, distribution: Distribution, name: str) -> DistributedStep:
+    """Distribute a step over devices. The result equals that of the step, except for rounding.
 
     Args:
         batch: samples of a step.
         name: name scope of the new nodes.
 
     Raises:
-        GraphError: there are fewer samples than parts, or the schedule does a pass before what it
-            needs, or leaves one out.
+        GraphError: there are fewer samples than micro-batches, or the schedule runs a pass before
+            one that it depends on, or lacks one.
     """
-    parts = sum(layout.micro_batches)
+    parts = sum(distribution.micro_batches)
     if batch < parts:
         raise GraphError(
             f"a batch of {batch} cannot be divided into {parts} parts.",
             hint="Use larger batches, fewer devices, or fewer micro-batches.",
         )
-    graph = step.graph
-    with (
-        graph.as_default(),
-        graph.reenter_scope(""),
-        graph.device(None),
-        graph.control_dependencies(None),
-        graph.name_scope(name) as scope,
-    ):
-        kind = Stashing if layout.stashing else Rewriting
-        return kind(step, batch, layout, scope).run()
+    with at_top(step.graph), step.graph.name_scope(name) as scope:
+        kind = Stashing if distribution.stashing else Rewriting
+        rewriting = kind(step, batch, distribution, scope)
+        run = rewriting.run()
+    rows = tuple(sum(rows for _, rows in replica.rows) for replica in rewriting.replicas)
+    return DistributedStep(run, rewriting.mirrors, rewriting.homes, rows)

@@ -10,21 +10,21 @@ from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.move_elements import slice_
 from playgrad.ops.state import Variable, group, is_variable
-from playgrad.parallel.copies import Replica
-from playgrad.parallel.layout import Layout, Rewritten, mirror_name
+from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import MEAN, SPLIT, Partition
+from playgrad.parallel.replicas import Replica, mirror_name
 from playgrad.parallel.schedules import Pass
 
 
 class Rewriting:
     """One rewrite under way: synchronous, the replicas one copy of the variables each."""
 
-    def __init__(self, step: Partition, batch: int, layout: Layout, scope: str) -> None:
+    def __init__(self, step: Partition, batch: int, distribution: Distribution, scope: str) -> None:
         self.step = step
         self.graph = step.graph
         self.batch = batch
-        self.layout = layout
-        counts = layout.micro_batches
+        self.distribution = distribution
+        counts = distribution.micro_batches
         parts = sum(counts)
         bounds = [batch * part // parts for part in range(parts + 1)]
         rows = iter([(first, last - first) for first, last in pairwise(bounds)])
@@ -36,7 +36,7 @@ class Rewriting:
                 step,
                 list(islice(rows, counts[number])),
             )
-            for number, devices in enumerate(layout.devices)
+            for number, devices in enumerate(distribution.devices)
         ]
         self.meetings = step.meetings  # what micro-batches add up to
         self.mirrors: dict[Variable, list[Variable]] = {}
@@ -44,7 +44,8 @@ class Rewriting:
         self.sums: dict[tuple[int, Node], Tensor] = {}
         self.summed: set[tuple[int, Node, int]] = set()
 
-    def run(self) -> Rewritten:
+    def run(self) -> Node:
+        """Add the nodes, and return the one that runs the step."""
         for replica in self.replicas:
             for node in self.step.common:
                 if is_variable(node):
@@ -53,14 +54,12 @@ class Rewriting:
                     replica.whole.replace(node, node.outputs, node)
                 else:
                     replica.copy(node, replica.whole, None)
-        if self.layout.is_pipeline or len(self.replicas) == 1:
+        if self.distribution.is_pipeline or len(self.replicas) == 1:
             self._pipeline()
         else:
             self._data_parallel()
         ends = [replica.whole.node(self.step.run) for replica in self.replicas]
-        run = group(*(end for end in ends if end is not None), name="step")
-        rows = tuple(sum(own for _, own in replica.rows) for replica in self.replicas)
-        return Rewritten(run, self.mirrors, self.homes, rows)
+        return group(*(end for end in ends if end is not None), name="step")
 
     def _variable(self, node: Node, replica: Replica) -> None:
         """The variable itself, or a copy of it: its first value is what the original has."""
@@ -107,7 +106,7 @@ class Rewriting:
             nodes.append(node)
             bucket += waiting.get(node, ())
             size += sum(_bytes(meeting) for meeting in waiting.get(node, ()))
-            if size >= self.layout.bucket_bytes:
+            if size >= self.distribution.bucket_bytes:
                 buckets.append((bucket, nodes))
                 bucket, nodes, size = [], [], 0
         if bucket or not buckets:
@@ -124,7 +123,7 @@ class Rewriting:
         for node in self.step.part:
             key = (self.step.stage[node], node.phase == "gradient")
             nodes.setdefault(key, []).append(node)
-        for entry in self.layout.schedule:
+        for entry in self.distribution.schedule:
             self._pass(entry, nodes.get((entry.stage, entry.backward), []), self._task(entry))
         for meeting in self.meetings:
             for replica in self.replicas:
@@ -138,16 +137,16 @@ class Rewriting:
 
     def _task(self, entry: Pass) -> str:
         name = f"{'backward' if entry.backward else 'forward'} {entry.micro_batch}"
-        if len(set(self.layout.devices[0])) < len(self.layout.devices[0]):
+        if len(set(self.distribution.devices[0])) < len(self.distribution.devices[0]):
             name += f" of stage {entry.stage}"
-        return f"{name} of stream {entry.stream}" if self.layout.streams > 1 else name
+        return f"{name} of stream {entry.stream}" if self.distribution.streams > 1 else name
 
     # What both are made of.
 
     def _pass(self, entry: Pass, nodes: Sequence[Node], task: str | None) -> None:
         """Copy ``nodes`` for a micro-batch, in step on all replicas: they may meet on the way."""
         micro = entry.micro_batch
-        chosen = [r for r in self.replicas if self.layout.stream(r.number) == entry.stream]
+        chosen = [r for r in self.replicas if self.distribution.stream(r.number) == entry.stream]
         for node in nodes:
             if node.op.name == MEAN:
                 self._meet(node, chosen, micro, task)
@@ -179,7 +178,7 @@ class Rewriting:
         if len(replicas) > 1:
             with self.graph.phase(node.phase), self.graph.task(task):
                 devices = [replica.device(node) for replica in replicas]
-                totals = self.layout.collectives.all_reduce(scaled, devices)
+                totals = self.distribution.collectives.all_reduce(scaled, devices)
         for replica, total in zip(replicas, totals, strict=True):
             replica.parts[micro][node.outputs[0]] = total
 
@@ -203,7 +202,7 @@ class Rewriting:
             by_stage.setdefault(self.step.stage[meeting], []).append(meeting)
         for stage, own in by_stage.items():
             sums = [[self.sums[replica.number, m] for m in own] for replica in self.replicas]
-            if self.layout.apart:
+            if self.distribution.apart:
                 sums = [
                     self._own_means(*pair, own, task)
                     for pair in zip(self.replicas, sums, strict=True)
@@ -211,8 +210,8 @@ class Rewriting:
             elif len(self.replicas) > 1:
                 devices = [replica.devices[stage] for replica in self.replicas]
                 with self.graph.phase("update"), self.graph.task(task):
-                    sums = self.layout.collectives.all_reduce_many(
-                        sums, devices, self.layout.bucket_bytes
+                    sums = self.distribution.collectives.all_reduce_many(
+                        sums, devices, self.distribution.bucket_bytes
                     )
             for replica, totals in zip(self.replicas, sums, strict=True):
                 for meeting, total in zip(own, totals, strict=True):

@@ -25,7 +25,7 @@ from playgrad.graph.traversal import ancestors
 from playgrad.ops.core.build import as_tensor, constant
 from playgrad.ops.elementwise.definitions import where
 from playgrad.ops.state import Variable, group, is_variable, value_of
-from playgrad.parallel.layout import Layout
+from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import Partition
 from playgrad.parallel.rewriting import Rewriting
 from playgrad.parallel.schedules import Pass
@@ -91,8 +91,8 @@ class _Updates:
 class Stashing(Rewriting):
     """A rewrite in which each micro-batch is an update of its own."""
 
-    def __init__(self, step: Partition, batch: int, layout: Layout, scope: str) -> None:
-        super().__init__(step, batch, layout, scope)
+    def __init__(self, step: Partition, batch: int, distribution: Distribution, scope: str) -> None:
+        super().__init__(step, batch, distribution, scope)
         (self.replica,) = self.replicas
         self.updates = _Updates.of(step)
         columns = {t.node for n in step.update if n.op.name == "record" for t in n.inputs}

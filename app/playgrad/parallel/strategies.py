@@ -9,7 +9,7 @@ from playgrad.compiler.place import canonical
 from playgrad.devices.registry import ensure_devices
 from playgrad.errors import DeviceError, GraphError
 from playgrad.parallel import collectives
-from playgrad.parallel.layout import Layout
+from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.schedules import PIPEDREAM, Orders, Pass, make_schedule, simulate
 from playgrad.parallel.stages import ESTIMATED, Chain, Stages, deal_out
 
@@ -65,7 +65,7 @@ class DataParallel:
         """No stages: every device has all layers."""
         return ()
 
-    def layout(self, kind: str, own: tuple[str, ...] = ()) -> Layout:
+    def layout(self, kind: str, own: tuple[str, ...] = ()) -> Distribution:
         """The layout over devices of ``kind``, unless they are named.
 
         Args:
@@ -82,7 +82,7 @@ class DataParallel:
                 f"devices, and the first replica those; not {', '.join(names)}.",
                 hint="Name the devices in that order, as many for every replica.",
             )
-        return Layout(
+        return Distribution(
             tuple(names[first : first + width] for first in range(0, len(names), width)),
             (Pass(0, 0, False), Pass(0, 0, True)),
             collectives.get(self.collective),
@@ -156,7 +156,7 @@ class Pipeline:
         assert self.chunks is not None
         return deal_out(chain, self.stages, self.depth * self.chunks)
 
-    def layout(self, kind: str) -> Layout:
+    def layout(self, kind: str) -> Distribution:
         """The layout over devices of ``kind``, unless they are named."""
         assert self.chunks is not None
         names = named_devices(self.devices, kind)
@@ -166,7 +166,7 @@ class Pipeline:
             own = names[first : first + self.depth]
             for stream in range(1 + max(entry.stream for entry in schedule)):
                 rows.append((own if stream == 0 else own[::-1]) * self.chunks)
-        return Layout(
+        return Distribution(
             tuple(rows),
             schedule,
             collectives.get(self.collective),

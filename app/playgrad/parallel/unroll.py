@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from playgrad.graph.copying import CopyMap
+from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors, topological
 from playgrad.ops.core.build import add_node, constant
@@ -34,12 +35,7 @@ def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
     current = {node.outputs[0]: node.outputs[0] for node in order if _is_shared(node)}
     random = graph.node(RANDOM_STEP).outputs[0] if RANDOM_STEP in graph else None
     ends: list[Node] = []
-    with (
-        graph.as_default(),
-        graph.reenter_scope(""),
-        graph.control_dependencies(None),
-        graph.name_scope(name) as scope,
-    ):
+    with at_top(graph), graph.name_scope(name) as scope:
         for number in range(steps):
             tensors = dict(current)
             if random is not None and random in tensors:

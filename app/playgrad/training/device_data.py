@@ -15,7 +15,7 @@ from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.state import Variable, global_variables
-from playgrad.parallel.layout import mirrored_by
+from playgrad.parallel.replicas import mirrored_by
 
 if TYPE_CHECKING:
     from playgrad.models.model import Model

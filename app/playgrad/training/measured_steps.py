@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.graph.tensor import Node
 from playgrad.parallel import collectives
-from playgrad.parallel.layout import Layout
+from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.schedules import gpipe, simulate
@@ -61,8 +61,10 @@ def measured_program(
     count = 1 + max(stages)
     schedule = tuple(item.entry for item in simulate(gpipe(count, micro_batches)))
     places = tuple((device,) * count for device in devices)
-    layout = Layout(places, schedule, collectives.get("ring"), apart=apart and len(devices) > 1)
-    rewritten = rewrite(take_apart(step.run), batch, layout, "measured")
+    distribution = Distribution(
+        places, schedule, collectives.get("ring"), apart=apart and len(devices) > 1
+    )
+    rewritten = rewrite(take_apart(step.run), batch, distribution, "measured")
     session.set_placement(rewritten.placement)
     session.executor.threads = 1  # one operation after the other: their times are added up
     session.run(rewritten.run)

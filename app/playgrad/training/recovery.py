@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer_calls import notes_of
 from playgrad.ops.state import RANDOM_STEP
-from playgrad.parallel.layout import mirrored_by, replica_of
+from playgrad.parallel.replicas import mirrored_by, replica_of
 from playgrad.training.device_data import is_data
 from playgrad.training.step_graphs import EvalStep, TrainStep
 

@@ -12,11 +12,10 @@ from playgrad.nn.layer_calls import notes_of
 from playgrad.ops.state import Variable
 from playgrad.parallel import Strategy
 from playgrad.parallel.asynchronous import ParameterServer
-from playgrad.parallel.layout import Rewritten
 from playgrad.parallel.local_sgd import average
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
-from playgrad.parallel.rewrite import rewrite
+from playgrad.parallel.rewrite import DistributedStep, rewrite
 from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.parallel.unroll import unroll
 from playgrad.runtime.session import RepeatResult, Session
@@ -191,7 +190,7 @@ def _kind(model: Model) -> str:
 
 def _rewritten(
     model: Model, step: TrainStep, batch: int, strategy: DataParallel | Pipeline | LocalSGD
-) -> Rewritten:
+) -> DistributedStep:
     key = ("parallel", step.run, strategy)
     if key not in model.cache:
         parts = take_apart(step.run)
@@ -205,11 +204,11 @@ def _rewritten(
         else:
             layout = strategy.layout(_kind(model))
         model.cache[key] = rewrite(parts, batch, layout, strategy.name)
-    rewritten: Rewritten = model.cache[key]
+    rewritten: DistributedStep = model.cache[key]
     return rewritten
 
 
-def _mean(model: Model, step: TrainStep, rewritten: Rewritten, strategy: LocalSGD) -> Node:
+def _mean(model: Model, step: TrainStep, rewritten: DistributedStep, strategy: LocalSGD) -> Node:
     key = ("mean", step.run, strategy)
     if key not in model.cache:
         layout = strategy.layout(_kind(model))
@@ -251,7 +250,7 @@ def _parameter_server(
     )
 
 
-def settle(model: Model, rewritten: Rewritten | None = None, placement: Wish = None) -> None:
+def settle(model: Model, rewritten: DistributedStep | None = None, placement: Wish = None) -> None:
     """Move variables to where a step needs them that is laid over devices (None: is not), and give
     their mirrors the values that they have now; mirrors that others needed are dropped.
 

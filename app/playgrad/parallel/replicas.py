@@ -1,4 +1,4 @@
-"""Copies of a step's nodes: what stands for what in one replica, and in one part of its share."""
+"""The replicas of a training step, and the names of their variables."""
 
 from __future__ import annotations
 
@@ -95,3 +95,21 @@ class Replica:
             graph.task(task),
         ):
             yield
+
+
+_MIRROR = "/replica_"
+
+
+def mirror_name(variable: str, replica: int) -> str:
+    """The name of a replica's mirror of ``variable``."""
+    return f"{variable}{_MIRROR}{replica}"
+
+
+def replica_of(variable: str) -> int:
+    """The number of the replica that has ``variable``: 0 for one that is not a mirror."""
+    return int(variable.rpartition(_MIRROR)[2]) if _MIRROR in variable else 0
+
+
+def mirrored_by(variable: str) -> str:
+    """The name of the variable that ``variable`` mirrors: its own if it is not a mirror."""
+    return variable.partition(_MIRROR)[0]

@@ -1,0 +1,54 @@
+"""How a training step is distributed over devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from playgrad.parallel.collectives import Collectives
+from playgrad.parallel.schedules import Pass
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A strategy applied to named devices.
+
+    Attributes:
+        devices: the device of each stage, for each replica.
+        schedule: the passes, each after those that it depends on; each device runs its own in this
+            order. Replicas are dealt out to the schedule's streams in turn: all replicas of a
+            pass's stream run it, each with its own micro-batch.
+        collectives: add up the replicas' gradients, losses and metrics.
+        bucket_bytes: gradients are added up in buckets of about this size, each as soon as it is
+            full.
+        stashing: each micro-batch is an update of its own; see `playgrad.parallel.stashing`.
+        apart: replicas add up nothing; each updates its weights by its own gradients.
+    """
+
+    devices: tuple[tuple[str, ...], ...]
+    schedule: tuple[Pass, ...]
+    collectives: Collectives
+    bucket_bytes: int = 1 << 20
+    apart: bool = False
+    stashing: bool = False
+
+    @property
+    def micro_batches(self) -> list[int]:
+        """The number of micro-batches of each replica."""
+        counts = [0] * self.streams
+        for entry in self.schedule:
+            counts[entry.stream] = max(counts[entry.stream], entry.micro_batch + 1)
+        return [counts[self.stream(replica)] for replica in range(len(self.devices))]
+
+    @property
+    def streams(self) -> int:
+        """The number of streams of the schedule."""
+        return 1 + max(entry.stream for entry in self.schedule)
+
+    def stream(self, replica: int) -> int:
+        """The stream of the replica with this number."""
+        return replica % self.streams
+
+    @property
+    def is_pipeline(self) -> bool:
+        """Whether there are several stages or micro-batches."""
+        return len(self.schedule) > 2

@@ -13,8 +13,9 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
-from playgrad.ops.arrays.move_elements import pad, slice_, transpose
+from playgrad.ops.arrays.pad_slice import pad, slice_
 from playgrad.ops.arrays.shape import reshape
+from playgrad.ops.arrays.transpose import transpose
 from playgrad.ops.core.build import constant
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout

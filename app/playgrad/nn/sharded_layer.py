@@ -15,7 +15,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import notes_of
-from playgrad.ops.arrays.move_elements import slice_
+from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.state import Variable
 from playgrad.parallel import collectives
 from playgrad.parallel.collectives import Collectives

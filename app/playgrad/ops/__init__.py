@@ -9,7 +9,7 @@ from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.fill import fill, ones_like, size, zeros_like
 from playgrad.ops.arrays.gather import gather, one_hot
 from playgrad.ops.arrays.getitem import getitem
-from playgrad.ops.arrays.move_elements import pad, slice_, transpose
+from playgrad.ops.arrays.pad_slice import pad, slice_
 from playgrad.ops.arrays.shape import (
     expand_dims,
     flatten,
@@ -19,6 +19,8 @@ from playgrad.ops.arrays.shape import (
     squeeze,
     stop_gradient,
 )
+from playgrad.ops.arrays.transpose import transpose
+from playgrad.ops.convolution import conv2d_gradients as conv2d_gradients
 from playgrad.ops.convolution.avg_pool2d import avg_pool2d
 from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.max_pool2d import max_pool2d

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.arrays.move_elements import slice_
+from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.state import Variable, group, is_variable
 from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import MEAN, SPLIT, Partition

@@ -17,6 +17,7 @@ from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.core.build import add_node, as_tensor, broadcast_shapes
 from playgrad.ops.core.kernel import KernelRequest, Lowering
+from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
 from playgrad.ops.elementwise.elementwise_op import sum_to_like
@@ -24,8 +25,6 @@ from playgrad.ops.expression.expr import Leaf
 from playgrad.ops.lowering.reduce import lower_sum_to
 
 __all__ = ["broadcast_like", "broadcast_to", "sum_to_like"]
-
-Specialised = tuple[str, Attrs, tuple[int, ...]]
 
 
 def is_static(shape: Shape) -> bool:
@@ -84,25 +83,17 @@ def _infer_broadcast_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[Tens
     return [TensorSpec(tuple(attrs["shape"]), inputs[0].dtype)]
 
 
-def _infer_broadcast_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    _broadcast_shape(inputs[0].shape, inputs[1].shape)
-    return [TensorSpec(inputs[1].shape, inputs[0].dtype)]
-
-
 def _broadcast(x: Array, shape: tuple[int, ...]) -> Array:
     return np.asarray(np.broadcast_to(x, shape), order="C")
 
 
 def _sum_back(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
-    return [sum_to_like(grads[0], node.inputs[0])] + [None] * (len(node.inputs) - 1)
+    return [sum_to_like(grads[0], node.inputs[0])]
 
 
-def _specialise_broadcast(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
-    source, like = inputs
-    if source.shape == like.shape:
-        return "identity", {}, (0,)
-    return "broadcast_to", {"shape": list(like.shape)}, (0,)
+def _shape_of_last(inputs: Sequence[TensorSpec], attrs: Attrs) -> dict[str, Any]:
+    return {"shape": list(inputs[-1].shape)}
 
 
 def _lower_broadcast(request: KernelRequest) -> Lowering:
@@ -129,22 +120,18 @@ _BROADCAST_TO = register(
         ),
     )
 )
-_BROADCAST_LIKE = register(
-    OpDef(
-        name="broadcast_like",
-        infer=_infer_broadcast_like,
-        reference=lambda inputs, attrs: [_broadcast(inputs[0], inputs[1].shape)],
-        gradient=_sum_back,
-        specialise=_specialise_broadcast,
-        samples=(
-            Sample((floats(4), floats(3, 4)), differentiable=(0,)),
-            Sample((floats(3, 1), integers(2, 3, 5)), differentiable=(0,)),
-            Sample((floats(3, 4), floats(3, 4)), differentiable=(0,)),
-        ),
-        invalid=(
-            InvalidSample((floats(3), floats(2, 4)), {}, ShapeError, "(3,) does not broadcast"),
-        ),
-    )
+_BROADCAST_LIKE = register_like(
+    "broadcast_like",
+    _BROADCAST_TO,
+    1,
+    _shape_of_last,
+    identity_if_equal=True,
+    samples=(
+        Sample((floats(4), floats(3, 4))),
+        Sample((floats(3, 1), integers(2, 3, 5))),
+        Sample((floats(3, 4), floats(3, 4))),
+    ),
+    invalid=(InvalidSample((floats(3), floats(2, 4)), {}, ShapeError, "(3,) does not broadcast"),),
 )
 
 
@@ -152,14 +139,7 @@ _BROADCAST_LIKE = register(
 
 
 def _infer_sum_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    return _summed(inputs[0], tuple(attrs["shape"]))
-
-
-def _infer_sum_to_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    return _summed(inputs[0], inputs[1].shape)
-
-
-def _summed(source: TensorSpec, target: Shape) -> list[TensorSpec]:
+    source, target = inputs[0], tuple(attrs["shape"])
     if source.dtype in ("bool", "uint8"):
         raise DTypeError(f"cannot sum {source.dtype} values.", hint="Cast them to int32.")
     try:
@@ -186,15 +166,7 @@ def _prepare_sum_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[...,
 
 
 def _repeat_back(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
-    back = broadcast_like(grads[0], node.inputs[0])
-    return [back] + [None] * (len(node.inputs) - 1)
-
-
-def _specialise_sum(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
-    source, like = inputs
-    if source.shape == like.shape:
-        return "identity", {}, (0,)
-    return "sum_to", {"shape": list(like.shape)}, (0,)
+    return [broadcast_like(grads[0], node.inputs[0])]
 
 
 _SUM_INVALID = "(3, 4) cannot be summed to (3,)"
@@ -217,18 +189,16 @@ _SUM_TO = register(
         invalid=(InvalidSample((floats(3, 4),), {"shape": [3]}, ShapeError, _SUM_INVALID),),
     )
 )
-_SUM_TO_LIKE = register(
-    OpDef(
-        name="sum_to_like",
-        infer=_infer_sum_to_like,
-        reference=lambda inputs, attrs: [_sum_to(inputs[0], inputs[1].shape)],
-        gradient=_repeat_back,
-        specialise=_specialise_sum,
-        samples=(
-            Sample((floats(3, 4), floats(4)), differentiable=(0,)),
-            Sample((floats(2, 5, 3), floats(5, 1)), differentiable=(0,)),
-            Sample((floats(3, 4), floats(3, 4)), differentiable=(0,)),
-        ),
-        invalid=(InvalidSample((floats(3, 4), floats(3)), {}, ShapeError, _SUM_INVALID),),
-    )
+_SUM_TO_LIKE = register_like(
+    "sum_to_like",
+    _SUM_TO,
+    1,
+    _shape_of_last,
+    identity_if_equal=True,
+    samples=(
+        Sample((floats(3, 4), floats(4))),
+        Sample((floats(2, 5, 3), floats(5, 1))),
+        Sample((floats(3, 4), floats(3, 4))),
+    ),
+    invalid=(InvalidSample((floats(3, 4), floats(3)), {}, ShapeError, _SUM_INVALID),),
 )

@@ -1,4 +1,4 @@
-"""Tensors one after the other along an axis, and the way back."""
+"""``concat`` and its gradient, which takes the parts out again."""
 
 from __future__ import annotations
 
@@ -8,22 +8,30 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import DTypeError, ShapeError, shape_text
-from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.arrays.broadcast import Specialised
 from playgrad.ops.arrays.fill import zeros_like
+from playgrad.ops.arrays.pad_slice import SLICE
 from playgrad.ops.core.build import add_node, as_tensors, normalize_axis
+from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.move_elements import lower_concat
 
 
 def concat(values: Sequence[Any], axis: int, name: str | None = None) -> Tensor:
-    """``values`` one after the other along ``axis``.
+    """Join tensors along an axis.
+
+    Args:
+        values: at least one tensor, of one dtype. Their shapes may differ in ``axis`` only.
+        axis: the axis along which they are joined; a negative one counts from the end.
+
+    Returns:
+        A tensor of the dtype of ``values``, whose dimension ``axis`` is the sum of theirs.
 
     Raises:
-        ShapeError: none are given, or their other dimensions differ.
-        DTypeError: their element types differ.
+        ShapeError: ``values`` is empty, or the shapes differ in another dimension.
+        DTypeError: the element types differ.
     """
     tensors = as_tensors(*values)
     if not tensors:
@@ -58,7 +66,7 @@ def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
 
 
 def _agree(a: Sequence[int | None], b: Sequence[int | None], axis: int) -> bool:
-    """Whether two shapes are equal, as far as known, in all dimensions but ``axis``."""
+    """Return whether two shapes are equal in all known dimensions except ``axis``."""
     return all(
         position == axis or None in (m, n) or m == n
         for position, (m, n) in enumerate(zip(a, b, strict=True))
@@ -70,43 +78,32 @@ def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]
     return [_part(grads[0], node.inputs, node.attrs["axis"], i) for i in range(len(node.inputs))]
 
 
-# concat_part: the part of a concatenation that one of its tensors (of unknown size) makes up
+# concat_part: the part of a concatenation that came from one of its tensors
 
 
 def _part(x: Tensor, values: Sequence[Tensor], axis: int, index: int) -> Tensor:
     return add_node(_PART, [x, *values], {"axis": axis, "index": index}).output
 
 
-def _window(shapes: Sequence[Sequence[int]], attrs: Attrs) -> tuple[list[int], list[int]]:
-    """Begin and size of part ``attrs["index"]`` of what tensors of ``shapes`` make together."""
-    axis, own = attrs["axis"], shapes[attrs["index"]]
-    begin = [0] * len(own)
-    begin[axis] = sum(shape[axis] for shape in shapes[: attrs["index"]])
-    return begin, list(own)
-
-
 def _infer_part(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     return [TensorSpec(inputs[1 + attrs["index"]].shape, inputs[0].dtype)]
 
 
-def _reference_part(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
-    begin, size = _window([value.shape for value in inputs[1:]], attrs)
-    window = tuple(slice(n, n + m) for n, m in zip(begin, size, strict=True))
-    return [np.ascontiguousarray(inputs[0][window])]
+def _window(inputs: Sequence[TensorSpec], attrs: Attrs) -> dict[str, Any]:
+    """Return the attributes of the ``slice`` that takes part number ``attrs["index"]``."""
+    axis, index = attrs["axis"], attrs["index"]
+    shapes = [value.static_shape for value in inputs[1:]]
+    begin = [0] * len(shapes[index])
+    begin[axis] = sum(shape[axis] for shape in shapes[:index])
+    return {"begin": begin, "size": list(shapes[index])}
 
 
 def _part_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
-    values = node.inputs[1:]
-    filled = [
+    parts = [
         grads[0] if i == node.attrs["index"] else zeros_like(value)
-        for i, value in enumerate(values)
+        for i, value in enumerate(node.inputs[1:])
     ]
-    return [concat(filled, node.attrs["axis"])] + [None] * len(values)
-
-
-def _specialise_part(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
-    begin, size = _window([value.static_shape for value in inputs[1:]], attrs)
-    return "slice", {"begin": begin, "size": size}, (0,)
+    return [concat(parts, node.attrs["axis"])]
 
 
 _CONCAT = register(
@@ -132,19 +129,12 @@ _CONCAT = register(
         ),
     )
 )
-_PART = register(
-    OpDef(
-        name="concat_part",
-        infer=_infer_part,
-        reference=_reference_part,
-        gradient=_part_gradient,
-        specialise=_specialise_part,
-        samples=(
-            Sample(
-                (floats(2, 7), floats(2, 3), floats(2, 4)),
-                {"axis": 1, "index": 1},
-                differentiable=(0,),
-            ),
-        ),
-    )
+_PART = register_like(
+    "concat_part",
+    SLICE,
+    1,
+    _window,
+    infer=_infer_part,
+    gradient=_part_gradient,
+    samples=(Sample((floats(2, 7), floats(2, 3), floats(2, 4)), {"axis": 1, "index": 1}),),
 )

@@ -1,4 +1,4 @@
-"""Tensors of one value, and the number of elements of a tensor: they depend on shapes only."""
+"""``fill``, ``ones_like``, ``zeros_like`` and ``size``: results that depend on shapes only."""
 
 from __future__ import annotations
 
@@ -11,19 +11,29 @@ from playgrad.dtypes import converted
 from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.graph import get_default_graph
-from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, lookup, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.arrays.broadcast import Specialised
 from playgrad.ops.core.build import add_node, as_tensor, one_or_more, whole
 from playgrad.ops.core.kernel import KernelRequest, Lowering
+from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
 from playgrad.ops.expression.expr import Const
 
 
 def fill(shape: Sequence[int], value: float, dtype: Any = None, name: str | None = None) -> Tensor:
-    """A tensor of ``shape`` with ``value`` everywhere; float32 unless ``dtype`` says otherwise."""
+    """Return a tensor whose elements are all ``value``.
+
+    Args:
+        shape: the shape of the result, known in full.
+        value: a number that ``dtype`` can hold.
+        dtype: the element type; None is float32.
+
+    Raises:
+        ShapeError: a dimension is negative or not a whole number.
+        DTypeError: ``value`` does not fit ``dtype``, or there is no such type.
+    """
     kind = dtype_of(dtype or "float32")
     converted(np.asarray(value), kind, f"fill of {value!r:.60}")
     attrs = {
@@ -35,26 +45,38 @@ def fill(shape: Sequence[int], value: float, dtype: Any = None, name: str | None
 
 
 def ones_like(x: Any, name: str | None = None) -> Tensor:
-    """Ones, of the shape and dtype of ``x``."""
+    """Return a tensor of ones with the shape and dtype of ``x``."""
     return add_node(_ONES_LIKE, [as_tensor(x)], name=name).output
 
 
 def zeros_like(x: Any, name: str | None = None) -> Tensor:
-    """Zeros, of the shape and dtype of ``x``."""
+    """Return a tensor of zeros with the shape and dtype of ``x``."""
     return add_node(_ZEROS_LIKE, [as_tensor(x)], name=name).output
 
 
 def size(x: Any, axes: Sequence[int] | None = None, name: str | None = None) -> Tensor:
-    """Number of elements of ``x``, or the product of its dimensions ``axes``: an int32 scalar."""
+    """Return the number of elements of ``x``, or the product of some of its dimensions.
+
+    Args:
+        x: a tensor of any shape and dtype.
+        axes: the dimensions to multiply, counted from the front; None is all of them.
+
+    Returns:
+        An int32 scalar.
+
+    Raises:
+        ShapeError: ``x`` has no such axis.
+    """
     tensor = as_tensor(x)
     chosen = range(tensor.spec.rank) if axes is None else axes
     return add_node(_SIZE, [tensor], {"axes": [int(axis) for axis in chosen]}, name=name).output
 
 
 def _infer_fill(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    if any(dim < 0 for dim in attrs["shape"]):
-        raise ShapeError(f"fill: the shape {shape_text(tuple(attrs['shape']))} is not fully known.")
-    return [TensorSpec(tuple(attrs["shape"]), dtype_of(attrs["dtype"]).name)]
+    shape = tuple(attrs["shape"])
+    if any(dim is not None and dim < 0 for dim in shape):
+        raise ShapeError(f"fill: the dimensions must be ≥ 0, got {shape_text(shape)}.")
+    return [TensorSpec(shape, dtype_of(attrs["dtype"]).name)]
 
 
 def _lower_fill(request: KernelRequest) -> Lowering:
@@ -77,10 +99,7 @@ _FILL = register(
         ),
         invalid=(
             InvalidSample(
-                (),
-                {"shape": [2, -1], "value": 0, "dtype": "int32"},
-                ShapeError,
-                "not fully known",
+                (), {"shape": [2, -1], "value": 0, "dtype": "int32"}, ShapeError, "got (2, -1)"
             ),
             InvalidSample(
                 (), {"shape": [2], "value": 0, "dtype": "int7"}, DTypeError, "no element type"
@@ -90,56 +109,38 @@ _FILL = register(
 )
 
 
-def _register_filled_like(name: str, value: int) -> OpDef:
-    def specialise(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
-        like = inputs[0]
-        return "fill", {"shape": list(like.shape), "value": value, "dtype": like.dtype}, ()
+def _register_fill_like(name: str, value: int) -> OpDef:
+    def static_attrs(inputs: Sequence[TensorSpec], attrs: Attrs) -> dict[str, Any]:
+        return {"shape": list(inputs[0].shape), "value": value, "dtype": inputs[0].dtype}
 
-    return register(
-        OpDef(
-            name=name,
-            infer=lambda inputs, attrs: [inputs[0]],
-            reference=lambda inputs, attrs: [np.full_like(inputs[0], value)],
-            blocks_gradient=True,
-            specialise=specialise,
-            samples=(Sample((floats(3, 2),)), Sample((integers(4),)), Sample((floats(),))),
-        )
-    )
+    samples = (Sample((floats(3, 2),)), Sample((integers(4),)), Sample((floats(),)))
+    return register_like(name, _FILL, 0, static_attrs, samples)
 
 
-_ONES_LIKE = _register_filled_like("ones_like", 1)
-_ZEROS_LIKE = _register_filled_like("zeros_like", 0)
+_ONES_LIKE = _register_fill_like("ones_like", 1)
+_ZEROS_LIKE = _register_fill_like("zeros_like", 0)
 
 
-def _infer_size(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+def _count(inputs: Sequence[TensorSpec], attrs: Attrs) -> dict[str, Any]:
+    shape = inputs[0].shape
     for axis in attrs["axes"]:
-        if not 0 <= axis < inputs[0].rank:
+        if not 0 <= axis < len(shape):
             raise ShapeError(
-                f"axis {axis} does not exist in a tensor of shape {shape_text(inputs[0].shape)}."
+                f"axis {axis} does not exist in a tensor of shape {shape_text(shape)}."
             )
-    return [TensorSpec((), "int32")]
+    count = np.prod([shape[axis] or 0 for axis in attrs["axes"]], dtype=np.int64)
+    return {"value": np.asarray(count, dtype=np.int32)}
 
 
-def _count(shape: Sequence[int | None], axes: Sequence[int]) -> Array:
-    return np.asarray(np.prod([shape[axis] or 0 for axis in axes], dtype=np.int64), dtype=np.int32)
-
-
-_SIZE = register(
-    OpDef(
-        name="size",
-        infer=_infer_size,
-        reference=lambda inputs, attrs: [_count(inputs[0].shape, attrs["axes"])],
-        blocks_gradient=True,
-        specialise=lambda inputs, attrs: (
-            "constant",
-            {"value": _count(inputs[0].shape, attrs["axes"])},
-            (),
-        ),
-        samples=(
-            Sample((floats(3, 4, 5),), {"axes": [0, 1, 2]}),
-            Sample((floats(3, 4, 5),), {"axes": [0, 2]}),
-            Sample((integers(),), {"axes": []}),
-        ),
-        invalid=(InvalidSample((floats(3),), {"axes": [1]}, ShapeError, "axis 1 does not exist"),),
-    )
+_SIZE = register_like(
+    "size",
+    lookup("constant"),
+    0,
+    _count,
+    samples=(
+        Sample((floats(3, 4, 5),), {"axes": [0, 1, 2]}),
+        Sample((floats(3, 4, 5),), {"axes": [0, 2]}),
+        Sample((integers(),), {"axes": []}),
+    ),
+    invalid=(InvalidSample((floats(3),), {"axes": [1]}, ShapeError, "axis 1 does not exist"),),
 )

@@ -12,8 +12,8 @@ from playgrad.errors import DataError, DTypeError, ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.arrays.broadcast import Specialised
 from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, expect_floating
+from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.lowering.gather import lower_gather, lower_gather_gradient
@@ -117,7 +117,8 @@ _GATHER = register(
 # scatter_add, the gradient of gather
 
 
-def _updates_shape(updates: TensorSpec, indices: TensorSpec, rows: int | None) -> TensorSpec:
+def _infer_scatter_add(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    updates, indices = inputs
     lead: Shape = updates.shape[: indices.rank]
     agree = len(lead) == indices.rank and all(
         None in (m, n) or m == n for m, n in zip(lead, indices.shape, strict=True)
@@ -129,28 +130,25 @@ def _updates_shape(updates: TensorSpec, indices: TensorSpec, rows: int | None) -
         )
     expect_floating(updates, "the updates of scatter_add")
     expect_dtype(indices, "the indices of scatter_add", "int32")
-    return TensorSpec((rows, *updates.shape[indices.rank :]), updates.dtype)
+    return [TensorSpec((attrs["rows"], *updates.shape[indices.rank :]), updates.dtype)]
 
 
-def _scatter_add(updates: Array, indices: Array, rows: int) -> Array:
-    result = np.zeros((rows, *updates.shape[indices.ndim :]), updates.dtype)
+def _scatter_add(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    updates, indices = inputs
+    result = np.zeros((attrs["rows"], *updates.shape[indices.ndim :]), updates.dtype)
     np.add.at(result, indices, updates)
-    return result
+    return [result]
 
 
 def _scatter_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
-    return [gather(grads[0], node.inputs[1])] + [None] * (len(node.inputs) - 1)
-
-
-def _specialise_scatter(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
-    return "scatter_add", {"rows": inputs[2].static_shape[0]}, (0, 1)
+    return [gather(grads[0], node.inputs[1]), None]
 
 
 _SCATTER_ADD = register(
     OpDef(
         name="scatter_add",
-        infer=lambda inputs, attrs: [_updates_shape(inputs[0], inputs[1], attrs["rows"])],
-        reference=lambda inputs, attrs: [_scatter_add(inputs[0], inputs[1], attrs["rows"])],
+        infer=_infer_scatter_add,
+        reference=_scatter_add,
         gradient=_scatter_gradient,
         lower=lower_gather_gradient,
         epilogue=True,
@@ -167,15 +165,12 @@ _SCATTER_ADD = register(
         ),
     )
 )
-_SCATTER_ADD_LIKE = register(
-    OpDef(
-        name="scatter_add_like",
-        infer=lambda inputs, attrs: [_updates_shape(inputs[0], inputs[1], inputs[2].shape[0])],
-        reference=lambda inputs, attrs: [_scatter_add(inputs[0], inputs[1], len(inputs[2]))],
-        gradient=_scatter_gradient,
-        specialise=_specialise_scatter,
-        samples=(Sample((floats(6, 5), integers(6), floats(9, 5)), differentiable=(0,)),),
-    )
+_SCATTER_ADD_LIKE = register_like(
+    "scatter_add_like",
+    _SCATTER_ADD,
+    2,
+    lambda inputs, attrs: {"rows": inputs[2].shape[0]},
+    samples=(Sample((floats(6, 5), integers(6), floats(9, 5))),),
 )
 
 

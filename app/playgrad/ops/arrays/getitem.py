@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.arrays.move_elements import slice_
+from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import expand_dims, identity, squeeze
 
 

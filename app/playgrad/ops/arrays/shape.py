@@ -9,10 +9,11 @@ import numpy as np
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
-from playgrad.graph.spec import Shape, TensorSpec
+from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.arrays.broadcast import Specialised, is_static
+from playgrad.ops.arrays.broadcast import is_static
 from playgrad.ops.core.build import add_node, as_tensor, one_or_more, sorted_axes, whole
+from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
 
 _BYTES = np.arange(12, dtype=np.uint8)
@@ -111,45 +112,28 @@ _STOP_GRADIENT = register(
 
 
 def _infer_reshape(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    source, wanted = inputs[0].shape, list(attrs["shape"])
-    if wanted.count(-1) > 1 or any(dim < -1 for dim in wanted):
+    source, target = inputs[0], list(attrs["shape"])
+    if target.count(-1) > 1 or any(dim is not None and dim < -1 for dim in target):
         raise ShapeError(
-            f"cannot reshape to {shape_text(tuple(wanted))}: at most one dimension may be -1, "
-            "and none less."
+            f"cannot reshape to {shape_text(tuple(target))}: at most one dimension may be -1, "
+            "and none smaller."
         )
-    known = int(np.prod([dim for dim in wanted if dim != -1], dtype=np.int64))
-    if not is_static(source):
-        shape = tuple(None if dim == -1 else dim for dim in wanted)
-        return [TensorSpec(shape, inputs[0].dtype)]
-    total = inputs[0].size
-    if -1 in wanted and known and total % known == 0:
-        wanted[wanted.index(-1)] = total // known
-    elif -1 in wanted or total != known:
-        raise _cannot_reshape(source, wanted)
-    return [TensorSpec(tuple(wanted), inputs[0].dtype)]
-
-
-def _cannot_reshape(source: Shape, wanted: Sequence[int]) -> ShapeError:
-    return ShapeError(
-        f"cannot reshape {shape_text(source)} to {shape_text(tuple(wanted))}: "
-        "the number of elements differs."
-    )
-
-
-def _infer_reshape_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    x, like = inputs
-    if is_static(x.shape) and is_static(like.shape) and x.size != like.size:
-        raise _cannot_reshape(x.shape, like.static_shape)
-    return [TensorSpec(like.shape, x.dtype)]
+    if not is_static(source.shape) or None in target:
+        shape = tuple(None if dim == -1 else dim for dim in target)
+        return [TensorSpec(shape, source.dtype)]
+    known = int(np.prod([dim for dim in target if dim != -1], dtype=np.int64))
+    if -1 in target and known and source.size % known == 0:
+        target[target.index(-1)] = source.size // known
+    elif -1 in target or source.size != known:
+        raise ShapeError(
+            f"cannot reshape {shape_text(source.shape)} to {shape_text(tuple(target))}: "
+            "the number of elements differs."
+        )
+    return [TensorSpec(tuple(target), source.dtype)]
 
 
 def _shape_back(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
-    back = reshape_like(grads[0], node.inputs[0])
-    return [back] + [None] * (len(node.inputs) - 1)
-
-
-def _specialise_reshape(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
-    return "reshape", {"shape": list(inputs[1].shape)}, (0,)
+    return [reshape_like(grads[0], node.inputs[0])]
 
 
 _RESHAPE = register(
@@ -172,17 +156,13 @@ _RESHAPE = register(
         ),
     )
 )
-_RESHAPE_LIKE = register(
-    OpDef(
-        name="reshape_like",
-        infer=_infer_reshape_like,
-        reference=lambda inputs, attrs: [inputs[0].reshape(inputs[1].shape)],
-        gradient=_shape_back,
-        alias=True,
-        specialise=_specialise_reshape,
-        samples=(Sample((floats(3, 4), integers(2, 6)), differentiable=(0,)),),
-        invalid=(InvalidSample((floats(3), floats(4)), {}, ShapeError, "(3,) to (4,)"),),
-    )
+_RESHAPE_LIKE = register_like(
+    "reshape_like",
+    _RESHAPE,
+    1,
+    lambda inputs, attrs: {"shape": list(inputs[1].shape)},
+    samples=(Sample((floats(3, 4), integers(2, 6))),),
+    invalid=(InvalidSample((floats(3), floats(4)), {}, ShapeError, "(3,) to (4,)"),),
 )
 
 

@@ -1,7 +1,7 @@
-"""Maximum pooling of images, its gradient, and that one's.
+"""Maximum pooling of images, its gradient, and the gradient of that.
 
-Images are (batch, height, width, channels). A maximum keeps the position it came from, a flat
-number ``row * width + column`` in its channel of the image, so that the gradient knows where to go.
+The second output of ``max_pool2d`` is the position of each maximum, ``row * width + column`` in its
+channel of the image. The gradient reads it to find the pixel that it belongs to.
 """
 
 from __future__ import annotations
@@ -17,33 +17,38 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.convolution.pooling import (
-    BACK,
     BAD_GRAD,
+    BAD_GRAD_ATTRS,
     BAD_GRAD_WORDS,
     CASES,
+    HALVES,
     INVALID,
-    NO_PADDING,
     Size,
-    back,
-    image_size,
     image_spec,
-    make_attrs,
     offsets,
     out_size,
     pool,
     pooled_spec,
-    specialise_back,
+)
+from playgrad.ops.convolution.window import (
+    Padding,
+    add_image_gradient,
+    crop,
+    image_size_of_last,
+    pad_image,
+    padded_zeros,
+    shifted,
     window_attrs,
 )
-from playgrad.ops.convolution.window import Padding, crop, pad_image, padded_zeros, shifted
 from playgrad.ops.core.build import add_node, expect_dtype
+from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import distinct, floats, integers
 from playgrad.ops.expression.functions import select
 from playgrad.ops.lowering.pool2d import (
     lower_max_pool2d,
     lower_max_pool2d_gradient,
+    lower_max_pool2d_take,
 )
-from playgrad.ops.lowering.take import lower_max_pool2d_take
 
 
 def max_pool2d(
@@ -53,11 +58,24 @@ def max_pool2d(
     padding: Padding = "valid",
     name: str | None = None,
 ) -> Tensor:
-    """The largest pixel of each window, channel by channel; of equal ones the first.
+    """Return the largest pixel of each window of an image, channel by channel.
+
+    Padding is never the largest, and a window that holds NaN gives NaN. The gradient goes to the
+    first of equal pixels, row by row.
 
     Args:
-        x: (batch, height, width, channels).
-        strides: distance between windows; None: ``pool_size``.
+        x: images of shape (batch, height, width, channels), float32 or float64.
+        pool_size: height and width of a window: one number for both, or two.
+        strides: distance between windows; None is ``pool_size``.
+        padding: as in ``conv2d``.
+
+    Returns:
+        A tensor of shape (batch, out height, out width, channels) and the dtype of ``x``.
+
+    Raises:
+        ShapeError: ``x`` does not have 4 dimensions or is smaller than a window, an argument is not
+            valid, or ``padding`` is not less than ``pool_size``.
+        DTypeError: ``x`` is not floating.
     """
     return pool(_MAX, x, pool_size, strides, padding, name)
 
@@ -65,9 +83,9 @@ def max_pool2d(
 def _positions(
     offset: tuple[int, int], out: tuple[int, int], size: Sequence[int], attrs: Attrs
 ) -> Array:
-    """For each window the flat position in the image of its pixel at ``offset``: (h, w, 1).
+    """Return the position in the image of the pixel at ``offset`` in each window: (h, w, 1).
 
-    Of a pixel in the padding it is that of the nearest in the image.
+    A pixel in the padding has the position of the nearest pixel in the image.
     """
     rows, columns = (
         np.clip(np.arange(count) * stride + first - sides[0], 0, limit - 1)
@@ -78,7 +96,7 @@ def _positions(
     return (rows[:, None] * size[1] + columns)[..., None].astype(np.int32)
 
 
-# The maximum
+# max_pool2d
 
 
 def _infer_max(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
@@ -94,21 +112,24 @@ def _max_pool(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     best = reduce(np.maximum, pixels)
     position = np.zeros(best.shape, np.int32)
     missing = np.ones(best.shape, bool)
-    for offset, own in zip(offsets(attrs), pixels, strict=True):
-        found = missing & ((own == best) | np.isnan(own))
-        position += found * _positions(offset, out, image.shape[1:3], attrs)
-        missing &= ~found
+    for offset, pixel in zip(offsets(attrs), pixels, strict=True):
+        is_best = missing & ((pixel == best) | np.isnan(pixel))
+        position += is_best * _positions(offset, out, image.shape[1:3], attrs)
+        missing &= ~is_best
     return [best, position]
 
 
 def _max_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
-    position = node.outputs[1]
-    return [back("max_pool2d_gradient", [grads[0], position], node.inputs[0], node.attrs)]
+    inputs = [grads[0], node.outputs[1]]
+    return [add_image_gradient("max_pool2d_gradient", inputs, node.inputs[0], node.attrs)]
+
+
+# max_pool2d_gradient: each gradient goes to the pixel that was the maximum
 
 
 def _expect_positions(grad: TensorSpec, positions: TensorSpec, what: str) -> None:
-    expect_dtype(positions, f"the positions given to {what}", "int32")
+    expect_dtype(positions, f"the positions passed to {what}", "int32")
     agree = grad.rank == positions.rank and all(
         None in (m, n) or m == n for m, n in zip(grad.shape, positions.shape, strict=True)
     )
@@ -119,33 +140,31 @@ def _expect_positions(grad: TensorSpec, positions: TensorSpec, what: str) -> Non
         )
 
 
-def _infer_max_gradient(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    grad, positions, *like = inputs
-    size = image_size(like, attrs)
+def _infer_scatter(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    grad, positions = inputs
     _expect_positions(grad, positions, "max_pool2d_gradient")
-    return [image_spec(grad, size, attrs, "max_pool2d_gradient")]
+    return [image_spec(grad, attrs, "max_pool2d_gradient")]
 
 
-def _spread_to_maxima(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
-    grad, positions, *like = inputs
-    size = image_size(like, attrs)
-    out = (grad.shape[1], grad.shape[2])
+def _scatter(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    grad, positions = inputs
+    size, out = attrs["image_size"], (grad.shape[1], grad.shape[2])
     result = padded_zeros(len(grad), size, grad.shape[3], attrs, grad.dtype)
     for offset in offsets(attrs):
-        # In the padding positions are of the nearest pixel, but what lands there is cropped.
+        # In the padding, positions are those of the nearest pixel; what goes there is cropped.
         chosen = positions == _positions(offset, out, size, attrs)
         pixels = shifted(result, offset, out, attrs["strides"])
         pixels += select(chosen, grad, grad.dtype.type(0))
     return [crop(result, attrs["padding"], size)]
 
 
-def _spread_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+def _scatter_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
-    taken = add_node(_TAKE, [grads[0], node.inputs[1]], window_attrs(node.attrs)).output
-    return [taken] + [None] * (len(node.inputs) - 1)
+    attrs = window_attrs(node.attrs)
+    return [add_node(_TAKE, [grads[0], node.inputs[1]], attrs).output, None]
 
 
-# max_pool2d_take: the pixels of another image where the maxima were; the gradient of the gradient
+# max_pool2d_take: the pixels of an image at the positions of another image's maxima
 
 
 def _infer_take(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
@@ -166,27 +185,21 @@ def _take(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 def _take_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
     image, positions = node.inputs
-    return [back("max_pool2d_gradient", [grads[0], positions], image, node.attrs), None]
+    inputs = [grads[0], positions]
+    return [add_image_gradient("max_pool2d_gradient", inputs, image, node.attrs), None]
 
 
-def _samples(kind: str) -> tuple[Sample, ...]:
-    samples = []
+def _grad_samples() -> list[tuple[Array, Array, Array, Attrs]]:
+    """Return an image, the positions of its maxima, a gradient and the attributes, by case."""
+    samples: list[tuple[Array, Array, Array, Attrs]] = []
     for shape, attrs in CASES:
         image = distinct(*shape)
         pooled, positions = _max_pool([image], attrs)
-        grad = floats(*pooled.shape, seed=4)
-        back = {**attrs, "image_size": list(shape[1:3])}
-        samples.append(
-            {
-                "pool": Sample((image,), attrs),
-                "gradient": Sample((grad, positions), back, differentiable=(0,)),
-                "like": Sample((grad, positions, image), attrs, differentiable=(0,)),
-                "take": Sample((image, positions), attrs, differentiable=(0,)),
-            }[kind]
-        )
-    return tuple(samples)
+        samples.append((image, positions, floats(*pooled.shape, seed=4), attrs))
+    return samples
 
 
+_SAMPLES = _grad_samples()
 _MAX = register(
     OpDef(
         name="max_pool2d",
@@ -194,36 +207,41 @@ _MAX = register(
         reference=_max_pool,
         gradient=_max_gradient,
         lower=lower_max_pool2d,
-        samples=_samples("pool"),
+        samples=tuple(Sample((image,), attrs) for image, _, _, attrs in _SAMPLES),
         invalid=INVALID,
     )
 )
 _MAX_GRADIENT = register(
     OpDef(
         name="max_pool2d_gradient",
-        infer=_infer_max_gradient,
-        reference=_spread_to_maxima,
-        gradient=_spread_gradient,
+        infer=_infer_scatter,
+        reference=_scatter,
+        gradient=_scatter_gradient,
         lower=lower_max_pool2d_gradient,
         epilogue=True,
-        samples=_samples("gradient"),
+        samples=tuple(
+            Sample((grad, positions), {**attrs, "image_size": list(image.shape[1:3])}, (0,))
+            for image, positions, grad, attrs in _SAMPLES
+        ),
         invalid=(
-            InvalidSample(BAD_GRAD, BACK, ShapeError, BAD_GRAD_WORDS),
+            InvalidSample(BAD_GRAD, BAD_GRAD_ATTRS, ShapeError, BAD_GRAD_WORDS),
             InvalidSample(
-                (floats(1, 2, 2, 1), integers(1, 2, 1, 1)), BACK, ShapeError, "differ in shape"
+                (floats(1, 2, 2, 1), integers(1, 2, 1, 1)),
+                BAD_GRAD_ATTRS,
+                ShapeError,
+                "differ in shape",
             ),
         ),
     )
 )
-_MAX_GRADIENT_LIKE = register(
-    OpDef(
-        name="max_pool2d_gradient_like",
-        infer=_infer_max_gradient,
-        reference=_spread_to_maxima,
-        gradient=_spread_gradient,
-        specialise=specialise_back("max_pool2d_gradient", 2),
-        samples=_samples("like")[:2],
-    )
+_MAX_GRADIENT_LIKE = register_like(
+    "max_pool2d_gradient_like",
+    _MAX_GRADIENT,
+    2,
+    image_size_of_last,
+    samples=[
+        Sample((grad, positions, image), attrs) for image, positions, grad, attrs in _SAMPLES[:2]
+    ],
 )
 _TAKE = register(
     OpDef(
@@ -233,13 +251,12 @@ _TAKE = register(
         gradient=_take_gradient,
         lower=lower_max_pool2d_take,
         epilogue=True,
-        samples=_samples("take"),
+        samples=tuple(
+            Sample((image, positions), attrs, (0,)) for image, positions, _, attrs in _SAMPLES
+        ),
         invalid=(
             InvalidSample(
-                (floats(1, 4, 4, 1), integers(1, 3, 3, 1)),
-                make_attrs([2, 2], [2, 2], NO_PADDING),
-                ShapeError,
-                "differ in shape",
+                (floats(1, 4, 4, 1), integers(1, 3, 3, 1)), HALVES, ShapeError, "differ in shape"
             ),
         ),
     )

@@ -1,6 +1,7 @@
-"""What convolution and pooling share: strides, padding, and the windows of an image.
+"""Strides, padding and windows of an image, shared by convolution and pooling.
 
-Images are (batch, height, width, channels). ``padding`` is [[top, bottom], [left, right]].
+Images have the shape (batch, height, width, channels). The attribute ``strides`` is
+[vertical, horizontal], ``padding`` is [[top, bottom], [left, right]], both in pixels.
 """
 
 from __future__ import annotations
@@ -11,15 +12,23 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import ShapeError, shape_text
-from playgrad.graph.opdef import Array
+from playgrad.graph.opdef import Array, Attrs
 from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.arrays.broadcast import is_static
+from playgrad.ops.core.build import add_node
 
 Padding = str | Sequence[Sequence[int]]
-WHAT = ("height", "width")
+"""``"valid"``, ``"same"`` or ((top, bottom), (left, right))."""
+_SIDES = ("height", "width")
 
 
 def pair(value: int | Sequence[int], what: str) -> list[int]:
-    """A number, or two, as [vertical, horizontal]; each at least 1."""
+    """Return one or two numbers as [vertical, horizontal].
+
+    Raises:
+        ShapeError: there are more, or one is less than 1. The message calls them ``what``.
+    """
     numbers = [value, value] if isinstance(value, int) else [int(n) for n in value]
     if len(numbers) != 2 or min(numbers) < 1:
         raise ShapeError(f"{what} must be one or two positive numbers, not {value!r}.")
@@ -29,12 +38,13 @@ def pair(value: int | Sequence[int], what: str) -> list[int]:
 def resolve_padding(
     padding: Padding, image: TensorSpec, window: Sequence[int], strides: Sequence[int]
 ) -> list[list[int]]:
-    """``padding`` as numbers: "valid" is none, "same" such that output = ceil(input / stride).
+    """Return ``padding`` in pixels.
 
-    An odd "same" padding has its larger half at the bottom and right.
+    "valid" is no padding; "same" is as much as makes output = ceil(input / stride), with the larger
+    half of an odd number at the bottom and right.
 
     Raises:
-        ShapeError: "same" of an image of unknown size, or not a padding.
+        ShapeError: not a padding, or "same" for an image of unknown height or width.
     """
     if padding == "valid":
         return [[0, 0], [0, 0]]
@@ -57,13 +67,18 @@ def resolve_padding(
     return pairs
 
 
+def window_attrs(attrs: Attrs) -> dict[str, Any]:
+    """Return the attributes that describe the windows, without an image or filter size."""
+    return {key: attrs[key] for key in ("pool_size", "strides", "padding") if key in attrs}
+
+
 def output_sizes(
-    image: TensorSpec, window: Sequence[int | None], attrs: Any, what: str
+    image: TensorSpec, window: Sequence[int | None], attrs: Attrs, what: str
 ) -> list[int | None]:
-    """Height and width of the result of moving ``window`` over ``image``.
+    """Return the height and width of the result of moving ``window`` over ``image``.
 
     Raises:
-        ShapeError: the image has not 4 dimensions, or is smaller than the window.
+        ShapeError: the image does not have 4 dimensions, or is smaller than the window.
     """
     if image.rank != 4:
         raise ShapeError(
@@ -71,32 +86,64 @@ def output_sizes(
             f"not {shape_text(image.shape)}."
         )
     sizes: list[int | None] = []
-    for axis, name in enumerate(WHAT):
+    for axis, side in enumerate(_SIDES):
         dim, size = image.shape[1 + axis], window[axis]
         if dim is None or size is None:
             sizes.append(None)
             continue
-        whole = dim + sum(attrs["padding"][axis])
-        if whole < size:
+        padded = dim + sum(attrs["padding"][axis])
+        if padded < size:
             raise ShapeError(
-                f"{what}: the image {shape_text(image.shape)} is of {name} {whole} with its "
+                f"{what}: the image {shape_text(image.shape)} has {side} {padded} with its "
                 f"padding, less than the window's {size}.",
                 hint='Use a smaller window, less pooling before it, or padding="same".',
             )
-        sizes.append((whole - size) // attrs["strides"][axis] + 1)
+        sizes.append((padded - size) // attrs["strides"][axis] + 1)
     return sizes
 
 
+# Gradients by the image, which need its height and width
+
+
+def add_image_gradient(op: str, inputs: Sequence[Tensor], image: Tensor, attrs: Attrs) -> Tensor:
+    """Add the operation ``op``, whose result has the height and width of ``image``.
+
+    While these are unknown it is ``op``_like, which has the image as another input.
+    """
+    windows = window_attrs(attrs)
+    if is_static(image.shape[1:3]):
+        windows["image_size"] = list(image.shape[1:3])
+        return add_node(op, inputs, windows).output
+    return add_node(f"{op}_like", [*inputs, image], windows).output
+
+
+def image_size_of_last(inputs: Sequence[TensorSpec], attrs: Attrs) -> dict[str, Any]:
+    """Return ``attrs`` with the height and width of the last input as ``image_size``."""
+    return {**attrs, "image_size": list(inputs[-1].shape[1:3])}
+
+
+def expect_gradient(grad: TensorSpec, result: TensorSpec, what: str, name: str) -> None:
+    """Raise ShapeError unless ``grad`` fits ``result``, which the message calls ``name``."""
+    if any(None not in (m, n) and m != n for m, n in zip(result.shape, grad.shape, strict=True)):
+        raise ShapeError(
+            f"{what}: the gradient has the shape {shape_text(grad.shape)}, but {name} has the "
+            f"shape {shape_text(result.shape)}."
+        )
+
+
+# Windows in NumPy
+
+
 def pad_image(image: Array, padding: Sequence[Sequence[int]], value: float = 0.0) -> Array:
-    """``image`` with its padding around it."""
+    """Return ``image`` with pixels of ``value`` around it."""
     if not any(n for sides in padding for n in sides):
         return image
     widths = [(0, 0), *((before, after) for before, after in padding), (0, 0)]
     return np.pad(image, widths, constant_values=image.dtype.type(value))
 
 
-def windows(image: Array, size: Sequence[int], attrs: Any) -> Array:
-    """A view (batch, out height, out width, channels, *size) of a padded image."""
+def windows(image: Array, size: Sequence[int], attrs: Attrs) -> Array:
+    """Return a view (batch, out height, out width, channels, *size) of a padded image."""
     view = np.lib.stride_tricks.sliding_window_view(image, tuple(size), axis=(1, 2))
     stride_y, stride_x = attrs["strides"]
     return view[:, ::stride_y, ::stride_x]
@@ -105,7 +152,7 @@ def windows(image: Array, size: Sequence[int], attrs: Any) -> Array:
 def shifted(
     image: Array, offset: tuple[int, int], size: tuple[int, int], strides: Sequence[int]
 ) -> Array:
-    """A view of the pixels at ``offset`` in each of ``size`` windows of a padded image."""
+    """Return a view of the pixel at ``offset`` in each of ``size`` windows of a padded image."""
     (y, x), (height, width), (stride_y, stride_x) = offset, size, strides
     return image[
         :,
@@ -115,12 +162,12 @@ def shifted(
 
 
 def crop(image: Array, padding: Sequence[Sequence[int]], size: Sequence[int]) -> Array:
-    """The image of ``size`` without its padding."""
+    """Return the image of height and width ``size`` without its padding."""
     top, left = padding[0][0], padding[1][0]
     return np.ascontiguousarray(image[:, top : top + size[0], left : left + size[1]])
 
 
-def padded_zeros(batch: int, size: Sequence[int], channels: int, attrs: Any, kind: Any) -> Array:
-    """Zeros of the shape of a padded image."""
+def padded_zeros(batch: int, size: Sequence[int], channels: int, attrs: Attrs, kind: Any) -> Array:
+    """Return zeros of the shape of a padded image."""
     height, width = (n + sum(sides) for n, sides in zip(size, attrs["padding"], strict=True))
     return np.zeros((batch, height, width, channels), kind)

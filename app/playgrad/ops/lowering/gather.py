@@ -13,7 +13,7 @@ from playgrad.ops.core.kernel import (
     output_binding,
 )
 from playgrad.ops.expression import wgsl
-from playgrad.ops.lowering.invocations import item_kernel
+from playgrad.ops.lowering.item_kernel import item_kernel
 
 MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u", "bool": "false"}
 """What an index beyond the table gives."""

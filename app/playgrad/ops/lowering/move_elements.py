@@ -11,7 +11,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
-from playgrad.ops.lowering.invocations import (
+from playgrad.ops.lowering.item_kernel import (
     item_kernel,
     mixed_radix,
     number_type,

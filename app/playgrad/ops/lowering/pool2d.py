@@ -7,7 +7,7 @@ Images are (batch, height, width, channels). attrs: `pool_size` [height, width],
 from __future__ import annotations
 
 from playgrad.ops.core.kernel import Binding, KernelRequest, Lowering, input_binding, output_binding
-from playgrad.ops.lowering.invocations import item_kernel
+from playgrad.ops.lowering.item_kernel import item_kernel
 from playgrad.ops.lowering.window import window_constants
 
 
@@ -54,6 +54,29 @@ def lower_avg_pool2d_gradient(request: KernelRequest) -> Lowering:
     )
     image = request.outputs[0].static_shape
     return _lower(request, "pool2d_average_gradient.wgsl", bindings, image, pooled=False)
+
+
+def lower_max_pool2d_take(request: KernelRequest) -> Lowering:
+    """Inputs (image, positions int32 h * width + w); output: the image there, by channel."""
+    image, output = request.inputs[0].static_shape, request.outputs[0].static_shape
+    _, height, width, channels = image
+    call = item_kernel(
+        request,
+        "pool2d_take.wgsl",
+        request.outputs[0].size,
+        (
+            input_binding("images", 0, request.inputs[0]),
+            input_binding("positions", 1, request.inputs[1]),
+            *request.epilogue_bindings(),
+            output_binding("result", 0, request.outputs[0]),
+        ),
+        {"image": list(image), "output": list(output)},
+        PIXELS=height * width,
+        CHANNELS=channels,
+        OUTPUTS=output[1] * output[2] * channels,
+        store=request.store("result"),
+    )
+    return Lowering((call,))
 
 
 def _lower(

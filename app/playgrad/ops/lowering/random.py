@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from playgrad.ops.core.kernel import Binding, KernelRequest, Lowering, input_binding, output_binding
-from playgrad.ops.lowering.invocations import item_kernel
+from playgrad.ops.lowering.item_kernel import item_kernel
 from playgrad.ops.random.counter_random import half_bits
 
 _ROUNDS = 20

@@ -21,7 +21,7 @@ from playgrad.ops.core.kernel import (
     output_binding,
 )
 from playgrad.ops.core.templates import render
-from playgrad.ops.lowering.invocations import (
+from playgrad.ops.lowering.item_kernel import (
     item_kernel,
     mixed_radix,
     number_type,

@@ -13,7 +13,7 @@ from playgrad.ops.core.kernel import (
     output_binding,
 )
 from playgrad.ops.core.templates import render
-from playgrad.ops.lowering.invocations import item_kernel
+from playgrad.ops.lowering.item_kernel import item_kernel
 
 LANES = 128
 """Invocations that share a row on a GPU; a power of two."""

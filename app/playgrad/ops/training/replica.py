@@ -16,8 +16,8 @@ from playgrad.errors import DTypeError, ShapeError
 from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.arrays.broadcast import Specialised
 from playgrad.ops.core.build import add_node, as_tensor, expect_floating
+from playgrad.ops.core.like import Specialised
 from playgrad.ops.core.samples import floats, integers
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.arrays.move_elements import slice_
+from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import identity, reshape
 from playgrad.parallel.collectives.costs import Cost
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.concat import concat
-from playgrad.ops.arrays.move_elements import slice_
+from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import reshape
 
 ALONE = 1 << 16

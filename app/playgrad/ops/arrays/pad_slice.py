@@ -1,0 +1,207 @@
+"""``pad`` and ``slice_``, which are each other's gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import ShapeError, shape_text
+from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.core.build import add_node, as_tensor
+from playgrad.ops.core.like import register_like
+from playgrad.ops.core.samples import floats, integers
+from playgrad.ops.lowering.move_elements import lower_pad, lower_slice
+
+
+def pad(
+    x: Any, paddings: Sequence[Sequence[int]], value: float = 0.0, name: str | None = None
+) -> Tensor:
+    """Return ``x`` with ``value`` added around it.
+
+    Args:
+        x: a tensor of any shape; its dtype must be able to hold ``value``.
+        paddings: a pair (before, after) for each dimension: the number of elements to add at its
+            beginning and end.
+        value: the value of the added elements.
+
+    Returns:
+        A tensor of the dtype of ``x``, each dimension ``before + after`` larger.
+
+    Raises:
+        ShapeError: the number of pairs is not the rank of ``x``, or a padding is negative.
+    """
+    pairs = [[int(before), int(after)] for before, after in paddings]
+    return add_node(_PAD, [as_tensor(x)], {"padding": pairs, "value": value}, name=name).output
+
+
+def slice_(x: Any, begin: Sequence[int], size: Sequence[int], name: str | None = None) -> Tensor:
+    """Return the block of ``x`` that starts at ``begin`` and has the shape ``size``.
+
+    ``x[1:, :3]`` is ``slice_(x, [1, 0], [-1, 3])``.
+
+    Args:
+        x: a tensor of any shape and dtype.
+        begin: the first index of each dimension, at least 0.
+        size: the number of elements of each dimension; -1 takes all from ``begin`` to the end.
+
+    Returns:
+        A tensor of shape ``size`` and the dtype of ``x``.
+
+    Raises:
+        ShapeError: ``begin`` or ``size`` has another length than ``x.shape``, or the block reaches
+            outside ``x``.
+    """
+    attrs = {"begin": [int(n) for n in begin], "size": [int(n) for n in size]}
+    return add_node(SLICE, [as_tensor(x)], attrs, name=name).output
+
+
+def _infer_pad(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    x, paddings = inputs[0], attrs["padding"]
+    if len(paddings) != x.rank or any(n < 0 for pair in paddings for n in pair):
+        raise ShapeError(
+            f"pad: expected one pair of numbers ≥ 0 for each dimension of the shape "
+            f"{shape_text(x.shape)}, got {[list(pair) for pair in paddings]}."
+        )
+    shape = tuple(
+        None if dim is None else before + dim + after
+        for dim, (before, after) in zip(x.shape, paddings, strict=True)
+    )
+    return [TensorSpec(shape, x.dtype)]
+
+
+def _pad(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    (x,) = inputs
+    value = x.dtype.type(attrs["value"])
+    return [np.pad(x, [tuple(pair) for pair in attrs["padding"]], constant_values=value)]
+
+
+def _pad_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    begin = node.attrs.get("begin")  # of pad_like
+    if begin is None:
+        begin = [before for before, _ in node.attrs["padding"]]
+    return [_slice_like(grads[0], node.inputs[0], begin)]
+
+
+def _infer_slice(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    x, begin, size = inputs[0], attrs["begin"], attrs["size"]
+    if len(begin) != x.rank or len(size) != x.rank:
+        raise ShapeError(
+            f"slice: begin {list(begin)} and size {list(size)} need one number for each "
+            f"dimension of the shape {shape_text(x.shape)}."
+        )
+    shape: list[int | None] = []
+    for dim, first, count in zip(x.shape, begin, size, strict=True):
+        if first < 0 or count < -1 or (dim is not None and first + max(count, 0) > dim):
+            raise ShapeError(
+                f"slice: begin {list(begin)} and size {list(size)} reach outside the shape "
+                f"{shape_text(x.shape)}."
+            )
+        if count >= 0:
+            shape.append(count)
+        else:
+            shape.append(None if dim is None else dim - first)
+    return [TensorSpec(tuple(shape), x.dtype)]
+
+
+def _slice(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    (x,) = inputs
+    ends = [
+        dim if count < 0 else first + count
+        for dim, first, count in zip(x.shape, attrs["begin"], attrs["size"], strict=True)
+    ]
+    window = tuple(slice(first, end) for first, end in zip(attrs["begin"], ends, strict=True))
+    return [np.ascontiguousarray(x[window])]
+
+
+def _slice_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    return [_pad_like(grads[0], node.inputs[0], node.attrs["begin"])]
+
+
+def _pad_like(x: Any, like: Tensor, begin: Sequence[int]) -> Tensor:
+    """Return zeros of the shape of ``like`` with ``x`` in them, starting at ``begin``."""
+    return add_node(_PAD_LIKE, [x, like], {"begin": list(begin)}).output
+
+
+def _slice_like(x: Any, like: Tensor, begin: Sequence[int]) -> Tensor:
+    """Return the block of ``x`` that starts at ``begin`` and has the shape of ``like``."""
+    return add_node(_SLICE_LIKE, [x, like], {"begin": list(begin)}).output
+
+
+def _infer_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    return [TensorSpec(inputs[1].shape, inputs[0].dtype)]
+
+
+def _padding_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> dict[str, Any]:
+    x, like = (spec.static_shape for spec in inputs)
+    sizes = zip(attrs["begin"], x, like, strict=True)
+    return {"padding": [[first, whole - first - dim] for first, dim, whole in sizes], "value": 0}
+
+
+def _window_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> dict[str, Any]:
+    return {"begin": list(attrs["begin"]), "size": list(inputs[1].static_shape)}
+
+
+_PAD = register(
+    OpDef(
+        name="pad",
+        infer=_infer_pad,
+        reference=_pad,
+        gradient=_pad_gradient,
+        lower=lower_pad,
+        samples=(
+            Sample((floats(3, 4),), {"padding": [[1, 2], [0, 3]], "value": 0.0}),
+            Sample((floats(2, 3, 2),), {"padding": [[0, 0], [1, 1], [2, 0]], "value": -1.5}),
+            Sample((integers(5),), {"padding": [[2, 2]], "value": 7}),
+        ),
+        invalid=(
+            InvalidSample(
+                (floats(3, 4),), {"padding": [[1, 1]], "value": 0}, ShapeError, "each dimension"
+            ),
+            InvalidSample(
+                (floats(3),), {"padding": [[-1, 1]], "value": 0}, ShapeError, "got [[-1, 1]]"
+            ),
+        ),
+    )
+)
+SLICE = register(
+    OpDef(
+        name="slice",
+        infer=_infer_slice,
+        reference=_slice,
+        gradient=_slice_gradient,
+        lower=lower_slice,
+        samples=(
+            Sample((floats(5, 6),), {"begin": [1, 2], "size": [3, 4]}),
+            Sample((floats(5, 6),), {"begin": [0, 5], "size": [-1, -1]}),
+            Sample((integers(2, 3, 4),), {"begin": [1, 0, 1], "size": [1, 3, 2]}),
+        ),
+        invalid=(
+            InvalidSample(
+                (floats(5, 6),), {"begin": [3, 0], "size": [3, 6]}, ShapeError, "outside the shape"
+            ),
+            InvalidSample(
+                (floats(5, 6),), {"begin": [0], "size": [5]}, ShapeError, "each dimension"
+            ),
+        ),
+    )
+)
+_PAD_LIKE = register_like(
+    "pad_like",
+    _PAD,
+    1,
+    _padding_like,
+    infer=_infer_like,
+    samples=(Sample((floats(2, 3), floats(4, 5)), {"begin": [1, 2]}),),
+)
+_SLICE_LIKE = register_like(
+    "slice_like",
+    SLICE,
+    1,
+    _window_like,
+    infer=_infer_like,
+    samples=(Sample((floats(4, 5), floats(2, 3)), {"begin": [1, 2]}),),
+)

@@ -1,0 +1,174 @@
+"""The gradients of ``conv2d`` by its image and by its filters.
+
+Convolution is linear in both, so each of the three operations is a gradient of the other two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from playgrad.errors import ShapeError
+from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.convolution.conv2d import (
+    CASES,
+    WINDOW,
+    filter_gradient,
+    infer_conv2d,
+    patches,
+)
+from playgrad.ops.convolution.window import (
+    add_image_gradient,
+    crop,
+    expect_gradient,
+    image_size_of_last,
+    padded_zeros,
+    shifted,
+    window_attrs,
+)
+from playgrad.ops.core.build import add_node, expect_rank
+from playgrad.ops.core.like import register_like
+from playgrad.ops.core.samples import floats
+from playgrad.ops.lowering.conv2d import lower_conv2d_filter_gradient, lower_conv2d_input_gradient
+from playgrad.ops.products.matmul import numpy_matmul
+
+
+def _convolved(image: Tensor, filters: Tensor, attrs: Attrs) -> Tensor:
+    return add_node("conv2d", [image, filters], window_attrs(attrs)).output
+
+
+def _expect_gradient(
+    image: TensorSpec, filters: TensorSpec, grad: TensorSpec, attrs: Attrs, what: str
+) -> None:
+    (result,) = infer_conv2d([image, filters], attrs)
+    expect_gradient(grad, result, what, "the result of the convolution")
+
+
+# The gradient by the image: inputs (filters, gradient of the result)
+
+
+def _infer_by_image(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    filters, grad = inputs
+    expect_rank(filters, 4, "the filters of conv2d_input_gradient")
+    expect_rank(grad, 4, "the gradient passed to conv2d_input_gradient")
+    image = TensorSpec((grad.shape[0], *attrs["image_size"], filters.shape[2]), grad.dtype)
+    _expect_gradient(image, filters, grad, attrs, "conv2d_input_gradient")
+    return [image]
+
+
+def _by_image(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    filters, grad = inputs
+    kernel_height, kernel_width, channels, _ = filters.shape
+    batch, height, width, outputs = grad.shape
+    rows = grad.reshape(-1, outputs)
+    result = padded_zeros(batch, attrs["image_size"], channels, attrs, grad.dtype)
+    for y in range(kernel_height):
+        for x in range(kernel_width):
+            part = numpy_matmul(rows, filters[y, x].T).reshape(batch, height, width, channels)
+            pixels = shifted(result, (y, x), (height, width), attrs["strides"])
+            pixels += part
+    return [crop(result, attrs["padding"], attrs["image_size"])]
+
+
+def _gradient_by_image(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    assert grads[0] is not None
+    filters, grad = node.inputs[:2]
+    return [
+        filter_gradient(grads[0], grad, filters, node.attrs),
+        _convolved(grads[0], filters, node.attrs),
+    ]
+
+
+# The gradient by the filters: inputs (image, gradient of the result)
+
+
+def _infer_by_filters(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    image, grad = inputs
+    expect_rank(image, 4, "the image of conv2d_filter_gradient")
+    expect_rank(grad, 4, "the gradient passed to conv2d_filter_gradient")
+    filters = TensorSpec((*attrs["kernel_size"], image.shape[3], grad.shape[3]), grad.dtype)
+    _expect_gradient(image, filters, grad, attrs, "conv2d_filter_gradient")
+    return [filters]
+
+
+def _by_filters(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    image, grad = inputs
+    size = attrs["kernel_size"]
+    pixels = patches(image, size, attrs)
+    rows = pixels.reshape(-1, pixels.shape[3])
+    result = numpy_matmul(rows.T, grad.reshape(-1, grad.shape[3]))
+    return [result.reshape(*size, image.shape[3], grad.shape[3])]
+
+
+def _gradient_by_filters(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    assert grads[0] is not None
+    image, grad = node.inputs
+    return [
+        add_image_gradient("conv2d_input_gradient", [grads[0], grad], image, node.attrs),
+        _convolved(image, grads[0], node.attrs),
+    ]
+
+
+def _grad_samples() -> list[tuple[Array, Array, Array, Attrs]]:
+    """Return an image, filters, a gradient of their convolution and the attributes, by case."""
+    samples = []
+    for image, filters, attrs in CASES:
+        specs = [TensorSpec(image, "float32"), TensorSpec(filters, "float32")]
+        grad = floats(*infer_conv2d(specs, attrs)[0].static_shape, seed=3)
+        samples.append((floats(*image), floats(*filters), grad, attrs))
+    return samples
+
+
+_SAMPLES = _grad_samples()
+_BY_IMAGE = register(
+    OpDef(
+        name="conv2d_input_gradient",
+        infer=_infer_by_image,
+        reference=_by_image,
+        gradient=_gradient_by_image,
+        lower=lower_conv2d_input_gradient,
+        epilogue=True,
+        samples=tuple(
+            Sample((filters, grad), {**attrs, "image_size": list(image.shape[1:3])})
+            for image, filters, grad, attrs in _SAMPLES
+        ),
+        invalid=(
+            InvalidSample(
+                (floats(3, 3, 1, 4), floats(1, 4, 4, 4)),
+                {**WINDOW, "image_size": [5, 5]},
+                ShapeError,
+                "the gradient has the shape (1, 4, 4, 4)",
+            ),
+        ),
+    )
+)
+_BY_IMAGE_LIKE = register_like(
+    "conv2d_input_gradient_like",
+    _BY_IMAGE,
+    2,
+    image_size_of_last,
+    samples=[Sample((filters, grad, image), attrs) for image, filters, grad, attrs in _SAMPLES[:1]],
+)
+_BY_FILTERS = register(
+    OpDef(
+        name="conv2d_filter_gradient",
+        infer=_infer_by_filters,
+        reference=_by_filters,
+        gradient=_gradient_by_filters,
+        lower=lower_conv2d_filter_gradient,
+        epilogue=True,
+        samples=tuple(
+            Sample((image, grad), {**attrs, "kernel_size": list(filters.shape[:2])})
+            for image, filters, grad, attrs in _SAMPLES
+        ),
+        invalid=(
+            InvalidSample(
+                (floats(1, 5, 5, 1), floats(1, 4, 4, 4)),
+                {**WINDOW, "kernel_size": [3, 3]},
+                ShapeError,
+                "has the shape (1, 3, 3, 4)",
+            ),
+        ),
+    )
+)

@@ -182,9 +182,9 @@ def footprint(rows: Sequence[Row]) -> str:
 
 def dispatch_list(row: Row) -> str:
     """playgrad's kernels of one step, in order."""
-    steps = row.good[0]["kernels"]
-    lines = [f"{row.workload.upper()}: {len(steps)} dispatches", ""]
-    for family, workgroups, node in steps:
+    kernels = row.good[0]["kernels"]
+    lines = [f"{row.workload.upper()}: {len(kernels)} dispatches", ""]
+    for family, workgroups, node in kernels:
         groups = "×".join(map(str, workgroups))
         lines.append(f"    {family:24} {groups:12} {node}")
     return "\n".join(lines)

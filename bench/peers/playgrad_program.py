@@ -155,9 +155,8 @@ class PlaygradTrainer:
         for loaded in self.plans.values():
             families = {kernel["id"]: kernel["family"] for kernel in loaded.plan["kernels"]}
             return [
-                (families[step["kernel"]], step["workgroups"], step["node"])
-                for step in loaded.plan["steps"]
-                if step["kind"] == "dispatch"
+                (families[command["kernel"]], command["workgroups"], command["node"])
+                for command in loaded.plan["commands"]
             ]
         return None
 

@@ -1,8 +1,8 @@
 /**
  * A Plan made ready to run on one GPUDevice: buffers, pipelines and bind groups made once, so that
- * a training step is one encoder, as few compute passes as its copies allow, and one submit.
+ * a training step is one encoder, one compute pass and one submit.
  *
- * The Plan is plain data; `app/playgrad/compiler/plan.py` says what its fields mean.
+ * The Plan is plain data; `app/playgrad/compiler/plan.py` documents its fields.
  */
 
 import { EngineError, fromGpuError, guarded } from "./errors.js";
@@ -10,17 +10,14 @@ import { EngineError, fromGpuError, guarded } from "./errors.js";
 /**
  * @typedef {{id: number, size: number, role: string, data?: string, external?: string}} PlanBuffer
  * @typedef {{id: number, family: string, params?: object, wgsl: string, access: string[]}} PlanKernel
- * @typedef {{kind: "dispatch", kernel: number, bindings: number[][],
- *            workgroups: [number, number, number], node: string}} PlanDispatch
- * @typedef {{kind: "copy", source: [number, number], target: [number, number],
- *            size: number, node: string}} PlanCopy
- * @typedef {{buffers: PlanBuffer[], kernels: PlanKernel[], steps: (PlanDispatch | PlanCopy)[],
+ * @typedef {{kernel: number, bindings: number[][], workgroups: [number, number, number],
+ *            node: string}} PlanCommand
+ * @typedef {{buffers: PlanBuffer[], kernels: PlanKernel[], commands: PlanCommand[],
  *            segments: [number, number][]}} Plan
  *
  * @typedef {{layout: GPUBindGroupLayout, pipeline: GPUComputePipeline}} Kernel
- * @typedef {{pipeline: GPUComputePipeline, group: GPUBindGroup, x: number, y: number, z: number,
- *            copy: undefined}} Dispatch
- * @typedef {{copy: [GPUBuffer, number, GPUBuffer, number, number]}} Copy
+ * @typedef {{pipeline: GPUComputePipeline, group: GPUBindGroup, x: number, y: number, z: number}}
+ *   Dispatch
  */
 
 /** Pipelines of one device, cached by their text and access: plans share most kernels. */
@@ -109,7 +106,7 @@ export class Program {
   /**
    * @param {Map<number, GPUBuffer>} buffers by plan buffer id
    * @param {number[]} owned host ids of the buffers made for this program
-   * @param {(Dispatch | Copy)[][]} segments
+   * @param {Dispatch[][]} segments
    */
   constructor(buffers, owned, segments) {
     this.buffers = buffers;
@@ -124,7 +121,7 @@ export class Program {
  * @param {PipelineCache} pipelines
  * @param {Plan} plan
  * @param {Map<number, GPUBuffer>} buffers by plan buffer id
- * @returns {Promise<(Dispatch | Copy)[][]>} the prepared steps of every segment
+ * @returns {Promise<Dispatch[][]>} the prepared commands of every segment
  * @throws {EngineError} KernelError naming the kernel or the node
  */
 export async function prepare(device, pipelines, plan, buffers) {
@@ -136,66 +133,63 @@ export async function prepare(device, pipelines, plan, buffers) {
   );
   for (const result of results) if (result.status === "rejected") throw result.reason;
 
-  const { value: steps, error } = guarded(device, () => {
-    const prepared = plan.steps.map((step) => prepareStep(device, step, kernels, buffers));
-    // Encoding once without submitting shows every rule that a step breaks, now and not in training.
+  const { value: dispatches, error } = guarded(device, () => {
+    const prepared = plan.commands.map((command) => prepareCommand(device, command, kernels, buffers));
+    // Encoding once without submitting shows every rule that a command breaks, before training.
     encode(device, prepared);
     return prepared;
   });
   const found = await error;
   if (found) throw (await findCulprit(device, plan, kernels, buffers)) ?? fromGpuError(found, "plan");
-  return plan.segments.map(([first, last]) => steps.slice(first, last));
+  return plan.segments.map(([first, last]) => dispatches.slice(first, last));
 }
 
 /**
  * @param {GPUDevice} device
- * @param {PlanDispatch | PlanCopy} step
+ * @param {PlanCommand} command
  * @param {Map<number, Kernel>} kernels
  * @param {Map<number, GPUBuffer>} buffers
- * @returns {Dispatch | Copy}
+ * @returns {Dispatch}
  */
-function prepareStep(device, step, kernels, buffers) {
+function prepareCommand(device, command, kernels, buffers) {
   /** @param {number} id */
   const buffer = (id) => {
     const found = buffers.get(id);
-    if (!found) throw new EngineError("KernelError", `the plan has no buffer ${id}`, step.node);
+    if (!found) throw new EngineError("KernelError", `the plan has no buffer ${id}`, command.node);
     return found;
   };
-  if (step.kind === "copy") {
-    const [source, from] = step.source;
-    const [target, to] = step.target;
-    return { copy: [buffer(source), from, buffer(target), to, step.size] };
+  const kernel = kernels.get(command.kernel);
+  if (!kernel) {
+    throw new EngineError("KernelError", `the plan has no kernel ${command.kernel}`, command.node);
   }
-  const kernel = kernels.get(step.kernel);
-  if (!kernel) throw new EngineError("KernelError", `the plan has no kernel ${step.kernel}`, step.node);
   const group = device.createBindGroup({
-    label: step.node,
+    label: command.node,
     layout: kernel.layout,
-    entries: step.bindings.map(([id, offset, size], binding) => ({
+    entries: command.bindings.map(([id, offset, size], binding) => ({
       binding,
       resource: { buffer: buffer(id), offset, size },
     })),
   });
-  const [x, y, z] = step.workgroups;
-  return { pipeline: kernel.pipeline, group, x, y, z, copy: undefined };
+  const [x, y, z] = command.workgroups;
+  return { pipeline: kernel.pipeline, group, x, y, z };
 }
 
 /**
- * The error of the first step that is wrong on its own.
+ * The error of the first command that is wrong on its own.
  * @param {GPUDevice} device
  * @param {Plan} plan
  * @param {Map<number, Kernel>} kernels
  * @param {Map<number, GPUBuffer>} buffers
  */
 async function findCulprit(device, plan, kernels, buffers) {
-  for (const step of plan.steps) {
+  for (const command of plan.commands) {
     const { error } = guarded(device, () =>
-      encode(device, [prepareStep(device, step, kernels, buffers)]),
+      encode(device, [prepareCommand(device, command, kernels, buffers)]),
     );
     const found = await error;
     if (found) {
-      const kernel = step.kind === "copy" ? undefined : plan.kernels.find(({ id }) => id === step.kernel);
-      return fromGpuError(found, kernel ? `kernel ${kernel.family}` : "copy", step.node);
+      const kernel = plan.kernels.find(({ id }) => id === command.kernel);
+      return fromGpuError(found, `kernel ${kernel?.family}`, command.node);
     }
   }
   return undefined;
@@ -203,36 +197,25 @@ async function findCulprit(device, plan, kernels, buffers) {
 
 /**
  * @param {GPUDevice} device
- * @param {(Dispatch | Copy)[]} steps
+ * @param {Dispatch[]} dispatches
  * @param {number} [times] how often, one after the other
  * @returns {GPUCommandBuffer}
  */
-export function encode(device, steps, times = 1) {
+export function encode(device, dispatches, times = 1) {
   const encoder = device.createCommandEncoder();
-  /** @type {GPUComputePassEncoder | undefined} */
-  let pass;
+  const pass = encoder.beginComputePass();
   /** @type {GPUComputePipeline | undefined} */
   let current;
   for (let time = 0; time < times; time++) {
-    for (const step of steps) {
-      if (step.copy) {
-        pass?.end();
-        pass = undefined;
-        encoder.copyBufferToBuffer(...step.copy);
-        continue;
+    for (const { pipeline, group, x, y, z } of dispatches) {
+      if (current !== pipeline) {
+        current = pipeline;
+        pass.setPipeline(pipeline);
       }
-      if (!pass) {
-        pass = encoder.beginComputePass();
-        current = undefined;
-      }
-      if (current !== step.pipeline) {
-        current = step.pipeline;
-        pass.setPipeline(current);
-      }
-      pass.setBindGroup(0, step.group);
-      pass.dispatchWorkgroups(step.x, step.y, step.z);
+      pass.setBindGroup(0, group);
+      pass.dispatchWorkgroups(x, y, z);
     }
   }
-  pass?.end();
+  pass.end();
   return encoder.finish();
 }

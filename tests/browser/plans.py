@@ -46,13 +46,13 @@ def bias() -> np.ndarray:
 
 
 def two_segments() -> dict[str, Any]:
-    """Segment 0: arena = 2 x, copied to the fetch. Segment 1: total += weight · arena.
+    """Segment 0: arena = 2 x and fetch = 2 x. Segment 1: total += weight · arena.
 
     The weights are an external buffer, and the total starts from `bias()`.
     """
     arena = 4096
     return {
-        "version": 1,
+        "version": 2,
         "buffers": [
             {"id": 0, "size": 2 * arena, "role": "arena"},
             {"id": 1, "size": BYTES, "role": "feed"},
@@ -82,23 +82,20 @@ def two_segments() -> dict[str, Any]:
             },
         ],
         "segments": [[0, 2], [2, 3]],
-        "steps": [
+        "commands": [
             {
-                "kind": "dispatch",
                 "kernel": 0,
                 "bindings": [[1, 0, BYTES], [0, arena, BYTES]],
                 "workgroups": GROUPS,
                 "node": "dense/double",
             },
             {
-                "kind": "copy",
-                "source": [0, arena],
-                "target": [2, 0],
-                "size": BYTES,
+                "kernel": 0,
+                "bindings": [[1, 0, BYTES], [2, 0, BYTES]],
+                "workgroups": GROUPS,
                 "node": "dense/fetch",
             },
             {
-                "kind": "dispatch",
                 "kernel": 1,
                 "bindings": [[0, arena, BYTES], [3, 0, BYTES], [4, 0, BYTES]],
                 "workgroups": GROUPS,
@@ -113,13 +110,12 @@ def two_segments() -> dict[str, Any]:
 def single(wgsl: str, access: list[str], bindings: list[list[int]]) -> dict[str, Any]:
     """One dispatch of one kernel over one buffer of BYTES; the node is called ``layer/node``."""
     return {
-        "version": 1,
+        "version": 2,
         "buffers": [{"id": 0, "size": BYTES, "role": "state"}],
         "kernels": [{"id": 0, "family": "only", "params": {}, "wgsl": wgsl, "access": access}],
         "segments": [[0, 1]],
-        "steps": [
+        "commands": [
             {
-                "kind": "dispatch",
                 "kernel": 0,
                 "bindings": bindings,
                 "workgroups": GROUPS,
@@ -132,12 +128,12 @@ def single(wgsl: str, access: list[str], bindings: list[list[int]]) -> dict[str,
 
 
 def endless() -> dict[str, Any]:
-    """One step that adds 1 to one element, to be replayed for a very long time."""
+    """One command that adds 1 to one element, to be replayed for a very long time."""
     wgsl = """
 @group(0) @binding(0) var<storage, read_write> counter: array<u32>;
 @compute @workgroup_size(1)
 fn main() { counter[0] = counter[0] + 1u; }
 """
     plan = single(wgsl, ["read_write"], [[0, 0, 4]])
-    plan["steps"][0]["workgroups"] = [1, 1, 1]
+    plan["commands"][0]["workgroups"] = [1, 1, 1]
     return plan

@@ -24,7 +24,7 @@ WIDE = (1 << 11, 16)
 
 
 def nodes_of(plan: Plan) -> list[list[str]]:
-    return [step["nodes"] for step in plan["steps"]]
+    return [command["nodes"] for command in plan["commands"]]
 
 
 def x_of(*shape: int, name: str = "x") -> Tensor:
@@ -72,21 +72,21 @@ class TestWhatIsMerged:
         advance = rate.assign_add(1.0).node
         plan = plan_of([], [*updates, advance], merge=True)
         assert [len(names) for names in nodes_of(plan)] == [5, 1]
-        assert len(plan["steps"][0]["bindings"]) == 1  # all in the one state buffer
+        assert len(plan["commands"][0]["bindings"]) == 1  # all in the one state buffer
 
     def test_no_more_buffers_than_a_kernel_may_bind(self):
         xs = [ops.Variable(np.zeros(4), name=f"x{i}") for i in range(12)]
         state = {x.node.name: Place(f"buffer{i}", 0) for i, x in enumerate(xs)}
         updates = [x.assign_add(1.0).node for x in xs]
         plan = plan_of([], updates, state=state, merge=True)
-        assert sorted(len(step["bindings"]) for step in plan["steps"]) == [4, 8]
+        assert sorted(len(command["bindings"]) for command in plan["commands"]) == [4, 8]
 
     def test_apart_where_the_range_of_a_buffer_is_too_long_to_bind(self):
         limits = Limits(max_storage_buffer_binding_size=4 * 2048, max_buffer_size=1 << 20)
         variables = [ops.Variable(np.zeros(2048), name=f"w{i}") for i in range(2)]
         updates = [w.assign_add(1.0).node for w in variables]
-        assert len(plan_of([], updates, merge=True)["steps"]) == 1
-        assert len(plan_of([], updates, merge=True, limits=limits)["steps"]) == 2
+        assert len(plan_of([], updates, merge=True)["commands"]) == 1
+        assert len(plan_of([], updates, merge=True, limits=limits)["commands"]) == 2
 
     def test_fetches_are_kept_until_the_end_of_their_segment(self):
         x = x_of(*WIDE)
@@ -94,10 +94,10 @@ class TestWhatIsMerged:
         z = ops.exp(ops.reduce_sum(ops.matmul(y, y, transpose_a=True) * 2.0, 1))
         plan = plan_of([y, z], feeds={x: WIDE}, merge=True)
         held = plan["fetches"][y.name]
-        for step in plan["steps"][1:]:
-            kernel = plan["kernels"][step["kernel"]]
+        for command in plan["commands"][1:]:
+            kernel = plan["kernels"][command["kernel"]]
             for (buffer, offset, size), access in zip(
-                step["bindings"], kernel["access"], strict=True
+                command["bindings"], kernel["access"], strict=True
             ):
                 if buffer == held["buffer"] and access == "read_write":
                     assert offset >= held["offset"] + 4 * y.spec.size or (
@@ -160,7 +160,7 @@ var<workgroup> tile: array<Number, SIDE * PITCH>;
 fn main(@builtin(local_invocation_index) lane: u32) { tile[lane] = x[lane]; }
 """
         text = KernelText(code)
-        assert text.is_plain(["x"]) and text.cooperates
+        assert text.is_mergeable(["x"]) and text.cooperates
         assert text.shared == {"tile": ("f32", 36)}
         slots = {"x": BufferAccess("buffer0", 0, "f32", "f32")}
         function = text.function("m0_", slots, {"tile": "shared"})
@@ -181,10 +181,10 @@ fn main(@builtin(local_invocation_index) lane: u32) { tile[lane] = x[lane]; }
     )
     def test_what_is_not_understood_is_not_plain(self, body):
         head = "@compute @workgroup_size(8)\nfn main(@builtin(local_invocation_index) lane: u32)"
-        assert KernelText(f"{head} {{ x[lane] = 1.0; }}").is_plain(["x"])
-        assert not KernelText(f"{head} {{ {body} }}").is_plain(["x"])
-        assert not KernelText(f"enable f16;\n{head} {{ x[lane] = 1.0; }}").is_plain(["x"])
-        assert not KernelText(f"{head.replace('main', 'run')} {{}}").is_plain(["x"])
+        assert KernelText(f"{head} {{ x[lane] = 1.0; }}").is_mergeable(["x"])
+        assert not KernelText(f"{head} {{ {body} }}").is_mergeable(["x"])
+        assert not KernelText(f"enable f16;\n{head} {{ x[lane] = 1.0; }}").is_mergeable(["x"])
+        assert not KernelText(f"{head.replace('main', 'run')} {{}}").is_mergeable(["x"])
 
 
 def merged_and_apart(sampled: Sampled) -> list[dict[str, Any]]:
@@ -199,10 +199,13 @@ def merged_and_apart(sampled: Sampled) -> list[dict[str, Any]]:
 @settings(max_examples=60)
 def test_random_programs_are_within_the_rules(sampled):
     merged, apart = merged_and_apart(sampled)
-    assert len(merged["steps"]) <= len(apart["steps"])
+    assert len(merged["commands"]) <= len(apart["commands"])
     host = NullHost()
     host.load(merged, {"state": host.create_buffer(1 << 16)})
-    names = [{name for step in plan["steps"] for name in step["nodes"]} for plan in (merged, apart)]
+    names = [
+        {name for command in plan["commands"] for name in command["nodes"]}
+        for plan in (merged, apart)
+    ]
     assert names[0] == names[1]
 
 

@@ -61,7 +61,7 @@ def make_plan(request: KernelRequest, lowering: Lowering) -> dict[str, Any]:
     sizes += [dtype(spec.dtype).device_bytes(spec.size) for spec in request.outputs]
     first = {"input": 0, "output": len(request.inputs), "scratch": len(sizes)}
     sizes += lowering.scratch
-    kernels, steps = [], []
+    kernels, commands = [], []
     for number, call in enumerate(lowering.calls):
         access = [_access(binding.kind) for binding in call.bindings]
         kernels.append(
@@ -69,17 +69,17 @@ def make_plan(request: KernelRequest, lowering: Lowering) -> dict[str, Any]:
              "wgsl": module(call), "access": access}
         )  # fmt: skip
         places = [first[binding.kind] + binding.index for binding in call.bindings]
-        steps.append(
-            {"kind": "dispatch", "kernel": number, "node": f"test/{call.family}",
+        commands.append(
+            {"kernel": number, "node": f"test/{call.family}",
              "bindings": [[place, 0, sizes[place]] for place in places],
              "workgroups": list(call.workgroups)}
         )  # fmt: skip
     return {
-        "version": 1,
+        "version": 2,
         "buffers": [{"id": i, "size": size, "role": "arena"} for i, size in enumerate(sizes)],
         "kernels": kernels,
-        "segments": [[0, len(steps)]],
-        "steps": steps,
+        "segments": [[0, len(commands)]],
+        "commands": commands,
         "feeds": {},
         "fetches": {},
     }

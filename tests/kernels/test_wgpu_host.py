@@ -23,22 +23,27 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 """
 
 
-def adding_plan(wgsl: str = ADD, **step: Any) -> dict[str, Any]:
+def adding_plan(wgsl: str = ADD, **changed: Any) -> dict[str, Any]:
     """b += a, then c = b, on four floats each; segment 1 does nothing but the copy."""
-    dispatch = {
-        "kind": "dispatch", "kernel": 0, "node": "model/add",
-        "bindings": [[0, 0, 16], [1, 0, 16]], "workgroups": [1, 1, 1], **step,
+    add = {
+        "kernel": 0, "node": "model/add",
+        "bindings": [[0, 0, 16], [1, 0, 16]], "workgroups": [1, 1, 1], **changed,
     }  # fmt: skip
-    copy = {"kind": "copy", "source": [1, 0], "target": [2, 0], "size": 16, "node": "model/copy"}
+    copy = {
+        "kernel": 1, "node": "model/copy",
+        "bindings": [[1, 0, 16], [2, 0, 16]], "workgroups": [1, 1, 1],
+    }  # fmt: skip
     return {
-        "version": 1,
+        "version": 2,
         "buffers": [{"id": i, "size": 16, "role": "arena"} for i in range(3)],
         "kernels": [
             {"id": 0, "family": "adder", "params": {}, "wgsl": wgsl,
-             "access": ["read", "read_write"]}
+             "access": ["read", "read_write"]},
+            {"id": 1, "family": "copier", "params": {}, "wgsl": ADD.replace("+=", "="),
+             "access": ["read", "read_write"]},
         ],
         "segments": [[0, 2], [1, 2]],
-        "steps": [dispatch, copy],
+        "commands": [add, copy],
     }  # fmt: skip
 
 

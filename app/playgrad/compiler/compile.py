@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from playgrad.compiler.cache import CompileCache
-from playgrad.compiler.dispatches import StateLayout
+from playgrad.compiler.dispatches import VariablePlaces
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
 from playgrad.compiler.order import order_writes
@@ -35,15 +35,15 @@ class Compiled:
     segments: dict[str, list[Segment]]
     _plans: dict[Hashable, dict[str, Any]] = field(default_factory=dict, repr=False)
 
-    def plan(self, device: str, target: Target, state: StateLayout) -> dict[str, Any]:
+    def plan(self, device: str, target: Target, variables: VariablePlaces) -> dict[str, Any]:
         """The Plan of what runs on ``device``, a GPU; made once for each target and layout."""
-        key = (device, target, tuple(sorted(state.items(), key=itemgetter(0))))
+        key = (device, target, tuple(sorted(variables.items(), key=itemgetter(0))))
         if key not in self._plans:
-            builder = PlanBuilder(self.segments[device], self.program.fetches, target, state)
+            builder = PlanBuilder(self.segments[device], self.program.fetches, target, variables)
             self._plans[key] = builder.build()
         return self._plans[key]
 
-    def processor_plan(self, device: str, state: StateLayout) -> dict[str, Any]:
+    def processor_plan(self, device: str, variables: VariablePlaces) -> dict[str, Any]:
         """The work of ``device``, a processor of another interpreter, as plain data.
 
         Returns:
@@ -63,7 +63,7 @@ class Compiled:
                 if node.op.name in ("placeholder", "receive")
             },
             "outputs": list(dict.fromkeys(outputs)),
-            "variables": {name: [place.buffer, place.offset] for name, place in state.items()},
+            "variables": {name: [place.buffer, place.offset] for name, place in variables.items()},
         }
 
 

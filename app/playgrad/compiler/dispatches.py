@@ -1,4 +1,4 @@
-"""The kernels that the nodes of one GPU become, in order, and what each of them binds."""
+"""The dispatches of the nodes on one GPU, in order, with their operands."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ FEED = "feed"
 
 @dataclass(frozen=True)
 class Place:
-    """Where bytes are: in a named buffer at an offset."""
+    """An offset in a named buffer."""
 
     buffer: str
     offset: int
 
 
-StateLayout = Mapping[str, Place]
-"""For each variable the external buffer that the session keeps it in."""
+VariablePlaces = Mapping[str, Place]
+"""The place of each variable in the session's buffers, by name."""
 
 
 @dataclass(frozen=True)
 class Storage:
-    """What a tensor is stored as: a fixed place, or temporary block number ``block``."""
+    """The bytes of a tensor: at a fixed place, or in the temporary block number ``block``."""
 
     size: int
     place: Place | None = None
@@ -40,7 +40,7 @@ class Storage:
 
     @property
     def key(self) -> Place | int:
-        """The same for two storages if and only if they share bytes."""
+        """Equal for two storages if and only if they share bytes."""
         return self.block if self.place is None else self.place
 
 
@@ -52,25 +52,25 @@ class Dispatch:
 
 
 def device_bytes(spec: TensorSpec) -> int:
-    """Bytes that a tensor takes on a GPU."""
+    """Return the bytes that a tensor takes on a GPU."""
     return dtype(spec.dtype).device_bytes(spec.size)
 
 
 class Dispatches:
-    """Collects dispatches, and where each tensor is stored.
+    """Collects dispatches and the storage of each tensor.
 
     Attributes:
         items: the dispatches so far.
         storage: of every tensor added.
-        blocks: the temporaries; when each is needed is known once dispatches are in batches.
+        blocks: the temporaries. Their lifetimes are set when the dispatches have been grouped.
         constants: the contents of the buffer of constants.
-        feeds: what is fed, by channel or placeholder name, each at a place of its own in a buffer
-            "feed"; that they need not all have room at the same time is found out later.
+        feeds: fed tensors by channel or placeholder name, each at a separate place in a buffer
+            "feed". The memory planner later lets feeds share bytes.
     """
 
-    def __init__(self, target: Target, state: StateLayout) -> None:
+    def __init__(self, target: Target, variables: VariablePlaces) -> None:
         self.target = target
-        self.state = state
+        self.variables = variables
         self.items: list[Dispatch] = []
         self.storage: dict[Tensor, Storage] = {}
         self.blocks: list[Block] = []
@@ -79,9 +79,9 @@ class Dispatches:
         self._feed_bytes = 0
 
     def add(self, node: Node) -> None:
-        """Lower one node, of which everything it reads has been added."""
+        """Lower one node. Everything that it reads must have been added."""
         if is_variable(node):
-            self._keep(node.outputs[0], self.state[node.name])
+            self._fix(node.outputs[0], self.variables[node.name])
         elif node.op.name == "constant":
             self._constant(node.outputs[0], node.attrs["value"])
         elif node.op.name in ("placeholder", "receive"):
@@ -91,12 +91,12 @@ class Dispatches:
         elif node.op.name not in ("no_op", "send"):
             self._lower(node)
 
-    def _keep(self, tensor: Tensor, place: Place) -> None:
+    def _fix(self, tensor: Tensor, place: Place) -> None:
         self.storage[tensor] = Storage(device_bytes(tensor.spec), place)
 
     def _constant(self, tensor: Tensor, value: Any) -> None:
         data = to_device_bytes(value)
-        self._keep(tensor, Place("constant", len(self.constants)))
+        self._fix(tensor, Place("constant", len(self.constants)))
         self.constants += data
         self.constants += bytes(aligned(len(data)) - len(data))
 
@@ -104,7 +104,7 @@ class Dispatches:
         tensor = node.outputs[0]
         place = Place(FEED, self._feed_bytes)
         self.feeds[node.attrs.get("channel", node.name)] = tensor, place
-        self._keep(tensor, place)
+        self._fix(tensor, place)
         self._feed_bytes += aligned(device_bytes(tensor.spec))
 
     def _block(self, size: int, node: Node) -> Storage:
@@ -121,7 +121,7 @@ class Dispatches:
     def _lower(self, node: Node) -> None:
         for index, tensor in enumerate(node.outputs):
             if node.op.writes:
-                self._keep(tensor, self.state[node.attrs["variables"][index]])
+                self._fix(tensor, self.variables[node.attrs["variables"][index]])
             else:
                 self.storage[tensor] = self._block(device_bytes(tensor.spec), node)
         if node.op.name == "read_variable":
@@ -144,7 +144,7 @@ class Dispatches:
 
     def _read_variable(self, node: Node) -> None:
         size = device_bytes(node.outputs[0].spec)
-        source = Storage(size, self.state[node.attrs["variable"]])
+        source = Storage(size, self.variables[node.attrs["variable"]])
         self._copy(node, source, self.storage[node.outputs[0]])
 
     def _copy(self, node: Node, source: Storage, target: Storage) -> None:
@@ -166,7 +166,7 @@ class Dispatches:
     def _dispatch(
         self, node: Node, call: KernelCall, scratch: list[Storage], filled: set[int]
     ) -> None:
-        """Add one dispatch; a scratch buffer is written by the first that binds it, then read."""
+        """Add one dispatch. The first that binds a scratch buffer writes it, later ones read it."""
         operands = []
         for binding in call.bindings:
             if binding.kind == "input":
@@ -181,10 +181,10 @@ class Dispatches:
     def _apart(
         self, node: Node, operands: Sequence[tuple[Storage, bool]]
     ) -> list[tuple[Storage, bool]]:
-        """``operands`` with no variable bound twice in a dispatch that writes its buffer.
+        """``operands``, without a variable bound twice in a dispatch that writes its buffer.
 
-        All bindings of that buffer are for writing, and such may not overlap: the second reads a
-        copy.
+        All bindings of a written buffer are for writing, and such bindings may not overlap. So the
+        second one gets a copy.
         """
         bound = {storage.place for storage, written in operands if written}
         buffers = {place.buffer for place in bound if place is not None}

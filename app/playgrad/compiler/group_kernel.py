@@ -1,7 +1,7 @@
-"""Writes the kernel of a batch: one entry point that shares workgroups among the members.
+"""Writes the kernel of a dispatch group: one entry point that shares workgroups among the members.
 
-Each buffer is bound once, over the range that all members use of it; a member sees its tensors
-from fixed offsets on. So a merged kernel belongs to one layout of memory, and no buffer is bound
+Each buffer is bound once, over the range that all members use of it; a member reaches its tensors
+at constant offsets. So a group's kernel belongs to one plan of memory, and no buffer is bound
 twice however many of its tensors are read and written.
 """
 
@@ -11,7 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playgrad.compiler.dispatch_groups import Batch, Strand, invocations, lanes_of, workgroups_of
+from playgrad.compiler.dispatch_groups import (
+    DispatchGroup,
+    Strand,
+    invocations,
+    workgroup_size_of,
+    workgroups_of,
+)
 from playgrad.compiler.dispatches import Dispatch
 from playgrad.compiler.kernel_text import BufferAccess, KernelText, kernel_text
 from playgrad.devices.base import Limits
@@ -22,8 +28,12 @@ Range = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Merged:
-    """A kernel of many, with its bindings in order."""
+class GroupKernel:
+    """The kernel of a dispatch group.
+
+    Attributes:
+        bindings, elements, written: the range, element type and access of each binding.
+    """
 
     params: Mapping[str, Any]
     code: str
@@ -33,37 +43,37 @@ class Merged:
     workgroups: tuple[int, int, int]
 
 
-def merge(
-    batch: Batch, ranges: Mapping[Dispatch, Sequence[Range]], limits: Limits
-) -> Merged | None:
-    """One kernel for ``batch``; None where it would bind more than a kernel may.
+def group_kernel(
+    group: DispatchGroup, ranges: Mapping[Dispatch, Sequence[Range]], limits: Limits
+) -> GroupKernel | None:
+    """Return one kernel for ``group``, or None if it would bind more than a kernel may.
 
     Args:
-        ranges: where the operands of each member are.
+        ranges: the operands of each member.
     """
-    buffers = _Bound(batch, ranges)
+    buffers = _BoundBuffers(group, ranges)
     sizes = [size for _, _, size in buffers.ranges]
     if len(sizes) > limits.max_storage_buffers_per_shader_stage:
         return None
     if max(sizes) > limits.max_storage_buffer_binding_size:
         return None
-    lanes = batch.lanes
-    numbers = {member: number for number, member in enumerate(batch.members)}
+    size = group.workgroup_size
+    numbers = {member: number for number, member in enumerate(group.members)}
     functions = [
-        _member(member, f"m{number}_", buffers.slots(ranges[member], member), lanes)
+        _member(member, f"m{number}_", buffers.slots(ranges[member], member), size)
         for member, number in numbers.items()
     ]
     branches: list[str] = []
     first = 0
-    for strand in batch.strands:
-        count = 1 if strand.is_chain else _groups(strand.members[0], lanes)
-        body = _strand(strand, numbers, first, lanes)
+    for strand in group.strands:
+        count = 1 if strand.is_chain else _rounds(strand.members[0], size)
+        body = _strand(strand, numbers, first, size)
         branches.append(f"if (group < {first + count}u) {{\n{body}\n  }}")
         first += count
     workgroups = grid(first, 1, limits)
     declared = [
         f"var<workgroup> {name}: array<{element}, {length}>;\n"
-        for (element, length), count in batch.shared.items()
+        for (element, length), count in group.shared.items()
         for name in _shared_names(element, length, count)
     ]
     code = (
@@ -71,7 +81,7 @@ def merge(
         + "\n\n".join(functions)
         + f"""
 
-@compute @workgroup_size({lanes})
+@compute @workgroup_size({size})
 fn main(
   @builtin(workgroup_id) id: vec3<u32>,
   @builtin(local_invocation_index) lane: u32,
@@ -82,10 +92,10 @@ fn main(
 """
     )
     params = {
-        "strands": [[numbers[member] for member in strand.members] for strand in batch.strands],
-        "members": [_described(member) for member in batch.members],
+        "strands": [[numbers[member] for member in strand.members] for strand in group.strands],
+        "members": [_described(member) for member in group.members],
     }
-    return Merged(params, code, buffers.ranges, buffers.elements, buffers.written, workgroups)
+    return GroupKernel(params, code, buffers.ranges, buffers.elements, buffers.written, workgroups)
 
 
 def _described(member: Dispatch) -> dict[str, Any]:
@@ -98,15 +108,15 @@ def _described(member: Dispatch) -> dict[str, Any]:
     }
 
 
-class _Bound:
-    """What a batch binds: for each buffer the range its members use, its element type, and
-    whether any writes it. Where types differ the buffer holds words, u32."""
+class _BoundBuffers:
+    """The buffers that a group binds: the range of each that its members use, its element type
+    (u32 where the members' types differ), and whether any member writes it."""
 
-    def __init__(self, batch: Batch, ranges: Mapping[Dispatch, Sequence[Range]]) -> None:
+    def __init__(self, group: DispatchGroup, ranges: Mapping[Dispatch, Sequence[Range]]) -> None:
         spans: dict[int, tuple[int, int]] = {}
         types: dict[int, set[str]] = {}
         written: set[int] = set()
-        for member in batch.members:
+        for member in group.members:
             for (buffer, offset, size), binding, (_, is_written) in zip(
                 ranges[member], member.call.bindings, member.operands, strict=True
             ):
@@ -117,7 +127,9 @@ class _Bound:
                     written.add(buffer)
         self._number = {buffer: number for number, buffer in enumerate(spans)}
         self.ranges = [(buffer, start, end - start) for buffer, (start, end) in spans.items()]
-        self.elements = [_common(types[buffer]) for buffer in spans]
+        self.elements = [
+            next(iter(types[buffer])) if len(types[buffer]) == 1 else "u32" for buffer in spans
+        ]
         self.written = [buffer in written for buffer in spans]
 
     def slots(self, ranges: Sequence[Range], member: Dispatch) -> dict[str, BufferAccess]:
@@ -131,27 +143,23 @@ class _Bound:
         return slots
 
 
-def _common(types: set[str]) -> str:
-    return next(iter(types)) if len(types) == 1 else "u32"
+def _rounds(member: Dispatch, size: int) -> int:
+    """The number of workgroups of ``size`` invocations that do the work of ``member``."""
+    return -(-invocations(member) // size)
 
 
-def _groups(member: Dispatch, lanes: int) -> int:
-    """Workgroups of ``lanes`` that do the work of ``member``."""
-    return -(-invocations(member) // lanes)
-
-
-def _member(member: Dispatch, prefix: str, slots: Mapping[str, BufferAccess], lanes: int) -> str:
-    """The kernel as a function, and ``<prefix>at(group, lane)`` that calls it as if it were
-    invocation ``lane`` of workgroup ``group`` of workgroups of ``lanes``."""
+def _member(member: Dispatch, prefix: str, slots: Mapping[str, BufferAccess], size: int) -> str:
+    """The kernel as a function, and ``<prefix>at(group, lane)`` that calls it as invocation
+    ``lane`` of workgroup ``group``, if workgroups had ``size`` invocations."""
     text = kernel_text(member.call.code)
-    same = lanes_of(member) == lanes
+    same = workgroup_size_of(member) == size
     split = f"""
-  let at = group * {lanes}u + lane;
-  let number = at / {lanes_of(member)}u;
-  let inner = at % {lanes_of(member)}u;"""
+  let at = group * {size}u + lane;
+  let number = at / {workgroup_size_of(member)}u;
+  let inner = at % {workgroup_size_of(member)}u;"""
     split = "" if same else split
     number, inner = ("group", "lane") if same else ("number", "inner")
-    # In a cooperating kernel all come this way together, as the compiler must be able to see.
+    # A barrier must be in uniform control flow, so a cooperating kernel has no early return.
     guard = f"\n  if ({number} >= {workgroups_of(member)}u) {{ return; }}"
     guard = "" if text.cooperates else guard
     builtins = [name for name, _, _ in text.parameters]
@@ -169,21 +177,21 @@ def _shared_names(element: str, length: int, count: int) -> list[str]:
 
 
 def _shared(text: KernelText) -> dict[str, str]:
-    """Which of the batch's arrays in workgroup memory a member has for its own."""
+    """The group's array that stands for each array of a member in workgroup memory."""
     free = {kind: iter(_shared_names(*kind, len(text.shared))) for kind in text.shared.values()}
     return {name: next(free[kind]) for name, kind in text.shared.items()}
 
 
 def _builtin(name: str, number: str, inner: str, member: Dispatch, text: KernelText) -> str:
-    """What WGSL's builtin ``name`` is for invocation ``inner`` of workgroup ``number``."""
+    """WGSL's builtin ``name`` for invocation ``inner`` of workgroup ``number``."""
     group = _vector(number, member.call.workgroups)
     local = _vector(inner, text.workgroup)
-    size = ", ".join(f"{n}u" for n in text.workgroup)
+    extent = ", ".join(f"{n}u" for n in text.workgroup)
     return {
         "workgroup_id": group,
         "local_invocation_id": local,
         "local_invocation_index": inner,
-        "global_invocation_id": f"{group} * vec3<u32>({size}) + {local}",
+        "global_invocation_id": f"{group} * vec3<u32>({extent}) + {local}",
     }[name]
 
 
@@ -195,8 +203,8 @@ def _vector(number: str, sizes: tuple[int, int, int]) -> str:
     return f"vec3<u32>({number} % {x}u, {number} / {x}u % {y}u, {number} / {x * y}u)"
 
 
-def _strand(strand: Strand, numbers: Mapping[Dispatch, int], first: int, lanes: int) -> str:
-    """What the workgroups from ``first`` on do."""
+def _strand(strand: Strand, numbers: Mapping[Dispatch, int], first: int, size: int) -> str:
+    """The calls of a strand, for its workgroups from number ``first`` on."""
     if not strand.is_chain:
         group = f"group - {first}u" if first else "group"
         return f"    m{numbers[strand.members[0]]}_at({group}, lane);"
@@ -206,7 +214,7 @@ def _strand(strand: Strand, numbers: Mapping[Dispatch, int], first: int, lanes: 
     for member in strand.members:
         if lines:
             lines.append(f"    storageBarrier();{' workgroupBarrier();' if wait else ''}")
-        rounds = _groups(member, lanes)
+        rounds = _rounds(member, size)
         function = f"m{numbers[member]}_at"
         lines.append(
             f"    {function}(0u, lane);"

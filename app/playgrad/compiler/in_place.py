@@ -1,8 +1,8 @@
-"""Lets a dispatch write its result over an input that nothing needs afterwards.
+"""Lets a dispatch write its result over an input that nothing reads afterwards.
 
-Only where each invocation reads of that input the very element that it then writes
-(``Binding.is_elementwise``). The input is then read through the binding of the output, as one
-dispatch cannot bind a range both ways.
+This is possible where each invocation reads only the element of the input that it then writes
+(``Binding.is_elementwise``). The input is read through the binding of the output, because a
+dispatch cannot bind one range for reading and for writing.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from playgrad.compiler.dispatch_groups import Batch
+from playgrad.compiler.dispatch_groups import DispatchGroup
 from playgrad.compiler.dispatches import Dispatch, Dispatches, Storage
 from playgrad.compiler.memory import Block
 
 
-def write_in_place(parts: Dispatches, batches: Sequence[Batch]) -> None:
-    """Change dispatches and storages of ``parts``, whose blocks have their lifetimes already.
+def write_in_place(parts: Dispatches, groups: Sequence[DispatchGroup]) -> None:
+    """Change the dispatches and storages of ``parts``, whose blocks have their lifetimes set.
 
-    Blocks whose place another takes are used by nothing any more.
+    Nothing uses the blocks of the results afterwards.
     """
     moved: dict[int, Storage] = {}
-    for now, batch in enumerate(batches):
-        members = batch.members
+    for now, group in enumerate(groups):
+        members = group.members
         touched = Counter(storage.block for member in members for storage, _ in member.operands)
         for member in members:
             for source, target in _pairs(member, parts.blocks, now, touched):
@@ -51,7 +51,7 @@ def _names(member: Dispatch) -> list[str]:
 def _pairs(
     member: Dispatch, blocks: Sequence[Block], now: int, touched: Counter[int]
 ) -> list[tuple[str, str]]:
-    """Inputs and the outputs that may take their places, by the names of their bindings."""
+    """Inputs, and the outputs that may overwrite them, by the names of their bindings."""
     operands = list(zip(member.call.bindings, member.operands, strict=True))
     free = [
         (binding, storage)
@@ -62,7 +62,7 @@ def _pairs(
     for binding, (storage, _) in operands:
         if not binding.is_elementwise or storage.block < 0:
             continue
-        # Others in the batch that read it may do so after this one has written.
+        # Other readers in the group may run after this member has written.
         if blocks[storage.block].last != now or touched[storage.block] > 1:
             continue
         for target in free:
@@ -74,13 +74,13 @@ def _pairs(
 
 
 def _read_through(member: Dispatch, name: str, through: str) -> None:
-    """Let ``member`` read the input bound as ``name`` by the binding ``through`` of an output."""
+    """Make ``member`` read the input bound as ``name`` through ``through``, an output's binding."""
     call = member.call
-    kept = [i for i, binding in enumerate(call.bindings) if binding.name != name]
+    remaining = [i for i, binding in enumerate(call.bindings) if binding.name != name]
     member.call = replace(
         call,
         code=re.sub(rf"\b{name}\b", through, call.code),
         params={**call.params, "in_place": {**call.params.get("in_place", {}), name: through}},
-        bindings=tuple(call.bindings[i] for i in kept),
+        bindings=tuple(call.bindings[i] for i in remaining),
     )
-    member.operands = [member.operands[i] for i in kept]
+    member.operands = [member.operands[i] for i in remaining]

@@ -1,8 +1,8 @@
-"""Reads the WGSL of a kernel, and writes it out as a function beside those of others.
+"""Parses the WGSL of a kernel, and rewrites it as a function to stand beside those of others.
 
-Only what kernels of this library use is understood: declarations at module level, one entry point
-``main``, and buffers that are read and assigned as ``name[index]``. A kernel of another kind, of an
-op that a user registered perhaps, is left to run by itself (``is_plain``).
+The parser knows the WGSL that kernels of this library use: declarations at module level, one entry
+point ``main``, and buffers that are read and assigned as ``name[index]``. Any other kernel, such as
+one of an operation registered by a user, runs in a dispatch of its own (``is_mergeable``).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import prod
 
-# Kernels are long, and a pattern is searched for ten times as fast if it begins with a letter: what
-# must not come before that is said after it.
+# Kernels are long, and a search is ten times as fast if its pattern begins with a letter: so what
+# must not precede a match is checked behind the first letter.
 _COMMENT = re.compile(r"//[^\n]*")
-_NAME = re.compile(r"[A-Za-z_](?<![\w.].)\w*")  # not that of a member
+_NAME = re.compile(r"[A-Za-z_](?<![\w.].)\w*")  # not the name of a member
 _AFTER_AND = re.compile(r"&\s*([A-Za-z_]\w*)")
 _BRACKET = re.compile(r"[(\[{)\]}]")
 _BRACE = re.compile(r"([{}])")
@@ -44,9 +44,10 @@ _OPENING = "([{"
 
 @dataclass(frozen=True)
 class BufferAccess:
-    """How a buffer of a kernel is reached: ``buffer`` from word ``base`` on.
+    """Access to a tensor of a kernel: in ``buffer``, from word ``base`` on.
 
-    ``element`` is the type the kernel sees, ``stored`` the one that the buffer is declared with.
+    ``element`` is the type that the kernel sees, ``stored`` the one that the buffer is declared
+    with.
     """
 
     buffer: str
@@ -63,11 +64,9 @@ class BufferAccess:
         return f"{self._at(index)} = {f'bitcast<{self.stored}>({value})' if cast else value}"
 
     def _at(self, index: str) -> str:
-        return (
-            f"{self.buffer}[{self.base}u + u32({index})]"
-            if self.base
-            else (f"{self.buffer}[{index}]")
-        )
+        if self.base:
+            return f"{self.buffer}[{self.base}u + u32({index})]"
+        return f"{self.buffer}[{index}]"
 
 
 @dataclass(frozen=True)
@@ -82,10 +81,10 @@ class KernelText:
 
     @cached_property
     def _main(self) -> re.Match[str]:
-        found = _MAIN.search(self._plain)
-        if found is None:
+        main = _MAIN.search(self._plain)
+        if main is None:
             raise ValueError("there is no entry point main")
-        return found
+        return main
 
     @cached_property
     def workgroup(self) -> tuple[int, int, int]:
@@ -102,7 +101,7 @@ class KernelText:
             if sign in text:
                 return combine(self._number(part.strip()) for part in text.split(sign))
         if text not in self._constants:
-            raise ValueError(f"{text} is no constant")
+            raise ValueError(f"{text} is not a constant")
         return self._number(self._constants[text])
 
     @cached_property
@@ -128,8 +127,8 @@ class KernelText:
         """Whether the invocations of a workgroup wait for each other or share memory."""
         return "Barrier()" in self._plain or "var<workgroup>" in self._plain
 
-    def is_plain(self, buffers: Sequence[str]) -> bool:
-        """Whether ``function`` can be made of it, ``buffers`` being what it binds."""
+    def is_mergeable(self, buffers: Sequence[str]) -> bool:
+        """Whether ``function`` can rewrite the kernel, which binds ``buffers``."""
         text = self._plain
         if any(word in text for word in _DIRECTIVES):
             return False
@@ -143,11 +142,11 @@ class KernelText:
             return False
 
     def _indexed_only(self, buffers: set[str]) -> bool:
-        """Whether ``buffers`` occur as ``name[index]`` alone, and are assigned only by ``=``."""
+        """Whether ``buffers`` occur only as ``name[index]``, and are assigned only with ``=``."""
         text = self._plain
         if not buffers.isdisjoint(_AFTER_AND.findall(text)):
             return False
-        for name in [found for found in _NAME.finditer(text) if found[0] in buffers]:
+        for name in [match for match in _NAME.finditer(text) if match[0] in buffers]:
             if text[name.end()] != "[":
                 return False
             end = _closing(text, name.end()) + 1
@@ -178,9 +177,14 @@ class KernelText:
         slots: Mapping[str, BufferAccess],
         shared: Mapping[str, str] | None = None,
     ) -> str:
-        """The kernel with ``prefix`` before all names of module level, its entry point a function
-        ``<prefix>main`` of the same parameters, buffers reached as ``slots`` say, and arrays in
-        workgroup memory declared elsewhere, under the names ``shared``."""
+        """The kernel as functions, without an entry point of its own.
+
+        Args:
+            prefix: put before all names at module level; ``main`` becomes ``<prefix>main``, with
+                the same parameters.
+            slots: access to each buffer.
+            shared: names under which its arrays in workgroup memory are declared elsewhere.
+        """
         start, end = self._main.span()
         head = ", ".join(f"{name}: {kind}" for _, name, kind in self.parameters)
         text = f"{self._plain[:start]}fn main({head}) {{{self._plain[end:]}"
@@ -191,23 +195,23 @@ class KernelText:
 
 @lru_cache(maxsize=4096)
 def kernel_text(code: str) -> KernelText:
-    """``code`` as a ``KernelText``, read once."""
+    """Return ``code`` as a ``KernelText``, parsed once."""
     return KernelText(code)
 
 
 @lru_cache(maxsize=4096)
-def is_plain(code: str, buffers: tuple[str, ...]) -> bool:
-    """Whether ``code``, which binds ``buffers``, can be part of another kernel."""
-    return kernel_text(code).is_plain(buffers)
+def is_mergeable(code: str, buffers: tuple[str, ...]) -> bool:
+    """Whether ``code``, which binds ``buffers``, can become part of another kernel."""
+    return kernel_text(code).is_mergeable(buffers)
 
 
 def _rename(text: str, names: Mapping[str, str], slots: Mapping[str, BufferAccess]) -> str:
     parts: list[str] = []
     done = 0
-    for found in [each for each in _NAME.finditer(text) if each[0] in names or each[0] in slots]:
-        name, start, end = found[0], *found.span()
+    for match in [each for each in _NAME.finditer(text) if each[0] in names or each[0] in slots]:
+        name, start, end = match[0], *match.span()
         if start < done:
-            continue  # within an index or a value, which was written
+            continue  # within an index or a value that has been written already
         if name in slots and text[end : end + 1] == "[":
             parts.append(text[done:start])
             closed = _closing(text, end)
@@ -228,10 +232,10 @@ def _rename(text: str, names: Mapping[str, str], slots: Mapping[str, BufferAcces
 
 
 def _closing(text: str, opening: int) -> int:
-    """Where the bracket that opens at ``opening`` is closed."""
+    """The position of the bracket that closes the one at ``opening``."""
     depth = 0
-    for found in _BRACKET.finditer(text, opening):
-        depth += 1 if found[0] in _OPENING else -1
+    for bracket in _BRACKET.finditer(text, opening):
+        depth += 1 if bracket[0] in _OPENING else -1
         if depth == 0:
-            return found.start()
+            return bracket.start()
     raise ValueError("brackets do not match")

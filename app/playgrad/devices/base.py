@@ -212,20 +212,19 @@ def check_plan(plan: Plan, limits: Limits) -> None:
                 hint="Use a smaller batch or a smaller network.",
             )
     kernels = {kernel["id"]: kernel for kernel in plan["kernels"]}
-    for step in plan["steps"]:
-        if step["kind"] == "dispatch":
-            _check_dispatch(step, kernels[step["kernel"]], limits)
+    for command in plan["commands"]:
+        _check_command(command, kernels[command["kernel"]], limits)
 
 
-def _check_dispatch(step: dict[str, Any], kernel: dict[str, Any], limits: Limits) -> None:
+def _check_command(command: dict[str, Any], kernel: dict[str, Any], limits: Limits) -> None:
     problem = None
-    bindings = step["bindings"]
+    bindings = command["bindings"]
     for _, offset, size in bindings:
         if size > limits.max_storage_buffer_binding_size:
             raise OutOfMemoryError(
                 f"a tensor needs {size:,} bytes, but this adapter can bind at most "
                 f"{limits.max_storage_buffer_binding_size:,}.",
-                op=step["node"],
+                op=command["node"],
                 hint="Use a smaller batch or a smaller network.",
             )
         if offset % limits.min_storage_buffer_offset_alignment or size % 4 or size <= 0:
@@ -237,10 +236,10 @@ def _check_dispatch(step: dict[str, Any], kernel: dict[str, Any], limits: Limits
             f"{len(bindings)} storage buffers, but this adapter allows "
             f"{limits.max_storage_buffers_per_shader_stage} in one kernel"
         )
-    elif max(step["workgroups"]) > limits.max_compute_workgroups_per_dimension:
+    elif max(command["workgroups"]) > limits.max_compute_workgroups_per_dimension:
         problem = (
-            f"{step['workgroups']} workgroups, but this adapter allows "
+            f"{command['workgroups']} workgroups, but this adapter allows "
             f"{limits.max_compute_workgroups_per_dimension} in one dimension"
         )
     if problem:
-        raise KernelError(f"kernel {kernel['family']}: {problem}", op=step["node"])
+        raise KernelError(f"kernel {kernel['family']}: {problem}", op=command["node"])

@@ -10,7 +10,6 @@ import base64
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from playgrad.devices.base import (
     AdapterInfo,
@@ -141,23 +140,13 @@ class NullHost:
         done = 0
         if program is not None:
             while done < steps and not (self.stop_requested and self.stop_requested()):
-                self._replay(self._programs[program], segment)
+                first, last = self._programs[program].plan["segments"][segment]
+                self.dispatches += last - first
                 done += 1
             self.executed.append((program, segment, done))
         contents = [bytes(self._range(key, offset, size)) for key, offset, size in reads]
         self.bytes_read += sum(map(len, contents))
         return ExecuteResult(done, contents, time.perf_counter() - started)
-
-    def _replay(self, program: _CheckedProgram, segment: int) -> None:
-        first, last = program.plan["segments"][segment]
-        for step in program.plan["steps"][first:last]:
-            if step["kind"] == "dispatch":
-                self.dispatches += 1
-                continue
-            (source, start), (target, end) = step["source"], step["target"]
-            size = step["size"]
-            taken = bytes(self._range(program.buffers[source], start, size))
-            self._range(program.buffers[target], end, size)[:] = taken
 
     def _range(self, key: BufferKey, offset: int, size: int) -> memoryview:
         """``size`` bytes of a buffer, which must lie within it."""
@@ -211,10 +200,10 @@ class NullHost:
 
 
 def check_layout(plan: Plan, sizes: Mapping[int, int]) -> None:
-    """Refuse a plan whose steps reach beyond buffers, or bind them as WebGPU forbids.
+    """Refuse a plan whose commands reach beyond buffers, or bind them as WebGPU forbids.
 
     In one dispatch a buffer is bound either for reading only or for writing, and what is bound
-    for writing overlaps nothing else. A copy is between two buffers, at multiples of 4 bytes.
+    for writing overlaps nothing else.
 
     Args:
         sizes: bytes of each of the plan's buffers, also of external ones.
@@ -223,16 +212,14 @@ def check_layout(plan: Plan, sizes: Mapping[int, int]) -> None:
         KernelError: naming the node.
     """
     kernels = {kernel["id"]: kernel for kernel in plan["kernels"]}
-    for step in plan["steps"]:
-        if step["kind"] == "dispatch":
-            problem = _binding_problem(step["bindings"], kernels[step["kernel"]]["access"], sizes)
-        else:
-            problem = _copy_problem(step, sizes)
+    for command in plan["commands"]:
+        access = kernels[command["kernel"]]["access"]
+        problem = _binding_problem(command["bindings"], access, sizes)
         if problem:
-            raise KernelError(f"this plan breaks a rule: {problem}.", op=step["node"])
+            raise KernelError(f"this plan breaks a rule: {problem}.", op=command["node"])
     for first, last in plan["segments"]:
-        if not 0 <= first <= last <= len(plan["steps"]):
-            raise KernelError(f"segment {first} to {last} is not among the plan's steps.")
+        if not 0 <= first <= last <= len(plan["commands"]):
+            raise KernelError(f"segment {first} to {last} is not among the plan's commands.")
     for name, slot in (*plan["feeds"].items(), *plan["fetches"].items()):
         if slot["offset"] % 4 or slot["offset"] >= sizes[slot["buffer"]]:
             raise KernelError(f"{name!r} does not lie in its buffer.")
@@ -252,14 +239,4 @@ def _binding_problem(
             overlap = offset < start + length and start < offset + size
             if access[i] == "read_write" and overlap:
                 return f"bindings {j} and {i} write overlapping bytes of buffer {buffer}"
-    return None
-
-
-def _copy_problem(step: Mapping[str, Any], sizes: Mapping[int, int]) -> str | None:
-    size = step["size"]
-    if step["source"][0] == step["target"][0]:
-        return "a copy within one buffer"
-    for buffer, offset in (step["source"], step["target"]):
-        if offset % 4 or size % 4 or offset + size > sizes[buffer]:
-            return f"a copy of {size} bytes at {offset} of buffer {buffer}"
     return None

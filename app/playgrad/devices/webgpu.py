@@ -102,16 +102,13 @@ class WebGpuDevice(Device):
 
 
 def _written(plan: Plan) -> set[str]:
-    """The keys of external buffers that kernels or copies of ``plan`` write."""
+    """The keys of external buffers that kernels of ``plan`` write."""
     keys = {buffer["id"]: buffer["external"] for buffer in plan["buffers"] if "external" in buffer}
     access = {kernel["id"]: kernel["access"] for kernel in plan["kernels"]}
     written = set()
-    for step in plan["steps"]:
-        if step["kind"] == "copy":
-            written.add(step["target"][0])
-        else:
-            bound = zip(step["bindings"], access[step["kernel"]], strict=True)
-            written |= {binding[0] for binding, allowed in bound if allowed != "read"}
+    for command in plan["commands"]:
+        bound = zip(command["bindings"], access[command["kernel"]], strict=True)
+        written |= {binding[0] for binding, allowed in bound if allowed != "read"}
     return {keys[number] for number in written if number in keys}
 
 

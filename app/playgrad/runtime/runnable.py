@@ -281,7 +281,7 @@ class Runnable:
     @property
     def dispatches(self) -> int:
         """Kernel dispatches in one run, on all GPUs."""
-        return sum(len(plan.plan.get("steps", ())) for plan in self.plans.values())
+        return sum(len(plan.plan.get("commands", ())) for plan in self.plans.values())
 
     def unload(self) -> None:
         for plan in self.plans.values():

@@ -15,20 +15,13 @@ Dispatch = tuple[Any, Any, int, int, int]
 """(pipeline, bind group, x, y, z)"""
 
 
-@dataclass(frozen=True)
-class Copy:
-    """A copy between buffers: the arguments of ``copy_buffer_to_buffer``."""
-
-    arguments: tuple[Any, int, Any, int, int]
-
-
 @dataclass
 class ReplayablePlan:
-    """A loaded plan: its buffers, the ids of those it owns, the steps of each segment."""
+    """A loaded plan: its buffers, the ids of those it owns, the dispatches of each segment."""
 
     buffers: dict[int, Any]
     owned: list[int]
-    segments: list[list[Dispatch | Copy]]
+    segments: list[list[Dispatch]]
 
 
 class Preparer:
@@ -43,19 +36,19 @@ class Preparer:
         self._adapter = adapter
         self._pipelines: dict[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {}
 
-    def prepare(self, plan: Plan, buffers: Mapping[int, Any]) -> list[list[Dispatch | Copy]]:
-        """The steps of each segment, over ``buffers`` by plan buffer id.
+    def prepare(self, plan: Plan, buffers: Mapping[int, Any]) -> list[list[Dispatch]]:
+        """The dispatches of each segment, over ``buffers`` by plan buffer id.
 
         Raises:
-            KernelError: a kernel does not compile, or a step breaks the device's rules.
+            KernelError: a kernel does not compile, or a command breaks the device's rules.
         """
         pipelines = {kernel["id"]: self._pipeline(kernel) for kernel in plan["kernels"]}
         families = {kernel["id"]: kernel["family"] for kernel in plan["kernels"]}
-        steps = [
-            self._step(step, buffers, pipelines, families.get(step.get("kernel")))
-            for step in plan["steps"]
+        dispatches = [
+            self._dispatch(command, buffers, pipelines, families[command["kernel"]])
+            for command in plan["commands"]
         ]
-        return [steps[first:last] for first, last in plan["segments"]]
+        return [dispatches[first:last] for first, last in plan["segments"]]
 
     def _pipeline(self, kernel: dict[str, Any]) -> tuple[Any, Any]:
         """(bind group layout, pipeline) of a kernel."""
@@ -83,49 +76,35 @@ class Preparer:
         self._pipelines[key] = (layout, pipeline)
         return layout, pipeline
 
-    def _step(
+    def _dispatch(
         self,
-        step: dict[str, Any],
+        command: dict[str, Any],
         buffers: Mapping[int, Any],
         pipelines: Mapping[int, tuple[Any, Any]],
-        family: str | None,
-    ) -> Dispatch | Copy:
-        if step["kind"] == "copy":
-            (source, start), (target, end) = step["source"], step["target"]
-            return Copy((buffers[source], start, buffers[target], end, step["size"]))
-        layout, pipeline = pipelines[step["kernel"]]
+        family: str,
+    ) -> Dispatch:
+        layout, pipeline = pipelines[command["kernel"]]
         entries = [
             {"binding": i, "resource": {"buffer": buffers[b], "offset": offset, "size": size}}
-            for i, (b, offset, size) in enumerate(step["bindings"])
+            for i, (b, offset, size) in enumerate(command["bindings"])
         ]
-        with translated(self._adapter, f"kernel {family}", node=step["node"]):
+        with translated(self._adapter, f"kernel {family}", node=command["node"]):
             group = self._device.create_bind_group(layout=layout, entries=entries)
-        x, y, z = step["workgroups"]
+        x, y, z = command["workgroups"]
         return pipeline, group, x, y, z
 
 
-def encode(device: Any, steps: Sequence[Dispatch | Copy], times: int = 1) -> Any:
-    """A command buffer with ``steps``, ``times`` over, in as few passes as copies allow."""
+def encode(device: Any, dispatches: Sequence[Dispatch], times: int = 1) -> Any:
+    """A command buffer with ``dispatches``, ``times`` over, in one compute pass."""
     encoder = device.create_command_encoder()
-    compute = None
+    compute = encoder.begin_compute_pass()
     current = None
     for _ in range(times):
-        for step in steps:
-            if isinstance(step, Copy):
-                if compute is not None:
-                    compute.end()
-                    compute = None
-                encoder.copy_buffer_to_buffer(*step.arguments)
-                continue
-            if compute is None:
-                compute = encoder.begin_compute_pass()
-                current = None
-            pipeline, group, x, y, z = step
+        for pipeline, group, x, y, z in dispatches:
             if pipeline is not current:
                 compute.set_pipeline(pipeline)
                 current = pipeline
             compute.set_bind_group(0, group)
             compute.dispatch_workgroups(x, y, z)
-    if compute is not None:
-        compute.end()
+    compute.end()
     return encoder.finish()

@@ -35,7 +35,7 @@ def asynchronous_view(server: ParameterServer, policy: Policy, file: str) -> Vie
     what replicas have been told of them, and from their gradients to what the server is given.
     """
     step, told, outcomes = server.step, server.told, server.outcomes
-    given = [meeting.outputs[0] for meeting in step.meetings]
+    given = [mean.outputs[0] for mean in step.means]
     own = Program(step.graph, list(server.weights), [step.run], _by_name(given))
     own_nodes, edges = _drawn(_placed(own, policy), file)
     for node in own_nodes:

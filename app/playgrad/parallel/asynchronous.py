@@ -138,7 +138,7 @@ class ParameterServer:
         self.report = Report(updates=Counter({canonical(name): 0 for name in devices}))
         self.trace: Trace | None = None
         self.own_name = f"{server.device} (weights)"
-        self.outcomes = [meeting.inputs[0] for meeting in step.meetings]
+        self.outcomes = [mean.inputs[0] for mean in step.means]
         self.weights = _weights(self.outcomes, {counter, *resident})
         self.drawn = int(server.value(counter))
         # What replicas draw at random, the server's own counter must have counted as well: the
@@ -273,7 +273,7 @@ class ParameterServer:
             client.failure = error
             self.report.lost[client.device] = str(error)
             return 0
-        outputs = [meeting.outputs[0] for meeting in self.step.meetings]
+        outputs = [mean.outputs[0] for mean in self.step.means]
         start = time.perf_counter()
         name = f"batch {client.clock}"
         self._note(name, client.device, client.begun, begun, "gradient")

@@ -1,8 +1,8 @@
-"""Takes a training step apart: what each part of a batch needs, and what happens once.
+"""Partitions a training step into the work for each part of a batch and the work done once.
 
 A step that can be replicated is marked (`playgrad.ops.training.replica`): ``split_batch`` where the
-batch is divided, ``cross_replica_mean`` where its parts meet again. Between the marks lies what is
-done for each part.
+batch is divided, ``cross_replica_mean`` where its parts are averaged. The nodes between the marks
+run for each part.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from playgrad.graph.traversal import ancestors, topological
 from playgrad.ops.state import is_variable
 
 STAGE = "stage:"
-"""Devices of this form in a step stand for the stages of a pipeline: ``stage:0``, ``stage:1``."""
+"""Prefix of devices that stand for the stages of a pipeline: ``stage:0``, ``stage:1``."""
 SPLIT, MEAN = "split_batch", "cross_replica_mean"
 SMALL = 16
-"""Elements of a variable that, if it is only read, is sent each time instead of mirrored."""
+"""Largest number of elements of a read-only variable that is sent each time, not mirrored."""
 
 
 @dataclass(frozen=True)
@@ -30,24 +30,24 @@ class Partition:
 
     Attributes:
         run: the node that runs the step.
-        common: done once a replica before anything else: variables, constants, which samples.
-        part: done for each part of the batch.
-        meetings: the ``cross_replica_mean`` nodes at which the parts end. Others lie inside
-            ``part``: they need all replicas in the midst of a pass.
-        update: done once a replica after all parts.
-        stage: the pipeline stage of every node; all 0 where there are no stages.
-        own_devices: those that the user placed layers on: each is a stage by itself, in this order.
-        written: names of variables that the step writes.
-        recorded: names of variables into which it only records what there is to tell.
+        common: run once per replica, before anything else: variables, constants, sample indices.
+        part: run for each part of the batch.
+        means: the ``cross_replica_mean`` nodes at which the parts end. Others are in ``part``:
+            they need all replicas in the middle of a pass.
+        update: run once per replica, after all parts.
+        stage: the pipeline stage of every node; 0 if there are no stages.
+        user_devices: devices that the user placed layers on; each is a stage, in this order.
+        written: names of the variables that the step writes.
+        recorded: names of the variables that only record its history.
     """
 
     run: Node
     common: list[Node]
     part: list[Node]
-    meetings: list[Node]
+    means: list[Node]
     update: list[Node]
     stage: dict[Node, int]
-    own_devices: tuple[str, ...]
+    user_devices: tuple[str, ...]
     written: frozenset[str]
     recorded: frozenset[str]
 
@@ -60,97 +60,100 @@ class Partition:
         return 1 + max(self.stage.values())
 
     def mirrored(self, variable: Node) -> bool:
-        """Whether each replica has its own copy of ``variable``."""
+        """Whether each replica has a mirror of ``variable``."""
         large = variable.outputs[0].spec.size > SMALL
         return variable.name not in self.recorded and (large or variable.name in self.written)
 
 
 def take_apart(run: Node) -> Partition:
-    """The partition of the step that ``run`` runs.
+    """Partition the step that ``run`` runs.
 
     Raises:
-        GraphError: the batch is not marked, or something crosses from one part to the update
-            without being averaged.
+        GraphError: the batch is not marked, or a tensor crosses from a part to the update without
+            being averaged.
     """
     order = topological(ancestors([run]))
     touched = _downstream(order, [node for node in order if node.op.name == SPLIT])
     if not touched:
         raise GraphError(
-            f"the step '{run.name}' does not say where its batch may be divided.",
+            f"the step '{run.name}' does not mark where its batch may be divided.",
             op=run.name,
             hint="Mark it with pg.split_batch() and pg.cross_replica_mean().",
         )
     sharded = _sharded(order)
-    needed = ancestors(sharded)  # what comes before work on a part of the batch
+    needed = ancestors(sharded)  # includes what runs before work on a part of the batch
     part = [n for n in order if n in touched and (n in sharded or n in needed)]
     inside = set(part)
-    meetings = [n for n in order if n.op.name == MEAN and n in touched and n not in inside]
+    means = [n for n in order if n.op.name == MEAN and n in touched and n not in inside]
     # A learning rate and the like depend on no batch, but belong to the update.
     common = [n for n in order if n not in touched and (is_variable(n) or n.phase != "update")]
-    elsewhere = {*inside, *meetings, *common}
+    elsewhere = {*inside, *means, *common}
     update = [n for n in order if n not in elsewhere]
     _check(update, inside)
     writers = [(name, node) for node in order if node.op.writes for name in node.attrs["variables"]]
     written = frozenset(name for name, _ in writers)
     recorded = written - {name for name, node in writers if node.op.name != "record"}
-    own = _own_devices(order)
-    stage = _stages(order, own)
-    return Partition(run, common, part, meetings, update, stage, own, written, recorded)
+    devices = _user_devices(order)
+    stage = _stages(order, devices)
+    return Partition(run, common, part, means, update, stage, devices, written, recorded)
 
 
 def _downstream(order: list[Node], sources: Iterable[Node]) -> set[Node]:
-    found = set(sources)
+    """The nodes of ``order`` that depend on ``sources``, and these."""
+    dependent = set(sources)
     for node in order:
-        if any(tensor.node in found for tensor in node.inputs):
-            found.add(node)
-    return found
+        if any(tensor.node in dependent for tensor in node.inputs):
+            dependent.add(node)
+    return dependent
 
 
 def _sharded(order: list[Node]) -> set[Node]:
-    """Nodes that depend on a part of the batch and not only on means over all parts."""
-    found: set[Node] = set()
+    """The nodes that depend on a part of the batch and not only on means over all parts."""
+    sharded: set[Node] = set()
     for node in order:
         if node.op.name == SPLIT or (
-            node.op.name != MEAN and any(tensor.node in found for tensor in node.inputs)
+            node.op.name != MEAN and any(tensor.node in sharded for tensor in node.inputs)
         ):
-            found.add(node)
-    return found
+            sharded.add(node)
+    return sharded
 
 
 def _check(update: list[Node], inside: set[Node]) -> None:
+    """Raise GraphError if the update reads a tensor of a part, which is ``inside``."""
     for node in update:
         for tensor in node.inputs:
             if tensor.node in inside:
                 raise GraphError(
-                    f"'{node.name}' uses '{tensor.name}', which each part of the batch has its own "
-                    "of.",
+                    f"'{node.name}' uses '{tensor.name}', whose value differs between the parts of "
+                    "the batch.",
                     op=node.name,
                     source=node.source,
                     hint="Average it with pg.cross_replica_mean() first.",
                 )
 
 
-def _own_devices(order: list[Node]) -> tuple[str, ...]:
-    """The devices that the user named.
+def _user_devices(order: list[Node]) -> tuple[str, ...]:
+    """The devices that the user placed nodes on.
 
     Raises:
-        GraphError: the step is cut into stages as well.
+        GraphError: the step has pipeline stages too.
     """
-    named = [node for node in order if node.device is not None]
-    own = [node for node in named if not str(node.device).startswith(STAGE)]
-    if own and len(own) < len(named):
+    placed = [node for node in order if node.device is not None]
+    by_user = [node for node in placed if not str(node.device).startswith(STAGE)]
+    if by_user and len(by_user) < len(placed):
+        node = by_user[0]
         raise GraphError(
-            f"'{own[0].name}' is placed on {own[0].device}, but a pipeline places layers itself.",
-            op=own[0].name,
-            source=own[0].source,
+            f"'{node.name}' is placed on {node.device}, but a pipeline places layers itself.",
+            op=node.name,
+            source=node.source,
             hint="Leave the device scopes out, or use DataParallel.",
         )
-    return tuple(sorted({canonical(str(node.device)) for node in own}))
+    return tuple(sorted({canonical(str(node.device)) for node in by_user}))
 
 
-def _stages(order: list[Node], own_devices: tuple[str, ...]) -> dict[Node, int]:
-    """The stage of each node: as its device scope says, else that of its first user; what writes a
-    variable is where the variable is."""
+def _stages(order: list[Node], user_devices: tuple[str, ...]) -> dict[Node, int]:
+    """The stage of each node: from its device scope, else that of its first user. A node that
+    writes a variable has the variable's stage."""
     stage: dict[Node, int] = {}
     users: dict[Node, list[Node]] = {}
     writers: dict[str, list[Node]] = {}
@@ -158,7 +161,7 @@ def _stages(order: list[Node], own_devices: tuple[str, ...]) -> dict[Node, int]:
         if node.device is not None and node.device.startswith(STAGE):
             stage[node] = int(node.device.removeprefix(STAGE))
         elif node.device is not None:
-            stage[node] = own_devices.index(canonical(node.device))
+            stage[node] = user_devices.index(canonical(node.device))
         for before in node.predecessors:
             users.setdefault(before, []).append(node)
         for name in node.attrs["variables"] if node.op.writes else ():
@@ -166,17 +169,17 @@ def _stages(order: list[Node], own_devices: tuple[str, ...]) -> dict[Node, int]:
     marked = set(stage)
     by_name = {node.name: node for node in order if is_variable(node)}
     for variable in by_name.values():
-        own = [stage[user] for user in users.get(variable, ()) if user in marked]
-        if own and variable not in stage:
-            stage[variable] = min(own)
-    # An optimizer's slots live with the variable that is updated along with them.
+        readers = [stage[user] for user in users.get(variable, ()) if user in marked]
+        if readers and variable not in stage:
+            stage[variable] = min(readers)
+    # An optimizer's slots are on the stage of the variable that is updated with them.
     for node in order:
         names = node.attrs["variables"] if node.op.writes else ()
         known = [stage[by_name[n]] for n in names if n in by_name and by_name[n] in stage]
         if known:
             stage[node] = known[0]
             stage.update((by_name[n], known[0]) for n in names if n in by_name)
-    for node in order:  # what is averaged comes together where its parts are
+    for node in order:  # a mean is on the stage of its terms
         if node.op.name == MEAN and node.inputs[0].node in stage:
             stage.setdefault(node, stage[node.inputs[0].node])
     for node in reversed(order):

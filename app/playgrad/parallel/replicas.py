@@ -19,11 +19,12 @@ class Replica:
     """One replica under construction.
 
     Attributes:
-        devices: of its stages.
-        whole: copies of what is done once.
-        parts: copies of what is done for each of its micro-batches.
-        variables: the names of its variables by those of the step's.
-        first_row, rows: of the batch, for each micro-batch.
+        scope: the name scope of its nodes.
+        devices: the device of each stage.
+        rows: first row of the batch, and number of rows, of each micro-batch.
+        variables: the names of its variables, by those of the original step.
+        whole: copies of the nodes that run once.
+        parts: copies of the nodes that run for each micro-batch.
     """
 
     number: int
@@ -40,11 +41,11 @@ class Replica:
         self.parts = [CopyMap(self.step.graph, self.whole) for _ in self.rows]
 
     def device(self, node: Node) -> str:
-        """Where this replica does ``node``."""
+        """Return the device of this replica's copy of ``node``."""
         return self.devices[self.step.stage[node]]
 
     def share_variable(self, node: Node, variable: Variable) -> None:
-        """Use ``variable`` for the step's variable ``node``."""
+        """Let ``variable`` stand for ``node``, a variable of the original step."""
         self.whole.replace(node, [variable], variable.node)
         self.variables[node.name] = variable.node.name
 
@@ -57,11 +58,10 @@ class Replica:
         stage: int | None = None,
         **attrs: Any,
     ) -> Node:
-        """Add ``node`` on this replica's device, with attributes changed where given.
+        """Copy ``node`` to this replica's device.
 
         Args:
-            op: does it instead of the node's own.
-            stage: does it instead of the node's own.
+            op, stage, attrs: override those of ``node``.
 
         Raises:
             GraphError: an input has not been copied yet.
@@ -76,7 +76,7 @@ class Replica:
             )
 
     def _renamed(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
-        """The attributes with the names of this replica's variables."""
+        """Return the attributes with the names of this replica's variables."""
         changed = dict(attrs)
         if "variables" in attrs:
             changed["variables"] = [self.variables[name] for name in attrs["variables"]]
@@ -86,7 +86,7 @@ class Replica:
 
     @contextmanager
     def at(self, node: Node, task: str | None) -> Iterator[None]:
-        """The scopes in which new nodes that stand for ``node`` are made."""
+        """Enter the scopes for new nodes that stand for ``node``."""
         graph = self.step.graph
         with (
             graph.reenter_scope(f"{self.scope}{node.name}/"),
@@ -101,15 +101,15 @@ _MIRROR = "/replica_"
 
 
 def mirror_name(variable: str, replica: int) -> str:
-    """The name of a replica's mirror of ``variable``."""
+    """Return the name of a replica's mirror of ``variable``."""
     return f"{variable}{_MIRROR}{replica}"
 
 
 def replica_of(variable: str) -> int:
-    """The number of the replica that has ``variable``: 0 for one that is not a mirror."""
+    """Return the number of the replica that owns ``variable``: 0 unless it is a mirror."""
     return int(variable.rpartition(_MIRROR)[2]) if _MIRROR in variable else 0
 
 
 def mirrored_by(variable: str) -> str:
-    """The name of the variable that ``variable`` mirrors: its own if it is not a mirror."""
+    """Return the name of the variable that ``variable`` mirrors: its own unless it is a mirror."""
     return variable.partition(_MIRROR)[0]

@@ -1,4 +1,4 @@
-"""The same piece of a graph built for each of several devices."""
+"""Builds the same piece of a graph on each of several devices."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from playgrad.graph.graph import get_default_graph
 
 
 def replicate(fn: Callable[..., Any], devices: Sequence[str]) -> list[Any]:
-    """What ``fn`` builds in the default graph, once for each of ``devices``.
+    """Call ``fn`` once for each of ``devices``, to build the same nodes in the default graph.
 
-    Each call is made in the scope of its device and in a name scope of its own, ``replica_0``,
-    ``replica_1``, ... Variables that ``fn`` makes are those of its replica; what is made before is
-    shared.
+    Each call is in the scope of its device and in a name scope ``replica_0``, ``replica_1``, ...
+    Each replica gets the variables that ``fn`` creates; variables created before are shared.
 
     Args:
-        fn: called without arguments, or with the replica's number where it needs one.
+        fn: called without arguments, or with the replica's number if it has a parameter for it.
 
     Returns:
-        What the calls returned, in the order of ``devices``.
+        The results of the calls, in the order of ``devices``.
 
     Raises:
         GraphError: there are no devices.

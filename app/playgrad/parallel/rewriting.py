@@ -1,4 +1,4 @@
-"""The steps of a rewrite: copies of a training step's nodes for replicas and micro-batches."""
+"""The synchronous rewrite: copies a training step's nodes for replicas and micro-batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ from playgrad.parallel.schedules import Pass
 
 
 class Rewriting:
-    """One rewrite under way: synchronous, the replicas one copy of the variables each."""
+    """A rewrite in progress.
+
+    Attributes:
+        replicas: each has its own copy of the variables.
+        means: the means over the terms that micro-batches contribute.
+        mirrors, homes: see `DistributedStep`.
+        sums: a replica's sum of the terms of a mean so far, by replica and mean.
+        summed: the terms in these sums, by replica, mean and micro-batch.
+    """
 
     def __init__(self, step: Partition, batch: int, distribution: Distribution, scope: str) -> None:
         self.step = step
@@ -38,7 +46,7 @@ class Rewriting:
             )
             for number, devices in enumerate(distribution.devices)
         ]
-        self.meetings = step.meetings  # what micro-batches add up to
+        self.means = step.means
         self.mirrors: dict[Variable, list[Variable]] = {}
         self.homes: dict[str, str] = {}
         self.sums: dict[tuple[int, Node], Tensor] = {}
@@ -50,7 +58,7 @@ class Rewriting:
             for node in self.step.common:
                 if is_variable(node):
                     self._variable(node, replica)
-                elif node.op.name == "placeholder":  # what is fed is fed once, for all
+                elif node.op.name == "placeholder":  # fed once, for all replicas
                     replica.whole.replace(node, node.outputs, node)
                 else:
                     replica.copy(node, replica.whole, None)
@@ -62,7 +70,7 @@ class Rewriting:
         return group(*(end for end in ends if end is not None), name="step")
 
     def _variable(self, node: Node, replica: Replica) -> None:
-        """The variable itself, or a copy of it: its first value is what the original has."""
+        """Give ``replica`` the variable itself, or a mirror with the same initial value."""
         variable = node.outputs[0]
         assert isinstance(variable, Variable)
         device = replica.device(node)
@@ -76,36 +84,36 @@ class Rewriting:
             variable = mirror
         replica.share_variable(node, variable)
 
-    # Without micro-batches: gradients are added up while the backward pass goes on.
+    # Without micro-batches: gradients are added up during the backward pass.
 
     def _data_parallel(self) -> None:
         forward = [node for node in self.step.part if node.phase != "gradient"]
         backward = [node for node in self.step.part if node.phase == "gradient"]
         buckets = self._buckets(backward)
-        whole = len(buckets) == 1
-        self._pass(Pass(0, 0, False), forward, None if whole else "forward")
+        has_tasks = len(buckets) > 1
+        self._pass(Pass(0, 0, False), forward, "forward" if has_tasks else None)
         for number, (_, nodes) in enumerate(buckets):
-            self._pass(Pass(0, 0, True), nodes, None if whole else f"backward {number}")
-            # One behind: the next bucket is computed while the last one is under way.
+            self._pass(Pass(0, 0, True), nodes, f"backward {number}" if has_tasks else None)
+            # One behind: the next bucket is computed while the last one is being added up.
             if number:
                 self._reduce(buckets[number - 1][0], f"all_reduce {number - 1}")
-        self._reduce(buckets[-1][0], None if whole else f"all_reduce {len(buckets) - 1}")
-        self._update(None if whole else "update")
+        self._reduce(buckets[-1][0], f"all_reduce {len(buckets) - 1}" if has_tasks else None)
+        self._update("update" if has_tasks else None)
 
     def _buckets(self, backward: Sequence[Node]) -> list[tuple[list[Node], list[Node]]]:
-        """Means to be taken together, with the nodes of the backward pass up to them."""
-        waiting = {m.inputs[0].node: [] for m in self.step.meetings}  # type: dict[Node, list[Node]]
-        for meeting in self.step.meetings:
-            waiting[meeting.inputs[0].node].append(meeting)
-        early = set(waiting) - set(backward)  # loss and metrics
-        bucket = [meeting for node in early for meeting in waiting[node]]
+        """The means to be taken together, with the nodes of the backward pass up to them."""
+        ends: dict[Node, list[Node]] = {}
+        for mean in self.step.means:
+            ends.setdefault(mean.inputs[0].node, []).append(mean)
+        early = set(ends) - set(backward)  # loss and metrics
+        bucket = [mean for node in early for mean in ends[node]]
         buckets: list[tuple[list[Node], list[Node]]] = []
         nodes: list[Node] = []
         size = 0
         for node in backward:
             nodes.append(node)
-            bucket += waiting.get(node, ())
-            size += sum(_bytes(meeting) for meeting in waiting.get(node, ()))
+            bucket += ends.get(node, ())
+            size += sum(_bytes(mean) for mean in ends.get(node, ()))
             if size >= self.distribution.bucket_bytes:
                 buckets.append((bucket, nodes))
                 bucket, nodes, size = [], [], 0
@@ -113,10 +121,10 @@ class Rewriting:
             buckets.append((bucket, nodes))
         elif nodes:
             buckets[-1][1].extend(nodes)
-        order = {meeting: place for place, meeting in enumerate(self.step.meetings)}
+        order = {mean: place for place, mean in enumerate(self.step.means)}
         return [(sorted(bucket, key=order.__getitem__), nodes) for bucket, nodes in buckets]
 
-    # With micro-batches or stages: by the schedule.
+    # With micro-batches or stages: in the order of the pipeline schedule.
 
     def _pipeline(self) -> None:
         nodes: dict[tuple[int, bool], list[Node]] = {}
@@ -125,14 +133,12 @@ class Rewriting:
             nodes.setdefault(key, []).append(node)
         for entry in self.distribution.schedule:
             self._pass(entry, nodes.get((entry.stage, entry.backward), []), self._task(entry))
-        for meeting in self.meetings:
+        for mean in self.means:
             for replica in self.replicas:
-                done = sum(
-                    (replica.number, meeting, m) in self.summed for m in range(len(replica.parts))
-                )
-                if done != len(replica.parts):
-                    raise GraphError(f"the schedule leaves out a pass that '{meeting.name}' needs.")
-        self._reduce(self.meetings, "update")
+                parts = range(len(replica.parts))
+                if any((replica.number, mean, part) not in self.summed for part in parts):
+                    raise GraphError(f"the schedule lacks a pass that '{mean.name}' needs.")
+        self._reduce(self.means, "update")
         self._update("update")
 
     def _task(self, entry: Pass) -> str:
@@ -141,17 +147,18 @@ class Rewriting:
             name += f" of stage {entry.stage}"
         return f"{name} of stream {entry.stream}" if self.distribution.streams > 1 else name
 
-    # What both are made of.
+    # Both.
 
     def _pass(self, entry: Pass, nodes: Sequence[Node], task: str | None) -> None:
-        """Copy ``nodes`` for a micro-batch, in step on all replicas: they may meet on the way."""
+        """Copy ``nodes`` for a micro-batch, one after the other for all replicas of a stream,
+        because means inside of a pass need all of them."""
         micro = entry.micro_batch
-        chosen = [r for r in self.replicas if self.distribution.stream(r.number) == entry.stream]
+        stream = [r for r in self.replicas if self.distribution.stream(r.number) == entry.stream]
         for node in nodes:
             if node.op.name == MEAN:
-                self._meet(node, chosen, micro, task)
+                self._mean(node, stream, micro, task)
                 continue
-            for replica in chosen:
+            for replica in stream:
                 part = replica.parts[micro]
                 first, rows = replica.rows[micro]
                 if node.op.name == SPLIT:
@@ -160,20 +167,20 @@ class Rewriting:
                     with replica.at(node, task):
                         start = [first] + [0] * (len(shape) - 1)
                         part[node.outputs[0]] = slice_(whole, start, [rows, *shape[1:]])
-                elif node.op.name == "dropout":  # a part draws its rows of the whole batch's masks
+                elif node.op.name == "dropout":  # a part gets its rows of the whole batch's mask
                     replica.copy(node, part, task, first_row=first)
                 else:
                     replica.copy(node, part, task)
-        self._sum_up(chosen, micro, task)
+        self._sum_up(stream, micro, task)
 
-    def _meet(self, node: Node, replicas: Sequence[Replica], micro: int, task: str | None) -> None:
-        """A mean over replicas in the midst of a pass, over micro-batches of the same number."""
+    def _mean(self, node: Node, replicas: Sequence[Replica], micro: int, task: str | None) -> None:
+        """A mean inside of a pass: over the replicas' micro-batches of one number."""
         rows = [replica.rows[micro][1] for replica in replicas]
         scaled = []
-        for replica, own in zip(replicas, rows, strict=True):
+        for replica, count in zip(replicas, rows, strict=True):
             value = replica.parts[micro][node.inputs[0]]
             with replica.at(node, task):
-                scaled.append(value * (own / sum(rows)) if len(rows) > 1 else value)
+                scaled.append(value * (count / sum(rows)) if len(rows) > 1 else value)
         totals = scaled
         if len(replicas) > 1:
             with self.graph.phase(node.phase), self.graph.task(task):
@@ -183,28 +190,28 @@ class Rewriting:
             replica.parts[micro][node.outputs[0]] = total
 
     def _sum_up(self, replicas: Sequence[Replica], micro: int, task: str | None) -> None:
-        """Add what has come out of a micro-batch to the replica's sums, weighted by its rows."""
-        for meeting in self.meetings:
+        """Add the terms that a micro-batch has computed to its replica's sums, by their rows."""
+        for mean in self.means:
             for replica in replicas:
-                key = (replica.number, meeting)
-                value = replica.parts[micro].get(meeting.inputs[0])
+                key = (replica.number, mean)
+                value = replica.parts[micro].get(mean.inputs[0])
                 if value is None or (*key, micro) in self.summed:
                     continue
                 self.summed.add((*key, micro))
-                with replica.at(meeting, task):
+                with replica.at(mean, task):
                     term = value * (replica.rows[micro][1] / self.batch)
                     self.sums[key] = self.sums[key] + term if key in self.sums else term
 
-    def _reduce(self, meetings: Sequence[Node], task: str | None) -> None:
-        """Each replica gets the sums over all replicas."""
+    def _reduce(self, means: Sequence[Node], task: str | None) -> None:
+        """Give each replica the sums over all replicas."""
         by_stage: dict[int, list[Node]] = {}
-        for meeting in meetings:
-            by_stage.setdefault(self.step.stage[meeting], []).append(meeting)
-        for stage, own in by_stage.items():
-            sums = [[self.sums[replica.number, m] for m in own] for replica in self.replicas]
+        for mean in means:
+            by_stage.setdefault(self.step.stage[mean], []).append(mean)
+        for stage, of_stage in by_stage.items():
+            sums = [[self.sums[replica.number, m] for m in of_stage] for replica in self.replicas]
             if self.distribution.apart:
                 sums = [
-                    self._own_means(*pair, own, task)
+                    self._local_means(*pair, of_stage, task)
                     for pair in zip(self.replicas, sums, strict=True)
                 ]
             elif len(self.replicas) > 1:
@@ -214,28 +221,28 @@ class Rewriting:
                         sums, devices, self.distribution.bucket_bytes
                     )
             for replica, totals in zip(self.replicas, sums, strict=True):
-                for meeting, total in zip(own, totals, strict=True):
-                    replica.whole.replace(meeting, [total], total.node)
+                for mean, total in zip(of_stage, totals, strict=True):
+                    replica.whole.replace(mean, [total], total.node)
 
-    def _own_means(
-        self, replica: Replica, sums: Sequence[Tensor], meetings: Sequence[Node], task: str | None
+    def _local_means(
+        self, replica: Replica, sums: Sequence[Tensor], means: Sequence[Node], task: str | None
     ) -> list[Tensor]:
-        """What a replica has summed, as means over its own share of the batch."""
+        """The means over a replica's share of the batch, from its sums."""
         scale = self.batch / sum(rows for _, rows in replica.rows)
-        means = []
-        for meeting, total in zip(meetings, sums, strict=True):
-            with replica.at(meeting, task):
-                means.append(total * scale)
-        return means
+        results = []
+        for mean, total in zip(means, sums, strict=True):
+            with replica.at(mean, task):
+                results.append(total * scale)
+        return results
 
     def _update(self, task: str | None) -> None:
         for replica in self.replicas:
             for node in self.step.update:
-                # The history of losses is the same on all: the first keeps it.
+                # The history of losses is the same on all replicas: the first records it.
                 if replica.number == 0 or node.op.name != "record":
                     replica.copy(node, replica.whole, task)
 
 
-def _bytes(meeting: Node) -> int:
-    spec = meeting.outputs[0].spec
+def _bytes(mean: Node) -> int:
+    spec = mean.outputs[0].spec
     return dtype(spec.dtype).device_bytes(spec.size)

@@ -1,15 +1,16 @@
 """Pipelines without a flush: each micro-batch is an update of its own (PipeDream, Narayanan et al.
 2019).
 
-Each stage updates its weights after each backward pass, so that a micro-batch's forward pass may
-use older weights than one device would have. Its backward pass uses those of its forward pass,
-which are kept until then: *weight stashing*. The passes go in the order of 1F1B. So, of p stages,
-stage s computes with weights that miss its last ``min(m, p - 1 - s)`` updates for micro-batch m.
+Each stage updates its weights after each backward pass, so the forward pass of a micro-batch may
+use older weights than training on one device would. Its backward pass uses the weights of its
+forward pass, which are kept until then: *weight stashing*. The passes run in the order of 1F1B. So,
+of p stages, stage s computes micro-batch m with weights that miss its last ``min(m, p - 1 - s)``
+updates.
 
-A step of training is a window of micro-batches, after which the pipeline runs empty. Within it
-updated weights are ordinary tensors: versions that live as long as something needs them. The last
-ones are written to the variables at the end, or none of them, if the window's loss is not finite.
-Optimizers count micro-batches, not windows, to correct for bias and to follow schedules.
+A training step is a window of micro-batches, after which the pipeline runs empty. Within it updated
+weights are ordinary tensors, versions that live as long as something reads them. The last versions
+are written to the variables at the end, unless the window's loss is not finite. Optimizers count
+micro-batches, not windows, for bias correction and learning-rate schedules.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ from playgrad.parallel.schedules import Pass
 
 @dataclass(frozen=True)
 class _Updates:
-    """The update of a step, taken apart.
+    """The parts of a step's update.
 
     Attributes:
-        writes: what is done for each micro-batch: writes that depend on means which are more than
-            recorded, so on gradients or on statistics of the batch.
-        own: these and what depends on such means on the way to them.
-        factors: what they need besides that depends on no batch: learning rates.
-        gate: the flag, made of recorded means, that all of them ask; if there is one.
+        writes: run for each micro-batch: writes that depend on means other than recorded ones, that
+            is on gradients or on statistics of the batch.
+        per_batch: ``writes`` and the nodes between these means and them.
+        factors: nodes that they need and that depend on no batch: learning rates.
+        gate: the flag, computed from recorded means, that all of them read, if there is one.
         trained: tensors of the variables that are written.
         counters: tensors of the integer variables that count steps.
     """
 
     writes: tuple[Node, ...]
-    own: frozenset[Node]
+    per_batch: frozenset[Node]
     factors: tuple[Node, ...]
     gate: Tensor | None
     trained: tuple[Tensor, ...]
@@ -54,30 +55,31 @@ class _Updates:
 
     @staticmethod
     def of(step: Partition) -> _Updates:
-        """Those of ``step``.
+        """Divide the update of ``step``.
 
         Raises:
-            GraphError: they need more of the loss than whether it is finite.
+            GraphError: it needs more of the loss than whether it is finite.
         """
         recorded = {t.node for n in step.update if n.op.name == "record" for t in n.inputs}
-        columns = recorded & set(step.meetings)
-        own = _downstream(step.update, set(step.meetings) - columns)
-        judged = _downstream(step.update, columns) - own
-        writes = tuple(node for node in step.update if node in own and node.op.writes)
-        cone = ancestors(writes) & set(step.update)
-        asked = {t for n in cone & own for t in n.inputs if t.node in judged | columns}
-        gate = asked.pop() if len(asked) == 1 else None
-        if asked or (gate is not None and (gate.dtype, gate.spec.size) != ("bool", 1)):
+        columns = recorded & set(step.means)
+        per_batch = _downstream(step.update, set(step.means) - columns)
+        judged = _downstream(step.update, columns) - per_batch
+        writes = tuple(node for node in step.update if node in per_batch and node.op.writes)
+        needed = ancestors(writes) & set(step.update)
+        flags = {t for n in needed & per_batch for t in n.inputs if t.node in judged | columns}
+        gate = flags.pop() if len(flags) == 1 else None
+        if flags or (gate is not None and (gate.dtype, gate.spec.size) != ("bool", 1)):
             raise GraphError(
-                "updates of an asynchronous pipeline may ask of the loss only whether it is finite."
+                "updates of an asynchronous pipeline may depend on the loss only by whether it is "
+                "finite."
             )
         variables = {node.name: node.outputs[0] for node in step.common if is_variable(node)}
         trained = {name for node in writes for name in node.attrs["variables"]}
-        used = {t for node in cone for t in node.inputs}
+        used = {t for node in needed for t in node.inputs}
         return _Updates(
             writes,
-            frozenset(own & cone),
-            tuple(n for n in step.update if n in cone and n not in own and n not in judged),
+            frozenset(per_batch & needed),
+            tuple(n for n in step.update if n in needed and n not in per_batch | judged),
             gate,
             tuple(variables[name] for name in sorted(trained)),
             tuple(
@@ -96,7 +98,7 @@ class Stashing(Rewriting):
         (self.replica,) = self.replicas
         self.updates = _Updates.of(step)
         columns = {t.node for n in step.update if n.op.name == "record" for t in n.inputs}
-        self.meetings = [meeting for meeting in step.meetings if meeting in columns]
+        self.means = [mean for mean in step.means if mean in columns]
         trained = {tensor.node for tensor in self.updates.trained}
         versions = _downstream([n for n in step.common if not is_variable(n)], trained)
         self.versioned = [node for node in step.common if node in versions]
@@ -110,11 +112,11 @@ class Stashing(Rewriting):
             self._update_stage(entry)
 
     def _version(self, variable: Tensor) -> Tensor:
-        """The newest value of the step's ``variable``."""
+        """The newest version of ``variable``, a variable of the original step."""
         return self.newest.get(variable, self.replica.whole[variable])
 
     def _stash(self, entry: Pass, task: str | None) -> None:
-        """What a stage's forward pass over a micro-batch sees, its backward pass will see."""
+        """Keep the weights of a stage's forward pass for its backward pass."""
         part = self.replica.parts[entry.micro_batch]
         for variable in self.updates.trained:
             if self.step.stage[variable.node] == entry.stage:
@@ -124,7 +126,7 @@ class Stashing(Rewriting):
                 self.replica.copy(node, part, task)
 
     def _update_stage(self, entry: Pass) -> None:
-        """The next version of a stage's variables."""
+        """Compute the next version of a stage's variables."""
         writes = [n for n in self.updates.writes if self.step.stage[n] == entry.stage]
         if not writes:
             return
@@ -132,10 +134,10 @@ class Stashing(Rewriting):
         task = f"update {entry.micro_batch}"
         into = CopyMap(self.graph, self.replica.whole)
         needed = ancestors(writes)
-        for meeting in self.step.meetings:
-            value = part.get(meeting.inputs[0])
-            if meeting in needed and value is not None:
-                into[meeting.outputs[0]] = value
+        for mean in self.step.means:
+            value = part.get(mean.inputs[0])
+            if mean in needed and value is not None:
+                into[mean.outputs[0]] = value
         for variable in self.updates.trained:
             into[variable] = self._version(variable)
         with self.replica.at(writes[0], task):
@@ -144,7 +146,7 @@ class Stashing(Rewriting):
             for counter in self.updates.counters:
                 into[counter] = self._count(counter, entry.micro_batch)
         for node in (*self.updates.factors, *self.step.update):
-            if node in needed and (node in self.updates.own or node in self.updates.factors):
+            if node in needed and (node in self.updates.per_batch or node in self.updates.factors):
                 self._copy_update(node, into, task, entry.stage)
 
     def _copy_update(self, node: Node, into: CopyMap, task: str, stage: int) -> None:
@@ -156,7 +158,7 @@ class Stashing(Rewriting):
             self.newest[self.step.graph.node(name).outputs[0]] = value
 
     def _count(self, counter: Tensor, micro_batch: int) -> Tensor:
-        """How many updates there were before that of ``micro_batch``."""
+        """The number of updates before that of ``micro_batch``."""
         windows = self.replica.whole[counter]
         size = len(self.replica.parts)
         return windows * as_tensor(size, self.graph, counter.dtype) + as_tensor(
@@ -164,9 +166,9 @@ class Stashing(Rewriting):
         )
 
     def _update(self, task: str | None) -> None:
-        """Once for the window: the last versions, and what only counts and records."""
+        """Once per window: write the last versions, count and record."""
         whole = self.replica.whole
-        skipped = {*self.updates.own, *self.updates.factors} - set(self.updates.writes)
+        skipped = {*self.updates.per_batch, *self.updates.factors} - set(self.updates.writes)
         for node in self.step.update:
             if node in self.updates.writes:
                 self._write(node, task)
@@ -191,11 +193,11 @@ class Stashing(Rewriting):
 
 def _downstream(order: Sequence[Node], sources: Collection[Node]) -> set[Node]:
     """The nodes of ``order`` that depend on ``sources``."""
-    found: set[Node] = set()
+    dependent: set[Node] = set()
     for node in order:
-        if any(tensor.node in found or tensor.node in sources for tensor in node.inputs):
-            found.add(node)
-    return found
+        if any(tensor.node in dependent or tensor.node in sources for tensor in node.inputs):
+            dependent.add(node)
+    return dependent
 
 
 def _counts(tensor: Tensor) -> bool:

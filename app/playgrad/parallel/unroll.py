@@ -1,9 +1,9 @@
-"""Several steps as one run, so that a device can begin one before the last has ended.
+"""Several steps unrolled into one run, so that a device can begin a step before the last has ended.
 
-What a step writes, the next one reads as a tensor. The input of the next batch waits for the loss
-of the last (a step whose loss is not finite does not count), but may be made while the backward
-pass goes on; the first layer's forward pass may begin as soon as its own weights are updated. The
-numbers are those of steps one after another.
+A step reads what the last one wrote as tensors. Selecting its batch waits for the loss of the last
+step (a step whose loss is not finite does not count), but overlaps with its backward pass. The
+first layer's forward pass begins as soon as that layer's weights are updated. The results equal
+those of consecutive steps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from playgrad.ops.state import (
 
 
 def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
-    """A node that does the work of running ``run`` so many times.
+    """Return a node that does the work of ``steps`` runs of ``run``.
 
     Args:
         run: a training step.
@@ -39,7 +39,7 @@ def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
         for number in range(steps):
             tensors = dict(current)
             if random is not None and random in tensors:
-                # Each run adds 1 to this counter, whatever the steps in it.
+                # Each run advances this counter by 1, however many steps it has.
                 tensors[random] = random + number if number else random
             with graph.reenter_scope(f"{scope}step_{number}/"):
                 ends.append(_copy_step(order, tensors, current))
@@ -57,7 +57,7 @@ def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
 
 
 def _is_shared(node: Node) -> bool:
-    """Whether all steps have ``node`` in common: variables, and what is fed once for all."""
+    """Whether all steps share ``node``: a variable or a placeholder."""
     return is_variable(node) or node.op.name == "placeholder"
 
 

@@ -195,10 +195,10 @@ def _rewritten(
     if key not in model.cache:
         parts = take_apart(step.run)
         if isinstance(strategy, DataParallel):
-            layout = strategy.layout(_kind(model), parts.own_devices)
-        elif len(parts.own_devices) > 1:
+            layout = strategy.layout(_kind(model), parts.user_devices)
+        elif len(parts.user_devices) > 1:
             raise GraphError(
-                f"'{strategy.name}' cannot train layers placed on {', '.join(parts.own_devices)}.",
+                f"'{strategy.name}' cannot train layers placed on {', '.join(parts.user_devices)}.",
                 hint="Leave the device scopes out, or use DataParallel.",
             )
         else:

@@ -1,58 +1,78 @@
-"""A way of doing collectives: what `Ring`, `Tree` and `Central` define."""
+"""The interface of collective algorithms, and their costs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import identity, reshape
-from playgrad.parallel.collectives.costs import Cost
+
+ALL_REDUCE = "all_reduce"
+REDUCE_SCATTER = "reduce_scatter"
+ALL_GATHER = "all_gather"
+BROADCAST = "broadcast"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of one collective operation.
+
+    Attributes:
+        rounds: transfers in the longest chain in which each waits for the one before it.
+        bytes_moved: sent by all members together.
+        busiest: bytes that the busiest member sends and receives.
+    """
+
+    rounds: int
+    bytes_moved: int
+    busiest: int
 
 
 class Algorithm(ABC):
-    """One algorithm for each collective operation.
+    """A way to do each of the collective operations.
 
-    Tensors and devices belong together by their places; arguments have been checked. What a member
-    does is made in its device scope; an edge to another device is a transfer.
+    Tensor i is that of the member on device i. `Collectives` has checked the arguments. The nodes
+    of a member are created in its device scope; an edge to another device is a transfer.
     """
 
     name: ClassVar[str]
     divides: ClassVar[bool] = False
-    """Whether an all-reduce divides the tensors, and so has to know their sizes."""
+    """Whether an all-reduce divides the tensors, so that their sizes must be known."""
 
     @abstractmethod
     def cost(self, kind: str, nbytes: int, members: int) -> Cost:
-        """What the operation ``kind`` (``all_reduce``, ...) costs among ``members``.
+        """Return the cost of the operation ``kind`` (``all_reduce``, ...) among ``members``.
 
         Args:
-            nbytes: of one whole tensor: what is added up, gathered or copied.
+            nbytes: size of one whole tensor: a term, the gathered result or the copied tensor.
         """
 
     @abstractmethod
     def all_reduce(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> list[Tensor]:
-        """The sum, once on each device."""
+        """Return the sum on each device."""
 
     @abstractmethod
     def reduce_scatter(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> list[Tensor]:
-        """The parts of the sum, each on one device."""
+        """Return the parts of the sum, one on each device."""
 
     @abstractmethod
     def all_gather(
         self, tensors: Sequence[Tensor], devices: Sequence[str], axis: int
     ) -> list[Tensor]:
-        """The concatenation, once on each device."""
+        """Return the concatenation on each device."""
 
     @abstractmethod
     def broadcast(self, tensor: Tensor, devices: Sequence[str]) -> list[Tensor]:
-        """A copy on each device; ``tensor`` is on the first."""
+        """Return a copy on each device; ``tensor`` is on the first."""
 
 
 def send(tensor: Tensor, to: str, name: str = "send") -> Tensor:
-    """``tensor`` on the device ``to``; itself if it is there."""
+    """Return ``tensor`` on the device ``to``: itself if it is there."""
     if tensor.device == to:
         return tensor
     with tensor.graph.device(to):
@@ -60,9 +80,9 @@ def send(tensor: Tensor, to: str, name: str = "send") -> Tensor:
 
 
 def divide(tensor: Tensor, count: int, device: str) -> list[Tensor]:
-    """The elements of ``tensor`` in order, in ``count`` parts as even as it goes.
+    """Divide the elements of ``tensor`` into ``count`` consecutive parts of nearly equal size.
 
-    None is empty: where there are fewer elements, there are fewer parts.
+    A tensor of fewer elements gives fewer parts, so that no part is empty.
     """
     size = tensor.spec.size
     count = min(count, size)

@@ -1,4 +1,4 @@
-"""Small tensors put together, so that one collective serves them all."""
+"""Combines small tensors into buckets, so that one collective serves them all."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import reshape
 
 ALONE = 1 << 16
-"""Bytes from which a tensor is better sent by itself than copied into a bucket and out of it."""
+"""Bytes from which sending a tensor by itself is faster than copying it to a bucket and back."""
 AllReduce = Callable[[Sequence[Tensor], Sequence[str]], list[Tensor]]
 
 
 def tensor_bytes(tensor: Tensor) -> int | None:
-    """Bytes of a tensor when it is sent; None where its size is not known."""
+    """Return the bytes of a tensor when it is sent; None if its size is unknown."""
     if None in tensor.shape:
         return None
     return tensor.spec.size * np.dtype(tensor.dtype).itemsize
 
 
 def bucketed(tensors: Sequence[Tensor], bucket_bytes: int) -> list[list[int]]:
-    """Positions of ``tensors`` in buckets, each of one type, in the order of their first ones.
+    """Return the positions of ``tensors`` in buckets of one type each, ordered by first position.
 
-    A bucket is closed when it holds ``bucket_bytes``. What has as much by itself, or ``ALONE``, or
-    is of unknown size, is a bucket alone.
+    A bucket is closed when it holds ``bucket_bytes``. A tensor of that size, of ``ALONE`` bytes or
+    of unknown size has a bucket to itself.
     """
     buckets: list[list[int]] = []
     open_: dict[str, tuple[list[int], int]] = {}
@@ -36,11 +36,11 @@ def bucketed(tensors: Sequence[Tensor], bucket_bytes: int) -> list[list[int]]:
         if size is None or size >= min(bucket_bytes, ALONE):
             buckets.append([position])
             continue
-        own, filled = open_.get(tensor.dtype, ([], 0))
-        if not own:
-            buckets.append(own)
-        own.append(position)
-        open_[tensor.dtype] = (own, filled + size) if filled + size < bucket_bytes else ([], 0)
+        bucket, filled = open_.get(tensor.dtype, ([], 0))
+        if not bucket:
+            buckets.append(bucket)
+        bucket.append(position)
+        open_[tensor.dtype] = (bucket, filled + size) if filled + size < bucket_bytes else ([], 0)
     return buckets
 
 
@@ -50,34 +50,35 @@ def all_reduce_buckets(
     devices: Sequence[str],
     bucket_bytes: int,
 ) -> list[list[Tensor]]:
-    """``all_reduce`` of each bucket; for each member the sums in the order given."""
+    """Return for each member its list of sums, computed by ``all_reduce`` of each bucket."""
     sums: list[dict[int, Tensor]] = [{} for _ in devices]
     for bucket in bucketed(tensors[0], bucket_bytes):
         if len(bucket) == 1:
             (position,) = bucket
-            totals = all_reduce([own[position] for own in tensors], devices)
-            for member, total in zip(sums, totals, strict=True):
-                member[position] = total
+            totals = all_reduce([member[position] for member in tensors], devices)
+            for results, total in zip(sums, totals, strict=True):
+                results[position] = total
             continue
         like = [tensors[0][position] for position in bucket]
         with like[0].graph.name_scope("all_reduce"):
             packed = [
-                _pack([own[position] for position in bucket], device)
-                for own, device in zip(tensors, devices, strict=True)
+                _pack([member[position] for position in bucket], device)
+                for member, device in zip(tensors, devices, strict=True)
             ]
             totals = all_reduce(packed, devices)
-            for member, total, device in zip(sums, totals, devices, strict=True):
-                member.update(zip(bucket, _unpack(total, like, device), strict=True))
-    return [[member[position] for position in range(len(tensors[0]))] for member in sums]
+            for results, total, device in zip(sums, totals, devices, strict=True):
+                results.update(zip(bucket, _unpack(total, like, device), strict=True))
+    return [[results[position] for position in range(len(tensors[0]))] for results in sums]
 
 
 def _pack(tensors: Sequence[Tensor], device: str) -> Tensor:
-    """All elements of ``tensors``, one dimension."""
+    """Return ``tensors`` flattened and concatenated."""
     with tensors[0].graph.device(device):
         return concat([reshape(tensor, [-1]) for tensor in tensors], axis=0, name="bucket")
 
 
 def _unpack(packed: Tensor, like: Sequence[Tensor], device: str) -> list[Tensor]:
+    """Divide ``packed`` into tensors of the shapes of ``like``."""
     parts, first = [], 0
     with packed.graph.device(device):
         for tensor in like:

@@ -1,4 +1,4 @@
-"""Collectives through one member, the first: it makes each sum, and the others get copies."""
+"""Collectives with the first member as root: it computes each sum, and the others get copies."""
 
 from __future__ import annotations
 
@@ -8,36 +8,42 @@ from collections.abc import Sequence
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.concat import concat
 from playgrad.ops.elementwise.definitions import add
-from playgrad.parallel.collectives.algorithm import Algorithm, divide, send
-from playgrad.parallel.collectives.costs import ALL_REDUCE, BROADCAST, Cost
+from playgrad.parallel.collectives.algorithm import (
+    ALL_REDUCE,
+    BROADCAST,
+    Algorithm,
+    Cost,
+    divide,
+    send,
+)
 
 
 class Rooted(Algorithm):
-    """Sums come to the first member on some way, and go out on the same way back.
+    """Reduces to the first member, and broadcasts from it along the same edges.
 
-    Parts (of a reduce-scatter, or those to be gathered) go straight from and to the first member.
+    The parts of a reduce-scatter or an all-gather go directly from and to the first member.
     """
 
     @abstractmethod
     def _reduce(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> Tensor:
-        """The sum on the first device."""
+        """Return the sum on the first device."""
 
     @abstractmethod
     def _hops(self, members: int) -> int:
-        """How often a tensor is sent on before all have it."""
+        """Return the number of transfers in a row until all members have a tensor."""
 
     @abstractmethod
     def _partners(self, members: int) -> int:
-        """How many of the others the first member sends to, and receives from, itself."""
+        """Return the number of members that the first one sends to and receives from directly."""
 
     def cost(self, kind: str, nbytes: int, members: int) -> Cost:
         hops, others = self._hops(members), members - 1
-        one_way = self._partners(members) * nbytes  # what the first member sends or receives
+        one_way = self._partners(members) * nbytes  # sent, or received, by the first member
         if kind == BROADCAST:
             return Cost(hops, others * nbytes, one_way)
         if kind == ALL_REDUCE:
             return Cost(2 * hops, 2 * others * nbytes, 2 * one_way)
-        parts = nbytes - nbytes // members  # all but the first member's own
+        parts = nbytes - nbytes // members  # all except that of the first member
         return Cost(hops + min(1, others), others * nbytes + parts, one_way + parts)
 
     def all_reduce(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> list[Tensor]:
@@ -50,14 +56,14 @@ class Rooted(Algorithm):
     def all_gather(
         self, tensors: Sequence[Tensor], devices: Sequence[str], axis: int
     ) -> list[Tensor]:
-        own = [send(tensor, device) for tensor, device in zip(tensors, devices, strict=True)]
-        with own[0].graph.device(devices[0]):
-            whole = concat(own, axis)
+        parts = [send(tensor, device) for tensor, device in zip(tensors, devices, strict=True)]
+        with parts[0].graph.device(devices[0]):
+            whole = concat(parts, axis)
         return self.broadcast(whole, devices)
 
 
 class Central(Rooted):
-    """All send to the first member, which adds up in their order. For small tensors."""
+    """All send to the first member, which adds up in their order; suits small tensors."""
 
     name = "central"
 
@@ -79,10 +85,10 @@ class Central(Rooted):
 
 
 class Tree(Rooted):
-    """Members meet in pairs, then the first of each pair, and so on: a binomial tree.
+    """Adds up pairs of members, then pairs of these sums, and so on: a binomial tree.
 
-    Half of those that have a sum send it at the same time; copies take the same way back. For
-    tensors in between.
+    In each round half of the members that hold a sum send it; copies take the same edges back.
+    Suits tensors of medium size.
     """
 
     name = "tree"
@@ -95,19 +101,19 @@ class Tree(Rooted):
 
     def _reduce(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> Tensor:
         sums = [send(tensor, device) for tensor, device in zip(tensors, devices, strict=True)]
-        for step in range(self._partners(len(devices))):
-            reach = 1 << step
+        for level in range(self._partners(len(devices))):
+            reach = 1 << level
             for member in range(0, len(devices) - reach, 2 * reach):
                 with sums[member].graph.device(devices[member]):
                     sums[member] = add(
-                        sums[member], sums[member + reach], name=f"add_{step}_member_{member}"
+                        sums[member], sums[member + reach], name=f"add_{level}_member_{member}"
                     )
         return sums[0]
 
     def broadcast(self, tensor: Tensor, devices: Sequence[str]) -> list[Tensor]:
         copies = {0: tensor}
-        for step in reversed(range(self._partners(len(devices)))):
-            reach = 1 << step
+        for level in reversed(range(self._partners(len(devices)))):
+            reach = 1 << level
             for member in range(0, len(devices) - reach, 2 * reach):
                 copies[member + reach] = send(
                     copies[member], devices[member + reach], f"copy_to_{member + reach}"

@@ -149,11 +149,11 @@ def test_given_gradients_flow_in(session, graph):
 def test_given_gradients_have_to_fit(graph):
     x = ops.placeholder("float32", [2, 3], name="x")
     y = ops.exp(x, name="y")
-    with pytest.raises(ShapeError, match=r"given for 'y:0' has shape \(3,\), not \(2, 3\)"):
+    with pytest.raises(ShapeError, match=r"of 'y:0' must have shape \(2, 3\), got \(3,\)"):
         gradients(y, x, [ops.constant(np.ones(3))])
-    with pytest.raises(ShapeError, match=r"given for 'y:0' has shape \(2, 4\), not \(2, 3\)"):
+    with pytest.raises(ShapeError, match=r"of 'y:0' must have shape \(2, 3\), got \(2, 4\)"):
         gradients(y, x, [ops.constant(np.ones((2, 4)))])
-    with pytest.raises(DTypeError, match="given for 'y:0' is int32, not float32"):
+    with pytest.raises(DTypeError, match="of 'y:0' must be float32, got int32"):
         gradients(y, x, [ops.constant(np.ones((2, 3), np.int32))])
     with pytest.raises(GraphError, match="got 1 ys but 2 grad_ys"):
         gradients(y, x, [None, None])
@@ -185,7 +185,7 @@ def test_other_graphs_are_refused(graph):
     x = ops.placeholder("float32", [2])
     with Graph().as_default():
         stranger = ops.placeholder("float32", [2], name="stranger")
-    with pytest.raises(GraphError, match="got 'stranger:0' of another graph"):
+    with pytest.raises(GraphError, match="got 'stranger:0', which belongs to another graph"):
         gradients(x, stranger)
 
 

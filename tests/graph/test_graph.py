@@ -62,7 +62,7 @@ class TestNames:
     @pytest.mark.parametrize("name", ["x:1", "x:-1", "x:one"])
     def test_outputs_that_do_not_exist_are_refused(self, graph, name):
         ops.placeholder("float32", [2], name="x")
-        with pytest.raises(GraphError, match=f"'x' has 1 outputs; '{name}' is none"):
+        with pytest.raises(GraphError, match=f"no tensor '{name}': 'x' has 1 outputs"):
             graph.tensor(name)
 
 
@@ -136,7 +136,7 @@ class TestOtherScopes:
             other = ops.constant(1.0)
         for wrong in (other, "a", None):
             with (
-                pytest.raises(GraphError, match=r"nothing can wait for .* not in this graph"),
+                pytest.raises(GraphError, match="not a node or tensor of this graph"),
                 control_dependencies([wrong]),
             ):
                 pass
@@ -145,7 +145,7 @@ class TestOtherScopes:
         a, b = ops.constant(1.0), ops.constant(2.0)
         node = ops.group(a, b.node, name="both")
         assert (node.name, node.outputs, node.control_inputs) == ("both", (), (a.node, b.node))
-        with pytest.raises(GraphError, match="'both' has 0 outputs, not one"):
+        with pytest.raises(GraphError, match="'both' must have one output, has 0"):
             _ = node.output
 
     def test_phases(self, graph):
@@ -299,7 +299,7 @@ def test_topological_order_is_by_edges_then_by_creation(graph):
 
 @pytest.mark.parametrize("seed", ["a", 1.5])
 def test_seeds_are_whole(graph, seed):
-    with pytest.raises(DTypeError, match=f"a seed must be a whole number, not {seed!r}"):
+    with pytest.raises(DTypeError, match=f"a seed must be an integer, got {seed!r}"):
         ops.random_uniform([2], seed=seed)
 
 

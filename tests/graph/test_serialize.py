@@ -116,7 +116,7 @@ def test_numbers_that_json_lacks():
     ("change", "words"),
     [
         ({"format": "other"}, "not a playgrad graph"),
-        ({"version": 2}, "graph version 2 is not 1"),
+        ({"version": 2}, "graph version must be 1, got 2"),
         ({"nodes": [{"op": "nonsense"}]}, "no operation 'nonsense'"),
         (
             {"nodes": [{"op": "neg", "inputs": ["x:0"], "attrs": {}, "name": "y",

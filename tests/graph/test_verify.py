@@ -58,12 +58,12 @@ def test_inputs_that_do_not_exist(graph):
 def test_outputs_that_are_not_what_the_rule_gives(graph):
     y = graph.node("y")
     y.outputs = (Tensor(y, 0, TensorSpec((2, 4), "float32")),)
-    refused(graph, "its outputs are not what its op's rule gives", "y")
+    refused(graph, "its outputs do not agree with its op's rule", "y")
 
 
 def test_writes_to_what_is_no_variable(graph):
     graph.node("update").attrs["variables"] = ["x"]
-    refused(graph, "it writes 'x', which is no variable of the graph", "update")
+    refused(graph, "it writes 'x', which is not a variable of the graph", "update")
 
 
 def test_writes_without_a_name_for_each_output(graph):

@@ -105,7 +105,9 @@ class TestNames:
         refused(session, ops.exp(image), {"picture": 1}, words)
 
     def test_no_such_output(self, session, image):
-        refused(session, ops.exp(image), {"image:1": 1}, "'image' has 1 outputs; 'image:1' is none")
+        refused(
+            session, ops.exp(image), {"image:1": 1}, "no tensor 'image:1': 'image' has 1 outputs"
+        )
 
     def test_of_another_graph(self, session, image):
         with Graph().as_default():

@@ -1,8 +1,8 @@
-"""Compiled programs, kept for the next run of the same code.
+"""A cache of compiled programs for the next run of the same code.
 
-A page runs a program again and again, each time with a new graph and a new session. What was
-compiled is found again by everything that it was made from: nodes with their attributes, edges,
-scopes and source lines, what is fetched and fed, and where operations go.
+A page runs a program again and again, each time with a new graph and a new session. The key of a
+compiled program is everything that it depends on: the nodes with their attributes, edges, scopes
+and source lines, the fetches and feeds, and the placement.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _PLAIN = (str, bool, int, float, type(None))
 
 
 class _NotPlainError(Exception):
-    """A node has an attribute whose value cannot be told from others."""
+    """A node has an attribute that cannot be part of a key."""
 
 
 class _Fingerprint:
-    """A hash of the nodes of a graph, carried on as nodes are added.
+    """A hash of the nodes of a graph, updated as nodes are added.
 
-    Operations count by identity: a user's may have the same name and another kernel in the next
-    run. ``ops`` keeps them alive, so that no other gets their identity.
+    Operations count by identity: a user's operation may have the same name and another kernel in
+    the next run. ``ops`` keeps them alive, so that no other object gets their identity.
     """
 
     def __init__(self) -> None:
@@ -48,6 +48,11 @@ class _Fingerprint:
         self.ops: dict[int, OpDef] = {}
 
     def of(self, graph: Graph) -> bytes:
+        """Return the hash of all nodes so far.
+
+        Raises:
+            _NotPlainError: an attribute cannot be part of a key.
+        """
         for node in graph.nodes[self._count :]:
             self._hash.update(_description(node).encode())
             self.ops[id(node.op)] = node.op
@@ -72,7 +77,7 @@ def _description(node: Node) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """``value`` as something whose text says all of it."""
+    """Return data whose text determines ``value``."""
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
@@ -86,26 +91,26 @@ def _plain(value: Any) -> Any:
 
 
 def _placed(program: Program, soft: bool) -> list[Node]:
-    """The nodes that ``place`` may ask for, in a fixed order. ``soft``: whether a device scope may
-    be passed over."""
+    """The nodes that ``place`` may ask the policy about, in a fixed order. ``soft``: whether device
+    scopes may be ignored."""
     extra = [program.graph.node(RANDOM_ADVANCE)] if RANDOM_ADVANCE in program.graph else []
     nodes = sorted(ancestors([*program.roots, *extra]), key=attrgetter("id"))
     return [node for node in nodes if soft or node.device is None]
 
 
 class CompileCache(Generic[Entry]):
-    """The programs compiled last; threads may share it."""
+    """The most recently used entries, by key. Threads may share it."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
         self._lock = threading.Lock()
         self._prints: WeakKeyDictionary[Graph, _Fingerprint] = WeakKeyDictionary()
-        self._found: OrderedDict[Hashable, tuple[Entry, list[OpDef]]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, tuple[Entry, list[OpDef]]] = OrderedDict()
 
     def key(
         self, program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy
     ) -> Hashable | None:
-        """What tells the program from all others; None if nothing can."""
+        """Return the key of ``program``, or None if it cannot have one."""
         graph = program.graph
         with self._lock:
             fingerprint = self._prints.setdefault(graph, _Fingerprint())
@@ -131,16 +136,16 @@ class CompileCache(Generic[Entry]):
 
     def get(self, key: Hashable | None) -> Entry | None:
         with self._lock:
-            entry = self._found.get(key) if key is not None else None
+            entry = self._entries.get(key) if key is not None else None
             if entry is None:
                 return None
-            self._found.move_to_end(key)
+            self._entries.move_to_end(key)
             return entry[0]
 
     def put(self, key: Hashable | None, program: Program, compiled: Entry) -> None:
         if key is None:
             return
         with self._lock:
-            self._found[key] = (compiled, list(self._prints[program.graph].ops.values()))
-            while len(self._found) > self._capacity:
-                self._found.popitem(last=False)
+            self._entries[key] = (compiled, list(self._prints[program.graph].ops.values()))
+            while len(self._entries) > self._capacity:
+                self._entries.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Runs the passes over a program, and cuts the result into tasks for the executor."""
+"""Compiles a program: runs the passes, and cuts the result into segments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,12 @@ from playgrad.ops.core.kernel import Target
 
 @dataclass
 class Compiled:
-    """A program after all passes, and the devices' work by device, cut into segments."""
+    """A program after all passes.
+
+    Attributes:
+        order: its nodes in the order of execution.
+        segments: the work of each device.
+    """
 
     program: Program
     order: list[Node]
@@ -36,7 +41,7 @@ class Compiled:
     _plans: dict[Hashable, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     def plan(self, device: str, target: Target, variables: VariablePlaces) -> dict[str, Any]:
-        """The Plan of what runs on ``device``, a GPU; made once for each target and layout."""
+        """Return the Plan of ``device``, a GPU; built once for each target and ``variables``."""
         key = (device, target, tuple(sorted(variables.items(), key=itemgetter(0))))
         if key not in self._plans:
             builder = PlanBuilder(self.segments[device], self.program.fetches, target, variables)
@@ -44,7 +49,7 @@ class Compiled:
         return self._plans[key]
 
     def processor_plan(self, device: str, variables: VariablePlaces) -> dict[str, Any]:
-        """The work of ``device``, a processor of another interpreter, as plain data.
+        """Return the work of ``device``, a processor of another interpreter, as plain data.
 
         Returns:
             ``graph``: the nodes (graph/serialize.py); ``segments``: the names of each one's nodes;
@@ -75,11 +80,11 @@ def compile_program(
     shapes: Mapping[str, tuple[int, ...]],
     policy: Policy,
 ) -> Compiled:
-    """All passes, each verified; or what they gave for an equal program before.
+    """Run and verify all passes, or return the cached result for an equal program.
 
     Args:
         shapes: shape of each value that will be fed, by feed name.
-        policy: where operations go.
+        policy: decides the device of each operation.
     """
     key = _cache.key(program, shapes, policy)
     compiled = _cache.get(key)
@@ -90,7 +95,7 @@ def compile_program(
 
 
 def run_passes(program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> Compiled:
-    """As `compile_program`, without looking for an equal program."""
+    """Run and verify all passes, without a cache."""
     passes = [
         *_before_place(shapes),
         ("place", lambda p: place(p, policy)),
@@ -104,7 +109,7 @@ def run_passes(program: Program, shapes: Mapping[str, tuple[int, ...]], policy: 
 
 
 def placeable(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
-    """``program`` as it is when it is placed: what is needed, with all shapes known."""
+    """Return ``program`` as the pass ``place`` gets it: pruned, with all shapes known."""
     return _passed(program, _before_place(shapes))
 
 
@@ -118,7 +123,7 @@ def _before_place(shapes: Mapping[str, tuple[int, ...]]) -> list[tuple[str, Pass
 
 
 def _passed(program: Program, passes: Sequence[tuple[str, Pass]]) -> Program:
-    # The outputs of nodes are inferred when they are added to a graph.
+    # A node's outputs are inferred when it is added to a graph.
     checked = {node.name: node for node in program.graph.nodes}
     for name, run in passes:
         before, program = program, run(program)
@@ -128,11 +133,11 @@ def _passed(program: Program, passes: Sequence[tuple[str, Pass]]) -> Program:
 
 
 def _with_effect(order: list[Node]) -> list[Node]:
-    """``order`` without groups that nothing waits for: what they stand for runs anyhow."""
+    """Return ``order`` without groups that nothing waits for: their inputs run anyway."""
     awaited: set[Node] = set()
-    kept = []
+    needed = []
     for node in reversed(order):
         if node.op.name != "no_op" or node in awaited:
-            kept.append(node)
+            needed.append(node)
             awaited.update(node.predecessors)
-    return kept[::-1]
+    return needed[::-1]

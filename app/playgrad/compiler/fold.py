@@ -1,4 +1,4 @@
-"""Computes once, when compiling, what is the same in every run."""
+"""Constant folding."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node, Tensor
 
 MAX_ELEMENTS = 1 << 16
-"""Larger results are left to the device: a constant has to be stored and uploaded."""
+"""Largest constant that is folded: it has to be stored and uploaded."""
 
 
 def fold(program: Program) -> Program:
     """Replace operations on constants by their value, and ``identity`` by its input.
 
-    Operations with control inputs, state or more than one output stay, as do results larger than
+    Operations with control inputs, state or more than one output are kept, and results of more than
     ``MAX_ELEMENTS`` elements.
     """
     rewriter = Rewriter(program)

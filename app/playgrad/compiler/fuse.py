@@ -1,8 +1,8 @@
-"""Joins operations into fewer.
+"""Fuses operations into fewer.
 
-Chains of elementwise operations become one. On a GPU, what follows a matrix product or convolution
-(bias, activation, the derivative of one, the optimizer's update by a gradient) is applied to each
-element before it is stored.
+Chains of elementwise operations become one. On a GPU, elementwise operations after a matrix product
+or convolution (bias, activation or its derivative, the optimizer's update by a gradient) become its
+epilogue.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from playgrad.ops.state import is_variable
 
 MAX_BINDINGS = Limits().max_storage_buffers_per_shader_stage
 MAX_SCALAR_COST = 4
-"""What costs more and gives scalars is computed once, not again for every element."""
+"""Scalars that cost more are computed once, not again for every element."""
 
 
 @dataclass
 class _Group:
-    """Expressions over ``inputs`` that will be one node, ending at ``sink``."""
+    """Expressions over ``inputs`` that become one node in place of ``sink``."""
 
     sink: Node
     inputs: list[Tensor]
     exprs: list[e.Expr]
     base: Node | None = None  # the structured op whose result is leaf 0
     members: list[Node] = field(default_factory=list)
-    scalar_cost: int = 0  # of the members that are computed again for every element
+    scalar_cost: int = 0  # of members that are recomputed for every element
 
 
 def fuse(program: Program) -> Program:
-    """Fuse what can be; every other node is copied."""
+    """Fuse operations where possible."""
     return _Fuser(program).run()
 
 
@@ -46,7 +46,7 @@ class _Fuser:
         self.program = program
         self.order = program.order()
         self.rewriter = Rewriter(program)
-        self.wanted = set(program.fetches)
+        self.fetched = set(program.fetches)
         self.targets = set(program.targets)
         needed = set(self.order)
         self.consumers = {
@@ -74,7 +74,7 @@ class _Fuser:
         return self.rewriter.finish()
 
     def _grow(self, sink: Node) -> _Group:
-        """Take in producers of ``sink``, one after the other, while that is possible."""
+        """Absorb producers of ``sink``, one after the other, as long as possible."""
         group = _Group(sink, list(sink.inputs), list(sink.op.elementwise.build(sink.attrs)))
         _inline_constants(group)
         _unique_inputs(group)
@@ -108,7 +108,7 @@ class _Fuser:
             node.device == group.sink.device
             and node.task == group.sink.task
             and len(node.outputs) == 1
-            and tensor not in self.wanted
+            and tensor not in self.fetched
             and node not in self.targets
             and node not in self.awaited
             and not node.control_inputs
@@ -126,7 +126,7 @@ class _Fuser:
         return tensor.spec.size == 1 and cost <= MAX_SCALAR_COST
 
     def _take_base(self, group: _Group) -> None:
-        """Make the group the epilogue of a structured op among its inputs, if one allows that."""
+        """Make the group the epilogue of a structured op among its inputs, if possible."""
         sink = group.sink
         if any(output.dtype != "float32" for output in sink.outputs):
             return
@@ -177,19 +177,19 @@ def _on_gpu(node: Node) -> bool:
 
 
 def _bindings(group: _Group) -> int:
-    """Buffers that the kernel binds; a variable that is read and written is one."""
+    """The number of buffers that the kernel binds; a variable read and written is one."""
     written = group.sink.attrs["variables"] if group.sink.op.writes else ()
     updated = [t for t in group.inputs if is_variable(t.node) and t.node.name in written]
     return len(group.inputs) + len(group.exprs) - len(updated)
 
 
 def _cost(node: Node) -> int:
-    """Function applications for one element of an elementwise ``node``."""
+    """The number of function applications for one element of an elementwise ``node``."""
     return sum(e.count(expr) for expr in node.op.elementwise.build(node.attrs))
 
 
 def _merge(group: _Group, tensor: Tensor) -> _Group:
-    """``group`` with the expression of ``tensor`` in the place of its input."""
+    """Return ``group`` with input ``tensor`` replaced by its expression."""
     node = tensor.node
     (inner,) = node.op.elementwise.build(node.attrs)
     inputs = [t for t in group.inputs if t is not tensor]
@@ -210,21 +210,21 @@ def _merge(group: _Group, tensor: Tensor) -> _Group:
 
 
 def _inline_constants(group: _Group) -> None:
-    """Write constants of one element into the expressions."""
-    kept = [tensor for tensor in group.inputs if not _is_scalar_constant(tensor)]
-    if len(kept) == len(group.inputs):
+    """Move constants of one element into the expressions."""
+    inputs = [tensor for tensor in group.inputs if not _is_scalar_constant(tensor)]
+    if len(inputs) == len(group.inputs):
         return
-    if broadcast_shapes(*(tensor.shape for tensor in kept)) != group.sink.outputs[0].shape:
-        return  # a constant gives the result its shape
+    if broadcast_shapes(*(tensor.shape for tensor in inputs)) != group.sink.outputs[0].shape:
+        return  # a constant determines the shape
     replacement: list[e.Expr] = []
     for tensor in group.inputs:
         if _is_scalar_constant(tensor):
             value = tensor.node.attrs["value"]
             replacement.append(e.Const(value.reshape(-1)[0].item(), tensor.dtype))
         else:
-            replacement.append(e.Leaf(kept.index(tensor)))
+            replacement.append(e.Leaf(inputs.index(tensor)))
     group.exprs = [e.substitute(expr, replacement) for expr in group.exprs]
-    group.inputs = kept
+    group.inputs = inputs
 
 
 def _is_scalar_constant(tensor: Tensor) -> bool:

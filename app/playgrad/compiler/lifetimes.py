@@ -1,4 +1,4 @@
-"""How long values are needed on a processor, which keeps them as arrays of their own."""
+"""Lifetimes of values on a processor, where each value is a separate array."""
 
 from __future__ import annotations
 
@@ -8,36 +8,40 @@ from playgrad.compiler.segments import Segment
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Node, Tensor
 
-_KEPT = {"constant", "placeholder", "variable"}
+_PERSISTENT = {"constant", "placeholder", "variable"}
 
 
 def last_uses(
     segments: Sequence[Segment], fetches: Collection[Tensor]
 ) -> dict[Node, tuple[Tensor, ...]]:
-    """What is needed no more after each node of a device's segments, which run in order.
+    """Return for each node the tensors that nothing needs after it.
 
     Args:
+        segments: those of a device, which run in order.
         fetches: tensors that are kept to the end.
     """
-    kept = set(fetches)
+    fetched = set(fetches)
     last: dict[Tensor, Node] = {}
     for segment in segments:
         for node in segment.nodes:
-            if node.op.name in _KEPT:
+            if node.op.name in _PERSISTENT:
                 continue
-            used = (t for t in node.inputs if t.node.op.name not in _KEPT)
+            used = (t for t in node.inputs if t.node.op.name not in _PERSISTENT)
             last.update((tensor, node) for tensor in (*used, *node.outputs))
     dying: dict[Node, list[Tensor]] = {}
     for tensor, node in last.items():
-        if tensor not in kept:
+        if tensor not in fetched:
             dying.setdefault(node, []).append(tensor)
     return {node: tuple(tensors) for node, tensors in dying.items()}
 
 
 def peak_bytes(segments: Sequence[Segment], dying: Mapping[Node, Sequence[Tensor]]) -> int:
-    """The most bytes of values that a processor holds at the same time; variables not counted.
+    """Return the most bytes of values, without variables, that a processor holds at a time.
 
-    What only looks at another array in another shape counts as an array of its own.
+    A view of another array counts as a separate array.
+
+    Args:
+        dying: the result of `last_uses`.
     """
     held = peak = 0
     for segment in segments:

@@ -1,8 +1,7 @@
-"""Assigns the temporaries of a Plan to places in arenas, so that dead ones are reused.
+"""Memory planning: places the temporaries of a Plan in arenas, so that memory is reused.
 
-Within one dispatch WebGPU does not let a buffer be bound for reading and for writing, even in
-disjoint ranges. So there are several arenas, and what a dispatch writes is put in another arena
-than what it reads.
+Within one dispatch WebGPU forbids binding a buffer both for reading and for writing, even in
+disjoint ranges. So there are several arenas: a dispatch reads from one and writes to another.
 """
 
 from __future__ import annotations
@@ -14,17 +13,20 @@ ALIGNMENT = 256
 
 
 def aligned(size: int) -> int:
-    """``size`` rounded up to where the next binding may begin."""
+    """Return ``size`` rounded up to the alignment of bindings."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 @dataclass
 class Block:
-    """A temporary: bytes needed from dispatch ``first`` to dispatch ``last`` (inclusive), or never,
-    where ``first`` is after ``last``.
+    """A temporary.
 
-    ``apart`` are the blocks that must lie in another arena. The result is ``arena`` and
-    ``offset``.
+    Attributes:
+        size: in bytes.
+        first, last: the first and last dispatch group that needs it; it is unused if ``first`` is
+            after ``last``.
+        apart: numbers of blocks that must lie in another arena.
+        arena, offset: its place, set by `plan_memory`.
     """
 
     size: int
@@ -39,18 +41,18 @@ class Block:
 
 
 def plan_memory(
-    blocks: Sequence[Block], max_arena: int, reuse: bool = True, wanted: int = 2
+    blocks: Sequence[Block], max_arena: int, reuse: bool = True, min_arenas: int = 2
 ) -> list[int]:
-    """Place every block; returns the size of each arena in bytes.
+    """Place every block, and return the size of each arena in bytes.
 
     Greedy by size, largest first: each block goes to the lowest free offset of the arena that
-    grows least by it (Pisarchyk and Lee 2020, *Efficient Memory Management for Deep Neural Net
+    grows least (Pisarchyk and Lee 2020, *Efficient Memory Management for Deep Neural Net
     Inference*).
 
     Args:
-        max_arena: bytes that one arena may have.
-        reuse: False gives every block a place of its own, for comparison.
-        wanted: arenas that are opened before any is made larger.
+        max_arena: largest size of an arena in bytes.
+        reuse: False places blocks without overlap, for comparison.
+        min_arenas: number of arenas to open before one grows.
     """
     arenas: list[list[Block]] = []
     sizes: list[int] = []
@@ -66,7 +68,7 @@ def plan_memory(
             growth = max(0, offset + aligned(block.size) - sizes[number])
             if offset + block.size <= max_arena and (best is None or growth < best[0]):
                 best = (growth, number, offset)
-        if best is None or (best[0] >= aligned(block.size) and len(arenas) < wanted):
+        if best is None or (best[0] >= aligned(block.size) and len(arenas) < min_arenas):
             arenas.append([])
             sizes.append(0)
             best = (aligned(block.size), len(arenas) - 1, 0)

@@ -1,7 +1,7 @@
 """Orders the reads and writes of variables that are updated in place.
 
-On a GPU an update overwrites the variable's buffer. Every reader of the old value gets a control
-edge to the writer; a reader that has to run after the write (or a fetch) reads a copy made before.
+On a GPU an update overwrites the variable's buffer. Each reader of the old value gets a control
+edge to the writer; a reader that has to run after the write, or a fetch, reads an earlier copy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from playgrad.ops.state import is_variable
 
 
 def _lower_copy(request: KernelRequest) -> Lowering:
-    """Elements packed into words are copied as words."""
+    """Lower a copy. Elements that are packed into words are copied as words."""
     spec = request.inputs[0]
     if spec.dtype == "uint8":
         spec = TensorSpec((-(-spec.size // 4),), "uint32")
@@ -47,7 +47,7 @@ def order_writes(program: Program) -> Program:
 
 
 class _Ordering:
-    """Decides for each reader of an overwritten value: before the write, or from a copy."""
+    """Decides for each reader of an overwritten value: run before the write, or read a copy."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -72,7 +72,7 @@ class _Ordering:
         for value, writer in writes:
             self._order(value.node, writer)
         for value, writer in writes:
-            # Arrays on the host are replaced, never overwritten.
+            # On a cpu arrays are replaced, never overwritten.
             if not (writer.device or "").startswith("cpu"):
                 self._protect(value, writer)
         return _rewrite(self.program, self.before, self.copied)
@@ -82,9 +82,9 @@ class _Ordering:
         self.followers.setdefault(earlier, []).append(writer)
 
     def _protect(self, value: Tensor, writer: Node) -> None:
-        """See that all readers of ``value``, also through aliases, get it as before ``writer``.
+        """Make all readers of ``value``, also through aliases, get its value before ``writer``.
 
-        What is fetched or sent leaves the device only after all of its kernels, hence by a copy.
+        Fetches and sends read the device after all of its kernels, hence they need a copy.
         """
         if value in self.program.fetches:
             self.copied.setdefault(value, set()).add(None)
@@ -99,7 +99,7 @@ class _Ordering:
                 self._protect(reader.outputs[0], writer)
 
     def _reaches(self, start: Node, goal: Node) -> bool:
-        """Whether ``goal`` has to run after ``start``, by the edges there are so far."""
+        """Whether ``goal`` has to run after ``start``, by the edges so far."""
         seen = {start}
         pending = [start]
         while pending:
@@ -113,7 +113,7 @@ class _Ordering:
 
 
 def _versions(program: Program) -> dict[str, list[Tensor]]:
-    """For each written variable the tensors that share its buffer, in the order of writing."""
+    """For each written variable, the tensors that share its buffer, in the order of writing."""
     order = program.order()
     versions: dict[str, list[Tensor]] = {}
     for node in order:
@@ -159,5 +159,5 @@ def _rewrite(
 def _same_buffer(
     node: Node, copies: dict[Tensor, Tensor], before: dict[Node, list[Node]]
 ) -> list[Tensor]:
-    """Tensors whose copy must be made before ``node`` overwrites their buffer."""
+    """The tensors that must be copied before ``node`` overwrites their buffer."""
     return [tensor for tensor in copies if tensor.node in before.get(node, [])]

@@ -149,7 +149,7 @@ class PlanBuilder:
                         block = self.feeds[storage.place]
                         block.last = max(block.last, now)
         blocks = list(self.feeds.values())
-        return plan_memory(blocks, self.limits.max_buffer_size, self.reuse_memory, wanted=1)
+        return plan_memory(blocks, self.limits.max_buffer_size, self.reuse_memory, min_arenas=1)
 
     def _where(self, storage: Storage, buffers: Buffers) -> tuple[int, int]:
         if storage.place in self.feeds:

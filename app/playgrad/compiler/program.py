@@ -1,4 +1,4 @@
-"""A graph on its way through the passes, and the tool with which a pass rewrites it."""
+"""A graph on its way through the compiler, and the tool that passes rewrite it with."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Key = tuple[Graph, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[
 
 @dataclass
 class Program:
-    """A graph with what is wanted of it.
+    """A graph with its fetches, targets and feeds.
 
     Attributes:
         fetches: tensors whose values are returned, in order.
         targets: nodes that are run for their effect.
-        feeds: placeholder tensors by the name under which the caller feeds them.
+        feeds: fed tensors, by the name that the caller feeds them under.
     """
 
     graph: Graph
@@ -34,17 +34,16 @@ class Program:
         return [tensor.node for tensor in self.fetches] + self.targets
 
     def key(self, shapes: Mapping[str, tuple[int, ...]]) -> Key:
-        """What tells it from other programs of its session when values of ``shapes`` are fed."""
+        """Return a key among the programs of its session, for feeds of ``shapes``."""
         fed = tuple(sorted(shapes.items()))
         return self.graph, tuple(self.fetches), tuple(self.targets), fed
 
     def order(self) -> list[Node]:
-        """The nodes that the results need, each after those that it needs."""
-        # A node only refers to nodes made before it.
+        """Return the nodes that the results need, in topological order."""
         return sorted(ancestors(self.roots), key=attrgetter("id"))
 
     def consumers(self) -> dict[Tensor, list[Node]]:
-        """For each tensor the nodes that read it, once for each time they do."""
+        """Return the nodes that read each tensor, once for each input."""
         readers: dict[Tensor, list[Node]] = {}
         for node in self.graph.nodes:
             for tensor in node.inputs:

@@ -1,4 +1,4 @@
-"""Keeps what the fetches need, and cuts the graph where it is fed."""
+"""Removes nodes that no fetch or target needs, and cuts the graph at the feeds."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP
 
 
 def prune(program: Program) -> Program:
-    """Only nodes that a fetch or target needs; a fed tensor becomes a placeholder.
+    """Keep the nodes that a fetch or target needs; fed tensors become placeholders.
 
     A run that draws random numbers also advances their counter.
 
     Raises:
-        FeedError: a placeholder that is needed is not fed, or a variable is both fed and written.
+        FeedError: a needed placeholder is not fed, or a variable is both fed and written.
     """
     fed = set(program.feeds.values())
     nodes, cut = _needed(program, fed)
@@ -33,7 +33,7 @@ def prune(program: Program) -> Program:
     rewriter = Rewriter(program)
     placeholders = {tensor: _placeholder(rewriter, tensor) for tensor in program.feeds.values()}
     rewriter.tensors.update(placeholders)
-    for node in sorted(nodes, key=attrgetter("id")):  # a node only refers to nodes made before it
+    for node in sorted(nodes, key=attrgetter("id")):  # a topological order
         if node.op.name == "placeholder":
             raise FeedError(
                 f"the placeholder '{node.name}' is needed, but no value was fed for it.",
@@ -56,12 +56,12 @@ def _refuse_writes(nodes: set[Node], fed: set[Tensor]) -> None:
                     f"the variable '{name}' cannot be fed in a run that also writes it.",
                     op=node.name,
                     source=node.source,
-                    hint="Run the two apart.",
+                    hint="Use two runs.",
                 )
 
 
 def _placeholder(rewriter: Rewriter, tensor: Tensor) -> Tensor:
-    """What stands for a fed tensor."""
+    """Add the placeholder for a fed tensor."""
     node = tensor.node
     return rewriter.graph.copy(
         node,
@@ -73,14 +73,14 @@ def _placeholder(rewriter: Rewriter, tensor: Tensor) -> Tensor:
 
 
 def _random_advance(program: Program, nodes: set[Node]) -> list[Node]:
-    """The node that advances the counter of random draws, if ``nodes`` read it."""
+    """Return the node that advances the counter of random draws, if ``nodes`` read it."""
     if RANDOM_STEP in program.graph and program.graph.node(RANDOM_STEP) in nodes:
         return [program.graph.node(RANDOM_ADVANCE)]
     return []
 
 
 def _needed(program: Program, fed: set[Tensor]) -> tuple[set[Node], set[Tensor]]:
-    """The nodes that have to run, and those of the ``fed`` tensors that they read."""
+    """Return the nodes that have to run, and the ``fed`` tensors that they read."""
     nodes: set[Node] = set()
     cut: set[Tensor] = set()
     pending: list[Node | Tensor] = [*program.fetches, *program.targets]
@@ -92,7 +92,7 @@ def _needed(program: Program, fed: set[Tensor]) -> tuple[set[Node], set[Tensor]]
                 continue
             item = item.node
         if item in nodes or (item.outputs and fed.issuperset(item.outputs)):
-            continue  # a node that is fed in full has nothing to do
+            continue  # all its outputs are fed
         nodes.add(item)
         pending += [*item.inputs, *item.control_inputs]
     return nodes, cut

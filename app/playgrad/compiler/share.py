@@ -1,4 +1,4 @@
-"""Computes equal subexpressions once."""
+"""Common subexpression elimination."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from playgrad.graph.tensor import Node, Tensor
 def share(program: Program) -> Program:
     """Merge nodes of equal operation, inputs, attributes, control inputs and device.
 
-    Nodes with state, and nodes that write variables, are never merged. Random operations of equal
-    seed and counter are: they draw the same numbers.
+    Nodes with state and nodes that write variables are never merged. Random operations of equal
+    seed and counter are merged, since they draw the same numbers.
     """
     rewriter = Rewriter(program)
     seen: dict[Any, Node] = {}

@@ -1,4 +1,4 @@
-"""Gives every tensor its shape, known in full, from the shapes of what is fed."""
+"""Computes the full shape of every tensor from the shapes of the feeds."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from playgrad.graph.tensor import Node
 
 
 def specialise(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
-    """Replace unknown dimensions by the fed ``shapes`` (by feed name), and operations that only
-    looked at shapes by static ones.
+    """Replace unknown dimensions by the fed ``shapes`` (by feed name), and operations on shapes by
+    static ones.
 
     Raises:
-        ShapeError: what is fed does not fit together, at the operation where it shows.
+        ShapeError: the feeds do not fit together, at the operation where it shows.
     """
     rewriter = Rewriter(program)
     fed = {tensor.node: shapes[name] for name, tensor in program.feeds.items()}
@@ -35,8 +35,8 @@ def _copy_static(rewriter: Rewriter, node: Node) -> None:
     if node.op.specialise:
         static = node.op.specialise([tensor.spec for tensor in inputs], node.attrs)
         if static is not None:
-            name, attrs, kept = static
-            rewriter.copy(node, op=lookup(name), inputs=[inputs[i] for i in kept], attrs=attrs)
+            name, attrs, used = static
+            rewriter.copy(node, op=lookup(name), inputs=[inputs[i] for i in used], attrs=attrs)
             return
     copied = rewriter.copy(node)
     for tensor in copied.outputs:

@@ -1,4 +1,4 @@
-"""Cuts data edges between devices into pairs of ``send`` and ``receive``."""
+"""Replaces data edges between devices by pairs of ``send`` and ``receive``."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ RECEIVE = register(
 
 
 def channel_name(tensor: Tensor, device: str) -> str:
-    """What the channel for ``tensor`` to ``device`` is called: ``loss:0 gpu:0->cpu:1``."""
+    """Return the name of the channel for ``tensor`` to ``device``: ``loss:0 gpu:0->cpu:1``."""
     return f"{tensor.name} {tensor.device}->{device}"
 
 
 def sender_of(channel: str) -> str:
-    """The device that sends on ``channel``."""
+    """Return the device that sends on ``channel``."""
     return channel.rpartition(" ")[2].partition("->")[0]
 
 
@@ -55,7 +55,7 @@ def split(program: Program) -> Program:
 def _bring(
     rewriter: Rewriter, tensor: Tensor, reader: Node, arrived: dict[tuple[Tensor, str], Tensor]
 ) -> Tensor:
-    """``tensor`` of the old graph as a tensor of the new one that is where ``reader`` is."""
+    """Return ``tensor`` of the old graph as a tensor of the new one on the device of ``reader``."""
     source, device = tensor.node, reader.device
     assert device is not None
     local = rewriter[tensor]
@@ -67,7 +67,7 @@ def _bring(
 
 
 def _carry(rewriter: Rewriter, tensor: Tensor, local: Tensor, reader: Node) -> Tensor:
-    """A copy on the device of ``reader``, the first there; it is received in the reader's task."""
+    """Add a copy on the device of ``reader``, the first to read it there, in the reader's task."""
     graph, source, device = rewriter.graph, tensor.node, reader.device
     assert device is not None
     name = f"{source.name}/to_{device.replace(':', '_')}"

@@ -1,7 +1,7 @@
 """Reverse-mode automatic differentiation: graph in, graph out.
 
 ``gradients`` adds nodes that compute the derivative to the same graph. They are ordinary
-operations: they can be looked at, fetched, and differentiated again. The method is reverse
+operations, which can be displayed, fetched and differentiated again. The method is reverse
 accumulation (Linnainmaa 1970; Griewank and Walther, *Evaluating Derivatives*, 2008).
 """
 
@@ -21,18 +21,18 @@ def gradients(
     xs: Tensor | Sequence[Tensor],
     grad_ys: Sequence[Tensor | None] | None = None,
 ) -> list[Tensor | None]:
-    """Tensors that hold the derivative of ``sum(ys)`` with respect to each of ``xs``.
+    """Return the derivative of ``sum(ys)`` with respect to each of ``xs``.
 
     Args:
         ys: tensors to differentiate, of a floating dtype.
         xs: tensors to differentiate with respect to.
-        grad_ys: for each y the gradient that flows into it, of y's shape; ones where None.
+        grad_ys: the gradient that flows into each y, of y's shape; None for ones.
 
     Returns:
-        For each x a tensor of x's shape and dtype, or None where no y depends on it.
+        For each x a tensor of x's shape and dtype, or None if no y depends on it.
 
     Raises:
-        GraphError: an operation on the way has no gradient.
+        GraphError: an operation between ``xs`` and ``ys`` has no gradient.
         DTypeError: a y is not of a floating dtype.
     """
     ys = [ys] if isinstance(ys, Tensor) else list(ys)
@@ -45,7 +45,7 @@ def gradients(
         raise GraphError(f"gradients() got {len(ys)} ys but {len(seeds)} grad_ys.")
     for tensor in [*ys, *xs]:
         if tensor.graph is not graph:
-            raise GraphError(f"gradients() got '{tensor.name}' of another graph.")
+            raise GraphError(f"gradients() got '{tensor.name}', which belongs to another graph.")
     path = _between(xs, ys)
     pending: dict[Tensor, list[Tensor]] = {}
     scope = graph.unique_name("gradients") + "/"
@@ -58,7 +58,7 @@ def gradients(
             graph.phase("gradient"),
             graph.device(node.device),
         ):
-            # Summed here, once: what xs ask for below is the same tensor.
+            # Summed once, here: the result for an x below is the same tensor.
             for tensor in node.outputs:
                 if len(pending.get(tensor, ())) > 1:
                     pending[tensor] = [_total(pending[tensor])]
@@ -67,14 +67,14 @@ def gradients(
 
 
 def _between(xs: Sequence[Tensor], ys: Sequence[Tensor]) -> set[Node]:
-    """The nodes that lie on a data path from one of ``xs`` to one of ``ys``."""
-    wanted = {x.node for x in xs}
+    """Return the nodes on data paths from one of ``xs`` to one of ``ys``."""
+    sources = {x.node for x in xs}
     useful: set[Node] = set()
     for node in topological(
         ancestors((y.node for y in ys), control=False),
         lambda node: [tensor.node for tensor in node.inputs],
     ):
-        if node in wanted or any(tensor.node in useful for tensor in node.inputs):
+        if node in sources or any(tensor.node in useful for tensor in node.inputs):
             useful.add(node)
     return useful
 
@@ -89,14 +89,14 @@ def _seed(y: Tensor, seed: Tensor | None) -> Tensor:
     if seed is None:
         return y.graph.add(lookup("ones_like"), [y]).output
     if seed.dtype != y.dtype:
-        raise DTypeError(f"the gradient given for '{y.name}' is {seed.dtype}, not {y.dtype}.")
+        raise DTypeError(f"the gradient of '{y.name}' must be {y.dtype}, got {seed.dtype}.")
     if seed.spec.rank != y.spec.rank or any(
-        None not in (have, want) and have != want
-        for have, want in zip(seed.shape, y.shape, strict=True)
+        None not in (size, expected) and size != expected
+        for size, expected in zip(seed.shape, y.shape, strict=True)
     ):
         raise ShapeError(
-            f"the gradient given for '{y.name}' has shape {shape_text(seed.shape)}, "
-            f"not {shape_text(y.shape)}."
+            f"the gradient of '{y.name}' must have shape {shape_text(y.shape)}, "
+            f"got {shape_text(seed.shape)}."
         )
     return seed
 
@@ -109,7 +109,7 @@ def _total(terms: list[Tensor]) -> Tensor:
 
 
 def _propagate(node: Node, pending: dict[Tensor, list[Tensor]], path: set[Node]) -> None:
-    """Hand the gradients of a node's outputs on to those inputs that lie on the path."""
+    """Propagate the gradients of a node's outputs to its inputs on the path."""
     flowing = [pending[t][0] if t in pending else None for t in node.outputs]
     if all(grad is None for grad in flowing) or node.op.blocks_gradient:
         return
@@ -120,7 +120,7 @@ def _propagate(node: Node, pending: dict[Tensor, list[Tensor]], path: set[Node])
             f"the operation {node.op.name!r} has no gradient.",
             op=node.name,
             source=node.source,
-            hint="Use stop_gradient() if none should flow through it.",
+            hint="Use stop_gradient() to let no gradient flow through it.",
         )
     for tensor, grad in zip(node.inputs, node.op.gradient(node, flowing), strict=True):
         if grad is not None and tensor.node in path and dtype(tensor.dtype).floating:

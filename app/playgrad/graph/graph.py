@@ -56,7 +56,7 @@ class Graph(Scoped):
 
         Raises:
             ShapeError, DTypeError: the op's rule does not accept the inputs.
-            GraphError: an input belongs to another graph, or the name cannot be one.
+            GraphError: an input belongs to another graph, or the name is not valid.
         """
         source = source or user_source()
         attrs = dict(attrs or {})
@@ -140,10 +140,10 @@ class Graph(Scoped):
         return node
 
     def node(self, name: str) -> Node:
-        """The node called ``name``.
+        """Return the node called ``name``.
 
         Raises:
-            GraphError: there is none.
+            GraphError: the graph has no such node.
         """
         try:
             return self._by_name[name]
@@ -155,19 +155,23 @@ class Graph(Scoped):
             ) from None
 
     def tensor(self, name: str) -> Tensor:
-        """The tensor called ``node:index`` (``:0`` may be left out)."""
+        """Return the tensor called ``node:index`` (``:0`` may be omitted).
+
+        Raises:
+            GraphError: the graph has no such tensor.
+        """
         node_name, _, index = name.partition(":")
         node = self.node(node_name)
         number = int(index or 0) if (index or "0").isdecimal() else -1
         if not 0 <= number < len(node.outputs):
-            raise GraphError(f"'{node_name}' has {len(node.outputs)} outputs; {name!r} is none.")
+            raise GraphError(f"no tensor {name!r}: '{node_name}' has {len(node.outputs)} outputs.")
         return node.outputs[number]
 
     def next_random_seed(self, seed: int | None) -> list[int]:
-        """The key (graph seed, op seed) of a new random op: counted where no seed is named.
+        """Return the key (graph seed, op seed) of a new random op; the op seed counts up if None.
 
         Raises:
-            DTypeError: a seed is no whole number.
+            DTypeError: a seed is not an integer.
         """
         if seed is None:
             self.random_ops += 1
@@ -176,7 +180,7 @@ class Graph(Scoped):
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
-        """Make this the graph that operations are added to, within the block."""
+        """Make this the default graph, which operations are added to, within the block."""
         _stack().append(self)
         try:
             yield self
@@ -185,10 +189,10 @@ class Graph(Scoped):
 
     @contextmanager
     def control_dependencies(self, before: Iterable[Node | Tensor] | None) -> Iterator[None]:
-        """Nodes made in the block run after all of ``before``; None forgets outer blocks.
+        """Run nodes created in the block after all of ``before``; None leaves outer blocks.
 
         Raises:
-            GraphError: one of ``before`` is no node or tensor of this graph.
+            GraphError: one of ``before`` is not a node or tensor of this graph.
         """
         if before is None:
             controls: tuple[Node, ...] = ()
@@ -196,18 +200,18 @@ class Graph(Scoped):
             new = [item.node if isinstance(item, Tensor) else item for item in before]
             for node in new:
                 if not isinstance(node, Node) or node.graph is not self:
-                    raise GraphError(f"nothing can wait for {node!r:.60}: it is not in this graph.")
+                    raise GraphError(f"not a node or tensor of this graph: {node!r:.60}.")
             controls = (*self._scopes.controls, *new)
         with self._scopes.changed(controls=controls):
             yield
 
 
 def _word(seed: Any) -> int:
-    """The low 32 bits of ``seed``."""
+    """Return the low 32 bits of ``seed``."""
     try:
         return operator.index(seed) & 0xFFFFFFFF
     except TypeError:
-        raise DTypeError(f"a seed must be a whole number, not {seed!r}.") from None
+        raise DTypeError(f"a seed must be an integer, got {seed!r}.") from None
 
 
 class _Defaults(threading.local):
@@ -224,12 +228,19 @@ def _stack() -> list[Graph]:
 
 
 def get_default_graph() -> Graph:
-    """Where operations are added: the graph of the innermost ``as_default``, else a global one."""
+    """Return the graph of the innermost ``as_default``, else a global one.
+
+    Operations are added to it.
+    """
     return _stack()[-1] if _stack() else _root
 
 
 def reset_default_graph(seed: int = 0) -> Graph:
-    """Begin anew: replace the global default graph by an empty one and return it."""
+    """Replace the global default graph by an empty one, and return it.
+
+    Raises:
+        GraphError: inside `with graph.as_default():`.
+    """
     global _root
     if _stack():
         raise GraphError("reset_default_graph() cannot be used inside `with graph.as_default():`.")

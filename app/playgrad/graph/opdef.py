@@ -1,8 +1,8 @@
-"""The record that defines an operation, and the registry of all of them.
+"""Op definitions, and the registry of all of them.
 
-One record holds everything about an op: its shape and dtype rule, gradient, NumPy reference, WGSL
-lowering and samples. Whatever is registered is found by autodiff, the compiler, every device and
-the op contract of the tests; nothing else has to be touched.
+An `OpDef` holds everything about an op: its shape and dtype rule, gradient, NumPy reference, WGSL
+lowering and samples. Autodiff, the compiler, every device and the op contract of the tests find it
+in the registry; to add an op, nothing else has to be changed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ Gradient = Callable[["Node", "Sequence[Tensor | None]"], "Sequence[Tensor | None
 
 @dataclass(frozen=True)
 class Sample:
-    """A valid use: input arrays and attributes. ``differentiable`` lists inputs to differentiate.
+    """A valid use of an op, for tests.
 
-    ``tolerance`` is the relative tolerance between a GPU and the reference.
+    Attributes:
+        differentiable: numbers of the inputs to differentiate; None for all of a floating dtype.
+        tolerance: relative tolerance between a GPU and the reference.
     """
 
     inputs: tuple[Array, ...]
@@ -42,7 +44,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class InvalidSample:
-    """A wrong use, the error it must raise and words that the message must hold."""
+    """An invalid use of an op, the error it must raise, and words that the message must contain."""
 
     inputs: tuple[Array, ...]
     attrs: Attrs
@@ -55,23 +57,23 @@ class OpDef:
     """An operation.
 
     Attributes:
-        infer: input specs and attributes to output specs; dimensions may be None. Raises
-            ``ShapeError`` or ``DTypeError`` when they do not fit.
-        reference: NumPy arrays and attributes to output arrays. The specification.
-        prepare: static input specs and attributes to a function of the arrays alone, for an op
-            that the cpu device can do faster so: it gives what the reference does.
-        gradient: node and output gradients (None where none flows) to input gradients, built from
-            graph operations. ``None``: asking for a gradient through it is an error.
-        lower: ``KernelRequest -> Lowering``; None: no GPU runs it.
+        infer: maps input specs and attributes to output specs; dimensions may be None. Raises
+            ``ShapeError`` or ``DTypeError`` for inputs that do not fit.
+        reference: maps NumPy arrays and attributes to output arrays; specifies the result.
+        prepare: maps static input specs and attributes to a faster function of the arrays alone,
+            with the results of the reference, for the cpu device.
+        gradient: maps a node and its output gradients (None where no gradient flows) to input
+            gradients, built from graph operations. None: a gradient through the op is an error.
+        lower: ``KernelRequest -> Lowering``; None if no GPU runs the op.
         blocks_gradient: gradients stop here without an error (comparisons, argmax, ...).
-        alias: the output is the input's bytes under another shape; nothing is executed.
+        alias: the output is the input's bytes in another shape; nothing is executed.
         writes: output j is written in place into the variable ``attrs["variables"][j]``.
-        specialise: input specs (static) and attributes to ``(op name, attributes, kept inputs)``
-            that it becomes once shapes are known.
+        specialise: maps static input specs and attributes to the ``(op name, attributes, numbers
+            of the remaining inputs)`` that replace the op once shapes are known.
         epilogue: its kernel can apply an expression to each element that it stores.
         state: it reads or writes more than its inputs and outputs (variables, channels).
-        elementwise: its expressions, where it has them.
-        check_feed: input number and array to an error text or None; called on fed values.
+        elementwise: its expressions, if it is elementwise.
+        check_feed: maps an input number and a fed array to an error text or None.
     """
 
     name: str
@@ -98,22 +100,22 @@ _REGISTRY: dict[str, OpDef] = {}
 
 
 def register(op: OpDef) -> OpDef:
-    """Make ``op`` known under its name.
+    """Register ``op`` under its name, and return it.
 
     Raises:
         GraphError: the name is taken by another op.
     """
     if op.name in _REGISTRY:
-        raise GraphError(f"an operation named {op.name!r} is registered already.")
+        raise GraphError(f"an operation named {op.name!r} is already registered.")
     _REGISTRY[op.name] = op
     return op
 
 
 def lookup(name: str) -> OpDef:
-    """The op registered as ``name``.
+    """Return the op registered as ``name``.
 
     Raises:
-        GraphError: there is none.
+        GraphError: there is no such op.
     """
     try:
         return _REGISTRY[name]
@@ -124,5 +126,5 @@ def lookup(name: str) -> OpDef:
 
 
 def registered() -> tuple[OpDef, ...]:
-    """All ops, in the order of their registration."""
+    """Return all ops, in the order of their registration."""
     return tuple(_REGISTRY.values())

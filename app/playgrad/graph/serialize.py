@@ -1,4 +1,4 @@
-"""Graphs as JSON, and back."""
+"""Conversion of graphs to JSON and back."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ VERSION = 1
 
 
 def graph_to_json(graph: Graph, nodes: Iterable[Node] | None = None) -> dict[str, Any]:
-    """The graph as plain data; arrays among the attributes are base64, little endian.
+    """Return the graph as plain data; arrays among the attributes are base64, little endian.
 
     Args:
-        nodes: only these, each after those that it needs; control edges from others are left out.
+        nodes: the nodes to include, in topological order; None for all. Control edges from other
+            nodes are left out.
     """
     chosen = graph.nodes if nodes is None else list(nodes)
     names = {node.name for node in chosen}
@@ -54,15 +55,16 @@ def _node_to_json(node: Node, names: Container[str]) -> dict[str, Any]:
 
 
 def graph_from_json(data: dict[str, Any]) -> Graph:
-    """The graph that ``graph_to_json`` wrote: equal names, attributes and edges.
+    """Rebuild the graph that ``graph_to_json`` wrote, with equal names, attributes and edges.
 
     Raises:
-        GraphError: not such data, of another version, damaged, or with an unknown op or node.
+        GraphError: the data is not a graph, of another version, damaged, or has an unknown op or
+            node.
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise GraphError("this is not a playgrad graph.")
+        raise GraphError("not a playgrad graph.")
     if data.get("version") != VERSION:
-        raise GraphError(f"graph version {data.get('version')!r} is not {VERSION}.")
+        raise GraphError(f"graph version must be {VERSION}, got {data.get('version')!r}.")
     try:
         graph = Graph(int(data["seed"]))
         graph.random_ops = int(data["random_ops"])
@@ -91,7 +93,7 @@ def _add_node(graph: Graph, item: dict[str, Any]) -> None:
 
 
 def encode(value: Any) -> Any:
-    """An attribute as JSON data."""
+    """Return an attribute as JSON data."""
     if isinstance(value, np.ndarray):
         little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
         return {
@@ -106,12 +108,12 @@ def encode(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: encode(item) for key, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
-        return {"float": str(value)}  # JSON has no infinity and no NaN
+        return {"float": str(value)}  # JSON has neither infinity nor NaN
     return value
 
 
 def decode(value: Any) -> Any:
-    """The attribute that ``encode`` wrote."""
+    """Return the attribute that ``encode`` wrote."""
     if isinstance(value, dict) and "array" in value:
         array = np.frombuffer(base64.b64decode(value["array"]), dtype=value["dtype"])
         return array.reshape(value["shape"]).copy()

@@ -1,4 +1,4 @@
-"""Finds the line of the user's own code that is building the graph."""
+"""Finds the line of the user's program that is adding to the graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LIBRARY = str(Path(__file__).resolve().parent.parent) + os.sep
 
 
 def user_source() -> tuple[str, int] | None:
-    """File name and line of the innermost caller outside the library, or None."""
+    """Return file name and line of the innermost caller outside the library, or None."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename

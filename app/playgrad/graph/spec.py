@@ -12,7 +12,7 @@ Shape = tuple[int | None, ...]
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """Shape (None where a dimension is not known yet) and dtype name of a tensor."""
+    """Shape (None for each unknown dimension) and dtype name of a tensor."""
 
     shape: Shape
     dtype: str
@@ -23,7 +23,7 @@ class TensorSpec:
 
     @property
     def static_shape(self) -> tuple[int, ...]:
-        """The shape, known in full.
+        """The shape, if it is fully known.
 
         Raises:
             ShapeError: a dimension is unknown.

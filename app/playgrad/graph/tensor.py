@@ -1,4 +1,4 @@
-"""Nodes of the graph and the tensors that flow along its edges."""
+"""Nodes of a graph, and the tensors that flow along its edges."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Node:
-    """One operation in a graph. Made by ``Graph.add``; its edges never change afterwards.
+    """One use of an operation in a graph, created by ``Graph.add``. Its edges never change.
 
-    ``phase`` says which part of the network it belongs to: forward, gradient, update, input or
-    variable. ``task`` names the piece of a device's work that it is part of, such as the forward
-    pass of one micro-batch; None leaves that to the compiler. ``source`` is the user's line that
-    made it.
+    Attributes:
+        phase: the part of a step it belongs to: input, forward, gradient, update or variable.
+        task: the task of its device that it is part of, such as the forward pass of one
+            micro-batch; None leaves that to the compiler.
+        source: file and line of the user's program that created it.
     """
 
     graph: Graph = field(repr=False)
@@ -43,20 +44,20 @@ class Node:
         """The only output.
 
         Raises:
-            GraphError: there are none or several.
+            GraphError: it has no output, or several.
         """
         if len(self.outputs) != 1:
-            raise GraphError(f"'{self.name}' has {len(self.outputs)} outputs, not one.")
+            raise GraphError(f"'{self.name}' must have one output, has {len(self.outputs)}.")
         return self.outputs[0]
 
     @property
     def predecessors(self) -> tuple[Node, ...]:
-        """Nodes that must run before this one: by data, then by control."""
+        """Nodes that must run before this one: its data inputs, then its control inputs."""
         return (*[tensor.node for tensor in self.inputs], *self.control_inputs)
 
 
-# The operators of a tensor are operations, and ``ops`` knows ``graph``, not the other way round:
-# ops.operators fills this table when it is imported.
+# The operators of a tensor are operations, but ``graph`` does not import ``ops``: ops.operators
+# fills this table when it is imported.
 OPERATORS: dict[str, Callable[..., Any]] = {}
 
 
@@ -70,10 +71,10 @@ def _operator(name: str, swapped: bool = False) -> Callable[..., Any]:
 
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """Output number ``index`` of ``node``: a handle with shape and dtype, no values.
+    """A handle for output number ``index`` of ``node``, with shape and dtype but without values.
 
-    Arithmetic, comparison (``<``, ``<=``, ``>``, ``>=``), ``@`` and indexing with slices make new
-    nodes. ``==`` compares handles; use ``pg.equal`` for values.
+    Arithmetic, comparison (``<``, ``<=``, ``>``, ``>=``), ``@`` and indexing with slices add nodes
+    to the graph. ``==`` compares handles; use ``pg.equal`` for values.
     """
 
     node: Node
@@ -109,9 +110,9 @@ class Tensor:
     def __bool__(self) -> bool:
         raise GraphError(
             f"the tensor '{self.name}' has no value while the graph is being built, so Python "
-            "cannot decide on it.",
+            "cannot branch on it.",
             source=self.node.source,
-            hint="Use pg.where(condition, a, b), or run it in a session first.",
+            hint="Use pg.where(condition, a, b), or fetch its value from a session first.",
         )
 
     def __iter__(self) -> Any:
@@ -134,7 +135,7 @@ class Tensor:
 
 
 def specs_of(tensors: Iterable[Tensor]) -> list[TensorSpec]:
-    """The spec of each of ``tensors``."""
+    """Return the spec of each of ``tensors``."""
     return list(map(_SPEC, tensors))
 
 

@@ -1,4 +1,4 @@
-"""Walks over the graph: what a result needs, what depends on an input, and in what order."""
+"""Graph traversal: ancestors and topological order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from playgrad.graph.tensor import Node
 
 
 def ancestors(targets: Iterable[Node], *, control: bool = True) -> set[Node]:
-    """``targets`` and every node that must run before one of them."""
+    """Return ``targets`` and all nodes that must run before them.
+
+    Args:
+        control: whether to follow control edges too.
+    """
     seen: set[Node] = set()
     pending = list(targets)
     while pending:
@@ -26,7 +30,10 @@ def ancestors(targets: Iterable[Node], *, control: bool = True) -> set[Node]:
 def topological(
     nodes: Iterable[Node], predecessors: Callable[[Node], Iterable[Node]] | None = None
 ) -> list[Node]:
-    """``nodes`` ordered so that each comes after its predecessors; ties by id.
+    """Return ``nodes`` in topological order; ties are ordered by id.
+
+    Args:
+        predecessors: maps a node to those before it; None for ``Node.predecessors``.
 
     Raises:
         GraphError: there is a cycle.

@@ -1,4 +1,4 @@
-"""Checks that a graph is well formed. Run after every pass of the compiler."""
+"""Checks that a graph is well formed, after every pass of the compiler."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from playgrad.graph.tensor import Node, specs_of
 from playgrad.graph.traversal import topological
 
 Checked = dict[str, Node]
-"""By name nodes whose outputs were found to be what their op's rule gives."""
+"""Nodes whose outputs agree with their op's rule, by name."""
 
 
 def verify(graph: Graph, after: str = "", checked: Checked | None = None) -> None:
     """Check names, edges, specs and state of every node.
 
     Args:
-        after: the pass that made the graph, for the message.
-        checked: what earlier calls found right. Most nodes go through a pass unchanged, and then
-            need not be checked against their op's rule again. Gets what this call finds.
+        after: the pass that built the graph, for the message.
+        checked: the nodes that earlier calls checked. Most nodes go through a pass unchanged, and
+            need not be checked against their op's rule again. Updated by this call.
 
     Raises:
-        GraphError: naming the first node that is not as it must be.
+        GraphError: names the first invalid node.
     """
     names = {node.name for node in graph.nodes}
     if len(names) != len(graph.nodes):
@@ -38,7 +38,7 @@ def verify(graph: Graph, after: str = "", checked: Checked | None = None) -> Non
             if tensor.index >= len(tensor.node.outputs):
                 raise _broken(f"input {tensor.name} does not exist", node, after)
         if not _infers(node, checked):
-            raise _broken("its outputs are not what its op's rule gives", node, after)
+            raise _broken("its outputs do not agree with its op's rule", node, after)
         if node.op.writes:
             _verify_writes(node, variables, after)
     if not in_order:
@@ -46,16 +46,16 @@ def verify(graph: Graph, after: str = "", checked: Checked | None = None) -> Non
 
 
 def _infers(node: Node, checked: Checked) -> bool:
-    """Whether the op's rule gives the specs of the outputs."""
+    """Whether the specs of the outputs agree with the op's rule."""
     inputs, outputs = specs_of(node.inputs), specs_of(node.outputs)
-    found = checked.get(node.name)
-    # Attributes by identity: arrays cannot be compared, and a pass that keeps them copies none.
+    known = checked.get(node.name)
+    # Attributes by identity: arrays cannot be compared, and passes share unchanged attributes.
     if (
-        found is not None
-        and found.op is node.op
-        and found.attrs is node.attrs
-        and specs_of(found.inputs) == inputs
-        and specs_of(found.outputs) == outputs
+        known is not None
+        and known.op is node.op
+        and known.attrs is node.attrs
+        and specs_of(known.inputs) == inputs
+        and specs_of(known.outputs) == outputs
     ):
         return True
     checked[node.name] = node
@@ -68,7 +68,7 @@ def _verify_writes(node: Node, variables: set[str], after: str) -> None:
         raise _broken("it does not name one variable for each output", node, after)
     for name in written:
         if name not in variables:
-            raise _broken(f"it writes {name!r}, which is no variable of the graph", node, after)
+            raise _broken(f"it writes {name!r}, which is not a variable of the graph", node, after)
 
 
 def _broken(what: str, node: Node | None, after: str) -> GraphError:

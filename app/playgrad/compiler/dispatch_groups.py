@@ -102,12 +102,12 @@ class DispatchGroup:
         self.blocks |= _blocks(dispatch)
 
     def _may_join(self, dispatch: Dispatch) -> bool:
-        """Whether ``dispatch`` may be in a group with others."""
+        """Return whether ``dispatch`` may be in a group with others."""
         heavy = HEAVY_IN_SOFTWARE if self.target.is_software else HEAVY
         return _is_mergeable(dispatch) and invocations(dispatch) * dispatch.call.steps <= heavy
 
     def fits(self, dispatch: Dispatch, chains: Sequence[Strand] = ()) -> bool:
-        """Whether the group with ``dispatch`` stays within the limits of one dispatch.
+        """Return whether the group with ``dispatch`` stays within the limits of one dispatch.
 
         Args:
             chains: the strands that ``dispatch`` would be appended to.
@@ -134,7 +134,7 @@ class DispatchGroup:
         return bound <= limits.max_storage_buffers_per_shader_stage
 
     def _is_cheap_in_software(self, dispatch: Dispatch, chains: Sequence[Strand]) -> bool:
-        """Whether there are few workgroups, or no member that slows all of them down."""
+        """Return whether there are few workgroups, or no member that slows all of them down."""
         strands = [strand for strand in self.strands if strand not in chains]
         has_tiles = self.has_tiles or dispatch.call.results > 1
         has_barriers = chains or any(strand.is_chain for strand in strands)
@@ -194,7 +194,7 @@ def invocations(dispatch: Dispatch) -> int:
 
 
 def is_small(dispatch: Dispatch) -> bool:
-    """Whether one workgroup runs ``dispatch`` as fast as many would."""
+    """Return whether one workgroup runs ``dispatch`` as fast as many would."""
     if not _is_mergeable(dispatch):
         return False
     if kernel_text(dispatch.call.code).cooperates:

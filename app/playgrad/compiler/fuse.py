@@ -101,7 +101,7 @@ class _Fuser:
         return group
 
     def _free(self, tensor: Tensor, group: _Group) -> bool:
-        """Whether nothing but ``group`` needs ``tensor`` or its node."""
+        """Return whether nothing but ``group`` needs ``tensor`` or its node."""
         node = tensor.node
         users = set(self.consumers.get(tensor, ()))
         return (

@@ -124,11 +124,11 @@ class KernelText:
 
     @cached_property
     def cooperates(self) -> bool:
-        """Whether the invocations of a workgroup wait for each other or share memory."""
+        """Return whether the invocations of a workgroup wait for each other or share memory."""
         return "Barrier()" in self._plain or "var<workgroup>" in self._plain
 
     def is_mergeable(self, buffers: Sequence[str]) -> bool:
-        """Whether ``function`` can rewrite the kernel, which binds ``buffers``."""
+        """Return whether ``function`` can rewrite the kernel, which binds ``buffers``."""
         text = self._plain
         if any(word in text for word in _DIRECTIVES):
             return False
@@ -142,7 +142,7 @@ class KernelText:
             return False
 
     def _indexed_only(self, buffers: set[str]) -> bool:
-        """Whether ``buffers`` occur only as ``name[index]``, and are assigned only with ``=``."""
+        """Return whether ``buffers`` occur only as ``name[index]``, assigned only with ``=``."""
         text = self._plain
         if not buffers.isdisjoint(_AFTER_AND.findall(text)):
             return False
@@ -201,7 +201,7 @@ def kernel_text(code: str) -> KernelText:
 
 @lru_cache(maxsize=4096)
 def is_mergeable(code: str, buffers: tuple[str, ...]) -> bool:
-    """Whether ``code``, which binds ``buffers``, can become part of another kernel."""
+    """Return whether ``code``, which binds ``buffers``, can become part of another kernel."""
     return kernel_text(code).is_mergeable(buffers)
 
 

@@ -99,7 +99,7 @@ class _Ordering:
                 self._protect(reader.outputs[0], writer)
 
     def _reaches(self, start: Node, goal: Node) -> bool:
-        """Whether ``goal`` has to run after ``start``, by the edges so far."""
+        """Return whether ``goal`` has to run after ``start``, by the edges so far."""
         seen = {start}
         pending = [start]
         while pending:

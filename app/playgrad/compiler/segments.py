@@ -170,8 +170,9 @@ def _levels(work: Sequence[Node], tasks: Mapping[Node, _Task]) -> dict[Node, int
 def _joins(
     earlier: Sequence[Node], later: Sequence[Node], task: str | None, awaited: Collection[Node]
 ) -> bool:
-    """Whether two consecutive pieces of one task on a device become one segment: if the later one
-    waits for no other device, or no other device waits for the earlier one.
+    """Return whether two consecutive pieces of one task on a device become one segment.
+
+    They do if the later one waits for no other device, or no other device waits for the earlier.
 
     Args:
         awaited: nodes that another device waits for.

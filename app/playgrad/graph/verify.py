@@ -46,7 +46,7 @@ def verify(graph: Graph, after: str = "", checked: Checked | None = None) -> Non
 
 
 def _infers(node: Node, checked: Checked) -> bool:
-    """Whether the specs of the outputs agree with the op's rule."""
+    """Return whether the specs of the outputs agree with the op's rule."""
     inputs, outputs = specs_of(node.inputs), specs_of(node.outputs)
     known = checked.get(node.name)
     # Attributes by identity: arrays cannot be compared, and passes share unchanged attributes.

@@ -50,5 +50,5 @@ class Distribution:
 
     @property
     def is_pipeline(self) -> bool:
-        """Whether there are several stages or micro-batches."""
+        """Return whether there are several stages or micro-batches."""
         return len(self.schedule) > 2

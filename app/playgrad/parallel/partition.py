@@ -60,7 +60,7 @@ class Partition:
         return 1 + max(self.stage.values())
 
     def mirrored(self, variable: Node) -> bool:
-        """Whether each replica has a mirror of ``variable``."""
+        """Return whether each replica has a mirror of ``variable``."""
         large = variable.outputs[0].spec.size > SMALL
         return variable.name not in self.recorded and (large or variable.name in self.written)
 

@@ -57,7 +57,7 @@ def unroll(run: Node, steps: int, name: str = "unrolled") -> Node:
 
 
 def _is_shared(node: Node) -> bool:
-    """Whether all steps share ``node``: a variable or a placeholder."""
+    """Return whether all steps share ``node``: a variable or a placeholder."""
     return is_variable(node) or node.op.name == "placeholder"
 
 

@@ -42,7 +42,7 @@ class Algorithm(ABC):
 
     name: ClassVar[str]
     divides: ClassVar[bool] = False
-    """Whether an all-reduce divides the tensors, so that their sizes must be known."""
+    """True if an all-reduce divides the tensors, so that their sizes must be known."""
 
     @abstractmethod
     def cost(self, kind: str, nbytes: int, members: int) -> Cost:

@@ -14,14 +14,14 @@ const TAPS_PER_SPLIT = ${TAPS_PER_SPLIT}u;
 const DEPTH_PER_SPLIT = ${DEPTH_PER_SPLIT}u;
 // Either the taps or the depth of one tap is shared among the splits.
 const SPLIT_DEPTH = ${SPLIT_DEPTH};
-const LANES = ${LANES}u;
+const INVOCATIONS = ${INVOCATIONS}u;
 
-@compute @workgroup_size(LANES)
+@compute @workgroup_size(INVOCATIONS)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
-  @builtin(local_invocation_index) lane: u32,
+  @builtin(local_invocation_index) invocation: u32,
 ) {
-  let tile = (group.y * GRID_X + group.x) * LANES + lane;
+  let tile = (group.y * GRID_X + group.x) * INVOCATIONS + invocation;
   if (tile >= TILES) {
     return;
   }

@@ -57,7 +57,7 @@ fn store_row(base: u32, row: u32, column: u32, values: vec4<f32>) {
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(local_invocation_id) local: vec3<u32>,
-  @builtin(local_invocation_index) lane: u32,
+  @builtin(local_invocation_index) invocation: u32,
 ) {
   let number = group.y * GRID_X + group.x;
   if (number >= GROUPS) {
@@ -75,13 +75,13 @@ fn main(
   var sum3 = vec4<f32>();
   for (var depth = start; depth < end; depth += STEP) {
     for (var i = 0u; i < LOADS; i++) {
-      let at_a = place(i * INVOCATIONS + lane, A_ALONG_DEPTH);
+      let at_a = place(i * INVOCATIONS + invocation, A_ALONG_DEPTH);
       var value_a = 0.0;
       if (depth + at_a.y < end) {
         value_a = element_a(first_row + at_a.x, depth + at_a.y, batch);
       }
       tile_a[at_a.y * PITCH + at_a.x] = value_a;
-      let at_b = place(i * INVOCATIONS + lane, B_ALONG_DEPTH);
+      let at_b = place(i * INVOCATIONS + invocation, B_ALONG_DEPTH);
       var value_b = 0.0;
       if (depth + at_b.y < end) {
         value_b = element_b(depth + at_b.y, first_column + at_b.x, batch);

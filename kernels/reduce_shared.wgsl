@@ -2,14 +2,14 @@
 
 #include "common/reduce.wgsl"
 
-const LANES = ${LANES}u;
+const INVOCATIONS = ${INVOCATIONS}u;
 
-var<workgroup> tree: array<Number, LANES>;
+var<workgroup> tree: array<Number, INVOCATIONS>;
 
-@compute @workgroup_size(LANES)
+@compute @workgroup_size(INVOCATIONS)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
-  @builtin(local_invocation_index) lane: u32,
+  @builtin(local_invocation_index) invocation: u32,
 ) {
   let index = group.y * ${GRID_X}u + group.x;
   if (index >= ${ITEMS}u) {
@@ -19,22 +19,22 @@ fn main(
   let first = index / OUTPUTS * CHUNK;
   let end = min(first + CHUNK, REDUCED);
   // Lanes that have an element of their own: the others stay out of the tree.
-  let filled = min(end - first, LANES);
-  if (lane < filled) {
-    var total = load(base + reduced_offset(first + lane));
-    for (var i = first + lane + LANES; i < end; i += LANES) {
+  let filled = min(end - first, INVOCATIONS);
+  if (invocation < filled) {
+    var total = load(base + reduced_offset(first + invocation));
+    for (var i = first + invocation + INVOCATIONS; i < end; i += INVOCATIONS) {
       total = combine(total, load(base + reduced_offset(i)));
     }
-    tree[lane] = total;
+    tree[invocation] = total;
   }
   workgroupBarrier();
-  for (var width = LANES / 2u; width > 0u; width /= 2u) {
-    if (lane < width && lane + width < filled) {
-      tree[lane] = combine(tree[lane], tree[lane + width]);
+  for (var width = INVOCATIONS / 2u; width > 0u; width /= 2u) {
+    if (invocation < width && invocation + width < filled) {
+      tree[invocation] = combine(tree[invocation], tree[invocation + width]);
     }
     workgroupBarrier();
   }
-  if (lane == 0u) {
+  if (invocation == 0u) {
     let total = tree[0];
     store(index, ${FINISH});
   }

@@ -5,19 +5,19 @@
 const CLASSES = ${CLASSES}u;
 const INNER = ${INNER}u;
 const LOGARITHM = ${LOGARITHM};
-const LANES = ${LANES}u;
+const INVOCATIONS = ${INVOCATIONS}u;
 
-var<workgroup> parts: array<f32, LANES>;
+var<workgroup> parts: array<f32, INVOCATIONS>;
 
 // fn store(index: u32, value: f32)
 ${store}
 
-fn largest_part(lane: u32, value: f32) -> f32 {
-  parts[lane] = value;
+fn largest_part(invocation: u32, value: f32) -> f32 {
+  parts[invocation] = value;
   workgroupBarrier();
-  for (var width = LANES / 2u; width > 0u; width /= 2u) {
-    if (lane < width) {
-      parts[lane] = larger(parts[lane], parts[lane + width]);
+  for (var width = INVOCATIONS / 2u; width > 0u; width /= 2u) {
+    if (invocation < width) {
+      parts[invocation] = larger(parts[invocation], parts[invocation + width]);
     }
     workgroupBarrier();
   }
@@ -26,40 +26,40 @@ fn largest_part(lane: u32, value: f32) -> f32 {
   return result;
 }
 
-fn sum_of_parts(lane: u32, value: f32) -> f32 {
-  parts[lane] = value;
+fn sum_of_parts(invocation: u32, value: f32) -> f32 {
+  parts[invocation] = value;
   workgroupBarrier();
-  for (var width = LANES / 2u; width > 0u; width /= 2u) {
-    if (lane < width) {
-      parts[lane] += parts[lane + width];
+  for (var width = INVOCATIONS / 2u; width > 0u; width /= 2u) {
+    if (invocation < width) {
+      parts[invocation] += parts[invocation + width];
     }
     workgroupBarrier();
   }
   return parts[0];
 }
 
-@compute @workgroup_size(LANES)
+@compute @workgroup_size(INVOCATIONS)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
-  @builtin(local_invocation_index) lane: u32,
+  @builtin(local_invocation_index) invocation: u32,
 ) {
   let index = group.y * ${GRID_X}u + group.x;
   if (index >= ${ITEMS}u) {
     return;
   }
   let first = index / INNER * CLASSES * INNER + index % INNER;
-  var largest = logits[first + min(lane, CLASSES - 1u) * INNER];
-  for (var c = lane; c < CLASSES; c += LANES) {
+  var largest = logits[first + min(invocation, CLASSES - 1u) * INNER];
+  for (var c = invocation; c < CLASSES; c += INVOCATIONS) {
     largest = larger(largest, logits[first + c * INNER]);
   }
-  largest = largest_part(lane, largest);
+  largest = largest_part(invocation, largest);
   var sum = 0.0;
-  for (var c = lane; c < CLASSES; c += LANES) {
+  for (var c = invocation; c < CLASSES; c += INVOCATIONS) {
     sum += exp(logits[first + c * INNER] - largest);
   }
-  sum = sum_of_parts(lane, sum);
+  sum = sum_of_parts(invocation, sum);
   let log_sum = log(max(sum, 1e-30));
-  for (var c = lane; c < CLASSES; c += LANES) {
+  for (var c = invocation; c < CLASSES; c += INVOCATIONS) {
     let at = first + c * INNER;
     let shifted = logits[at] - largest;
     if (LOGARITHM) {

@@ -9,13 +9,13 @@ import pytest
 
 import playgrad as pg
 from playgrad.devices._wgpu import WgpuHost
+from playgrad.ops.core import counter_random
 from playgrad.ops.lowering.random import (
     lower_batch_indices,
     lower_dropout,
     lower_random_normal,
     lower_random_uniform,
 )
-from playgrad.ops.random import counter_random
 from tests.kernels.harness import run
 
 pytestmark = pytest.mark.gpu

@@ -9,7 +9,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.ops.random.counter_random import batch_indices
+from playgrad.ops.core.counter_random import batch_indices
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.step_graphs import SHUFFLE_SEED
 from tests.nn.small_models import DEVICES, LABELS, Array, X, Y, classifier, line

@@ -73,7 +73,7 @@ def test_indexing_an_unknown_batch() -> None:
     assert x[:2].shape == (2, 4)
     assert x[0].shape == (4,)
     np.testing.assert_array_equal(value(x[1:, 2], {x: X[0]}), X[0][1:, 2])
-    with pytest.raises(ShapeError, match="from the end of a dimension that is not known"):
+    with pytest.raises(ShapeError, match="from the end of a dimension of unknown size"):
         x[-1]
 
 

@@ -104,7 +104,7 @@ class DispatchGroup:
     def _may_join(self, dispatch: Dispatch) -> bool:
         """Return whether ``dispatch`` may be in a group with others."""
         heavy = HEAVY_IN_SOFTWARE if self.target.is_software else HEAVY
-        return _is_mergeable(dispatch) and invocations(dispatch) * dispatch.call.steps <= heavy
+        return _is_mergeable(dispatch) and invocations(dispatch) * dispatch.call.iterations <= heavy
 
     def fits(self, dispatch: Dispatch, chains: Sequence[Strand] = ()) -> bool:
         """Return whether the group with ``dispatch`` stays within the limits of one dispatch.
@@ -200,7 +200,7 @@ def is_small(dispatch: Dispatch) -> bool:
     if kernel_text(dispatch.call.code).cooperates:
         return workgroups_of(dispatch) == 1
     rounds = -(-invocations(dispatch) // CHAIN_INVOCATIONS)
-    return rounds <= CHAIN_ROUNDS and rounds * dispatch.call.steps <= CHAIN_ITERATIONS
+    return rounds <= CHAIN_ROUNDS and rounds * dispatch.call.iterations <= CHAIN_ITERATIONS
 
 
 def _is_mergeable(dispatch: Dispatch) -> bool:

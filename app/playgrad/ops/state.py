@@ -18,6 +18,7 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.core.build import as_tensor, graph_of, one_or_more, whole
 from playgrad.ops.core.samples import floats, integers
+from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.elementwise.elementwise_op import elementwise_op
 from playgrad.ops.expression import expr as e
 
@@ -165,8 +166,6 @@ class Variable(Tensor):
         with graph.reenter_scope(scope), graph.control_dependencies(None), graph.phase("variable"):
             initial = as_tensor(initial_value, graph, dtype_of(dtype).name if dtype else None)
             if dtype is not None and initial.dtype != dtype_of(dtype).name:
-                from playgrad.ops.elementwise.definitions import cast
-
                 initial = cast(initial, dtype)
             attrs = {
                 "shape": list(initial.spec.static_shape),

@@ -1,8 +1,4 @@
-"""Operations that repeat a tensor along dimensions, or sum it back.
-
-An operation named ``..._like`` takes its shape from another tensor. Once shapes are known it
-becomes the static operation (or nothing), and no longer needs that tensor.
-"""
+"""``broadcast_to`` and its gradient ``sum_to``, each also with the shape of another tensor."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.core.build import add_node, as_tensor, broadcast_shapes
+from playgrad.ops.core.build import add_node, as_tensor, broadcast_shapes, is_static
 from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
@@ -27,16 +23,18 @@ from playgrad.ops.lowering.reduce import lower_sum_to
 __all__ = ["broadcast_like", "broadcast_to", "sum_to_like"]
 
 
-def is_static(shape: Shape) -> bool:
-    """Whether every dimension is known."""
-    return None not in shape
-
-
 def broadcast_to(x: Any, shape: Sequence[int], name: str | None = None) -> Tensor:
-    """``x`` repeated to ``shape`` by NumPy's rules.
+    """Broadcast ``x`` to ``shape`` by NumPy's rules.
+
+    Args:
+        x: a tensor of any dtype.
+        shape: the shape of the result, known in full.
+
+    Returns:
+        A tensor of shape ``shape`` and the dtype of ``x``; ``x`` itself if it has that shape.
 
     Raises:
-        ShapeError: it does not broadcast to that shape.
+        ShapeError: ``x`` does not broadcast to ``shape``.
     """
     tensor = as_tensor(x)
     if is_static(tensor.shape) and tensor.shape == tuple(shape):
@@ -45,14 +43,25 @@ def broadcast_to(x: Any, shape: Sequence[int], name: str | None = None) -> Tenso
 
 
 def broadcast_like(x: Any, like: Tensor, name: str | None = None) -> Tensor:
-    """``x`` repeated to the shape of ``like``, which may have unknown dimensions."""
+    """Broadcast ``x`` to the shape of ``like``.
+
+    Args:
+        x: a tensor of any dtype.
+        like: a tensor whose shape may have unknown dimensions. Its values are not used.
+
+    Returns:
+        A tensor of the shape of ``like`` and the dtype of ``x``.
+
+    Raises:
+        ShapeError: ``x`` does not broadcast to that shape.
+    """
     if is_static(like.shape):
         return broadcast_to(as_tensor(x, like.graph), like.spec.static_shape, name=name)
     return add_node(_BROADCAST_LIKE, [as_tensor(x, like.graph), like], name=name).output
 
 
 def sum_axes(source: Sequence[int], target: Sequence[int]) -> list[int]:
-    """The axes of ``source`` along which ``target`` was broadcast to it."""
+    """Return the axes of shape ``source`` along which ``target`` was broadcast to it."""
     lead = len(source) - len(target)
     return [
         axis
@@ -64,22 +73,22 @@ def sum_axes(source: Sequence[int], target: Sequence[int]) -> list[int]:
 # broadcast_to and broadcast_like
 
 
-def _broadcast_shape(source: Shape, target: Shape) -> None:
+def _expect_broadcast(source: Shape, target: Shape) -> None:
     """Raise ShapeError unless ``source`` broadcasts to exactly ``target``."""
     try:
         result: Shape = broadcast_shapes(source, target)
     except ShapeError:
         result = ()
     fits = len(result) == len(target) and all(
-        wanted is None or dim is None or dim == wanted
-        for dim, wanted in zip(result, target, strict=True)
+        expected is None or dim is None or dim == expected
+        for dim, expected in zip(result, target, strict=True)
     )
     if not fits:
         raise ShapeError(f"shape {shape_text(source)} does not broadcast to {shape_text(target)}.")
 
 
 def _infer_broadcast_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    _broadcast_shape(inputs[0].shape, tuple(attrs["shape"]))
+    _expect_broadcast(inputs[0].shape, tuple(attrs["shape"]))
     return [TensorSpec(tuple(attrs["shape"]), inputs[0].dtype)]
 
 
@@ -143,11 +152,11 @@ def _infer_sum_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec
     if source.dtype in ("bool", "uint8"):
         raise DTypeError(f"cannot sum {source.dtype} values.", hint="Cast them to int32.")
     try:
-        _broadcast_shape(target, source.shape)
+        _expect_broadcast(target, source.shape)
     except ShapeError:
         raise ShapeError(
-            f"shape {shape_text(source.shape)} cannot be summed to {shape_text(target)}: "
-            "the latter does not broadcast to it."
+            f"shape {shape_text(source.shape)} cannot be summed to {shape_text(target)}, "
+            "which does not broadcast to it."
         ) from None
     return [TensorSpec(target, source.dtype)]
 

@@ -1,4 +1,4 @@
-"""Rows picked by number, their gradient, and numbers as one-hot rows."""
+"""``gather``, its gradient ``scatter_add``, and ``one_hot``: operations on indices."""
 
 from __future__ import annotations
 
@@ -21,35 +21,56 @@ from playgrad.ops.lowering.move_elements import lower_one_hot
 
 
 def gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
-    """The elements ``params[i]`` along axis 0, for each i of ``indices``.
+    """Return rows of a tensor by index: ``params[indices]``.
 
     Args:
-        params: (rows, ...), of any dtype.
-        indices: whole numbers in [0, rows), of any shape.
+        params: shape (rows, ...), of any dtype.
+        indices: indices in [0, rows) of any shape; int32, uint32 or uint8.
 
     Returns:
-        A tensor of the shape of ``indices`` followed by ``params.shape[1:]``.
+        A tensor of shape ``indices.shape + params.shape[1:]`` and the dtype of ``params``.
+
+    Raises:
+        ShapeError: ``params`` is a scalar.
+        DTypeError: ``indices`` are not integers.
+        FeedError: indices that were fed lie outside [0, rows).
+        DataError: computed indices lie outside [0, rows), on the cpu. On a GPU their rows are NaN
+            or 0.
     """
     table = as_tensor(params)
-    return add_node(_GATHER, [table, _whole(indices, table)], name=name).output
+    return add_node(_GATHER, [table, _as_indices(indices, table)], name=name).output
 
 
 def one_hot(indices: Any, depth: int, dtype: Any = "float32", name: str | None = None) -> Tensor:
-    """For each index a row of ``depth`` elements that is 1 there and 0 elsewhere.
+    """Return one-hot rows: 1 at each index and 0 elsewhere.
 
-    An index outside [0, depth) gives a row of zeros.
+    Args:
+        indices: indices of any shape; int32, uint32 or uint8. One outside [0, depth) gives a row
+            of zeros.
+        depth: the length of a row, at least 1.
+        dtype: the element type of the result.
+
+    Returns:
+        A tensor of shape ``(*indices.shape, depth)``.
+
+    Raises:
+        ShapeError: ``depth`` is less than 1.
+        DTypeError: ``indices`` are not integers.
     """
     attrs = {"depth": int(depth), "dtype": dtype_of(dtype).name}
-    return add_node(_ONE_HOT, [_whole(indices)], attrs, name=name).output
+    return add_node(_ONE_HOT, [_as_indices(indices)], attrs, name=name).output
 
 
-def _whole(indices: Any, beside: Tensor | None = None) -> Tensor:
-    tensor = as_tensor(indices, beside.graph if beside is not None else None)
+def _as_indices(indices: Any, table: Tensor | None = None) -> Tensor:
+    tensor = as_tensor(indices, table.graph if table is not None else None)
     return cast(tensor, "int32") if tensor.dtype in ("uint8", "uint32") else tensor
 
 
 def outside(what: str, array: Array, count: int) -> str | None:
-    """Says which element of ``array`` is no number in [0, count); None where all are."""
+    """Return an error text for the first element of ``array`` outside [0, count), or None.
+
+    The text calls the array ``what``.
+    """
     wrong = np.flatnonzero((array < 0) | (array >= count))
     if not wrong.size:
         return None
@@ -64,7 +85,7 @@ def outside(what: str, array: Array, count: int) -> str | None:
 def _infer_gather(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     params, indices = inputs
     if params.rank == 0:
-        raise ShapeError("gather: there are no rows in a scalar.")
+        raise ShapeError("gather: params is a scalar, which has no rows.")
     expect_dtype(indices, "the indices of gather", "int32")
     return [TensorSpec(indices.shape + params.shape[1:], params.dtype)]
 
@@ -76,7 +97,7 @@ def _check_indices(number: int, array: Array, inputs: Sequence[TensorSpec]) -> s
 
 def _gather(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     params, indices = inputs
-    # As words without a sign, negative indices are beyond the end as well.
+    # Read as unsigned, negative indices are beyond the end as well.
     if indices.size and np.maximum.reduce(indices.view(np.uint32), axis=None) >= len(params):
         raise DataError(outside("indices", indices, len(params)) or "")
     return [params.take(indices, 0)]
@@ -107,7 +128,7 @@ _GATHER = register(
             Sample((integers(9, 3), integers(4))),
         ),
         invalid=(
-            InvalidSample((floats(), integers(2)), {}, ShapeError, "no rows in a scalar"),
+            InvalidSample((floats(), integers(2)), {}, ShapeError, "which has no rows"),
             InvalidSample((floats(3), floats(2)), {}, DTypeError, "must be int32, not float32"),
         ),
     )
@@ -125,8 +146,8 @@ def _infer_scatter_add(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[Tenso
     )
     if not agree:
         raise ShapeError(
-            f"scatter_add: updates {shape_text(updates.shape)} must begin with the shape of the "
-            f"indices {shape_text(indices.shape)}."
+            f"scatter_add: the shape of the updates {shape_text(updates.shape)} must begin with that "
+            f"of the indices {shape_text(indices.shape)}."
         )
     expect_floating(updates, "the updates of scatter_add")
     expect_dtype(indices, "the indices of scatter_add", "int32")
@@ -159,7 +180,10 @@ _SCATTER_ADD = register(
         ),
         invalid=(
             InvalidSample(
-                (floats(6, 5), integers(5)), {"rows": 9}, ShapeError, "updates (6, 5) must begin"
+                (floats(6, 5), integers(5)),
+                {"rows": 9},
+                ShapeError,
+                "the updates (6, 5) must begin",
             ),
             InvalidSample((floats(6), floats(6)), {"rows": 9}, DTypeError, "not float32"),
         ),

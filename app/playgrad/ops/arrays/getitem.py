@@ -1,4 +1,4 @@
-"""Indexing a tensor with whole numbers, slices, ``None`` and ``...``."""
+"""``x[key]``: indexing with integers, slices, ``None`` and ``...``."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from playgrad.ops.arrays.shape import expand_dims, identity, squeeze
 
 
 def getitem(x: Tensor, key: Any) -> Tensor:
-    """``x[key]`` for whole numbers, slices of step 1, ``None`` (a new axis) and ``...``.
+    """Return ``x[key]`` by NumPy's rules for basic indexing, with slices of step 1.
+
+    Args:
+        x: a tensor of any shape and dtype.
+        key: an index or a tuple of indices: integers, which remove their axis; slices of step 1;
+            ``None``, which inserts an axis of size 1; and at most one ``...``. To pick elements by
+            a tensor of indices, use ``gather``.
 
     Raises:
-        ShapeError: an index lies outside, there are too many, or a slice has another step, or
-            counts from the end of a dimension that is not known.
+        ShapeError: an index lies outside ``x`` or is not of those kinds, there are too many, a
+            slice has another step, or an index counts from the end of an unknown dimension.
     """
-    items = list(key) if isinstance(key, tuple) else [key]
-    items = _without_ellipsis(x, items)
+    items = _without_ellipsis(x, list(key) if isinstance(key, tuple) else [key])
     begin, size, squeezed, inserted = [], [], [], []
-    axis = place = 0
+    axis = result_axis = 0
     for item in items:
         if item is None:
-            inserted.append(place)
-            place += 1
+            inserted.append(result_axis)
+            result_axis += 1
             continue
         dim = x.shape[axis]
         if isinstance(item, slice):
             first, count = _range(x, item, dim)
-            place += 1
+            result_axis += 1
         else:
             first, count = _index(x, item, dim), 1
             squeezed.append(axis)
@@ -47,7 +52,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 
 def _without_ellipsis(x: Tensor, items: list[Any]) -> list[Any]:
-    """One item for each dimension of ``x``, and the ``None``s."""
+    """Return one index for each dimension of ``x``, with the ``None``s between them."""
     missing = x.spec.rank - sum(item is not None and item is not Ellipsis for item in items)
     if missing < 0 or sum(item is Ellipsis for item in items) > 1:
         raise ShapeError(
@@ -58,9 +63,9 @@ def _without_ellipsis(x: Tensor, items: list[Any]) -> list[Any]:
 
 
 def _range(x: Tensor, item: slice, dim: int | None) -> tuple[int, int]:
-    """Begin and size (-1: to the end) of a slice of a dimension of size ``dim``."""
+    """Return begin and size of a slice of a dimension of size ``dim``; size -1 is to the end."""
     if item.step not in (None, 1):
-        raise ShapeError(f"'{x.name}' can be sliced with step 1 only.", op=x.node.name)
+        raise ShapeError(f"'{x.name}' supports slices of step 1 only.", op=x.node.name)
     if dim is not None:
         first, stop, _ = item.indices(dim)
         whole = first == 0 and stop == dim
@@ -93,6 +98,6 @@ def _index(x: Tensor, item: Any, dim: int | None) -> int:
 def _unknown_end(x: Tensor) -> ShapeError:
     return ShapeError(
         f"'{x.name}' of shape {shape_text(x.shape)} cannot be indexed from the end of a dimension "
-        "that is not known.",
+        "of unknown size.",
         op=x.node.name,
     )

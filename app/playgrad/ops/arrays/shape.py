@@ -1,4 +1,4 @@
-"""Operations that give a tensor another shape and leave its bytes alone."""
+"""Operations that change the shape of a tensor and not its bytes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.arrays.broadcast import is_static
-from playgrad.ops.core.build import add_node, as_tensor, one_or_more, sorted_axes, whole
+from playgrad.ops.core.build import add_node, as_tensor, is_static, one_or_more, sorted_axes, whole
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
 
@@ -20,46 +19,68 @@ _BYTES = np.arange(12, dtype=np.uint8)
 
 
 def identity(x: Any, name: str | None = None) -> Tensor:
-    """``x`` under another name."""
+    """Return ``x`` under another name."""
     return add_node(_IDENTITY, [as_tensor(x)], name=name).output
 
 
 def stop_gradient(x: Any, name: str | None = None) -> Tensor:
-    """``x``, through which no gradient flows."""
+    """Return ``x`` and block its gradient.
+
+    ``gradients`` treats the result as a constant.
+    """
     return add_node(_STOP_GRADIENT, [as_tensor(x)], name=name).output
 
 
 def reshape(x: Any, shape: Sequence[int | None], name: str | None = None) -> Tensor:
-    """The elements of ``x``, in the same order, under another shape.
+    """Return ``x`` with another shape and its elements in the same (row-major) order.
 
     Args:
-        shape: one dimension may be -1 (or None): it follows from the others.
+        x: a tensor of any shape and dtype.
+        shape: the dimensions of the result. One may be -1 or None and is then computed from the
+            others.
+
+    Returns:
+        A tensor of shape ``shape`` and the dtype of ``x``.
 
     Raises:
-        ShapeError: the number of elements differs.
+        ShapeError: the number of elements differs, or more than one dimension is -1.
     """
     sizes = [-1 if dim is None else whole(dim, "a dimension") for dim in one_or_more(shape)]
     return add_node(_RESHAPE, [as_tensor(x)], {"shape": sizes}, name=name).output
 
 
 def reshape_like(x: Any, like: Tensor, name: str | None = None) -> Tensor:
-    """``x`` under the shape of ``like``."""
+    """Return ``x`` with the shape of ``like``.
+
+    Args:
+        x: a tensor of any dtype with as many elements as ``like``.
+        like: a tensor whose shape may have unknown dimensions. Its values are not used.
+
+    Raises:
+        ShapeError: the number of elements differs.
+    """
     if is_static(like.shape):
         return reshape(x, like.shape, name=name)
     return add_node(_RESHAPE_LIKE, [as_tensor(x, like.graph), like], name=name).output
 
 
 def flatten(x: Any, name: str | None = None) -> Tensor:
-    """Each row (element of axis 0) of ``x`` as a vector: shape (n, everything else).
+    """Return ``x`` with all dimensions after the first joined into one.
+
+    Args:
+        x: a tensor of shape (n, ...) and any dtype. Only n may be unknown.
+
+    Returns:
+        A tensor of shape (n, product of the other dimensions).
 
     Raises:
-        ShapeError: a dimension besides the first is not known.
+        ShapeError: ``x`` is a scalar, or a dimension after the first is unknown.
     """
     tensor = as_tensor(x)
     rest = tensor.shape[1:]
     if tensor.spec.rank == 0 or not is_static(rest):
         raise ShapeError(
-            f"cannot flatten a tensor of shape {shape_text(tensor.shape)}: it needs a first "
+            f"cannot flatten a tensor of shape {shape_text(tensor.shape)}: it needs at least one "
             "dimension, and all others known."
         )
     width = TensorSpec(rest, tensor.dtype).size
@@ -68,14 +89,31 @@ def flatten(x: Any, name: str | None = None) -> Tensor:
 
 
 def expand_dims(x: Any, axis: int | Sequence[int], name: str | None = None) -> Tensor:
-    """``x`` with dimensions of size 1 inserted; ``axis`` counts in the result."""
+    """Return ``x`` with dimensions of size 1 inserted.
+
+    Args:
+        x: a tensor of any shape and dtype.
+        axis: one axis or several, as positions in the shape of the result. A negative one counts
+            from the end.
+
+    Raises:
+        ShapeError: an axis lies outside the shape of the result.
+    """
     tensor = as_tensor(x)
     axes = sorted_axes(axis, tensor.spec.rank + len(one_or_more(axis)))
     return add_node(_EXPAND_DIMS, [tensor], {"axes": axes}, name=name).output
 
 
 def squeeze(x: Any, axis: int | Sequence[int] | None = None, name: str | None = None) -> Tensor:
-    """``x`` without its dimensions ``axis``, which must be of size 1 (None: all such)."""
+    """Return ``x`` without dimensions of size 1.
+
+    Args:
+        x: a tensor of any shape and dtype.
+        axis: the axes to remove, one or several. None removes all whose size is known to be 1.
+
+    Raises:
+        ShapeError: an axis does not exist, or its size is not 1.
+    """
     tensor = as_tensor(x)
     if axis is None:
         axes = [i for i, dim in enumerate(tensor.shape) if dim == 1]
@@ -184,9 +222,11 @@ def _infer_squeeze(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpe
     shape = inputs[0].shape
     for axis in attrs["axes"]:
         if not 0 <= axis < len(shape) or shape[axis] not in (1, None):
-            raise ShapeError(f"axis {axis} of the shape {shape_text(shape)} is not of size 1.")
-    kept = tuple(dim for axis, dim in enumerate(shape) if axis not in attrs["axes"])
-    return [TensorSpec(kept, inputs[0].dtype)]
+            raise ShapeError(
+                f"axis {axis} of the shape {shape_text(shape)} has a size other than 1."
+            )
+    squeezed = tuple(dim for axis, dim in enumerate(shape) if axis not in attrs["axes"])
+    return [TensorSpec(squeezed, inputs[0].dtype)]
 
 
 _EXPAND_DIMS = register(
@@ -215,6 +255,6 @@ _SQUEEZE = register(
             Sample((floats(1, 3, 1),), {"axes": [0]}),
             Sample((floats(1, 3, 1),), {"axes": [0, 2]}),
         ),
-        invalid=(InvalidSample((floats(2, 1),), {"axes": [0]}, ShapeError, "not of size 1"),),
+        invalid=(InvalidSample((floats(2, 1),), {"axes": [0]}, ShapeError, "other than 1"),),
     )
 )

@@ -15,8 +15,7 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.arrays.broadcast import is_static
-from playgrad.ops.core.build import add_node
+from playgrad.ops.core.build import add_node, is_static
 
 Padding = str | Sequence[Sequence[int]]
 """``"valid"``, ``"same"`` or ((top, bottom), (left, right))."""

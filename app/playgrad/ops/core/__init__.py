@@ -1,1 +1,1 @@
-"""Shared by every operation: node construction, kernel requests, samples, WGSL templates."""
+"""Shared by every operation: nodes, kernel requests, samples, WGSL templates, random bits."""

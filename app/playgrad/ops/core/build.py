@@ -1,4 +1,4 @@
-"""What operation constructors share: turning values into tensors, and adding nodes."""
+"""Shared by the constructors of operations: values to tensors, argument checks, new nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from playgrad.graph.tensor import Node, Tensor
 
 
 def graph_of(*values: Any) -> Graph:
-    """The graph of the first tensor among ``values``, else the default graph."""
+    """Return the graph of the first tensor among ``values``, else the default graph."""
     for value in values:
         if isinstance(value, Tensor):
             return value.graph
@@ -25,11 +25,19 @@ def graph_of(*values: Any) -> Graph:
 
 
 def constant(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
-    """A tensor with a fixed value.
+    """Return a tensor with a fixed value.
 
     Args:
-        value: a number, nested lists, or a NumPy array.
-        dtype: element type; without it floats become float32 and integers int32.
+        value: a number, nested lists of numbers, or a NumPy array.
+        dtype: the element type. Without it floats become float32, and integers int32 unless they
+            are a uint8 or uint32 array.
+
+    Returns:
+        A tensor of the shape of ``value``.
+
+    Raises:
+        ShapeError: nested lists differ in length.
+        DTypeError: a value does not fit ``dtype``, or is not a number.
     """
     return _constant(get_default_graph(), value, dtype, name)
 
@@ -38,7 +46,7 @@ def _constant(graph: Graph, value: Any, kind: Any = None, name: str | None = Non
     try:
         array = np.asarray(value)
     except ValueError as error:
-        raise ShapeError(f"this is no array: {error}") from None
+        raise ShapeError(f"cannot make an array: {error}") from None
     target = dtype(kind).name if kind is not None else default_dtype(array)
     what = f"the constant {value!r}" if array.ndim == 0 else "this constant"
     array = converted(array, target, what)
@@ -46,10 +54,18 @@ def _constant(graph: Graph, value: Any, kind: Any = None, name: str | None = Non
 
 
 def as_tensor(value: Any, graph: Graph | None = None, like: str | None = None) -> Tensor:
-    """``value`` as a tensor of ``graph``; a Python number takes the dtype ``like``.
+    """Return ``value`` as a tensor.
+
+    A tensor is returned as it is. Anything else becomes a constant.
+
+    Args:
+        value: a tensor, a number, nested lists or a NumPy array.
+        graph: the graph of the constant; None is the default graph.
+        like: the dtype that a Python number takes.
 
     Raises:
-        DTypeError: a number does not fit ``like`` (0.5 beside integers), or no tensor can be made.
+        DTypeError: a number does not fit ``like`` (0.5 beside integers), or ``value`` cannot become
+            a tensor.
     """
     if isinstance(value, Tensor):
         return value
@@ -66,7 +82,7 @@ def as_tensor(value: Any, graph: Graph | None = None, like: str | None = None) -
 
 
 def as_tensors(*values: Any) -> list[Tensor]:
-    """All ``values`` as tensors of one graph; numbers take the dtype of the first tensor."""
+    """Return ``values`` as tensors of one graph. Numbers take the dtype of the first tensor."""
     graph = graph_of(*values)
     like = next(
         (value.dtype for value in values if isinstance(value, Tensor) and value.dtype != "bool"),
@@ -81,16 +97,24 @@ def add_node(
     attrs: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> Node:
-    """Add a node to the graph of its inputs."""
-    record = lookup(op) if isinstance(op, str) else op
-    return graph_of(*inputs).add(record, inputs, attrs, name=name)
+    """Add a node to the graph of its inputs and return it."""
+    definition = lookup(op) if isinstance(op, str) else op
+    return graph_of(*inputs).add(definition, inputs, attrs, name=name)
+
+
+def is_static(shape: Shape) -> bool:
+    """Return whether every dimension of ``shape`` is known."""
+    return None not in shape
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """The shape that ``shapes`` broadcast to by NumPy's rules; None meets 1 as None.
+    """Return the shape that ``shapes`` broadcast to by NumPy's rules.
+
+    An unknown dimension stays unknown unless another shape determines it: None with 1 is None,
+    None with 5 is 5.
 
     Raises:
-        ShapeError: they do not fit together.
+        ShapeError: the shapes do not broadcast together.
     """
     rank = max((len(shape) for shape in shapes), default=0)
     result: list[int | None] = []
@@ -113,7 +137,7 @@ def expect_rank(spec: TensorSpec, rank: int, what: str) -> None:
 
 
 def expect_dtype(spec: TensorSpec, what: str, *allowed: str) -> None:
-    """Raise DTypeError unless ``spec`` is of one of the ``allowed`` dtypes."""
+    """Raise DTypeError unless ``spec`` has one of the ``allowed`` dtypes."""
     if spec.dtype not in allowed:
         raise DTypeError(f"{what} must be {' or '.join(allowed)}, not {spec.dtype}.")
 
@@ -124,15 +148,15 @@ def expect_floating(spec: TensorSpec, what: str) -> None:
 
 
 def one_or_more(value: Any) -> list[Any]:
-    """What may be given as one thing or as several, as a list."""
+    """Return an argument that may be one value or several as a list."""
     return list(value) if isinstance(value, (list, tuple, range, np.ndarray)) else [value]
 
 
 def whole(value: Any, what: str) -> int:
-    """``value`` as a Python int.
+    """Return ``value`` as a Python int.
 
     Raises:
-        ShapeError: it is no whole number.
+        ShapeError: it is not a whole number. The message calls it ``what``.
     """
     try:
         return operator.index(value)
@@ -141,10 +165,10 @@ def whole(value: Any, what: str) -> int:
 
 
 def normalize_axis(axis: Any, rank: int) -> int:
-    """``axis`` counted from the front.
+    """Return ``axis`` counted from the front.
 
     Raises:
-        ShapeError: a tensor of that rank has no such axis.
+        ShapeError: a tensor of rank ``rank`` has no such axis.
     """
     axis = whole(axis, "an axis")
     if not -rank <= axis < rank:
@@ -153,8 +177,8 @@ def normalize_axis(axis: Any, rank: int) -> int:
 
 
 def sorted_axes(axis: Any, rank: int) -> list[int]:
-    """The axes that ``axis`` names, one or several, counted from the front, in order."""
-    return sorted(normalize_axis(one, rank) for one in one_or_more(axis))
+    """Return one axis or several as a sorted list, counted from the front."""
+    return sorted(normalize_axis(axis, rank) for axis in one_or_more(axis))
 
 
 def _infer_constant(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:

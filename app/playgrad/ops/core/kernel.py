@@ -1,7 +1,7 @@
-"""What a lowering is asked for and what it returns: kernels as text, with what they bind.
+"""The interface of lowerings: requests for kernels, and kernels as WGSL text with bindings.
 
-A lowering is a pure function ``KernelRequest -> Lowering``. It knows shapes, attributes and the
-limits of the target; it knows nothing of buffers, devices or sessions.
+A lowering is a pure function ``KernelRequest -> Lowering``. It sees shapes, attributes and the
+limits of the target, but no buffers, devices or sessions.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from playgrad.ops.expression.expr import Expr, infer_dtype
 
 @dataclass(frozen=True)
 class Binding:
-    """A buffer that a kernel sees as ``name``: input, output or scratch number ``index``.
+    """A buffer that a kernel knows as ``name``.
 
-    ``is_elementwise`` says of an input that an invocation reads of it only the element that it is
-    about to write, so that the output may lie in its place.
+    Attributes:
+        kind, index: input, output or scratch buffer number ``index`` of the node.
+        element: the WGSL type of its elements.
+        is_elementwise: each invocation reads only the element of this input that it is about to
+            write, so that the output may overwrite the input.
     """
 
     name: str
@@ -35,11 +38,15 @@ class Binding:
 
 @dataclass(frozen=True)
 class KernelCall:
-    """One dispatch: WGSL without its binding declarations, entry point ``main``.
+    """One dispatch.
 
-    ``family`` and ``params`` say what the code does, so that another backend can do it by other
-    means. ``workgroups`` are the three dispatch counts, ``steps`` how often about an invocation
-    goes through its innermost loop, and ``results`` how many results it keeps at a time.
+    Attributes:
+        family, params: a description of what the code computes, from which another backend could
+            do the same without WGSL.
+        code: WGSL without the declarations of the bindings; the entry point is ``main``.
+        workgroups: the number of workgroups in x, y and z.
+        iterations: about how often an invocation runs its innermost loop.
+        results: the number of results that an invocation keeps in registers.
     """
 
     family: str
@@ -47,15 +54,15 @@ class KernelCall:
     code: str
     bindings: tuple[Binding, ...]
     workgroups: tuple[int, int, int]
-    steps: int = 64
+    iterations: int = 64
     results: int = 1
 
 
 @dataclass(frozen=True)
 class Lowering:
-    """The dispatches of one node, in order, and the bytes of each scratch buffer they share.
+    """The dispatches of one node, in order, and the size in bytes of each scratch buffer.
 
-    A scratch buffer is written by the first call that binds it, and only read by later ones.
+    A scratch buffer is written by the first call that binds it and only read by later ones.
     """
 
     calls: tuple[KernelCall, ...]
@@ -64,10 +71,10 @@ class Lowering:
 
 @dataclass(frozen=True)
 class Epilogue:
-    """Expressions applied to each element that a kernel makes, one for each output.
+    """Expressions applied to each element as a kernel stores it, one for each output.
 
-    Leaf 0 is the kernel's own result (of dtype ``dtype``); leaf i is request input
-    ``first + i - 1``, broadcast to the output.
+    Leaf 0 is the element, of dtype ``dtype``. Leaf i is input ``first + i - 1`` of the request,
+    broadcast to the output.
     """
 
     exprs: tuple[Expr, ...]
@@ -79,7 +86,7 @@ class Epilogue:
 class KernelRequest:
     """A node with static shapes, to be lowered for ``target``.
 
-    ``aliases`` maps an input to the output that shares its storage (variables updated in place).
+    ``aliases`` maps an input to the output in the same buffer, for variables updated in place.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -90,20 +97,20 @@ class KernelRequest:
     aliases: Mapping[int, int] = field(default_factory=dict)
 
     def store(self, name: str, number: str = "f32") -> str:
-        """WGSL of ``fn store(index: u32, value: NUMBER)``: the epilogue, then a write to ``name``.
+        """Return WGSL of ``fn store(index: u32, value: NUMBER)``, which applies the epilogue.
 
         A kernel must call it once for each element: the epilogue may update a variable in place.
 
         Args:
-            name: the binding of the first output; ``epilogue_bindings`` has those of others.
-            number: the type of what the kernel makes, as a buffer holds it; an epilogue gets it as
-                a value of its dtype.
+            name: the binding of the first output; ``epilogue_bindings`` declares the others.
+            number: the type of the kernel's results in a buffer. Where there is an epilogue the
+                parameter has the WGSL type of the epilogue's dtype.
         """
         if self.epilogue is None:
             return f"fn store(index: u32, value: {number}) {{ {name}[index] = value; }}"
         number = dtype(self.epilogue.dtype).wgsl or number
         shape = self.outputs[0].static_shape
-        buffers = [name, *(_further(j) for j in range(1, len(self.outputs)))]
+        buffers = [name, *(_output_name(j) for j in range(1, len(self.outputs)))]
         texts, names = ["value"], [self.epilogue.dtype]
         for i, extra in enumerate(self.inputs[self.epilogue.first :]):
             output = self.aliases.get(self.epilogue.first + i)
@@ -115,7 +122,7 @@ class KernelRequest:
         results = [infer_dtype(expr, names) for expr in self.epilogue.exprs]
         if len(values) == 1:
             body = f"{name}[index] = {wgsl.stored(values[0], results[0])};"
-        else:  # all is read before anything is written
+        else:  # read everything before anything is overwritten
             body = " ".join(
                 [f"let y{j} = {value};" for j, value in enumerate(values)]
                 + [
@@ -126,7 +133,7 @@ class KernelRequest:
         return f"{wgsl.helpers(body)}\nfn store(index: u32, value: {number}) {{ {body} }}"
 
     def epilogue_bindings(self) -> tuple[Binding, ...]:
-        """The further inputs that ``store`` reads, and the further outputs that it writes."""
+        """Return the bindings of the inputs and outputs that only ``store`` uses."""
         if self.epilogue is None:
             return ()
         first = self.epilogue.first
@@ -136,24 +143,24 @@ class KernelRequest:
             if first + i not in self.aliases
         ]
         outputs = [
-            output_binding(_further(j), j, spec) for j, spec in enumerate(self.outputs) if j > 0
+            output_binding(_output_name(j), j, spec) for j, spec in enumerate(self.outputs) if j > 0
         ]
         return (*inputs, *outputs)
 
 
-def _further(output: int) -> str:
+def _output_name(output: int) -> str:
     return f"further{output}"
 
 
 def element_type(spec: TensorSpec) -> str:
-    """The WGSL element type of a buffer that holds ``spec``.
+    """Return the WGSL element type of a buffer that holds ``spec``.
 
     Raises:
-        KernelError: no GPU has the type.
+        KernelError: GPUs do not have the type.
     """
     storage = dtype(spec.dtype).storage
     if storage is None:
-        raise KernelError(f"no GPU holds {spec.dtype} values.", hint="Use float32, or the cpu.")
+        raise KernelError(f"GPUs have no {spec.dtype} values.", hint="Use float32, or the cpu.")
     return storage
 
 
@@ -166,9 +173,10 @@ def output_binding(name: str, index: int, spec: TensorSpec) -> Binding:
 
 
 def grid(items: int, workgroup: int, limits: Limits) -> tuple[int, int, int]:
-    """Workgroup counts for ``items`` invocations, folded into two dimensions where one is too few.
+    """Return the workgroup counts for ``items`` invocations.
 
-    The matching index is ``flat_index``'s.
+    More workgroups than one dimension allows continue in the second. ``flat_index`` computes the
+    number of an invocation in this grid.
     """
     groups = max(1, -(-items // workgroup))
     widest = limits.max_compute_workgroups_per_dimension
@@ -178,7 +186,7 @@ def grid(items: int, workgroup: int, limits: Limits) -> tuple[int, int, int]:
 
 
 def flat_index(items: int, workgroup: int, limits: Limits) -> str:
-    """WGSL that computes the invocation number of ``grid`` from ``id: vec3<u32>`` (global id)."""
+    """Return WGSL for the number of an invocation in ``grid``, given its global id as ``id``."""
     groups = -(-items // workgroup)
     if groups <= limits.max_compute_workgroups_per_dimension:
         return "id.x"

@@ -1,7 +1,7 @@
-"""Reads WGSL files and fills in their constants: ``${NAME}`` and ``#include "file.wgsl"``.
+"""WGSL files as strict templates: ``${NAME}`` is replaced, ``#include "file.wgsl"`` is inserted.
 
-There is no template language. A name without a value, or a value without a name, is an error, so
-that a kernel and its lowering cannot drift apart.
+There is nothing else to the template language. A name without a value or a value without a name is
+an error, so that a kernel and its lowering stay in agreement.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ def _read(name: str) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise KernelError(f"there is no kernel file {name!r} in {paths.kernels()}.") from None
+        raise KernelError(f"kernel file {name!r} is not in {paths.kernels()}.") from None
     return _INCLUDE.sub(lambda match: _read(match.group(1)), text)
 
 
 def substitute(text: str, values: dict[str, object], where: str) -> str:
-    """``text`` with each ``${NAME}`` replaced by ``values[NAME]``.
+    """Return ``text`` with each ``${NAME}`` replaced by ``values[NAME]``.
 
     Raises:
-        KernelError: a name has no value, or a value no name.
+        KernelError: a name has no value, or a value has no name. The message calls the text
+            ``where``.
     """
-    wanted = set(_NAME.findall(text))
-    missing, unused = wanted - values.keys(), values.keys() - wanted
+    names = set(_NAME.findall(text))
+    missing, unused = names - values.keys(), values.keys() - names
     if missing or unused:
         raise KernelError(
             f"kernel {where}: missing {sorted(missing) or 'nothing'}, "
@@ -43,10 +44,10 @@ def substitute(text: str, values: dict[str, object], where: str) -> str:
 
 
 def render(name: str, **values: object) -> str:
-    """The WGSL file ``name`` with its constants filled in.
+    """Return the WGSL file ``name`` with its constants filled in.
 
     Raises:
-        KernelError: the file is missing, or names and values do not match exactly.
+        KernelError: the file is missing, or its names and ``values`` do not match exactly.
     """
     return substitute(_read(name), values, name)
 

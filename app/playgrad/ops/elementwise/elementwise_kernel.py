@@ -64,6 +64,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
         "input_shapes": [list(spec.static_shape) for spec in request.inputs],
     }
     call = KernelCall(
-        "elementwise", params, code, tuple(bindings), grid(items, WORKGROUP, limits), steps=1
+        "elementwise", params, code, tuple(bindings), grid(items, WORKGROUP, limits), iterations=1
     )
     return Lowering((call,))

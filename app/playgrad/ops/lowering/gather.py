@@ -86,7 +86,7 @@ def lower_gather_gradient(request: KernelRequest) -> Lowering:
             output_binding("result", 0, request.outputs[0]),
         ),
         {"rows": count, "width": width, "indices": request.inputs[1].size},
-        steps=request.inputs[1].size,
+        iterations=request.inputs[1].size,
         WIDTH=width,
         INDICES=request.inputs[1].size,
         store=request.store("result"),

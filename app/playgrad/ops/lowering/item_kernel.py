@@ -20,13 +20,13 @@ def item_kernel(
     items: int,
     bindings: Sequence[Binding],
     params: Mapping[str, Any],
-    steps: int = 1,
+    iterations: int = 1,
     **constants: object,
 ) -> KernelCall:
     """A dispatch of `kernel` (a .wgsl file using WORKGROUP, INDEX, ITEMS) over `items` items.
 
     Args:
-        steps: rounds of its innermost loop that an invocation makes.
+        iterations: rounds of its innermost loop that an invocation makes.
     """
     limits = request.target.limits
     workgroup = min(WORKGROUP, limits.max_compute_invocations_per_workgroup)
@@ -43,7 +43,7 @@ def item_kernel(
         code=code,
         bindings=tuple(bindings),
         workgroups=grid(items, workgroup, limits),
-        steps=steps,
+        iterations=iterations,
     )
 
 

@@ -97,7 +97,7 @@ def _lower(
         request.outputs[0].size,
         bindings,
         {"image": list(image), **windows},
-        steps=pool_height * pool_width,
+        iterations=pool_height * pool_width,
         HEIGHT=height,
         WIDTH=width,
         CHANNELS=channels,

@@ -70,7 +70,7 @@ def lower_product(
         ),
         bindings=(partial, *request.epilogue_bindings(), result),
         workgroups=grid(items, 64, request.target.limits),
-        steps=splits,
+        iterations=splits,
     )
     return Lowering((first, second), scratch=(4 * items * splits,))
 
@@ -95,5 +95,5 @@ def _product_call(
     )
     workgroups = (across, down, product.batch * tiling.splits)
     # An invocation keeps a tile of results, the depth is what it walks through.
-    steps = -(-product.taps * product.depth // tiling.splits) * tiling.results
-    return KernelCall(family, dict(params), code, bindings, workgroups, steps, tiling.results)
+    iterations = -(-product.taps * product.depth // tiling.splits) * tiling.results
+    return KernelCall(family, dict(params), code, bindings, workgroups, iterations, tiling.results)

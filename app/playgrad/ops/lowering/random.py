@@ -1,4 +1,4 @@
-"""Lowering of the random family; `playgrad.ops.random.counter_random` is the same in NumPy.
+"""Lowering of the random family; `playgrad.ops.core.counter_random` is the same in NumPy.
 
 attrs `seed`: [a, b], the two words of the Threefry key. The uint32 scalar `step` is an input.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from playgrad.ops.core.counter_random import half_bits
 from playgrad.ops.core.kernel import Binding, KernelRequest, Lowering, input_binding, output_binding
 from playgrad.ops.lowering.item_kernel import item_kernel
-from playgrad.ops.random.counter_random import half_bits
 
 _ROUNDS = 20
 """Of the generator, for one call."""
@@ -54,7 +54,7 @@ def lower_batch_indices(request: KernelRequest) -> Lowering:
         batch,
         (_step(request, 0), output_binding("result", 0, request.outputs[0])),
         {key: request.attrs[key] for key in ("count", "batch", "seed", "shuffle")},
-        steps=3 * _ROUNDS,
+        iterations=3 * _ROUNDS,
         COUNT=count,
         BATCH=batch,
         SHUFFLE=bool(request.attrs["shuffle"]),
@@ -92,7 +92,7 @@ def _pairs(
         (first + elements + 1) // 2 - first // 2,
         (*inputs, *request.epilogue_bindings(), output_binding("result", 0, request.outputs[0])),
         {"elements": elements, "first": first, "seed": list(request.attrs["seed"])},
-        steps=_ROUNDS,
+        iterations=_ROUNDS,
         ELEMENTS=elements,
         store=request.store("result"),
         **_seed(request),

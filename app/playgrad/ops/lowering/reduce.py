@@ -28,7 +28,7 @@ from playgrad.ops.lowering.item_kernel import (
     strides_of,
 )
 
-LANES = 128
+INVOCATIONS = 128
 """Invocations of a tree, where limits allow; a power of two."""
 WANTED_GROUPS = 64
 """Enough trees to keep a GPU busy."""
@@ -96,7 +96,7 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
     outputs, reduced = prod(shape[i] for i in kept), prod(shape[i] for i in axes)
     contiguous = bool(axes) and axes[-1] == len(shape) - 1
     variant = request.target.tuning.reduction
-    tree = contiguous and reduced >= LANES // 2 and variant == "trees"
+    tree = contiguous and reduced >= INVOCATIONS // 2 and variant == "trees"
     first = _Stage(
         kind=kind,
         number=number_type(request.inputs[0], f"reduce_{kind}"),
@@ -135,7 +135,7 @@ def _chunk(outputs: int, reduced: int, tree: bool, invocations: int) -> int:
     """Elements that one part reduces: all, unless there are too few outputs to share the work."""
     workers = max(outputs, 1)
     if tree:
-        splits = min(-(-WANTED_GROUPS // workers), reduced // (8 * LANES))
+        splits = min(-(-WANTED_GROUPS // workers), reduced // (8 * INVOCATIONS))
     else:
         splits = min(-(-invocations // workers), reduced // LEAST_CHUNK)
     return max(1, -(-reduced // max(splits, 1)))
@@ -171,12 +171,13 @@ def _call(
         "reduced_offset": stage.reduced_offset,
     }
     if not stage.tree:
-        steps = stage.chunk
-        return item_kernel(request, "reduce.wgsl", items, bindings, params, steps, **constants)
+        iterations = stage.chunk
+        return item_kernel(request, "reduce.wgsl", items, bindings, params, iterations, **constants)
     groups = grid(items, 1, request.target.limits)
-    code = render("reduce_shared.wgsl", LANES=LANES, ITEMS=items, GRID_X=groups[0], **constants)
-    steps = -(-stage.chunk // LANES)
-    return KernelCall("reduce_shared", params, code, bindings, groups, steps)
+    constants |= {"INVOCATIONS": INVOCATIONS, "ITEMS": items, "GRID_X": groups[0]}
+    code = render("reduce_shared.wgsl", **constants)
+    iterations = -(-stage.chunk // INVOCATIONS)
+    return KernelCall("reduce_shared", params, code, bindings, groups, iterations)
 
 
 def _combine(stage: _Stage) -> str:
@@ -206,7 +207,7 @@ def lower_argmax(request: KernelRequest) -> Lowering:
             output_binding("result", 0, request.outputs[0]),
         ),
         {"length": shape[axis], "inner": inner},
-        steps=shape[axis],
+        iterations=shape[axis],
         NUMBER=number,
         LENGTH=shape[axis],
         INNER=inner,

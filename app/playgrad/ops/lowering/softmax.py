@@ -15,7 +15,7 @@ from playgrad.ops.core.kernel import (
 from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.item_kernel import item_kernel
 
-LANES = 128
+INVOCATIONS = 128
 """Invocations that share a row on a GPU; a power of two."""
 _PASSES = 3
 """Over a row: for its maximum, the sum, and the results."""
@@ -42,21 +42,22 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
         output_binding("result", 0, request.outputs[0]),
     )
     params = {"classes": classes, "inner": inner, "rows": rows, "logarithm": logarithm}
-    steps = _PASSES * classes
+    iterations = _PASSES * classes
     constants: dict[str, object] = {
         "CLASSES": classes,
         "INNER": inner,
         "LOGARITHM": logarithm,
         "store": request.store("result"),
     }
-    if request.target.tuning.reduction != "trees" or classes < LANES:
+    if request.target.tuning.reduction != "trees" or classes < INVOCATIONS:
         return Lowering(
-            (item_kernel(request, "softmax.wgsl", rows, bindings, params, steps, **constants),)
+            (item_kernel(request, "softmax.wgsl", rows, bindings, params, iterations, **constants),)
         )
     groups = grid(rows, 1, request.target.limits)
-    code = render("softmax_shared.wgsl", LANES=LANES, ITEMS=rows, GRID_X=groups[0], **constants)
-    steps = -(-steps // LANES)
-    return Lowering((KernelCall("softmax_shared", params, code, bindings, groups, steps),))
+    constants |= {"INVOCATIONS": INVOCATIONS, "ITEMS": rows, "GRID_X": groups[0]}
+    code = render("softmax_shared.wgsl", **constants)
+    iterations = -(-iterations // INVOCATIONS)
+    return Lowering((KernelCall("softmax_shared", params, code, bindings, groups, iterations),))
 
 
 def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:
@@ -78,7 +79,7 @@ def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:
             output_binding("gradient", 1, request.outputs[1]),
         ),
         {"classes": classes},
-        steps=_PASSES * classes,
+        iterations=_PASSES * classes,
         CLASSES=classes,
     )
     return Lowering((call,))

@@ -25,16 +25,16 @@ class RegisterVariant:
 
     rows: int
     columns: int
-    lanes: int
+    invocations: int
     groups: int
 
 
 REGISTERS = {
     # A processor's: the width of its vectors, and about as much as its store of decoded
     # instructions holds (SwiftShader makes about 20 of a product and 100 of a load).
-    "registers_12x8": RegisterVariant(12, 8, lanes=8, groups=16),
+    "registers_12x8": RegisterVariant(12, 8, invocations=8, groups=16),
     # A GPU's: the width of its vectors, and few enough registers for several of them at a time.
-    "registers_4x4": RegisterVariant(4, 4, lanes=64, groups=64),
+    "registers_4x4": RegisterVariant(4, 4, invocations=64, groups=64),
 }
 QUADS = "quads_8x8"
 QUAD_SIDE = 8
@@ -123,14 +123,14 @@ def _register_tiling(product: Product, variant: RegisterVariant) -> Tiling:
     columns = tile_size(product.columns, variant.columns)
     across = -(-product.columns // columns)
     tiles = across * -(-product.rows // rows)
-    groups = -(-tiles // variant.lanes)
+    groups = -(-tiles // variant.invocations)
     splits, parts = _parts(product, groups, variant.groups)
     constants = {
         "TILE_ROWS": rows,
         "TILE_COLUMNS": columns,
         "TILES_ACROSS": across,
         "TILES": tiles,
-        "LANES": variant.lanes,
+        "INVOCATIONS": variant.invocations,
         **parts,
         **tile_code(rows, columns, product.padded and product.place_step > 0),
     }

@@ -12,10 +12,10 @@ from playgrad.graph.graph import get_default_graph
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
+from playgrad.ops.core import counter_random
 from playgrad.ops.core.build import one_or_more, whole
 from playgrad.ops.elementwise.definitions import absolute, maximum, minimum, where
 from playgrad.ops.lowering.random import lower_random_normal, lower_random_uniform
-from playgrad.ops.random import counter_random
 from playgrad.ops.random.random_inputs import expect_step, seed_of, step_of, step_sample
 
 REDRAWS = 3

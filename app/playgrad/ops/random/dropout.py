@@ -11,10 +11,10 @@ from playgrad.errors import DTypeError, ShapeError
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.core import counter_random
 from playgrad.ops.core.build import add_node, as_tensor, expect_floating, whole
 from playgrad.ops.core.samples import floats
 from playgrad.ops.lowering.random import lower_dropout
-from playgrad.ops.random import counter_random
 from playgrad.ops.random.random_inputs import expect_step, seed_of, step_of, step_sample
 
 

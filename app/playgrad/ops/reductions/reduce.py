@@ -11,10 +11,17 @@ from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.arrays.broadcast import broadcast_like, is_static
+from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.fill import size
 from playgrad.ops.arrays.shape import expand_dims, identity
-from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, normalize_axis, sorted_axes
+from playgrad.ops.core.build import (
+    add_node,
+    as_tensor,
+    expect_dtype,
+    is_static,
+    normalize_axis,
+    sorted_axes,
+)
 from playgrad.ops.core.samples import distinct, floats, integers
 from playgrad.ops.elementwise.definitions import cast, equal
 from playgrad.ops.lowering.reduce import (

@@ -1,8 +1,8 @@
-"""Counter-based random numbers in NumPy: the definition that the GPU kernels follow to the bit.
+"""Counter-based random numbers in NumPy, the specification that GPU kernels match bit for bit.
 
 Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
-3", 2011), key = the seed's two words, counter = (step, pair of elements). Nothing is carried over
-from one call to the next, so a mask can be made again and any element alone.
+3", 2011). The key is the seed's two words, the counter is (step, pair of elements). There is no
+state, so any element can be computed by itself, and a dropout mask a second time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = 0xFFFFFFFF
 
 
 def threefry2x32(seed: Seed, first: Any, second: Any) -> tuple[Words, Words]:
-    """The two random words for counter (first, second), uint32 arrays that broadcast together."""
+    """Return two random words for each counter (first, second); these broadcast together."""
     x, y = np.broadcast_arrays(_words(first), _words(second))
     key = [seed[0] & _WORD, seed[1] & _WORD]
     key.append(key[0] ^ key[1] ^ _PARITY)
@@ -37,12 +37,12 @@ def threefry2x32(seed: Seed, first: Any, second: Any) -> tuple[Words, Words]:
 
 
 def uniform(seed: Seed, step: int, shape: tuple[int, ...], first: int = 0) -> Floats:
-    """Uniform float32 in [0, 1), multiples of 2**-24; ``first`` elements are passed over."""
+    """Return uniform float32 in [0, 1), multiples of 2**-24, from element number ``first`` on."""
     return _fractions(_element_words(seed, step, _size(shape), first)).reshape(shape)
 
 
 def normal(seed: Seed, step: int, shape: tuple[int, ...]) -> Floats:
-    """Float32 of mean 0 and standard deviation 1, by the Box-Muller transform of word pairs."""
+    """Return float32 of mean 0 and standard deviation 1, by the Box-Muller transform."""
     size = _size(shape)
     words = _element_words(seed, step, size + size % 2).reshape(-1, 2)
     first = ((words[:, 0] >> np.uint32(8)) + np.uint32(1)).astype(np.float32) * np.float32(2**-24)
@@ -55,23 +55,24 @@ def normal(seed: Seed, step: int, shape: tuple[int, ...]) -> Floats:
 def dropout_mask(
     seed: Seed, step: int, shape: tuple[int, ...], rate: float, first_row: int = 0
 ) -> Floats:
-    """0 where an element is dropped, 1 / (1 - rate) where it is kept.
+    """Return 0 where an element is dropped and 1 / (1 - rate) elsewhere, float32.
 
-    Row i (along axis 0) is row ``i + first_row`` of the mask that begins with row 0.
+    Row 0 of the result is row ``first_row`` of the mask for the whole batch.
     """
-    kept = uniform(seed, step, shape, first_row * _size(shape[1:])) >= np.float32(rate)
-    return np.where(kept, np.float32(1.0 / (1.0 - rate)), np.float32(0)).astype(np.float32)
+    passes = uniform(seed, step, shape, first_row * _size(shape[1:])) >= np.float32(rate)
+    return np.where(passes, np.float32(1.0 / (1.0 - rate)), np.float32(0)).astype(np.float32)
 
 
 def half_bits(count: int) -> int:
-    """Half the bits of the smallest domain, of an even number of bits, that holds `count`."""
+    """Return half the bits of the smallest domain of an even number of bits for ``count``."""
     return max(1, ((count - 1).bit_length() + 1) // 2)
 
 
 def permute(seed: Seed, epoch: Any, items: Any, count: int) -> Words:
-    """Where `items` (in [0, count)) come in the order of `epoch`: a bijection for each epoch.
+    """Return the positions of ``items`` in the order of ``epoch``, a permutation of [0, count).
 
-    A balanced Feistel network of six rounds; what falls outside [0, count) goes through it again.
+    The permutation is a balanced Feistel network of six rounds. A result outside [0, count) goes
+    through the network again.
     """
     bits = np.uint32(half_bits(count))
     x, epochs = np.broadcast_arrays(_words(items), _words(epoch))
@@ -87,7 +88,10 @@ def permute(seed: Seed, epoch: Any, items: Any, count: int) -> Words:
 def batch_indices(
     seed: Seed, step: int, count: int, batch: int, shuffle: bool
 ) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """The examples of batch number `step` out of `count`: each once an epoch, int32 [batch]."""
+    """Return the numbers of the samples in batch ``step``: int32 (batch,) in [0, count).
+
+    Each sample occurs once in an epoch.
+    """
     first = np.uint32(step * batch & 0xFFFFFFFF)
     positions = first + np.arange(batch, dtype=np.uint32)
     if not shuffle:
@@ -106,14 +110,14 @@ def _feistel(x: Words, keys: list[tuple[Words, Words]], bits: np.uint32) -> Word
 
 
 def _scramble(x: Words) -> Words:
-    """The finaliser of MurmurHash3: every input bit reaches every output bit."""
+    """Apply the finaliser of MurmurHash3: every input bit affects every output bit."""
     x = (x ^ (x >> np.uint32(16))) * np.uint32(0x85EBCA6B)
     x = (x ^ (x >> np.uint32(13))) * np.uint32(0xC2B2AE35)
     return x ^ (x >> np.uint32(16))
 
 
 def _element_words(seed: Seed, step: int, size: int, first: int = 0) -> Words:
-    """Word i & 1 of the pair i >> 1, for each of ``size`` elements i from ``first`` on."""
+    """Return word i & 1 of pair i >> 1 for ``size`` elements i from ``first`` on."""
     pairs = np.arange(first // 2, (first + size + 1) // 2, dtype=np.uint32)
     words = np.stack(threefry2x32(seed, step, pairs), axis=1).reshape(-1)
     return words[first % 2 :][:size]
@@ -124,7 +128,7 @@ def _fractions(words: Words) -> Floats:
 
 
 def _words(value: Any) -> Words:
-    """`value` as an array of at least one dimension, whose arithmetic wraps without a warning."""
+    """Return ``value`` with at least one dimension, so that NumPy does not warn when it wraps."""
     return np.atleast_1d(np.asarray(value, dtype=np.uint32))
 
 

@@ -1,6 +1,6 @@
-"""Places ``kernels/`` and ``static/`` inside the package when a wheel is built.
+"""Copies ``kernels/``, ``static/`` and the built documentation into the package of a wheel.
 
-In a checkout, and so in an editable install, they stay beside it; ``playgrad.paths`` finds either.
+In a checkout and in an editable install they stay where they are: see ``playgrad.paths``.
 """
 
 from pathlib import Path
@@ -8,24 +8,43 @@ from shutil import copytree, ignore_patterns
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
-_ASSETS = ("kernels", "static")
+_ROOT = Path(__file__).parent
+# Folder in the package: folder in the checkout.
+_ASSETS = {"kernels": "kernels", "static": "static", "docs": "var/docs"}
+
+
+def _check_vendored() -> None:
+    """Raise SystemExit unless the page's JavaScript libraries have been bundled."""
+    if not (_ROOT / "static" / "vendor" / "versions.js").is_file():
+        raise SystemExit("static/vendor is missing: run `make setup`, which builds it")
 
 
 class BuildWithAssets(build_py):
-    """``build_py`` that also copies the asset folders, which lie outside the source root."""
+    """``build_py`` that also copies the asset folders, which are outside the source root."""
 
     def run(self) -> None:
         super().run()
         if self.editable_mode:
             return
-        for name in _ASSETS:
-            copytree(
-                Path(__file__).parent / name,
-                Path(self.build_lib, "playgrad", name),
-                ignore=ignore_patterns("__pycache__"),
-                dirs_exist_ok=True,
-            )
+        _check_vendored()
+        for name, folder in _ASSETS.items():
+            if (_ROOT / folder).is_dir():
+                copytree(
+                    _ROOT / folder,
+                    Path(self.build_lib, "playgrad", name),
+                    ignore=ignore_patterns("__pycache__"),
+                    dirs_exist_ok=True,
+                )
 
 
-setup(cmdclass={"build_py": BuildWithAssets})
+class SdistWithAssets(sdist):
+    """``sdist`` with everything that a wheel needs, so that building one needs no Node."""
+
+    def run(self) -> None:
+        _check_vendored()
+        super().run()
+
+
+setup(cmdclass={"build_py": BuildWithAssets, "sdist": SdistWithAssets})

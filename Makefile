@@ -1,15 +1,18 @@
-# make setup   everything a checkout needs: .venv, npm packages, browser modules, Pyodide, MNIST
-# make run     serves the page at http://HOST:PORT/ (127.0.0.1:8000 unless set)
-# make test    linters, types, then the tests      make nightly   the slow sweeps as well
-# make lint    linters and types only              make clean     removes all that set-up made
-# make bench   speed beside other libraries, see docs/benchmarks.md
+# make setup   install what a checkout needs: .venv, npm packages, browser modules, Pyodide, MNIST
+# make run     serve the page at http://HOST:PORT/ (default: 127.0.0.1:8000)
+# make test    run linters, type checkers and tests
+# make nightly run the slow tests as well
+# make lint    run linters and type checkers only
+# make wheel   build dist/playgrad-VERSION.tar.gz and the wheel
+# make bench   compare the speed with other libraries, see docs/benchmarks.md
+# make clean   remove everything that set-up and tests created
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
 SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
 PYTEST = .venv/bin/python -m pytest
 
-.PHONY: setup setup-test run test nightly bench lint checks ruff mypy imports tsc clean
+.PHONY: setup setup-test run test nightly bench wheel lint checks ruff format mypy imports tsc eslint clean
 
 setup:
 	@$(SETUP) run
@@ -31,14 +34,20 @@ nightly: setup-test
 bench: setup-test
 	@.venv/bin/python -m bench $(ARGS)
 
+wheel: setup-test
+	.venv/bin/python -m build --no-isolation
+
 lint: setup-test
 	@$(MAKE) --no-print-directory -k checks
 
-# Each check by itself, without set-up; `-k` goes on to the next where one fails.
-checks: ruff mypy imports tsc
+# Each check without set-up. `make -k checks` continues after a failure.
+checks: ruff format mypy imports tsc eslint
 
 ruff:
 	.venv/bin/ruff check .
+
+format:
+	.venv/bin/ruff format --check .
 
 mypy:
 	.venv/bin/mypy
@@ -48,6 +57,9 @@ imports:
 
 tsc:
 	node_modules/.bin/tsc -p tsconfig.json
+
+eslint:
+	node_modules/.bin/eslint .
 
 clean:
 	rm -rf .venv node_modules var static/vendor build dist app/*.egg-info

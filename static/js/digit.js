@@ -31,7 +31,7 @@ export function toMnist(rgba, width, height) {
       });
     }
   }
-  return centred(small, columns, rows);
+  return centred(small, columns);
 }
 
 /** @param {Uint8ClampedArray} rgba @param {number} width @param {number} height */
@@ -67,8 +67,8 @@ function meanInk(rgba, width, { left, right, top, bottom }) {
   return ink / (255 * (right - left) * (bottom - top));
 }
 
-/** @param {Float32Array} small @param {number} columns @param {number} rows */
-function centred(small, columns, rows) {
+/** @param {Float32Array} small @param {number} columns */
+function centred(small, columns) {
   let [mass, sumX, sumY] = [0, 0, 0];
   small.forEach((ink, index) => {
     mass += ink;

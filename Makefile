@@ -4,6 +4,7 @@
 # make nightly run the slow tests as well
 # make lint    run linters and type checkers only
 # make wheel   build dist/playgrad-VERSION.tar.gz and the wheel
+# make docs    build guides and API reference in var/docs, warnings as errors
 # make bench   compare the speed with other libraries, see docs/benchmarks.md
 # make clean   remove everything that set-up and tests created
 
@@ -12,7 +13,7 @@ PORT ?= 8000
 SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
 PYTEST = .venv/bin/python -m pytest
 
-.PHONY: setup setup-test run test nightly bench wheel lint checks ruff format mypy imports tsc eslint clean
+.PHONY: setup setup-test run test nightly bench docs wheel lint checks ruff format mypy imports tsc eslint clean
 
 setup:
 	@$(SETUP) run
@@ -36,6 +37,9 @@ bench: setup-test
 
 wheel: setup-test
 	.venv/bin/python -m build --no-isolation
+
+docs: setup
+	@.venv/bin/python -m tools.docs --strict
 
 lint: setup-test
 	@$(MAKE) --no-print-directory -k checks

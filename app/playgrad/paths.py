@@ -24,6 +24,12 @@ def static() -> Path:
     return _beside("static")
 
 
+def docs() -> Path:
+    """The folder of the built documentation: inside a wheel, else where set-up built it."""
+    inside = _PACKAGE / "docs"
+    return inside if inside.is_dir() else var() / "docs"
+
+
 def var() -> Path:
     """The folder that set-up filled: Pyodide, data sets. ``PLAYGRAD_VAR`` overrides it."""
     chosen = os.environ.get("PLAYGRAD_VAR")

@@ -9,7 +9,7 @@ import fcntl
 import subprocess
 import sys
 
-from tools.setup import mnist, node, pyodide, python, system
+from tools.setup import docs, mnist, node, pyodide, python, system
 from tools.setup.steps import VAR, SetupError, Step, run_step
 
 
@@ -22,6 +22,8 @@ def steps(scope: str) -> list[Step]:
         pyodide.step(),
         mnist.step(),
         system.vulkan_step(),
+        python.step("docs"),
+        docs.build_step(),
     ]
     if scope == "run":
         return common

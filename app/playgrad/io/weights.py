@@ -13,6 +13,7 @@ from playgrad.io import npz, safetensors
 
 Array = np.ndarray[Any, Any]
 FORMATS = ("safetensors", "npz")
+"""Formats of weights files; each is also the ending of the file's name."""
 _METADATA = {"format": "np", "producer": "playgrad"}
 
 

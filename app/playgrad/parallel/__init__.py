@@ -7,6 +7,7 @@ from playgrad.parallel.schedules import bubble_formula
 from playgrad.parallel.strategies import DataParallel, Pipeline
 
 Strategy = DataParallel | Pipeline | AsynchronousDataParallel | LocalSGD | Overlap
+"""Any of the strategies, as ``model.compile(strategy=...)`` accepts them."""
 
 __all__ = [
     "AsynchronousDataParallel",

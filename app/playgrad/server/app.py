@@ -38,6 +38,7 @@ def create_app(images: ImageCache | None = None) -> Flask:
     app.after_request(add_security_headers)
     app.register_error_handler(HTTPException, _plain_error)
     _add_page_routes(app)
+    _add_docs_routes(app)
     _add_asset_routes(app, images or ImageCache(BundleCache()))
     return app
 
@@ -69,6 +70,15 @@ def _add_page_routes(app: Flask) -> None:
         response = Response('{"status": "ok"}', mimetype="application/json")
         response.headers["Cache-Control"] = "no-store"
         return response
+
+
+def _add_docs_routes(app: Flask) -> None:
+    @app.get("/docs/")
+    @app.get("/docs/<path:name>")
+    def docs_file(name: str = "index.html") -> Response:
+        if not (paths.docs() / "index.html").is_file():
+            raise NotFound("the documentation has not been built here: run `make docs`")
+        return send(paths.docs(), name, REVALIDATE)
 
 
 def _add_asset_routes(app: Flask, images: ImageCache) -> None:

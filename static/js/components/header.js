@@ -29,6 +29,7 @@ export function Header() {
       </label>
       <p class="example-description" title=${store.example.value?.description}>${store.example.value?.description}</p>
       <${BackendBadge} />
+      <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">Docs</a>
       <button
         type="button"
         class="button quiet icon-only"

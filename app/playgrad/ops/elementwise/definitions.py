@@ -64,13 +64,28 @@ _FAR = Sample((np.array([-95.0, 0.0, 95.0], np.float32),), differentiable=())
 
 # Arithmetic.
 add = elementwise(
-    "add", lambda a, b: a + b, lambda g, y, a, b: (g, g), (*_PAIRS, _INT_PAIR), _BAD_PAIRS
+    "add",
+    lambda a, b: a + b,
+    lambda g, y, a, b: (g, g),
+    (*_PAIRS, _INT_PAIR),
+    _BAD_PAIRS,
+    doc="Return ``a + b``.",
 )
 sub = elementwise(
-    "sub", lambda a, b: a - b, lambda g, y, a, b: (g, -g), (*_PAIRS, _INT_PAIR), _BAD_PAIRS
+    "sub",
+    lambda a, b: a - b,
+    lambda g, y, a, b: (g, -g),
+    (*_PAIRS, _INT_PAIR),
+    _BAD_PAIRS,
+    doc="Return ``a - b``.",
 )
 mul = elementwise(
-    "mul", lambda a, b: a * b, lambda g, y, a, b: (g * b, g * a), (*_PAIRS, _INT_PAIR), _BAD_PAIRS
+    "mul",
+    lambda a, b: a * b,
+    lambda g, y, a, b: (g * b, g * a),
+    (*_PAIRS, _INT_PAIR),
+    _BAD_PAIRS,
+    doc="Return ``a * b``.",
 )
 div = elementwise(
     "div",
@@ -78,9 +93,15 @@ div = elementwise(
     lambda g, y, a, b: (g / b, -g * y / b),
     (*_PAIRS, _INT_PAIR),
     _BAD_PAIRS,
+    doc="Return ``a / b``.",
 )
 mod = elementwise(
-    "mod", lambda a, b: e.call("mod", a, b), None, (Sample((_ints(6), _ints(6))),), _BAD_PAIRS
+    "mod",
+    lambda a, b: e.call("mod", a, b),
+    None,
+    (Sample((_ints(6), _ints(6))),),
+    _BAD_PAIRS,
+    doc="Return the remainder of ``a / b``, with the sign of ``a``. No gradient flows through it.",
 )
 pow: Constructor = elementwise(
     "pow",
@@ -91,21 +112,71 @@ pow: Constructor = elementwise(
         Sample((_floats(4, 3, low=0.2, high=3.0), _floats(1))),
     ),
     _BAD_PAIRS,
+    doc="Return ``a`` to the power ``b``; NaN for a negative ``a`` and a fractional ``b``.",
 )
-neg = elementwise("neg", lambda x: -x, lambda g, y, x: -g, _unary())
-square = elementwise("square", lambda x: x * x, lambda g, y, x: g * (x * 2.0), _unary())
-reciprocal = elementwise("reciprocal", lambda x: 1.0 / x, lambda g, y, x: -g * square(y), _KINKED)
-absolute = elementwise("abs", e.absolute, lambda g, y, x: g * sign(x), _KINKED)
-sign: Constructor = elementwise("sign", lambda x: e.call("sign", x), None, _KINKED)
-floor = elementwise("floor", lambda x: e.call("floor", x), None, _unary())
-ceil = elementwise("ceil", lambda x: e.call("ceil", x), None, _unary())
-round = elementwise("round", lambda x: e.call("round", x), None, _unary())
+neg = elementwise(
+    "neg",
+    lambda x: -x,
+    lambda g, y, x: -g,
+    _unary(),
+    doc="Return ``-x``.",
+)
+square = elementwise(
+    "square",
+    lambda x: x * x,
+    lambda g, y, x: g * (x * 2.0),
+    _unary(),
+    doc="Return ``x * x``.",
+)
+reciprocal = elementwise(
+    "reciprocal",
+    lambda x: 1.0 / x,
+    lambda g, y, x: -g * square(y),
+    _KINKED,
+    doc="Return ``1 / x``.",
+)
+absolute = elementwise(
+    "abs",
+    e.absolute,
+    lambda g, y, x: g * sign(x),
+    _KINKED,
+    doc="Return the absolute value of ``x``.",
+)
+sign: Constructor = elementwise(
+    "sign",
+    lambda x: e.call("sign", x),
+    None,
+    _KINKED,
+    doc="Return -1, 0 or 1: the sign of ``x``. No gradient flows through it.",
+)
+floor = elementwise(
+    "floor",
+    lambda x: e.call("floor", x),
+    None,
+    _unary(),
+    doc="Round down to a whole number. No gradient flows through it.",
+)
+ceil = elementwise(
+    "ceil",
+    lambda x: e.call("ceil", x),
+    None,
+    _unary(),
+    doc="Round up to a whole number. No gradient flows through it.",
+)
+round = elementwise(
+    "round",
+    lambda x: e.call("round", x),
+    None,
+    _unary(),
+    doc="Round to the nearest whole number, halves to even. No gradient flows through it.",
+)
 maximum = elementwise(
     "maximum",
     lambda a, b: e.call("maximum", a, b),
     lambda g, y, a, b: (where(greater_equal(a, b), g, 0.0), where(less(a, b), g, 0.0)),
     _PAIRS,
     _BAD_PAIRS,
+    doc="Return the larger of ``a`` and ``b``.",
 )
 minimum = elementwise(
     "minimum",
@@ -113,6 +184,7 @@ minimum = elementwise(
     lambda g, y, a, b: (where(less_equal(a, b), g, 0.0), where(greater(a, b), g, 0.0)),
     _PAIRS,
     _BAD_PAIRS,
+    doc="Return the smaller of ``a`` and ``b``.",
 )
 squared_difference = elementwise(
     "squared_difference",
@@ -120,18 +192,55 @@ squared_difference = elementwise(
     lambda g, y, a, b: (g * (a - b) * 2.0, g * (b - a) * 2.0),
     _PAIRS,
     _BAD_PAIRS,
+    doc="Return ``(a - b) ** 2``.",
 )
 
 # Exponentials and trigonometry.
-exp = elementwise("exp", e.exp, lambda g, y, x: g * y, _unary(), _INT_GIVEN)
-log: Constructor = elementwise("log", e.log, lambda g, y, x: g / x, _POSITIVE, _INT_GIVEN)
-sqrt = elementwise("sqrt", e.sqrt, lambda g, y, x: g / (y * 2.0), _POSITIVE, _INT_GIVEN)
-rsqrt = elementwise(
-    "rsqrt", lambda x: 1.0 / e.sqrt(x), lambda g, y, x: g * y / x * -0.5, _POSITIVE, _INT_GIVEN
+exp = elementwise(
+    "exp",
+    e.exp,
+    lambda g, y, x: g * y,
+    _unary(),
+    _INT_GIVEN,
+    doc="Return e to the power ``x``.",
 )
-sin = elementwise("sin", lambda x: e.call("sin", x), lambda g, y, x: g * cos(x), _unary())
+log: Constructor = elementwise(
+    "log",
+    e.log,
+    lambda g, y, x: g / x,
+    _POSITIVE,
+    _INT_GIVEN,
+    doc="Return the natural logarithm of ``x``.",
+)
+sqrt = elementwise(
+    "sqrt",
+    e.sqrt,
+    lambda g, y, x: g / (y * 2.0),
+    _POSITIVE,
+    _INT_GIVEN,
+    doc="Return the square root of ``x``.",
+)
+rsqrt = elementwise(
+    "rsqrt",
+    lambda x: 1.0 / e.sqrt(x),
+    lambda g, y, x: g * y / x * -0.5,
+    _POSITIVE,
+    _INT_GIVEN,
+    doc="Return ``1 / sqrt(x)``.",
+)
+sin = elementwise(
+    "sin",
+    lambda x: e.call("sin", x),
+    lambda g, y, x: g * cos(x),
+    _unary(),
+    doc="Return the sine of ``x``, in radians.",
+)
 cos: Constructor = elementwise(
-    "cos", lambda x: e.call("cos", x), lambda g, y, x: -g * sin(x), _unary()
+    "cos",
+    lambda x: e.call("cos", x),
+    lambda g, y, x: -g * sin(x),
+    _unary(),
+    doc="Return the cosine of ``x``, in radians.",
 )
 
 # Comparisons and logic: gradients stop here.
@@ -141,66 +250,128 @@ equal = elementwise(
     None,
     (_INT_PAIR, Sample((_BOOLS, _BOOLS.T.copy()))),
     _BAD_PAIRS,
+    doc="Return whether ``a == b``, as bool.",
 )
 not_equal = elementwise(
-    "not_equal", lambda a, b: e.call("ne", a, b), None, (_INT_PAIR,), _BAD_PAIRS
+    "not_equal",
+    lambda a, b: e.call("ne", a, b),
+    None,
+    (_INT_PAIR,),
+    _BAD_PAIRS,
+    doc="Return whether ``a != b``, as bool.",
 )
 _ORDERED = (*_PAIRS, _INT_PAIR)
-less: Constructor = elementwise("less", lambda a, b: a < b, None, _ORDERED, _BAD_PAIRS)
-less_equal: Constructor = elementwise("less_equal", lambda a, b: a <= b, None, _ORDERED, _BAD_PAIRS)
-greater: Constructor = elementwise("greater", lambda a, b: a > b, None, _ORDERED, _BAD_PAIRS)
+less: Constructor = elementwise(
+    "less",
+    lambda a, b: a < b,
+    None,
+    _ORDERED,
+    _BAD_PAIRS,
+    doc="Return whether ``a < b``, as bool.",
+)
+less_equal: Constructor = elementwise(
+    "less_equal",
+    lambda a, b: a <= b,
+    None,
+    _ORDERED,
+    _BAD_PAIRS,
+    doc="Return whether ``a <= b``, as bool.",
+)
+greater: Constructor = elementwise(
+    "greater",
+    lambda a, b: a > b,
+    None,
+    _ORDERED,
+    _BAD_PAIRS,
+    doc="Return whether ``a > b``, as bool.",
+)
 greater_equal: Constructor = elementwise(
-    "greater_equal", lambda a, b: a >= b, None, _ORDERED, _BAD_PAIRS
+    "greater_equal",
+    lambda a, b: a >= b,
+    None,
+    _ORDERED,
+    _BAD_PAIRS,
+    doc="Return whether ``a >= b``, as bool.",
 )
 logical_and = elementwise(
-    "logical_and", lambda a, b: e.call("and", a, b), None, (Sample((_BOOLS, _BOOLS.T.copy())),)
+    "logical_and",
+    lambda a, b: e.call("and", a, b),
+    None,
+    (Sample((_BOOLS, _BOOLS.T.copy())),),
+    doc="Return whether both ``a`` and ``b`` are true.",
 )
 logical_or = elementwise(
-    "logical_or", lambda a, b: e.call("or", a, b), None, (Sample((_BOOLS, _BOOLS.T.copy())),)
+    "logical_or",
+    lambda a, b: e.call("or", a, b),
+    None,
+    (Sample((_BOOLS, _BOOLS.T.copy())),),
+    doc="Return whether ``a`` or ``b`` is true.",
 )
-logical_not = elementwise("logical_not", lambda x: e.call("not", x), None, (Sample((_BOOLS,)),))
+logical_not = elementwise(
+    "logical_not",
+    lambda x: e.call("not", x),
+    None,
+    (Sample((_BOOLS,)),),
+    doc="Return whether ``x`` is false.",
+)
 is_finite = elementwise(
     "is_finite",
     e.isfinite,
     None,
     (Sample((np.array([1.0, np.nan, np.inf, -np.inf, 0.0], np.float32),)),),
+    doc="Return whether ``x`` is neither NaN nor infinite, as bool.",
 )
 is_nan = elementwise(
     "is_nan",
     lambda x: e.call("isnan", x),
     None,
     (Sample((np.array([1.0, np.nan, np.inf, -np.inf, 0.0], np.float32),)),),
+    doc="Return whether ``x`` is NaN, as bool.",
 )
 
 # Activations.
 relu = elementwise(
-    "relu", lambda x: e.where(x < 0.0, 0.0, x), lambda g, y, x: where(y > 0.0, g, 0.0), _KINKED
+    "relu",
+    lambda x: e.where(x < 0.0, 0.0, x),
+    lambda g, y, x: where(y > 0.0, g, 0.0),
+    _KINKED,
+    doc="Rectified linear unit: ``max(x, 0)``.",
 )
-tanh = elementwise("tanh", e.tanh, lambda g, y, x: g * (1.0 - square(y)), (*_unary(), _FAR))
+tanh = elementwise(
+    "tanh",
+    e.tanh,
+    lambda g, y, x: g * (1.0 - square(y)),
+    (*_unary(), _FAR),
+    doc="Hyperbolic tangent.",
+)
 # Written so that exp never overflows: its argument is never positive.
 sigmoid = elementwise(
     "sigmoid",
     lambda x: e.where(x < 0.0, e.exp(-e.absolute(x)), 1.0) / (1.0 + e.exp(-e.absolute(x))),
     lambda g, y, x: g * y * (1.0 - y),
     (*_unary(), _FAR),
+    doc="Logistic function: ``1 / (1 + exp(-x))``.",
 )
 softplus = elementwise(
     "softplus",
     lambda x: e.where(x < 0.0, 0.0, x) + e.log(1.0 + e.exp(-e.absolute(x))),
     lambda g, y, x: g * sigmoid(x),
     _unary(),
+    doc="Smooth rectifier: ``log(1 + exp(x))``.",
 )
 silu = elementwise(
     "silu",
     lambda x: x * e.where(x < 0.0, e.exp(-e.absolute(x)), 1.0) / (1.0 + e.exp(-e.absolute(x))),
     lambda g, y, x: g * (sigmoid(x) + y * (1.0 - sigmoid(x))),
     _unary(),
+    doc="Sigmoid linear unit, or swish: ``x * sigmoid(x)``.",
 )
 elu = elementwise(
     "elu",
     lambda x: e.where(x < 0.0, e.exp(x) - 1.0, x),
     lambda g, y, x: where(x < 0.0, g * (y + 1.0), g),
     _KINKED,
+    doc="Exponential linear unit: ``x`` where positive, else ``exp(x) - 1``.",
 )
 # Klambauer et al. 2017, Self-Normalizing Neural Networks.
 _ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
@@ -209,6 +380,7 @@ selu = elementwise(
     lambda x: e.where(x < 0.0, (e.exp(x) - 1.0) * _ALPHA, x) * _SCALE,
     lambda g, y, x: where(x < 0.0, g * (y + _ALPHA * _SCALE), g * _SCALE),
     _KINKED,
+    doc="Scaled exponential linear unit (Klambauer et al. 2017), for self-normalizing networks.",
 )
 # Hendrycks and Gimpel 2016, in the tanh form.
 _GELU = math.sqrt(2.0 / math.pi)
@@ -217,6 +389,7 @@ gelu = elementwise(
     lambda x: 0.5 * x * (1.0 + e.tanh(_GELU * (x + 0.044715 * (x * x * x)))),
     lambda g, y, x: g * _gelu_derivative(x),
     _unary(),
+    doc="Gaussian error linear unit (Hendrycks and Gimpel 2016), in its tanh approximation.",
 )
 
 
@@ -228,7 +401,7 @@ def _gelu_derivative(x: Tensor) -> Tensor:
 
 where: Constructor = elementwise(
     "where",
-    lambda c, a, b: e.where(c, a, b),
+    lambda condition, a, b: e.where(condition, a, b),
     lambda g, y, c, a, b: (None, where(c, g, 0.0), where(c, 0.0, g)),
     (
         Sample((_BOOLS, _floats(2, 2), _floats(2, 2)), differentiable=(1, 2)),

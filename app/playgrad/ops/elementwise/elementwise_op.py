@@ -42,8 +42,10 @@ def elementwise(
         formula: expression of the result in terms of its inputs.
         gradient: ``(grad, result, *inputs)`` to a gradient for each input (None where none
             flows), before it is summed to the input's shape; None: gradients stop here.
+        doc: docstring of the constructor.
     """
-    arity = len(inspect.signature(formula).parameters)
+    names = list(inspect.signature(formula).parameters)
+    arity = len(names)
     expr = formula(*(Leaf(i) for i in range(arity)))
     op = register(elementwise_op(name, lambda attrs: (expr,), _rule(gradient), samples, invalid))
 
@@ -54,7 +56,16 @@ def elementwise(
 
     construct.__name__ = construct.__qualname__ = name
     construct.__doc__ = doc
+    construct.__signature__ = _constructor_signature(names)  # type: ignore[attr-defined]
     return construct
+
+
+def _constructor_signature(names: Sequence[str]) -> inspect.Signature:
+    """The signature that documentation and completion show: the formula's parameters."""
+    kinds = inspect.Parameter
+    inputs = [kinds(each, kinds.POSITIONAL_ONLY, annotation="Any") for each in names]
+    label = kinds("name", kinds.KEYWORD_ONLY, default=None, annotation="str | None")
+    return inspect.Signature([*inputs, label], return_annotation="Tensor")
 
 
 def elementwise_op(

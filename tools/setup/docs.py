@@ -1,0 +1,21 @@
+"""The documentation in ``var/docs``: guides and reference, built by Sphinx."""
+
+from __future__ import annotations
+
+from tools.setup.python import PYTHON
+from tools.setup.steps import ROOT, VAR, Step, run
+
+_TARGET = VAR / "docs"
+
+
+def build_step() -> Step:
+    """Build the site again when a guide, a docstring or the configuration has changed."""
+    folders = {"docs": "*", "app/playgrad": "*.py", "tools/docs": "*.py"}
+    inputs = [
+        path
+        for folder, pattern in folders.items()
+        for path in sorted((ROOT / folder).rglob(pattern))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+    outputs = [_TARGET / "index.html", _TARGET / "api.json"]
+    return Step("documentation", inputs, outputs, lambda: run(PYTHON, "-m", "tools.docs"))

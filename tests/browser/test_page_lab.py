@@ -413,7 +413,7 @@ def test_where_operations_run_is_explained(lab: LabPage) -> None:
     expect(lab.at("lab-placement-replicas")).to_have_count(0)
     text = lab.at("lab-placement-rows").inner_text()
     assert "cpu:0" in text and "cpu:1" in text
-    assert "asked for by device scope" in text
+    assert "set by device scope" in text
 
 
 def test_an_automatic_placement_says_what_it_decided(lab: LabPage) -> None:

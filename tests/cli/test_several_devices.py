@@ -90,7 +90,7 @@ def test_explain_any_placement(capsys: pytest.CaptureFixture[str], program: Path
     assert "By measured times: " in out and ": the session's device" in out
     strategy = ["--parallel", "sync", "--devices", 2]
     out = run(capsys, "train", program, "--device", "cpu", "--steps", 2, "--explain", *strategy)[1]
-    assert "\n  cpu:1  " in out and "asked for by device scope" in out
+    assert "\n  cpu:1  " in out and "set by device scope" in out
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class TestPlace:
         with pytest.raises(DeviceError) as caught:
             placed(graph, [y], available=("cpu:0",))
         assert "is placed on gpu:7, which does not exist here." in str(caught.value)
-        assert "There are: cpu:0." in str(caught.value)
+        assert "Available: cpu:0." in str(caught.value)
 
     def test_updates_follow_their_variable(self, graph):
         with graph.device("cpu:0"):

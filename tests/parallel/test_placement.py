@@ -14,7 +14,7 @@ from playgrad.compiler.place import Policy, decide
 from playgrad.compiler.program import Program
 from playgrad.errors import DeviceError, GraphError, OutOfMemoryError, UnsupportedOpError
 from playgrad.graph.opdef import OpDef
-from playgrad.parallel.placement.heft import Work, schedule
+from playgrad.parallel.placement.heft import ListScheduler, Work
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 
@@ -65,7 +65,7 @@ def test_the_example_of_the_paper() -> None:
         )
         for number, row in enumerate(costs, start=1)
     ]
-    placed, _ = schedule(works, lambda a, b, size: float(size * (a != b)), {}, {}, {})
+    placed = ListScheduler(works, lambda a, b, size: float(size * (a != b))).run()
     assert max(work.end for work in placed) == 80
     assert [work.device for work in placed] == [
         "p3", "p1", "p3", "p2", "p3", "p2", "p3", "p1", "p2", "p2",
@@ -122,10 +122,10 @@ def test_what_the_user_says_comes_first(graph: pg.Graph) -> None:
     with pg.Session(graph, "cpu", placement="auto") as session:
         session.run(update, {x: FEED})
         found = {d.node: d for d in session.placement_summary(update, {x: FEED}).decisions}
-        assert session.policy.wish(w.node) == "cpu:1"
+        assert session.policy.requested_device(w.node) == "cpu:1"
     assert found["change"].reason == "with the variable own"
     assert found["change"].device == found["own"].device
-    assert (found["w"].device, found["w"].reason) == ("cpu:1", "asked for by device scope")
+    assert (found["w"].device, found["w"].reason) == ("cpu:1", "set by device scope")
 
 
 @pytest.mark.parametrize("placement", ["auto", None])
@@ -217,7 +217,7 @@ def test_room_on_the_devices(graph: pg.Graph) -> None:
     room = pg.parallel.Automatic(memory={"cpu:0": 20_000, "cpu:1": 20_000})
     with pg.Session(graph, "cpu", placement=room) as session:
         session.run(value, feeds)
-        homes = {session.policy.wish(graph.node(f"w_{number}")) for number in range(2)}
+        homes = {session.policy.requested_device(graph.node(f"w_{number}")) for number in range(2)}
         assert homes == {"cpu:0", "cpu:1"}
         headline = session.placement_summary(value, feeds).headline
         assert "no device has room for all of it" in headline
@@ -238,11 +238,11 @@ def test_variables_move_with_their_values(graph: pg.Graph) -> None:
         expected = session.run(total, {x: FEED})
         session.set_placement("auto")
         np.testing.assert_array_equal(session.run(total, {x: FEED}), expected)
-        assert session.policy.wish(first) != session.policy.wish(second)
+        assert session.policy.requested_device(first) != session.policy.requested_device(second)
         session.set_placement("auto")  # nothing new
-        assert session.policy.wish(first) != session.policy.wish(second)
+        assert session.policy.requested_device(first) != session.policy.requested_device(second)
         session.set_placement(None)
-        assert session.policy.wish(first) is None
+        assert session.policy.requested_device(first) is None
         np.testing.assert_array_equal(session.run(total, {x: FEED}), expected)
 
 

@@ -12,10 +12,10 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import playgrad as pg
+from playgrad.compiler.planner import registered_planner
 from playgrad.parallel import collectives
 from playgrad.parallel.placement.links import Links
 from playgrad.parallel.placement.predict import CostModel
-from playgrad.runtime import session_placement
 from tests.compiler.interpreter import interpret
 from tests.compiler.random_programs import Sampled, sampled_programs
 
@@ -84,7 +84,7 @@ def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.D
     fetches = {"tensors": program.fetches, "targets": program.targets}
     costs = DrawnCosts(seed)
     with (
-        mock.patch.object(session_placement, "_costs", lambda: costs),
+        mock.patch.object(registered_planner(), "costs", costs),
         pg.Session(device="cpu", placement="auto") as session,
     ):
         session.executor.timeout = 60.0

@@ -314,7 +314,7 @@ class TestDevices:
             assert session.device == "gpu:0" and session.adapter not in ("", "NumPy")
 
     def test_that_do_not_exist_are_refused(self, graph):
-        with pytest.raises(DeviceError, match=r"there is no gpu:9 here\. There are: cpu:0"):
+        with pytest.raises(DeviceError, match=r"there is no gpu:9 here\. Available: cpu:0"):
             Session(graph, device="gpu:9")
         with pytest.raises(DeviceError, match="'tpu' is not a device"):
             Session(graph, device="tpu")

@@ -10,7 +10,7 @@ from typing import Any
 
 from playgrad import paths
 from playgrad.cli.bar import ProgressBar
-from playgrad.compiler.place import Automatic
+from playgrad.compiler.planner import Automatic
 from playgrad.devices.registry import ensure_devices, gpu_adapters
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import reset_default_graph

@@ -130,7 +130,8 @@ class CompileCache(Generic[Entry]):
             policy.soft,
             policy.apart,
             tuple(
-                (policy.chosen(node), policy.slot(node)) for node in _placed(program, policy.soft)
+                (policy.chosen(node), policy.planned_start(node))
+                for node in _placed(program, policy.soft)
             ),
         )
 

@@ -1,10 +1,14 @@
-"""Decides on which device each operation runs."""
+"""The placement pass: gives each node of a program its device.
+
+The device scope that a node was created in takes precedence, then the session's placement function
+or its planner, then the session's default device.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.dtypes import dtype
@@ -14,18 +18,16 @@ from playgrad.ops.state import is_variable
 
 HOST = "cpu:0"
 Placement = Callable[[Node], "str | None"]
-"""Where a node without a device scope is to go; None for where it would go anyhow."""
-AUTO = "auto"
-"""Wish for a placement by a cost model, as it comes."""
+"""Returns the device for a node without a device scope; None for the default device."""
 _NAME = re.compile(r"(cpu|gpu)(?::(\d+))?")
 _HELD_ANYWHERE = {"placeholder", "variable", "constant", "read_variable", "no_op"}
 
 
 def canonical(name: str) -> str:
-    """``gpu`` as ``gpu:0``.
+    """Return the full name of a device: ``gpu:0`` for ``gpu``.
 
     Raises:
-        DeviceError: not the name of a device.
+        DeviceError: ``name`` is not the name of a device.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -34,21 +36,8 @@ def canonical(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Automatic:
-    """Wish for a placement by a cost model, in the place of a function.
-
-    Args:
-        devices: names of those that may be used; None for all of the kind that the session has.
-        memory: bytes that a device has room for, by its name, where that is known.
-    """
-
-    devices: tuple[str, ...] | None = None
-    memory: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Decision:
-    """Where a node runs, and why, in words."""
+    """The device of a node, and the reason in words."""
 
     device: str
     reason: str
@@ -56,7 +45,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class PlannedStart:
-    """When a node is to begin, in seconds, and in which task of its device."""
+    """When a node is planned to start, in seconds, and the task of its device it belongs to."""
 
     start: float
     task: str
@@ -64,18 +53,18 @@ class PlannedStart:
 
 @dataclass(frozen=True)
 class Policy:
-    """How a session places operations.
+    """The rules by which a session places operations.
 
     Attributes:
-        default: where they go when nothing else says where.
+        default: the device of operations that nothing else decides.
         available: the names of the devices that exist.
-        chosen: asked for each operation without a device scope.
-        soft: whether an impossible wish is passed over, instead of an error.
-        apart: processors that have interpreters of their own.
-        why: the reason for what ``chosen`` answers.
-        why_default: the reason for what goes to the default device.
-        slot: asked for the time and the task of each operation that has no task; None leaves both
-            to the compiler.
+        chosen: returns the device of an operation without a device scope, or None.
+        soft: ignore a request that cannot be met, instead of raising an error.
+        apart: processors that run in interpreters of their own.
+        reason: explains the answer of ``chosen``.
+        default_reason: explains the default device.
+        planned_start: returns start and task of an operation, or None to leave both to the
+            compiler. A task that the node was created in takes precedence.
     """
 
     default: str
@@ -83,43 +72,43 @@ class Policy:
     chosen: Placement = lambda node: None
     soft: bool = False
     apart: frozenset[str] = frozenset()
-    why: Callable[[Node], str] = lambda node: "chosen by the placement function"
-    why_default: str = "the session's device"
-    slot: Callable[[Node], PlannedStart | None] = lambda node: None
+    reason: Callable[[Node], str] = lambda node: "chosen by the placement function"
+    default_reason: str = "the session's device"
+    planned_start: Callable[[Node], PlannedStart | None] = lambda node: None
 
-    def wish(self, node: Node) -> str | None:
-        """The device that the user or a strategy wants for ``node``, if any.
+    def requested_device(self, node: Node) -> str | None:
+        """Return the device that the user, a strategy or the planner requests for ``node``, if any.
 
         Raises:
-            DeviceError: it does not exist.
-            UnsupportedOpError: it cannot run the operation.
+            DeviceError: the device does not exist.
+            UnsupportedOpError: the device cannot run the operation.
         """
-        decision = self.wished(node)
+        decision = self.requested(node)
         return None if decision is None else decision.device
 
-    def wished(self, node: Node) -> Decision | None:
-        """The same with the reason."""
-        for wanted in (node.device, self.chosen(node)):
-            if wanted is None:
+    def requested(self, node: Node) -> Decision | None:
+        """Return the same as `requested_device`, with the reason."""
+        for name in (node.device, self.chosen(node)):
+            if name is None:
                 continue
-            device = canonical(wanted)
+            device = canonical(name)
             problem = self._problem(node, device)
             if problem is None:
-                scoped = wanted is node.device
-                return Decision(device, "asked for by device scope" if scoped else self.why(node))
+                by_scope = name is node.device
+                return Decision(device, "set by device scope" if by_scope else self.reason(node))
             if not self.soft:
                 raise problem
         return None
 
     def fallback(self, node: Node) -> Decision:
-        """Where ``node`` goes without a wish, or one that is passed over."""
+        """Return the device of a ``node`` without a request, or whose request is ignored."""
         device = home_of(node, self.default)
-        wanted = [canonical(name) for name in (node.device, self.chosen(node)) if name is not None]
-        if wanted:
-            return Decision(device, f"soft: {self._obstacle(node, wanted[0])}")
+        names = [canonical(name) for name in (node.device, self.chosen(node)) if name is not None]
+        if names:
+            return Decision(device, f"soft: {self._obstacle(node, names[0])}")
         if device != self.default:
             return Decision(device, f"only the cpu can run it: {unsupported(node, self.default)}")
-        return Decision(device, self.why_default)
+        return Decision(device, self.default_reason)
 
     def _obstacle(self, node: Node, device: str) -> str:
         if device not in self.available:
@@ -132,7 +121,7 @@ class Policy:
                 f"'{node.name}' is placed on {device}, which does not exist here.",
                 op=node.name,
                 source=node.source,
-                hint=f"There are: {', '.join(self.available)}.",
+                hint=f"Available: {', '.join(self.available)}.",
             )
         reason = unsupported(node, device)
         if reason is None:
@@ -146,43 +135,44 @@ class Policy:
 
 
 def place(program: Program, policy: Policy) -> Program:
-    """Give every node its device, as `decide` has it, and its slot, where ``policy`` has one."""
+    """Give every node its device, by `decide`, and its task, where ``policy`` plans one."""
     decisions = decide(program, policy)
-    slots = {node: slot for node in decisions if (slot := policy.slot(node)) is not None}
+    starts = {node: start for node in decisions if (start := policy.planned_start(node))}
     rewriter = Rewriter(program)
-    # What is made first comes first where the order is free.
-    for node in sorted(decisions, key=lambda node: slots[node].start if node in slots else -1.0):
-        task = node.task or (slots[node].task if node in slots else None)
+    # Where the order is free, nodes created first run first.
+    for node in sorted(decisions, key=lambda node: starts[node].start if node in starts else -1.0):
+        task = node.task or (starts[node].task if node in starts else None)
         rewriter.copy(node, device=decisions[node].device, task=task)
     return rewriter.finish()
 
 
 def decide(program: Program, policy: Policy) -> dict[Node, Decision]:
-    """Where each node of ``program`` runs, in its order.
+    """Return the device of each node of ``program``, in the program's order.
 
-    A node under a device scope goes there, else where ``policy`` has it. Others go to its default
-    device if that can run them, else to the cpu. What writes a variable runs where the variable is;
-    constants and placeholders without a wish are put where they are first used.
+    A device scope takes precedence over ``policy.chosen``. Other nodes run on the default device,
+    or on the cpu where the default device cannot run them. A node that writes a variable runs where
+    the variable is; constants and placeholders without a request go to their first user's device.
 
     Raises:
-        DeviceError: a device is wished for that does not exist.
-        UnsupportedOpError: a device is wished for that cannot run the operation.
+        DeviceError: a requested device does not exist.
+        UnsupportedOpError: a requested device cannot run the operation.
+        GraphError: a node is requested on another device than the variable it uses in place.
     """
     decisions: dict[Node, Decision] = {}
-    wishes: set[Node] = set()
+    requested: set[Node] = set()
     order = program.order()
     for node in order:
-        wish = policy.wished(node)
-        if wish is not None:
-            wishes.add(node)
-        decisions[node] = wish or policy.fallback(node)
+        request = policy.requested(node)
+        if request is not None:
+            requested.add(node)
+        decisions[node] = request or policy.fallback(node)
     by_name = {node.name: node for node in order if is_variable(node)}
     for node in order:
         for name in variables_of(node):
             if name not in by_name:
                 continue
             home, device = decisions[by_name[name]].device, decisions[node].device
-            if node in wishes and device != home and not policy.soft:
+            if node in requested and device != home and not policy.soft:
                 raise GraphError(
                     f"'{node.name}' is placed on {device}, but the variable {name!r} that "
                     f"it uses in place is on {home}.",
@@ -190,19 +180,19 @@ def decide(program: Program, policy: Policy) -> dict[Node, Decision]:
                     source=node.source,
                     hint="Put both in the same device scope.",
                 )
-            if node not in wishes or device != home:
+            if node not in requested or device != home:
                 decisions[node] = Decision(home, f"with the variable {name}")
-    _follow_first_use(program, order, decisions, wishes)
+    _follow_first_use(program, order, decisions, requested)
     return decisions
 
 
 def home_of(node: Node, default: str) -> str:
-    """Where ``node`` goes when nobody wishes anything: ``default``, or the cpu if it must."""
+    """Return the device of ``node`` without any request: ``default``, or the cpu if necessary."""
     return default if unsupported(node, default) is None else HOST
 
 
 def unsupported(node: Node, device: str) -> str | None:
-    """Why ``device`` cannot run ``node``, or None if it can."""
+    """Return why ``device`` cannot run ``node``, or None if it can."""
     if device.startswith("cpu"):
         return None
     for tensor in (*node.inputs, *node.outputs):
@@ -214,18 +204,18 @@ def unsupported(node: Node, device: str) -> str | None:
 
 
 def variables_of(node: Node) -> list[str]:
-    """The variables that ``node`` uses in place, so that it has to be where they are."""
+    """Return the variables that ``node`` uses in place, and so must share a device with."""
     names = list(node.attrs["variables"]) if node.op.writes else []
     return [*names, node.attrs["variable"]] if node.op.name == "read_variable" else names
 
 
 def _follow_first_use(
-    program: Program, order: list[Node], decisions: dict[Node, Decision], wishes: set[Node]
+    program: Program, order: list[Node], decisions: dict[Node, Decision], requested: set[Node]
 ) -> None:
     consumers = program.consumers()
     for node in order:
-        if node.op.name in ("constant", "placeholder") and node not in wishes:
+        if node.op.name in ("constant", "placeholder") and node not in requested:
             users = [user for user in consumers.get(node.outputs[0], []) if user in decisions]
             if users and unsupported(node, decisions[users[0]].device) is None:
-                reason = f"where '{users[0].name}' uses it first"
+                reason = f"with its first user '{users[0].name}'"
                 decisions[node] = Decision(decisions[users[0]].device, reason)

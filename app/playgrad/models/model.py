@@ -19,7 +19,7 @@ from playgrad.ops.core.build import one_or_more
 from playgrad.ops.state import placeholder
 from playgrad.parallel import Strategy
 from playgrad.parallel.asynchronous import ParameterServer
-from playgrad.runtime.session_placement import Wish
+from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training import batch_api, fitting
 from playgrad.training.callbacks import Callback, History
 from playgrad.training.data_checks import several
@@ -72,7 +72,7 @@ class Model(Network):
         self.optimizer: optim.Optimizer | None = None
         self.heads: Objectives | None = None
         self.strategy: Strategy | None = None
-        self.placement: Wish = None
+        self.placement: PlacementRequest = None
         self.history: History | None = None
         self.training_step: Node | None = None
         self.parameter_server: ParameterServer | None = None
@@ -135,7 +135,7 @@ class Model(Network):
         loss_weights: Sequence[float] | None = None,
         device: str = "auto",
         strategy: Strategy | None = None,
-        placement: Wish = None,
+        placement: PlacementRequest = None,
     ) -> None:
         """Say how the model is to be trained.
 

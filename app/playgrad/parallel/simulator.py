@@ -13,11 +13,14 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from playgrad.compiler.segments import Segment
 from playgrad.errors import GraphError
+from playgrad.runtime.measuring import least_seconds
 from playgrad.runtime.ready import ReadyTable
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.segments import moved_bytes
 from playgrad.runtime.tasks import SegmentTask
+from playgrad.runtime.timeline import TRANSFERS
 from playgrad.runtime.trace import Event, Trace
 
 
@@ -183,43 +186,39 @@ class _Simulation:
         )
 
 
+def segment_job(segment: Segment, seconds: float, after: Sequence[int]) -> Job:
+    """Return ``segment`` as a job of ``seconds``, after the jobs at positions ``after``."""
+    moved = moved_bytes(segment)
+    return Job(
+        segment.name,
+        segment.device,
+        seconds,
+        segment.kind,
+        tuple(after),
+        moved["receive"],
+        moved["send"],
+    )
+
+
 def jobs_of(runnable: Runnable, seconds: Mapping[str, float]) -> list[Job]:
-    """The segments of a program that several devices run, as jobs.
+    """Return the segments of a program on several devices as jobs.
 
     Args:
-        seconds: what each segment takes, by its name; see `measured`.
+        seconds: by the segment's name; see `measured`.
 
     Raises:
-        GraphError: some of it runs node by node, on a lone processor.
+        GraphError: part of the program runs node by node, on a lone processor.
     """
     jobs = []
     for task in runnable.tasks:
         if not isinstance(task, SegmentTask) or task.segment is None:
-            raise GraphError(f"'{task.name}' is not the work of a device of its own.")
-        segment = task.segment
-        moved = moved_bytes(segment)
-        jobs.append(
-            Job(
-                segment.name,
-                segment.device,
-                seconds[segment.name],
-                segment.kind,
-                task.after,
-                moved["receive"],
-                moved["send"],
-            )
-        )
+            raise GraphError(f"'{task.name}' is not part of a segment.")
+        jobs.append(segment_job(task.segment, seconds[task.segment.name], task.after))
     return jobs
 
 
 def measured(traces: Sequence[Trace]) -> dict[str, float]:
-    """The least time of computing of each segment, by name, in several traces of one program."""
-    least: dict[str, float] = {}
-    for trace in traces:
-        own: dict[str, float] = {}
-        for event in trace.events:
-            if event.kind not in ("receive", "send", "delay"):
-                own[event.name] = own.get(event.name, 0.0) + event.end - event.start
-        for name, time in own.items():
-            least[name] = min(time, least.get(name, math.inf))
-    return least
+    """Return the least computing time of each segment, by name, in traces of one program."""
+    return least_seconds(
+        traces, lambda event: None if event.kind in (*TRANSFERS, "delay") else event.name
+    )

@@ -29,7 +29,7 @@ class Options:
         seed: of the graphs of models.
         verbose: for every ``fit``.
         start_paused: whether ``fit`` waits for a resume before its first step.
-        strategy: of ``playgrad.parallel``, for all models; or `SINGLE`.
+        strategy: for all models; or `SINGLE`.
         placement: for all models, in the place of a strategy.
         trace: collects when the tasks of one training step ran, at the end of ``fit``.
     """

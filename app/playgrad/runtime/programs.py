@@ -9,6 +9,7 @@ import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.place import HOST, Policy
+from playgrad.compiler.planner import Shapes
 from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
 from playgrad.devices.base import Plan
@@ -20,7 +21,7 @@ from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks
 from playgrad.runtime.runnable import Runnable
-from playgrad.runtime.session_placement import Placing, Shapes
+from playgrad.runtime.session_placement import SessionPlacement
 from playgrad.runtime.transport import Transport
 from playgrad.runtime.tuner import ensure_tuned
 from playgrad.runtime.variables import VariableStore
@@ -46,7 +47,7 @@ class Programs:
     def __init__(
         self,
         opened: Callable[[str], Device],
-        placing: Placing,
+        placing: SessionPlacement,
         executor: Executor,
         new_transport: Callable[[], Transport],
     ) -> None:
@@ -147,14 +148,14 @@ class Programs:
     def move(self, change: Callable[[], R]) -> R:
         """Do ``change``, which says anew where variables live, and bring them there."""
         before = {key: self.home(key[0].node(key[1])) for key in self.store.variables()}
-        placement = self._placing.wish
+        placement = self._placing.request
         result = change()
         moved = [
             key
             for key, home in before.items()
             if self.home(key[0].node(key[1])) != home and not self.store.is_lost(key)
         ]
-        if moved or placement is not self._placing.wish:
+        if moved or placement is not self._placing.request:
             self.unload()
         values = [(g.node(name), self.store.get((g, name), g.node(name))) for g, name in moved]
         for key in moved:
@@ -221,7 +222,7 @@ class Programs:
         feeds = {tensor.name: np.zeros((), np.uint32) for tensor in counter}
         program = Program(graph, list(initial), feeds={tensor.name: tensor for tensor in counter})
         shapes = {name: array.shape for name, array in feeds.items()}
-        compiled = compile_program(program, shapes, Placing(HOST, None, False).policy())
+        compiled = compile_program(program, shapes, SessionPlacement(HOST, None, False).policy())
         runnable = self._load(compiled, graph)
         try:
             return runnable.run(feeds)

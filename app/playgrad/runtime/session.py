@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import numpy as np
 
 from playgrad.compiler.place import Policy
+from playgrad.compiler.planner import PlacementSummary
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
 from playgrad.devices.device import Device
@@ -26,12 +27,13 @@ from playgrad.runtime.feeds import check_value, resolve_feeds
 from playgrad.runtime.fetches import Fetches
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.runnable import Runnable
-from playgrad.runtime.session_placement import Placing, Wish, default_device
+from playgrad.runtime.session_placement import (
+    PlacementRequest,
+    SessionPlacement,
+    default_device,
+)
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
-
-if TYPE_CHECKING:
-    from playgrad.parallel.placement.summary import PlacementSummary
 
 Array = np.ndarray[Any, Any]
 
@@ -91,7 +93,7 @@ class Session:
             a GPU if there is one.
         threads: threads for independent operations on the cpu; one a core if None.
         placement: asked for the device of each operation without a device scope; it gives a name,
-            or None for ``device``. "auto" has a cost model decide; `parallel.Automatic` says more.
+            or None for ``device``. "auto" lets a planner decide by measured costs.
         soft_placement: operations that cannot go where they are wanted go elsewhere, instead of
             raising an error.
         new_transport: makes what carries tensors between devices, for each program that is run.
@@ -102,13 +104,13 @@ class Session:
         graph: Graph | None = None,
         device: str = "auto",
         threads: int | None = None,
-        placement: Wish = None,
+        placement: PlacementRequest = None,
         soft_placement: bool = False,
         new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
         self.graph = graph or get_default_graph()
         self.device = default_device(device)
-        self._placing = Placing(self.device, placement, soft_placement)
+        self._placing = SessionPlacement(self.device, placement, soft_placement)
         self.executor = Executor(threads)
         self.stop_check: Callable[[], bool] = lambda: False
         self._devices: dict[str, Device] = {}
@@ -302,7 +304,7 @@ class Session:
         return self._placing.policy()
 
     @_alone
-    def set_placement(self, placement: Wish) -> None:
+    def set_placement(self, placement: PlacementRequest) -> None:
         """Place operations anew, None for nowhere in particular; variables that are to live
         elsewhere are moved, value and all."""
         self._check_open()

@@ -1,20 +1,17 @@
-"""Where a session's operations and variables go, and why."""
+"""The devices of a session's operations and variables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING
 
-from playgrad.compiler.place import (
+from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
+from playgrad.compiler.planner import (
     AUTO,
-    HOST,
     Automatic,
-    Placement,
-    Policy,
-    canonical,
-    home_of,
+    PlacementSummary,
+    PlannedPlacement,
+    Shapes,
+    registered_planner,
 )
 from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
@@ -24,73 +21,68 @@ from playgrad.graph.tensor import Node
 from playgrad.graph.traversal import ancestors
 from playgrad.ops.state import is_variable
 
-if TYPE_CHECKING:
-    from playgrad.parallel.placement.automatic import Planned
-    from playgrad.parallel.placement.predict import CostModel
-    from playgrad.parallel.placement.summary import PlacementSummary
-
-Wish = Placement | Automatic | str | None
-"""A function, "auto" or how to do that, or None for nowhere in particular."""
-MOST_PLANNED = 64
-"""Programs whose automatic placement is remembered. One that is planned again finds its variables
-where they were."""
-Shapes = Mapping[str, tuple[int, ...]]
+PlacementRequest = Placement | Automatic | str | None
+"""A function of the node, "auto", `Automatic` with options, or None for the session's device."""
+MAX_PLANNED = 64
+"""Programs whose automatic placement a session remembers. A program that is planned again keeps
+its variables where they are."""
 
 
-def default_device(wish: str) -> str:
-    """The device that "cpu", "gpu", "gpu:1" or "auto" means here; "auto" is a GPU if there is one.
+def default_device(name: str) -> str:
+    """Return the device that "cpu", "gpu", "gpu:1" or "auto" means here; "auto" prefers a GPU.
 
     Raises:
-        DeviceError: there is no such device.
+        DeviceError: the device does not exist.
     """
     available = devices.device_names()
-    if wish == "auto":
+    if name == "auto":
         return "gpu:0" if "gpu:0" in available else HOST
-    name = canonical(wish)
-    if name not in available:
-        raise DeviceError(f"there is no {name} here.", hint=f"There are: {', '.join(available)}.")
-    return name
+    device = canonical(name)
+    if device not in available:
+        raise DeviceError(f"there is no {device} here.", hint=f"Available: {', '.join(available)}.")
+    return device
 
 
-class Placing:
-    """What decides on the devices of a session's operations.
+class SessionPlacement:
+    """Decides the devices of a session's operations and variables.
 
     Args:
-        device: where operations go when nothing else says where.
-        wish: what is asked for those without a device scope.
-        soft: whether an impossible wish is passed over, instead of an error.
+        device: the device of operations that nothing else decides.
+        request: decides for operations without a device scope.
+        soft: ignore a request that cannot be met, instead of raising an error.
 
     Raises:
-        GraphError: ``wish`` is none.
+        GraphError: ``request`` is not a placement.
     """
 
-    def __init__(self, device: str, wish: Wish, soft: bool) -> None:
+    def __init__(self, device: str, request: PlacementRequest, soft: bool) -> None:
         self.device = device
         self.soft = soft
-        self.wish: Placement | Automatic | None = None
-        self._planned: dict[Key, Planned] = {}
+        self.request: Placement | Automatic | None = None
+        self._planned: dict[Key, PlannedPlacement] = {}
         self._homes: dict[tuple[Graph, str], str] = {}
-        self.change(wish)
+        self.change(request)
 
-    def change(self, wish: Wish) -> bool:
-        """Ask ``wish`` from now on; whether that is another one."""
-        if isinstance(wish, str):
-            if wish != AUTO:
+    def change(self, request: PlacementRequest) -> bool:
+        """Follow ``request`` from now on; return whether it differs from the one before."""
+        if isinstance(request, str):
+            if request != AUTO:
                 raise GraphError(
-                    f"{wish!r} is not a placement.", hint="Give 'auto', a function, or None."
+                    f"{request!r} is not a placement.", hint="Give 'auto', a function, or None."
                 )
-            wish = Automatic()
-        if wish == self.wish:
+            request = Automatic()
+        if request == self.request:
             return False
-        self.wish = wish
+        self.request = request
         self._planned.clear()
         self._homes.clear()
         return True
 
     def policy(self) -> Policy:
-        """For nodes of any graph; an automatic placement has what was planned last by each name."""
-        if not isinstance(self.wish, Automatic):
-            return self._policy(self.wish)
+        """Return the policy for nodes of any graph; an automatic one has each node's latest plan,
+        by name."""
+        if not isinstance(self.request, Automatic):
+            return self._policy(self.request)
         latest: dict[str, str] = {}
         default = self.device
         for planned in self._planned.values():
@@ -99,53 +91,50 @@ class Placing:
         return replace(self._policy(lambda node: latest.get(node.name)), default=default)
 
     def home(self, node: Node) -> str:
-        """The device on which a variable lives."""
-        policy = self._decided(node.graph)
-        return policy.wish(node) or home_of(node, policy.default)
+        """Return the device on which the variable ``node`` lives."""
+        return _home(node, self._base(node.graph))
 
     def policy_for(self, program: Program, shapes: Shapes) -> Policy:
-        """For ``program``. An automatic placement is made here, where it is new: it takes up to two
-        seconds for what was never measured before.
+        """Return the policy for ``program``.
+
+        An automatic placement plans a new program here, which takes up to two seconds for
+        operations that were never measured before.
 
         Raises:
-            DeviceError, UnsupportedOpError, OutOfMemoryError: it cannot be placed as wished.
+            DeviceError, UnsupportedOpError, OutOfMemoryError: the request cannot be met.
         """
-        base = self._decided(program.graph)
-        if not isinstance(self.wish, Automatic):
+        base = self._base(program.graph)
+        if not isinstance(self.request, Automatic):
             return base
-        planned = self._plan(program, shapes, base, self.wish)
-        return planned.policy(base)
+        return self._plan(program, shapes, base, self.request).policy(base)
 
     def summary(self, program: Program, shapes: Shapes) -> PlacementSummary:
-        """Where the nodes of ``program`` go, and why."""
-        from playgrad.parallel.placement.summary import summarize
-
+        """Explain where the nodes of ``program`` run."""
         policy = self.policy_for(program, shapes)
         planned = self._planned.get(program.key(shapes))
         conclusion = None if planned is None else planned.conclusion
-        return summarize(program, shapes, policy, conclusion, _costs())
+        return registered_planner().summarize(program, shapes, policy, conclusion)
 
-    def _plan(self, program: Program, shapes: Shapes, base: Policy, wish: Automatic) -> Planned:
-        # It measures with sessions of its own.
-        from playgrad.parallel.placement.automatic import plan
-
+    def _plan(
+        self, program: Program, shapes: Shapes, base: Policy, request: Automatic
+    ) -> PlannedPlacement:
         key = program.key(shapes)
         if key not in self._planned:
-            planned = self._planned[key] = plan(program, shapes, base, wish, _costs())
+            planned = registered_planner().plan(program, shapes, base, request)
+            self._planned[key] = planned
             policy = planned.policy(base)
             for node in ancestors(program.roots):
                 if is_variable(node):
-                    home = policy.wish(node) or home_of(node, policy.default)
-                    self._homes[node.graph, node.name] = home
-            if len(self._planned) > MOST_PLANNED:
+                    self._homes[node.graph, node.name] = _home(node, policy)
+            if len(self._planned) > MAX_PLANNED:
                 del self._planned[next(iter(self._planned))]
         return self._planned[key]
 
-    def _decided(self, graph: Graph) -> Policy:
-        """What is certain before a program of ``graph`` is planned: a variable stays where it was
-        put for the program that used it first."""
-        if not isinstance(self.wish, Automatic):
-            return self._policy(self.wish)
+    def _base(self, graph: Graph) -> Policy:
+        """Return what is decided before a program of ``graph`` is planned: a variable stays where
+        the first program that used it put it."""
+        if not isinstance(self.request, Automatic):
+            return self._policy(self.request)
         return self._policy(lambda node: self._homes.get((graph, node.name)))
 
     def _policy(self, chosen: Placement | None) -> Policy:
@@ -154,9 +143,5 @@ class Placing:
         return Policy(self.device, available, chosen or (lambda node: None), self.soft, apart)
 
 
-@cache
-def _costs() -> CostModel:
-    """What was measured in this process."""
-    from playgrad.parallel.placement.predict import CostModel
-
-    return CostModel()
+def _home(node: Node, policy: Policy) -> str:
+    return policy.requested_device(node) or home_of(node, policy.default)

@@ -19,7 +19,7 @@ from playgrad.parallel.rewrite import DistributedStep, rewrite
 from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.parallel.unroll import unroll
 from playgrad.runtime.session import RepeatResult, Session
-from playgrad.runtime.session_placement import Wish
+from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.runtime.trace import Trace
 from playgrad.training.device_data import DeviceData
 from playgrad.training.layer_costs import chain_of
@@ -250,7 +250,9 @@ def _parameter_server(
     )
 
 
-def settle(model: Model, rewritten: DistributedStep | None = None, placement: Wish = None) -> None:
+def settle(
+    model: Model, rewritten: DistributedStep | None = None, placement: PlacementRequest = None
+) -> None:
     """Move variables to where a step needs them that is laid over devices (None: is not), and give
     their mirrors the values that they have now; mirrors that others needed are dropped.
 

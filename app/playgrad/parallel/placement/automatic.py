@@ -1,4 +1,4 @@
-"""Placement by a cost model: divides a program among devices where that makes it faster."""
+"""The automatic planner: divides a program among devices where that makes it faster."""
 
 from __future__ import annotations
 
@@ -8,283 +8,254 @@ from dataclasses import dataclass, field, replace
 
 from playgrad.compiler.compile import Compiled, placeable, run_passes
 from playgrad.compiler.lifetimes import last_uses, peak_bytes
-from playgrad.compiler.place import (
-    HOST,
-    Automatic,
-    PlannedStart,
-    Policy,
-    canonical,
-    decide,
-    unsupported,
-)
+from playgrad.compiler.place import HOST, Policy, canonical, decide, unsupported
+from playgrad.compiler.planner import Automatic, PlannedPlacement, Shapes
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
 from playgrad.errors import DeviceError, OutOfMemoryError
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
 from playgrad.parallel.placement.clusters import Cluster, Groups, find_clusters, find_groups
-from playgrad.parallel.placement.heft import Option, Placed, schedule
+from playgrad.parallel.placement.heft import Assigned, ListScheduler, Option
 from playgrad.parallel.placement.predict import CostModel, Prediction
-from playgrad.parallel.placement.slots import slots_of
+from playgrad.parallel.placement.summary import MeasuredSummary, summarize
+from playgrad.parallel.placement.tasks import planned_starts
 
-WORTH = 0.9
-"""Share of one device's time that several must do with. The model leaves out what they cost in
-memory and in surprises, and errs."""
-Shapes = Mapping[str, tuple[int, ...]]
+WORTHWHILE = 0.9
+"""Several devices are used only if they take less than this share of one device's time: the
+predictions are not exact, and leave out what several devices cost in memory."""
+_DECIDED = "where it has been since its first use"
 
 
-@dataclass(frozen=True)
-class Planned:
-    """Where a cost model puts the nodes of a program, by name, and why.
+class AutomaticPlanner:
+    """The `Planner` of sessions with automatic placement.
 
     Attributes:
-        default: the device of all others.
-        reasons: for what is in ``devices``.
-        slots: when they are to begin, and in which task of their device.
-        conclusion: what came of the comparison with one device.
+        costs: the measured times it decides by, shared by all sessions.
     """
 
-    default: str
-    devices: Mapping[str, str]
-    reasons: Mapping[str, str]
-    conclusion: str = ""
-    slots: Mapping[str, PlannedStart] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.costs = CostModel()
 
-    def policy(self, base: Policy) -> Policy:
-        """``base`` with this plan in the place of its choice."""
-        return replace(
-            base,
-            default=self.default,
-            chosen=lambda node: self.devices.get(node.name),
-            why=lambda node: self.reasons[node.name],
-            slot=lambda node: self.slots.get(node.name),
-            why_default=f"all on one device: {self.default}",
-        )
+    def plan(
+        self, program: Program, shapes: Shapes, policy: Policy, request: Automatic
+    ) -> PlannedPlacement:
+        """Choose the faster of one device and several; see `Planner.plan`."""
+        devices = _usable_devices(policy, request)
+        search = Search(program, shapes, policy, self.costs, request.memory)
+        kinds = {device.partition(":")[0]: device for device in reversed(devices)}
+        singles = [search.alone(device) for device in dict.fromkeys((devices[0], *kinds.values()))]
+        # All counts of few devices, and doubling counts of many.
+        most = len(devices)
+        counts = sorted({n for n in (2, 3, 4, 8, 16, 32, 64, most) if 1 < n <= most})
+        divided = [search.divided(devices[:count]) for count in counts]
+        return _best(list(filter(search.fits, singles)), list(filter(search.fits, divided)))
+
+    def summarize(
+        self, program: Program, shapes: Shapes, policy: Policy, conclusion: str | None
+    ) -> MeasuredSummary:
+        """Explain the placement of ``program`` under ``policy``."""
+        return summarize(program, shapes, policy, conclusion, self.costs)
 
 
 @dataclass(frozen=True)
-class _Candidate:
-    planned: Planned
+class Candidate:
+    """A placement that was compiled, and its predicted cost."""
+
+    placement: PlannedPlacement
     compiled: Compiled
     prediction: Prediction
 
+    @property
+    def seconds(self) -> float:
+        return self.prediction.seconds
+
+    @property
+    def text(self) -> str:
+        return f"{_ms(self.seconds)} on {', '.join(self.prediction.devices)}"
+
 
 @dataclass
-class _Planner:
-    program: Program
-    shapes: Shapes
-    base: Policy
-    costs: CostModel
-    memory: Mapping[str, int]
-    ready: Program = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.ready = placeable(self.program, self.shapes)
-        decide(self.ready, self.base)  # what cannot be is an error, whatever is best
-
-    def candidate(self, planned: Planned) -> _Candidate:
-        compiled = run_passes(self.program, self.shapes, planned.policy(self.base))
-        return _Candidate(planned, compiled, self.costs.predict(compiled))
-
-    def alone(self, device: str) -> _Candidate:
-        """All on ``device``, but for what has to be elsewhere."""
-        pinned = {n.name: w for n in self.ready.order() if (w := self.base.wish(n)) is not None}
-        reasons = dict.fromkeys(pinned, "where it is since it was used first")
-        return self.candidate(Planned(device, pinned, reasons))
-
-    def divided(self, devices: Sequence[str]) -> _Candidate:
-        """Over ``devices``, each cluster of nodes where it ends first."""
-        order = self.ready.order()
-        pinned = {node: wish for node in order if (wish := self.base.wish(node)) is not None}
-        seconds = {}
-        for device in dict.fromkeys((*devices, *pinned.values(), HOST)):
-            able = [node for node in order if unsupported(node, device) is None]
-            seconds[device] = self.costs.seconds(able, device, devices)
-        groups = find_groups(order)
-        homes = _homes(pinned, groups)
-        allowed = {node: self._allowed(node, pinned, groups, homes, devices) for node in order}
-        cheap = min(self._transfer(a, b, 0) for a in seconds for b in seconds if a != b)
-        room = min(self.memory.values(), default=math.inf)
-        clusters = find_clusters(self.ready, allowed, seconds, groups, cheap, room)
-        placed, where = schedule(
-            [cluster.work for cluster in clusters],
-            self._transfer,
-            homes,
-            groups.sizes,
-            self.memory,
-        )
-        planned = _planned(clusters, placed, groups, where, homes, devices[0])
-        return self.candidate(replace(planned, slots=slots_of(clusters, placed, cheap)))
-
-    def _transfer(self, source: str, target: str, size: int) -> float:
-        return self.costs.links.seconds(source, target, size)
-
-    def _allowed(
-        self,
-        node: Node,
-        pinned: Mapping[Node, str],
-        groups: Groups,
-        homes: Mapping[Hashable, str],
-        devices: Sequence[str],
-    ) -> tuple[str, ...]:
-        bound = [homes[group] for group in groups.bound.get(node, ()) if group in homes]
-        if bound or node in pinned:
-            return (bound[0] if bound else pinned[node],)
-        able = tuple(device for device in devices if unsupported(node, device) is None)
-        return able or (HOST,)
-
-    def fits(self, candidate: _Candidate) -> bool:
-        """Whether each device has room for its variables and what it computes."""
-        return all(self._needs(candidate.compiled, d) <= room for d, room in self.memory.items())
-
-    def _needs(self, compiled: Compiled, device: str) -> int:
-        own = [node for node in compiled.order if node.device == device]
-        segments = compiled.segments.get(device, [])
-        sizes = find_groups(own).sizes
-        values = peak_bytes(segments, last_uses(segments, compiled.program.fetches))
-        return sum(sizes.values()) + values
-
-
-def plan(
-    program: Program, shapes: Shapes, policy: Policy, wish: Automatic, costs: CostModel
-) -> Planned:
-    """Where the nodes of ``program`` should go.
+class Search:
+    """Finds placements of one program.
 
     Args:
-        policy: what the user has decided; it stays as it is.
-
-    Raises:
-        DeviceError: a device is wished for that does not exist.
-        UnsupportedOpError: a device is wished for that cannot run the operation.
-        OutOfMemoryError: there is no room for the variables.
+        policy: what the user has decided.
+        memory: bytes available by device; unlimited for devices not listed.
     """
-    devices = _candidates(policy, wish)
-    planner = _Planner(program, shapes, policy, costs, wish.memory)
-    kinds = {device.partition(":")[0]: device for device in reversed(devices)}
-    alone = [planner.alone(device) for device in dict.fromkeys((devices[0], *kinds.values()))]
-    several = [planner.divided(devices[:count]) for count in _counts(len(devices))]
-    single = [one for one in alone if planner.fits(one)]
-    divided = [one for one in several if planner.fits(one)]
-    if not single and not divided:
-        raise OutOfMemoryError("the devices have no room for the program, together or alone.")
-    return _better(single, divided)
+
+    program: Program
+    shapes: Shapes
+    policy: Policy
+    costs: CostModel
+    memory: Mapping[str, int]
+    _placeable: Program = field(init=False)
+    _pinned: dict[Node, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._placeable = placeable(self.program, self.shapes)
+        decide(self._placeable, self.policy)  # report impossible requests before measuring
+        self._pinned = {
+            node: device
+            for node in self._placeable.order()
+            if (device := self.policy.requested_device(node)) is not None
+        }
+
+    def alone(self, device: str) -> Candidate:
+        """Place all nodes on ``device``, except those that must be elsewhere."""
+        pinned = {node.name: home for node, home in self._pinned.items()}
+        return self._candidate(PlannedPlacement(device, pinned, dict.fromkeys(pinned, _DECIDED)))
+
+    def divided(self, devices: Sequence[str]) -> Candidate:
+        """Place each cluster of nodes on the one of ``devices`` where it finishes first."""
+        groups = find_groups(self._placeable.order())
+        homes = self._homes(groups)
+        seconds = self._seconds(devices, groups, homes)
+        used = list(dict.fromkeys((*devices, *self._pinned.values(), HOST)))
+        transfer = self.costs.links.seconds
+        cheap = min(transfer(a, b, 0) for a in used for b in used if a != b)
+        room = min(self.memory.values(), default=math.inf)
+        clusters = find_clusters(self._placeable, seconds, groups, room)
+        scheduler = ListScheduler(clusters, transfer, dict(homes), groups.sizes, self.memory)
+        assigned = scheduler.run()
+        placement = _placement(clusters, assigned, groups, scheduler.homes, homes, devices[0])
+        starts = planned_starts(clusters, assigned, cheap)
+        return self._candidate(replace(placement, starts=starts))
+
+    def fits(self, candidate: Candidate) -> bool:
+        """Return whether each device has room for its variables and temporaries."""
+        return all(self._bytes(candidate.compiled, d) <= room for d, room in self.memory.items())
+
+    def _candidate(self, placement: PlannedPlacement) -> Candidate:
+        compiled = run_passes(self.program, self.shapes, placement.policy(self.policy))
+        return Candidate(placement, compiled, self.costs.predict(compiled))
+
+    def _homes(self, groups: Groups) -> dict[Hashable, str]:
+        """Return the devices of groups that the user has decided."""
+        homes = {groups.of[n]: device for n, device in self._pinned.items() if n in groups.of}
+        for node, device in self._pinned.items():
+            for group in groups.bound.get(node, ()):
+                homes.setdefault(group, device)
+        return homes
+
+    def _seconds(
+        self, devices: Sequence[str], groups: Groups, homes: Mapping[Hashable, str]
+    ) -> dict[Node, dict[str, float]]:
+        """Return the seconds of each node on each of ``devices`` that it may run on."""
+        allowed: dict[str, list[Node]] = {}
+        for node in self._placeable.order():
+            bound = [homes[group] for group in groups.bound.get(node, ()) if group in homes]
+            pinned = [*bound, *([self._pinned[node]] if node in self._pinned else [])]
+            able = [device for device in devices if unsupported(node, device) is None]
+            for device in pinned[:1] or able or [HOST]:
+                allowed.setdefault(device, []).append(node)
+        seconds: dict[Node, dict[str, float]] = {n: {} for n in self._placeable.order()}
+        for device in dict.fromkeys((*devices, *allowed)):  # of equals, the first is preferred
+            nodes = allowed.get(device, [])
+            for node, time in self.costs.seconds(nodes, device, devices).items():
+                seconds[node][device] = time
+        return seconds
+
+    def _bytes(self, compiled: Compiled, device: str) -> int:
+        nodes = [node for node in compiled.order if node.device == device]
+        segments = compiled.segments.get(device, [])
+        temporaries = peak_bytes(segments, last_uses(segments, compiled.program.fetches))
+        return sum(find_groups(nodes).sizes.values()) + temporaries
 
 
-def _better(single: Sequence[_Candidate], divided: Sequence[_Candidate]) -> Planned:
-    one = single[0] if single else None
-    for other in single[1:]:
-        if one is not None and _time(other) < WORTH * _time(one):
-            one = other
-    many = min(divided, key=_time, default=None)
-    if one is None:
-        assert many is not None
-        text = f"{_shown(many)}; no device has room for all of it"
-        return replace(many.planned, conclusion=text)
-    text = f"{_ms(_time(one))} on {one.planned.default} alone"
-    if many is None:
-        return replace(one.planned, conclusion=f"one device: {text}; there is no other")
-    if many.prediction.devices == one.prediction.devices:
-        text += "; no part of it would end earlier on another"
-        return replace(one.planned, conclusion=f"one device is best: {text}")
-    if _time(many) < WORTH * _time(one):
-        return replace(many.planned, conclusion=f"{_shown(many)}, against {text}")
-    if _time(many) < _time(one):
-        text += f"; {_shown(many)} would save less than 10 %"
-    else:
-        text += f", against {_shown(many)}"
-    return replace(one.planned, conclusion=f"one device is best: {text}")
-
-
-def _time(candidate: _Candidate) -> float:
-    return candidate.prediction.seconds
-
-
-def _shown(candidate: _Candidate) -> str:
-    devices = candidate.prediction.devices
-    return f"{_ms(_time(candidate))} on {', '.join(devices)}"
-
-
-def _counts(most: int) -> list[int]:
-    """How many devices are tried: all of few, and doubling numbers of many."""
-    return sorted({n for n in (2, 3, 4, 8, 16, 32, 64, most) if 1 < n <= most})
-
-
-def _candidates(policy: Policy, wish: Automatic) -> list[str]:
-    """The devices that may be used, the session's own first. Of GPUs on one adapter only one: they
-    take turns at it."""
+def _usable_devices(policy: Policy, request: Automatic) -> list[str]:
+    """Return the devices to consider, the session's default first. Of GPUs on one adapter only one
+    counts, as they take turns at it."""
     kind = policy.default.partition(":")[0]
     names = [name for name in policy.available if name.startswith(kind)]
-    if wish.devices is not None:
-        names = [canonical(name) for name in wish.devices]
+    if request.devices is not None:
+        names = [canonical(name) for name in request.devices]
     for name in names:
         if name not in policy.available:
             raise DeviceError(
                 f"there is no {name} here to place operations on.",
-                hint=f"There are: {', '.join(policy.available)}.",
+                hint=f"Available: {', '.join(policy.available)}.",
             )
-    own = [policy.default] if policy.default in names else []
-    adapters: set[str] = set()
-    chosen = []
-    by_name = {entry["device"]: entry["adapter"] for entry in registry.list_devices()}
-    for name in dict.fromkeys([*own, *names]):
-        if name.startswith("cpu") or by_name[name] not in adapters:
-            chosen.append(name)
-            adapters.add(by_name[name])
-    return chosen
+    names.sort(key=lambda name: name != policy.default)
+    adapters = {entry["device"]: entry["adapter"] for entry in registry.list_devices()}
+    hardware = {name if name.startswith("cpu") else adapters[name]: name for name in names[::-1]}
+    return [name for name in dict.fromkeys(names) if name in hardware.values()]
 
 
-def _homes(pinned: Mapping[Node, str], groups: Groups) -> dict[Hashable, str]:
-    """The devices of groups that the user has decided."""
-    homes = {groups.of[node]: device for node, device in pinned.items() if node in groups.of}
-    for node, device in pinned.items():
-        for group in groups.bound.get(node, ()):
-            homes.setdefault(group, device)
-    return homes
+def _best(alone: Sequence[Candidate], divided: Sequence[Candidate]) -> PlannedPlacement:
+    """Return the fastest placement; another one than the first only if it is worthwhile."""
+    several = min(divided, key=lambda each: each.seconds, default=None)
+    if not alone:
+        if several is None:
+            raise OutOfMemoryError("the program fits neither on one device nor on all together.")
+        return _concluded(several, f"{several.text}; no device has room for all of it")
+    one = alone[0]
+    for other in alone[1:]:
+        if other.seconds < WORTHWHILE * one.seconds:
+            one = other
+    text = f"{_ms(one.seconds)} on {one.placement.default} alone"
+    if several is None:
+        return _concluded(one, f"one device: {text}; there is no other")
+    if several.prediction.devices == one.prediction.devices:
+        text += "; no part of it would finish earlier on another"
+    elif several.seconds < WORTHWHILE * one.seconds:
+        return _concluded(several, f"{several.text}, against {text}")
+    elif several.seconds < one.seconds:
+        text += f"; {several.text} would save less than 10 %"
+    else:
+        text += f", against {several.text}"
+    return _concluded(one, f"one device is best: {text}")
 
 
-def _planned(
+def _concluded(candidate: Candidate, conclusion: str) -> PlannedPlacement:
+    return replace(candidate.placement, conclusion=conclusion)
+
+
+def _placement(
     clusters: Sequence[Cluster],
-    placed: Sequence[Placed],
+    assigned: Sequence[Assigned],
     groups: Groups,
-    where: Mapping[Hashable, str],
     homes: Mapping[Hashable, str],
+    decided: Mapping[Hashable, str],
     default: str,
-) -> Planned:
+) -> PlannedPlacement:
+    """Return the devices and reasons of nodes.
+
+    Args:
+        homes: the devices of all groups.
+        decided: the devices of groups that the user has decided.
+    """
     devices: dict[str, str] = {}
     reasons: dict[str, str] = {}
-    reader: dict[Hashable, str] = {}
-    for cluster, own in zip(clusters, placed, strict=True):
+    first_reader: dict[Hashable, str] = {}
+    for cluster, choice in zip(clusters, assigned, strict=True):
         for node in cluster.nodes:
-            devices[node.name] = own.device
-            reasons[node.name] = _reason(node, cluster, own, groups)
+            devices[node.name] = choice.device
+            reasons[node.name] = _reason(node, cluster, choice, groups)
             for tensor in node.inputs:
                 if tensor.node in groups.of:
-                    reader.setdefault(groups.of[tensor.node], node.name)
+                    first_reader.setdefault(groups.of[tensor.node], node.name)
     for node, group in groups.of.items():
-        if group in where:
-            devices[node.name] = where[group]
-            reasons[node.name] = _kept(node, group, group in homes, reader.get(group))
-    return Planned(default, devices, reasons)
+        if group not in homes:
+            continue
+        devices[node.name] = homes[group]
+        if group in decided:
+            reasons[node.name] = _DECIDED
+        elif group not in first_reader or (is_variable(node) and node.name != group):
+            reasons[node.name] = f"with the variable {group}"
+        else:
+            reasons[node.name] = f"with its first user '{first_reader[group]}'"
+    return PlannedPlacement(default, devices, reasons)
 
 
-def _kept(node: Node, group: Hashable, decided: bool, reader: str | None) -> str:
-    if decided:
-        return "where it is since it was used first"
-    if reader is None or (is_variable(node) and node.name != group):
-        return f"with the variable {group}"
-    return f"with '{reader}', which reads it first"
-
-
-def _reason(node: Node, cluster: Cluster, placed: Placed, groups: Groups) -> str:
-    bound = groups.bound.get(node) or cluster.work.groups
+def _reason(node: Node, cluster: Cluster, choice: Assigned, groups: Groups) -> str:
+    bound = groups.bound.get(node) or cluster.groups
     if bound:
-        return f"with the variable {sorted(map(str, bound))[0]}"
-    if len(cluster.devices) == 1:
-        return f"only {placed.device} can run it"
-    others = [
-        f"{_finish(device, o)}" for device, o in placed.options.items() if device != placed.device
-    ]
-    best = _finish(placed.device, placed.options[placed.device])
+        return f"with the variable {min(map(str, bound))}"
+    if len(cluster.seconds) == 1:
+        return f"only {choice.device} can run it"
+    best = _finish(choice.device, choice.options[choice.device])
+    others = [_finish(d, option) for d, option in choice.options.items() if d != choice.device]
     return f"earliest finish: {best} against {' and '.join(others)}"
 
 

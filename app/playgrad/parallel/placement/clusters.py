@@ -1,10 +1,10 @@
-"""What goes to a device as a whole: nodes that nothing is won by dividing."""
+"""Clusters: nodes that are placed together, because dividing them gains nothing."""
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from playgrad.compiler.place import variables_of
@@ -12,62 +12,26 @@ from playgrad.compiler.program import Program
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
 from playgrad.parallel.placement.heft import Work
-from playgrad.parallel.placement.kernel_times import bytes_of
-
-Seconds = Mapping[str, Mapping[Node, float]]
-"""Of each node, by device."""
-
-
-@dataclass
-class Cluster:
-    """Nodes that one device does without a break, and what they need."""
-
-    nodes: list[Node]
-    devices: tuple[str, ...]
-    work: Work
-
-
-@dataclass
-class _Joined:
-    nodes: list[Node]
-    devices: tuple[str, ...]
-    seconds: dict[str, float]
-    groups: frozenset[Hashable]
-    touched: frozenset[Hashable]
-    before: set[int] = field(default_factory=set)
-    after: set[int] = field(default_factory=set)
-
-    @property
-    def fastest(self) -> str:
-        return min(self.seconds, key=lambda device: (self.seconds[device], device)).partition(":")[
-            0
-        ]
+from playgrad.parallel.placement.operation_times import bytes_of
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Data that is kept somewhere: variables that are written together, and what is fed.
+    """Data with a home: variables that are written together, and fed values.
 
     Attributes:
         of: the group of each variable and placeholder.
-        bound: the groups that a node has to be with.
+        bound: the groups that each node must share a device with.
+        sizes: bytes of the variables of each group.
     """
 
     of: Mapping[Node, Hashable]
     bound: Mapping[Node, frozenset[Hashable]]
-
-    @property
-    def sizes(self) -> dict[Hashable, int]:
-        """Bytes of the variables of each group."""
-        sizes: dict[Hashable, int] = {}
-        for node, group in self.of.items():
-            own = bytes_of([node.output.spec]) if is_variable(node) else 0
-            sizes[group] = sizes.get(group, 0) + own
-        return sizes
+    sizes: Mapping[Hashable, int]
 
 
 def find_groups(order: Sequence[Node]) -> Groups:
-    """The groups of a program whose nodes are ``order``."""
+    """Return the groups of a program whose nodes are ``order``."""
     variables = {node.name: node for node in order if is_variable(node)}
     leader = {name: name for name in variables}
 
@@ -82,135 +46,104 @@ def find_groups(order: Sequence[Node]) -> Groups:
             leader[find(name)] = find(names[0])
     of: dict[Node, Hashable] = {node: find(name) for name, node in variables.items()}
     of.update((node, ("fed", node.name)) for node in order if node.op.name == "placeholder")
-    return Groups(of, {n: frozenset(map(find, names)) for n, names in used.items() if names})
+    sizes: Counter[Hashable] = Counter()
+    for node, group in of.items():
+        sizes[group] += bytes_of([node.output.spec]) if is_variable(node) else 0
+    return Groups(of, {n: frozenset(map(find, names)) for n, names in used.items() if names}, sizes)
+
+
+@dataclass
+class Cluster(Work):
+    """Nodes that one device runs without a break.
+
+    Attributes:
+        nodes: in the order in which they run.
+        touched: the groups that they use in any way.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    touched: frozenset[Hashable] = frozenset()
 
 
 def find_clusters(
     program: Program,
-    allowed: Mapping[Node, tuple[str, ...]],
-    seconds: Seconds,
+    seconds: Mapping[Node, Mapping[str, float]],
     groups: Groups,
-    cheap: float,
     room: float = math.inf,
 ) -> list[Cluster]:
-    """The nodes of ``program`` that do something, in clusters, each after those that it needs.
+    """Return the working nodes of ``program`` as chains, each after those it needs.
 
-    Joined are two that follow each other and wait for nothing in between, and what takes less than
-    ``cheap`` seconds with the only one that it needs or is needed by. That makes no circles.
+    A node joins the chain of its only predecessor where it is that one's only successor.
 
     Args:
-        allowed: the devices that each node may go to.
-        room: bytes of variables that a cluster may need.
+        seconds: of each node, on each device that it may run on.
+        room: bytes of variables that a cluster may use.
     """
-    doing = [n for n in program.order() if n.op.name != "constant" and n not in groups.of]
-    joined = {n.id: _single(n, allowed[n], seconds, groups) for n in doing}
-    last: dict[str, Node] = {}
-    for node in doing:
-        for before in (*node.predecessors, *_earlier_users(node, last)):
-            if before.id in joined:
-                joined[node.id].before.add(before.id)
-                joined[before.id].after.add(node.id)
-    sizes = groups.sizes
-
-    def joins(first: _Joined, second: _Joined) -> bool:
-        touched = first.touched | second.touched
-        fits = room == math.inf or sum(sizes[group] for group in touched) <= room
-        return fits and _joins(first, second, cheap)
-
-    while _join_once(joined, joins):
-        pass
-    return _in_order(joined, groups)
-
-
-def _earlier_users(node: Node, last: dict[str, Node]) -> list[Node]:
-    """What uses a variable in place before ``node`` does: their order is that in which they were
-    made, so that the last to write is the same wherever they run."""
-    names = variables_of(node)
-    earlier = [last[name] for name in names if name in last]
-    last.update(dict.fromkeys(names, node))
-    return earlier
-
-
-def _single(node: Node, devices: tuple[str, ...], seconds: Seconds, groups: Groups) -> _Joined:
-    times = {device: seconds[device][node] for device in devices}
-    bound = groups.bound.get(node, frozenset())
-    read = {groups.of[tensor.node] for tensor in node.inputs if tensor.node in groups.of}
-    return _Joined([node], devices, times, bound, bound | read)
-
-
-def _join_once(joined: dict[int, _Joined], joins: Callable[[_Joined, _Joined], bool]) -> bool:
-    changed = False
-    for number in list(joined):
-        for follower in sorted(joined[number].after) if number in joined else ():
-            if joins(joined[number], joined[follower]):
-                _merge(joined, number, follower)
-                changed = True
-    return changed
-
-
-def _joins(first: _Joined, second: _Joined, cheap: float) -> bool:
-    only_follower, only_source = len(first.after) == 1, len(second.before) == 1
-    if not (only_follower or only_source) or first.devices != second.devices:
-        return False
-    if not (first.groups <= second.groups or second.groups <= first.groups):
-        return False
-    if only_follower and only_source and first.fastest == second.fastest:
-        return True
-    small = [only_follower and first, only_source and second]
-    return any(max(one.seconds.values()) < cheap for one in small if one)
-
-
-def _merge(joined: dict[int, _Joined], first: int, second: int) -> None:
-    into, gone = joined[first], joined.pop(second)
-    into.nodes += gone.nodes
-    into.groups |= gone.groups
-    into.touched |= gone.touched
-    for device, time in gone.seconds.items():
-        into.seconds[device] += time
-    into.before = (into.before | gone.before) - {first, second}
-    into.after = (into.after | gone.after) - {first, second}
-    for other in gone.before - {first}:
-        joined[other].after = (joined[other].after - {second}) | {first}
-    for other in gone.after:
-        joined[other].before = (joined[other].before - {second}) | {first}
-
-
-def _in_order(joined: Mapping[int, _Joined], groups: Groups) -> list[Cluster]:
-    missing = {number: len(one.before) for number, one in joined.items()}
-    ready = [number for number, count in missing.items() if not count]
-    heapq.heapify(ready)
-    position: dict[Node, int] = {}
+    nodes = [n for n in program.order() if n.op.name != "constant" and n not in groups.of]
+    before = _predecessors(nodes)
+    successors = Counter(earlier for needed in before.values() for earlier in needed)
     clusters: list[Cluster] = []
-    while ready:
-        number = heapq.heappop(ready)
-        one = joined[number]
-        one.nodes.sort(key=lambda node: node.id)
-        work = _work(one, joined, position, groups)
-        position.update((node, len(clusters)) for node in one.nodes)
-        clusters.append(Cluster(one.nodes, one.devices, work))
-        for follower in one.after:
-            missing[follower] -= 1
-            if not missing[follower]:
-                heapq.heappush(ready, follower)
+    position: dict[Node, int] = {}
+    for node in nodes:
+        bound = groups.bound.get(node, frozenset())
+        read = {groups.of[tensor.node] for tensor in node.inputs if tensor.node in groups.of}
+        single = Cluster(seconds[node], groups=bound, nodes=[node], touched=bound | read)
+        only = next(iter(before[node])) if len(before[node]) == 1 else None
+        if (
+            only is not None
+            and successors[only] == 1
+            and _may_join(clusters[position[only]], single, groups, room)
+        ):
+            position[node] = position[only]
+            _join(clusters[position[only]], single)
+        else:
+            position[node] = len(clusters)
+            clusters.append(single)
+    for cluster in clusters:
+        _add_inputs(cluster, before, position, groups)
     return clusters
 
 
-def _work(
-    one: _Joined, joined: Mapping[int, _Joined], position: Mapping[Node, int], groups: Groups
-) -> Work:
-    after: dict[int, int] = {}
-    held: dict[Hashable, int] = {}
-    inside: Collection[Node] = set(one.nodes)
-    for tensor in dict.fromkeys(tensor for node in one.nodes for tensor in node.inputs):
-        if tensor.node in inside or tensor.node.op.name == "constant":
-            continue
-        size = bytes_of([tensor.spec])
+def _predecessors(nodes: Sequence[Node]) -> dict[Node, set[Node]]:
+    """Return what each node waits for: its inputs, and the earlier users of variables that it uses
+    in place, so that the last one to write is the same on any devices."""
+    before: dict[Node, set[Node]] = {}
+    last: dict[str, Node] = {}
+    for node in nodes:
+        names = variables_of(node)
+        waits = [*node.predecessors, *(last[name] for name in names if name in last)]
+        before[node] = {earlier for earlier in waits if earlier in before}
+        last.update(dict.fromkeys(names, node))
+    return before
+
+
+def _may_join(chain: Cluster, single: Cluster, groups: Groups, room: float) -> bool:
+    fits = sum(groups.sizes[group] for group in chain.touched | single.touched) <= room
+    nested = chain.groups <= single.groups or single.groups <= chain.groups
+    return fits and nested and chain.seconds.keys() == single.seconds.keys()
+
+
+def _join(chain: Cluster, single: Cluster) -> None:
+    chain.nodes += single.nodes
+    chain.seconds = {d: time + single.seconds[d] for d, time in chain.seconds.items()}
+    chain.groups |= single.groups
+    chain.touched |= single.touched
+
+
+def _add_inputs(
+    cluster: Cluster,
+    before: Mapping[Node, set[Node]],
+    position: Mapping[Node, int],
+    groups: Groups,
+) -> None:
+    """Add the bytes that ``cluster`` receives from others and reads of groups."""
+    here = position[cluster.nodes[0]]
+    after = Counter({position[b]: 0 for n in cluster.nodes for b in before[n]})
+    held: Counter[Hashable] = Counter()
+    for tensor in dict.fromkeys(tensor for node in cluster.nodes for tensor in node.inputs):
         if tensor.node in groups.of:
-            group = groups.of[tensor.node]
-            held[group] = held.get(group, 0) + size
-        else:
-            place = position[tensor.node]
-            after[place] = after.get(place, 0) + size
-    for number in one.before:  # also what is only to be waited for
-        after.setdefault(position[joined[number].nodes[0]], 0)
-    return Work(one.seconds, after, held, tuple(sorted(one.groups, key=repr)))
+            held[groups.of[tensor.node]] += bytes_of([tensor.spec])
+        elif tensor.node in position:
+            after[position[tensor.node]] += bytes_of([tensor.spec])
+    del after[here]
+    cluster.after, cluster.held = after, held

@@ -1,29 +1,29 @@
-"""What it takes to send tensors from one device to another, measured once by sending some."""
+"""Times of transfers between devices, measured once by sending tensors back and forth."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
 from playgrad import ops
 from playgrad.graph.graph import Graph
+from playgrad.runtime.measuring import Workload, run_in_turns
 from playgrad.runtime.session import Session
 
 _FEW_HOPS, _MANY_HOPS = 2, 8
 _SMALL, _LARGE = 4, 1 << 18
-_REPEATS = 5
+_ROUNDS = 6
 
 
 @dataclass(frozen=True)
 class DeviceLink:
-    """Between two devices.
+    """The link model of two devices (Hockney 1994).
 
     Attributes:
-        latency: seconds of each message, whatever its size: also what it takes to begin a segment.
-        bandwidth: bytes a second.
-        start: seconds that a run on both takes besides.
+        latency: seconds of each message, whatever its size, including the start of a segment.
+        bandwidth: bytes per second.
+        start: seconds that a run on both devices takes besides.
     """
 
     latency: float
@@ -31,7 +31,7 @@ class DeviceLink:
     start: float = 0.0
 
     def seconds(self, size: int) -> float:
-        """What ``size`` bytes take."""
+        """Return the seconds of a message of ``size`` bytes."""
         return self.latency + size / self.bandwidth
 
 
@@ -39,46 +39,41 @@ class Links:
     """The links between kinds of devices."""
 
     def __init__(self) -> None:
-        self._known: dict[frozenset[str], DeviceLink] = {}
+        self._measured: dict[frozenset[str], DeviceLink] = {}
 
     def between(self, first: str, second: str) -> DeviceLink:
-        """The link between two different devices; that of two others of the same kinds is taken to
-        be like it."""
+        """Return the link between two devices, measured once for their kinds."""
         kinds = frozenset((first.partition(":")[0], second.partition(":")[0]))
-        if kinds not in self._known:
-            self._known[kinds] = _measure(first, second)
-        return self._known[kinds]
+        if kinds not in self._measured:
+            self._measured[kinds] = _measure(first, second)
+        return self._measured[kinds]
 
     def seconds(self, source: str, target: str, size: int) -> float:
-        """What it takes to bring ``size`` bytes from ``source`` to ``target``."""
+        """Return the seconds it takes to bring ``size`` bytes from ``source`` to ``target``."""
         return self.between(source, target).seconds(size) if source != target else 0.0
 
 
 def _measure(first: str, second: str) -> DeviceLink:
-    few, many = (_there_and_back(first, second, _SMALL, hops) for hops in (_FEW_HOPS, _MANY_HOPS))
+    graph = Graph()
+    targets, feeds = [], {}
+    with graph.as_default():
+        for size in (_SMALL, _LARGE):
+            for hops in (_FEW_HOPS, _MANY_HOPS):
+                with graph.device(first):
+                    start = tensor = ops.placeholder("float32", [size])
+                for number in range(hops):
+                    with graph.device(first if number % 2 else second):
+                        tensor = ops.neg(tensor)
+                targets.append(tensor.node)
+                feeds[tensor.node] = {start: np.ones(size, np.float32)}
+    with Session(graph, first) as session:
+        workloads = [Workload(session, target, feeds[target]) for target in targets]
+        rounds = run_in_turns(workloads, _ROUNDS, traced=False)
+    few, many, few_large, many_large = (min(run.seconds for run in runs) for runs in rounds)
     latency = _per_hop(few, many)
-    large = (_there_and_back(first, second, _LARGE, hops) for hops in (_FEW_HOPS, _MANY_HOPS))
-    more = max(_per_hop(*large) - latency, 1e-9)
-    return DeviceLink(latency, 4 * _LARGE / more, max(few - _FEW_HOPS * latency, 0.0))
+    longer = max(_per_hop(few_large, many_large) - latency, 1e-9)
+    return DeviceLink(latency, 4 * _LARGE / longer, max(few - _FEW_HOPS * latency, 0.0))
 
 
 def _per_hop(few: float, many: float) -> float:
     return max((many - few) / (_MANY_HOPS - _FEW_HOPS), 1e-7)
-
-
-def _there_and_back(first: str, second: str, size: int, hops: int) -> float:
-    graph = Graph()
-    with graph.as_default(), graph.device(first):
-        start = tensor = ops.placeholder("float32", [size])
-        for number in range(hops):
-            with graph.device(first if number % 2 else second):
-                tensor = ops.neg(tensor)
-        target = tensor.node
-    feeds = {start: np.ones(size, np.float32)}
-    least = float("inf")
-    with Session(graph, first) as session:
-        for _ in range(1 + _REPEATS):
-            begin = time.perf_counter()
-            session.run([target], feeds)
-            least = min(least, time.perf_counter() - begin)
-    return least

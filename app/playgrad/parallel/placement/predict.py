@@ -1,4 +1,4 @@
-"""What a compiled program will take, by measured times and the simulator."""
+"""Predicts how long a compiled program takes, from measured times and the simulator."""
 
 from __future__ import annotations
 
@@ -6,30 +6,28 @@ import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from playgrad.compiler.compile import Compiled
+from playgrad.compiler.place import HOST
 from playgrad.compiler.segments import Segment
 from playgrad.compiler.split import sender_of
 from playgrad.devices import registry
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
-from playgrad.parallel.placement.kernel_times import KernelTimes, Kind
-from playgrad.parallel.placement.links import DeviceLink, Links
-from playgrad.parallel.simulator import Interconnect, Job, Machine, simulate_jobs
-from playgrad.runtime.segments import moved_bytes
-
-_WAITING = ("constant", "placeholder")
+from playgrad.parallel.placement.links import Links
+from playgrad.parallel.placement.operation_times import OperationTimes
+from playgrad.parallel.simulator import Interconnect, Job, Machine, segment_job, simulate_jobs
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Of one run.
+    """The predicted cost of one run.
 
     Attributes:
-        seconds: from its beginning to its end.
-        devices: that take part.
-        bytes_moved: between them.
+        seconds: from the beginning of the run to its end.
+        devices: the devices that take part.
+        bytes_moved: between devices.
     """
 
     seconds: float
@@ -38,102 +36,95 @@ class Prediction:
 
 
 class CostModel:
-    """What operations and transfers take here. Measured when first asked for, then remembered."""
+    """Times of operations and transfers on this machine, each measured when first needed."""
 
     def __init__(self) -> None:
-        self.times = KernelTimes()
+        self.times = OperationTimes()
         self.links = Links()
 
     def seconds(
         self, nodes: Sequence[Node], device: str, devices: Sequence[str]
     ) -> dict[Node, float]:
-        """What each of ``nodes`` takes on ``device`` while all of ``devices`` are at work."""
-        together = sum(name.startswith("cpu") for name in devices)
-        if device.startswith("cpu"):
-            return self.times.seconds(nodes, Kind("cpu:0", together))
-        return self.times.seconds(nodes, Kind(device))
+        """Return the seconds of each of ``nodes`` on ``device`` while all ``devices`` compute."""
+        if not device.startswith("cpu"):
+            return self.times.seconds(nodes, device)
+        return self.times.seconds(nodes, HOST, sum(name.startswith("cpu") for name in devices))
 
     def predict(self, compiled: Compiled) -> Prediction:
-        """What a run of ``compiled`` will take."""
+        """Predict a run of ``compiled``."""
         devices = tuple(sorted({node.device for node in compiled.order if node.device}))
         if not compiled.segments:
-            return Prediction(self._one_by_one(compiled.order), devices)
+            # A lone processor. Threads that share its operations are left out: some programs gain
+            # from them what others lose.
+            alone = self.seconds(compiled.order, HOST, (HOST,))
+            overhead = self.times.overhead * len(compiled.order)
+            return Prediction(math.fsum(alone.values()) + overhead, devices)
         seconds: dict[Node, float] = {}
         for device in devices:
-            own = [node for node in compiled.order if node.device == device]
-            seconds.update(self.seconds(own, device, devices))
-        links = self._links(compiled.order)
+            nodes = [node for node in compiled.order if node.device == device]
+            seconds.update(self.seconds(nodes, device, devices))
+        pairs = {
+            (sender_of(node.attrs["channel"]), node.device)
+            for node in compiled.order
+            if node.op.name == "receive" and node.device
+        }
+        links = [self.links.between(*pair) for pair in sorted(pairs)]
         latency = max((link.latency for link in links), default=0.0)
+        # The simulator has one link model for all, and keeps both ends busy with a transfer, one
+        # after the other.
+        bandwidth = 2 * min((link.bandwidth for link in links), default=math.inf)
         jobs = _jobs(compiled, seconds, latency)
-        # The simulator has the same link for all, and both ends are busy with a transfer, one after
-        # the other.
-        slowest = min((link.bandwidth for link in links), default=math.inf)
-        trace = simulate_jobs(jobs, Interconnect(latency, 2 * slowest), Machine(_rates(devices)))
+        trace = simulate_jobs(jobs, Interconnect(latency, bandwidth), Machine(_rates(devices)))
         end = max((event.end for event in trace.events), default=0.0)
         end += max((link.start for link in links), default=0.0)
         return Prediction(end, devices, sum(job.received for job in jobs))
 
-    def _one_by_one(self, order: Sequence[Node]) -> float:
-        """A lone processor, whose operations have all its cores. That it shares out some among
-        threads is left out: it wins with some programs what it loses with others."""
-        alone = self.seconds(order, "cpu:0", ("cpu:0",))
-        return math.fsum(alone.values()) + self.times.overhead * len(order)
-
-    def _links(self, order: Sequence[Node]) -> list[DeviceLink]:
-        pairs = {
-            (sender_of(node.attrs["channel"]), node.device)
-            for node in order
-            if node.op.name == "receive" and node.device
-        }
-        return [self.links.between(*pair) for pair in sorted(pairs)]
-
 
 def _rates(devices: Sequence[str]) -> tuple[float, ...]:
-    """How fast ``devices`` are while so many of them compute: equally fast as long as each has a
-    core. What they do to each other's memory is in the measured times. Empty in a page, where each
-    has a worker, and how many cores there are is not known for sure."""
+    """Return how fast each device is while 1, 2, ... of them compute: equally fast as long as each
+    has a core or is a hardware GPU. How they slow each other's memory down is in the measured
+    times. Empty in a page, where the number of cores is not reliable."""
     if sys.platform == "emscripten":
         return ()
     hardware = {entry["device"] for entry in registry.list_devices() if not entry["software"]}
-    own = sum(name in hardware and name.startswith("gpu") for name in devices)
-    return (1.0,) * ((os.cpu_count() or 1) + own)
+    gpus = sum(name in hardware and name.startswith("gpu") for name in devices)
+    return (1.0,) * ((os.cpu_count() or 1) + gpus)
 
 
-def _jobs(compiled: Compiled, seconds: Mapping[Node, float], begin: float) -> list[Job]:
-    """The segments of ``compiled``, and what a lone processor does node by node, as jobs.
+def _jobs(compiled: Compiled, seconds: Mapping[Node, float], latency: float) -> list[Job]:
+    """Return the segments of ``compiled`` as jobs; each node that a lone processor runs is one.
 
     Args:
-        begin: seconds that it takes to begin a segment, if it waits for no message anyhow.
+        latency: seconds to start a segment; those that receive from another device wait for the
+            link's latency instead.
     """
-    segments = {
+    segment_of = {
         node: segment
-        for own in compiled.segments.values()
-        for segment in own
+        for segments in compiled.segments.values()
+        for segment in segments
         for node in segment.nodes
     }
-    number: dict[Node, int] = {}
-    groups: list[tuple[Segment | None, list[Node]]] = []
-    first: dict[int, int] = {}
+    parts: list[Segment] = []
+    number: dict[int, int] = {}  # by the identity of the part
+    position: dict[Node, int] = {}
     for node in compiled.order:
-        segment = segments.get(node)
-        if segment is not None and id(segment) in first:
-            number[node] = first[id(segment)]
-        elif segment is not None or not (node.op.name in _WAITING or is_variable(node)):
-            number[node] = len(groups)
-            groups.append((segment, segment.nodes if segment else [node]))
-            if segment is not None:
-                first[id(segment)] = number[node]
+        part = segment_of.get(node)
+        if part is None:
+            if is_variable(node) or node.op.name in ("constant", "placeholder"):
+                continue
+            part = Segment(node.device or HOST, 0, [node])
+        position[node] = number.setdefault(id(part), len(parts))
+        if position[node] == len(parts):
+            parts.append(part)
     jobs = []
-    for place, (segment, nodes) in enumerate(groups):
-        before = {number[b] for node in nodes for b in node.predecessors if b in number} - {place}
-        if segment is not None and segment.index:
-            before.add(first[id(compiled.segments[segment.device][segment.index - 1])])
-        own = segment or Segment(nodes[0].device or "cpu:0", 0, nodes)
-        moved = moved_bytes(own)
-        time = math.fsum(seconds[node] for node in nodes)
-        if segment is not None and all(groups[b][1][0].device == own.device for b in before):
-            time += begin
-        jobs.append(
-            Job(own.name, own.device, time, own.kind, tuple(sorted(before)), *moved.values())
-        )
+    for place, part in enumerate(parts):
+        before = {position[b] for node in part.nodes for b in node.predecessors if b in position}
+        before.discard(place)
+        if part.index:
+            before.add(number[id(compiled.segments[part.device][part.index - 1])])
+        job = segment_job(part, math.fsum(map(seconds.__getitem__, part.nodes)), sorted(before))
+        local = all(parts[earlier].device == part.device for earlier in before)
+        if local and part.nodes[0] in segment_of:
+            job = replace(job, seconds=job.seconds + latency)
+        jobs.append(job)
     return jobs

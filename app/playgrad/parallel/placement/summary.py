@@ -1,13 +1,14 @@
-"""Says of each node of a program where it runs, and why."""
+"""Explains, for each node of a program, which device it runs on, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from playgrad.compiler.compile import placeable, run_passes
 from playgrad.compiler.place import Decision, Policy, decide
+from playgrad.compiler.planner import Shapes
 from playgrad.compiler.program import Program
 from playgrad.graph.tensor import Node
 from playgrad.parallel.placement.predict import CostModel, Prediction
@@ -15,7 +16,7 @@ from playgrad.parallel.placement.predict import CostModel, Prediction
 
 @dataclass(frozen=True)
 class NodeDecision:
-    """Where a node runs, and why, in words."""
+    """The device of a node, and the reason in words."""
 
     node: str
     op: str
@@ -24,13 +25,13 @@ class NodeDecision:
 
     @property
     def scope(self) -> str:
-        """The name scope that it was made in; "" outside of all."""
+        """The name scope that the node was created in; "" outside of all."""
         return self.node.rpartition("/")[0]
 
 
 @dataclass(frozen=True)
 class Row:
-    """Nodes of one scope that have device and reason in common."""
+    """Nodes of one scope with the same device and reason."""
 
     scope: str
     nodes: tuple[str, ...]
@@ -39,15 +40,15 @@ class Row:
 
 
 @dataclass(frozen=True)
-class PlacementSummary:
-    """Where a program runs.
+class MeasuredSummary:
+    """A program's placement, explained by measured times: a `PlacementSummary`.
 
     Attributes:
-        decisions: one for each node, in the order of the program; but constants, which are copied
-            to wherever they are used.
-        prediction: what a run should take, by measured times of operations and transfers.
-        alone: the same with all on the session's own device.
-        conclusion: of an automatic placement: whether dividing the program is worth it.
+        decisions: one for each node, in the order of the program, without constants, which are
+            copied to every device that uses them.
+        prediction: of a run with this placement.
+        alone: of a run with all of it on the default device.
+        conclusion: of an automatic placement: the comparison with a single device.
     """
 
     decisions: tuple[NodeDecision, ...]
@@ -57,30 +58,30 @@ class PlacementSummary:
 
     @property
     def rows(self) -> list[Row]:
-        """The decisions by scope, in the order of the first node of each."""
+        """The decisions by scope, in the order of each row's first node."""
         rows: dict[tuple[str, str, str], list[str]] = {}
-        for one in self.decisions:
-            rows.setdefault((one.scope, one.device, one.reason), []).append(one.node)
+        for each in self.decisions:
+            rows.setdefault((each.scope, each.device, each.reason), []).append(each.node)
         return [Row(scope, tuple(n), device, why) for (scope, device, why), n in rows.items()]
 
     @property
     def headline(self) -> str:
-        """What a run should take, and what comes of that."""
+        """The predicted time of a run, and its comparison with a single device."""
         moved = self.prediction.bytes_moved
-        text = f"By measured times: {self.conclusion or self._compared()}"
+        text = f"By measured times: {self.conclusion or self._comparison()}"
         return f"{text}; {moved:,} bytes moved." if moved else f"{text}."
 
-    def _compared(self) -> str:
+    def _comparison(self) -> str:
         here, alone = self.prediction, self.alone
         text = f"{1000 * here.seconds:.3g} ms on {', '.join(here.devices)}"
         if here.devices == alone.devices:
             return text
-        # All of it: of a strategy's step that is what all its replicas do, one after the other.
+        # A strategy's step on one device does the work of all its replicas in turn.
         where = ", ".join(alone.devices)
         return f"{text}, against {1000 * alone.seconds:.3g} ms with all of it on {where}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data; seconds and bytes."""
+        """Return plain data: seconds, bytes and rows."""
         return {
             "headline": self.headline,
             "seconds": self.prediction.seconds,
@@ -97,40 +98,36 @@ class PlacementSummary:
 
     def _lines(self) -> Iterator[str]:
         width = max((len(row.device) for row in self.rows), default=0)
-        before = None
+        scope = None
         for row in self.rows:
-            if row.scope != before:
+            if row.scope != scope:
                 yield row.scope or "(no scope)"
-                before = row.scope
+                scope = row.scope
             names = [name.rpartition("/")[2] for name in row.nodes]
-            what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
-            yield f"  {row.device:{width}}  {what}: {row.reason}"
+            nodes = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
+            yield f"  {row.device:{width}}  {nodes}: {row.reason}"
 
 
-class _AllOnOne(Policy):
-    """Whatever anybody wishes, all nodes go to the default device, if it can run them."""
+class _OnDefaultDevice(Policy):
+    """Places all nodes on the default device that it can run, whatever is requested."""
 
-    def wished(self, node: Node) -> Decision | None:
+    def requested(self, node: Node) -> Decision | None:
         return None
 
 
 def summarize(
-    program: Program,
-    shapes: Mapping[str, tuple[int, ...]],
-    policy: Policy,
-    conclusion: str | None,
-    costs: CostModel,
-) -> PlacementSummary:
-    """What ``policy`` makes of ``program``."""
+    program: Program, shapes: Shapes, policy: Policy, conclusion: str | None, costs: CostModel
+) -> MeasuredSummary:
+    """Explain the placement of ``program`` under ``policy``."""
     decisions = decide(placeable(program, shapes), policy)
-    one = _AllOnOne(policy.default, policy.available)
-    return PlacementSummary(
+    alone = _OnDefaultDevice(policy.default, policy.available)
+    return MeasuredSummary(
         tuple(
             NodeDecision(node.name, node.op.name, decision.device, decision.reason)
             for node, decision in decisions.items()
             if node.op.name != "constant"
         ),
         costs.predict(run_passes(program, shapes, policy)),
-        costs.predict(run_passes(program, shapes, one)),
+        costs.predict(run_passes(program, shapes, alone)),
         conclusion,
     )

@@ -1,0 +1,77 @@
+"""Measure how long sessions take for their work.
+
+Work is run several times, and what is compared takes turns, so that other load on the machine
+disturbs all of it alike. The least time is the one that other load disturbed least.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from playgrad.graph.tensor import Node
+from playgrad.runtime.session import Session
+from playgrad.runtime.trace import Event, Trace
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A node to run, and the session to run it in."""
+
+    session: Session
+    target: Node
+    feeds: Mapping[Any, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TimedRun:
+    """Wall-clock seconds of one run, and its trace."""
+
+    seconds: float
+    trace: Trace
+
+
+def run_in_turns(
+    workloads: Sequence[Workload], repeats: int, traced: bool = True, budget: float = math.inf
+) -> list[list[TimedRun]]:
+    """Run each workload ``repeats`` times, in turns, and return the runs of each.
+
+    Args:
+        traced: False runs without a trace, which makes a GPU wait between the parts of a segment.
+        budget: seconds after which three rounds suffice; after ten times as long, one does.
+    """
+    runs: list[list[TimedRun]] = [[] for _ in workloads]
+    start = time.perf_counter()
+    for number in range(repeats):
+        for workload, timed in zip(workloads, runs, strict=True):
+            trace = Trace()
+            begin = time.perf_counter()
+            workload.session.run([workload.target], workload.feeds, trace if traced else None)
+            timed.append(TimedRun(time.perf_counter() - begin, trace))
+        if time.perf_counter() - start > (budget if number > 2 else 10 * budget):
+            break
+    return runs
+
+
+def seconds_by(events: Iterable[Event], key: Callable[[Event], K | None]) -> dict[K, float]:
+    """Return the total seconds of ``events`` by ``key``, without those whose key is None."""
+    seconds: dict[K, float] = {}
+    for event in events:
+        label = key(event)
+        if label is not None:
+            seconds[label] = seconds.get(label, 0.0) + event.end - event.start
+    return seconds
+
+
+def least_seconds(traces: Iterable[Trace], key: Callable[[Event], K | None]) -> dict[K, float]:
+    """Return, for each key, the least of its total seconds in ``traces`` of the same work."""
+    least: dict[K, float] = {}
+    for trace in traces:
+        for label, seconds in seconds_by(trace.events, key).items():
+            least[label] = min(seconds, least.get(label, math.inf))
+    return least

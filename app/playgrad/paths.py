@@ -1,4 +1,4 @@
-"""Where the files beside the library are: the one place that knows a checkout from a wheel."""
+"""Paths to the files beside the library: the only module that tells a checkout from a wheel."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parent.parent
 
 
 def _beside(name: str) -> Path:
     """``name`` inside the package (wheel, browser bundle), else at the top of the checkout."""
     inside = _PACKAGE / name
-    return inside if inside.is_dir() else _PACKAGE.parent.parent / name
+    return inside if inside.is_dir() else _CHECKOUT / name
 
 
 def kernels() -> Path:
@@ -31,6 +32,25 @@ def docs() -> Path:
 
 
 def var() -> Path:
-    """The folder that set-up filled: Pyodide, data sets. ``PLAYGRAD_VAR`` overrides it."""
+    """The folder of fetched and generated files: Pyodide, data sets, images of Python's memory.
+
+    ``PLAYGRAD_VAR``; else ``var`` in a checkout, and the user's cache where a wheel is installed.
+    """
     chosen = os.environ.get("PLAYGRAD_VAR")
-    return Path(chosen) if chosen else _PACKAGE.parent.parent / "var"
+    if chosen:
+        return Path(chosen)
+    return cache() if static().parent == _PACKAGE else _CHECKOUT / "var"
+
+
+def cache() -> Path:
+    """The cache: ``PLAYGRAD_CACHE``; else ``playgrad`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
+
+    Raises:
+        RuntimeError: the user has no home folder.
+    """
+    chosen = os.environ.get("PLAYGRAD_CACHE")
+    if chosen:
+        return Path(chosen)
+    shared = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The XDG specification says to ignore relative paths.
+    return (shared if shared.is_absolute() else Path.home() / ".cache") / "playgrad"

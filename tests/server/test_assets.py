@@ -12,6 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from playgrad import paths
+from playgrad.assets import PYODIDE_VERSION
 from playgrad.server import bundle, create_app
 from playgrad.server.examples import list_examples
 
@@ -31,7 +32,7 @@ def test_bundle_has_library_and_kernels_but_no_desktop_parts(client: FlaskClient
     wanted = {path.relative_to(kernels).as_posix() for path in kernels.rglob("*.wgsl")}
     prefix = "playgrad/kernels/"
     assert {name.removeprefix(prefix) for name in names if name.startswith(prefix)} == wanted
-    for left_out in ("server/", "cli/", "cli.py", "static/"):
+    for left_out in ("server/", "cli/", "assets/", "static/"):
         assert not [name for name in names if name.startswith(f"playgrad/{left_out}")]
     assert all(name.endswith((".py", ".wgsl")) for name in names)
 
@@ -65,23 +66,22 @@ def test_bundle_follows_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_pyodide_is_cached_for_good_under_its_version(client: FlaskClient) -> None:
-    manifest = json.loads((paths.var() / "pyodide" / "package.json").read_text())
-    lock = client.get(f"/pyodide/{manifest['version']}/pyodide-lock.json")
+    lock = client.get(f"/pyodide/{PYODIDE_VERSION}/pyodide-lock.json")
     assert lock.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     wheel = json.loads(lock.data)["packages"]["numpy"]["file_name"]
-    assert client.head(f"/pyodide/{manifest['version']}/{wheel}").status_code == 200
+    assert client.head(f"/pyodide/{PYODIDE_VERSION}/{wheel}").status_code == 200
     assert client.head("/pyodide/pyodide.mjs").headers["Cache-Control"] == "no-cache"
     other = client.get("/pyodide/0.1.0/pyodide.mjs")
-    assert other.text == f"404 Not Found: no Pyodide 0.1.0 here, but {manifest['version']}\n"
+    assert other.text == f"404 Not Found: this server has Pyodide {PYODIDE_VERSION}, not 0.1.0\n"
 
 
 def test_pyodide_that_is_missing_says_what_to_do(
     client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "var", lambda: tmp_path)
-    response = client.get("/pyodide/1.0/pyodide.mjs")
+    response = client.get("/pyodide/pyodide.mjs")
     assert response.status_code == 404
-    assert "run `make setup`" in response.text
+    assert "restart `playgrad serve`, which fetches it" in response.text
 
 
 @pytest.mark.parametrize(("part", "count"), [("train", 60_000), ("test", 10_000)])

@@ -66,6 +66,6 @@ def test_page_is_told_where_there_is_none(
     monkeypatch.setattr(paths, "var", lambda: tmp_path)
     response = client.get("/image/python.bin")
     assert response.status_code == 404
-    assert "not there yet, or cannot be made" in response.text
-    with pytest.raises(ImageError, match="run `make setup`"):
+    assert "not ready, or cannot be made" in response.text
+    with pytest.raises(ImageError, match="Pyodide has not been fetched"):
         ImageCache(BundleCache()).make()

@@ -48,7 +48,7 @@ def test_taken_port_is_told_plainly(server: str) -> None:
     port = urlsplit(server).port
     with pytest.raises(SystemExit) as raised:
         serve("127.0.0.1", int(port or 0))
-    assert f"port {port} on 127.0.0.1 is taken" in str(raised.value)
+    assert f"port {port} on 127.0.0.1 is in use" in str(raised.value)
 
 
 @pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 8000), ("127.0.0.1", 99999)])

@@ -1,4 +1,4 @@
-"""Set-up: a step runs when it must and only then; a wheel with another hash is refused."""
+"""Set-up: a step runs only when it must; files with the wrong hash are refused."""
 
 from __future__ import annotations
 
@@ -7,65 +7,98 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tools.setup import node, pyodide, steps, system
-from tools.setup.pyodide import SOURCES, TARGET, Wheel, fetch_wheel, locked_wheel
+from playgrad.assets import PYODIDE, PYODIDE_VERSION, Asset, DownloadError, File, fetch
+from playgrad.assets.pins import LOCK, NUMPY
+from playgrad.assets.progress import Progress
+from playgrad.assets.sources import Website
+from tools.setup import node, steps, system
 from tools.setup.steps import SetupError, Step, run_step
 
 CONTENT = b"the wheel"
-WHEEL = Wheel("numpy.whl", hashlib.sha256(CONTENT).hexdigest())
+WHEEL = File("numpy.whl", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
 
 
-def _fails(wheel: Wheel) -> bytes:
-    raise OSError("no network")
+@dataclass(frozen=True)
+class Memory:
+    """A source that has ``content`` as every file; no network without."""
+
+    title: str
+    content: bytes | None = None
+
+    def __str__(self) -> str:
+        return self.title
+
+    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+        if self.content is None:
+            raise OSError("no network")
+        for file in files:
+            yield file, self.content
 
 
-def test_wheel_with_another_hash_is_refused(tmp_path: Path) -> None:
-    target = tmp_path / "numpy.whl"
-    with pytest.raises(SetupError) as raised:
-        fetch_wheel(WHEEL, target, {"the CDN": _fails, "the carrier": lambda wheel: b"tampered"})
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The path of the wheel that `fetch_wheel` fetches."""
+    monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path))
+    return tmp_path / "wheels" / WHEEL.name
+
+
+def fetch_wheel(*sources: Memory) -> None:
+    fetch(Asset("NumPy", "wheels", (WHEEL,), sources))
+
+
+def test_wheel_with_another_hash_is_refused(target: Path) -> None:
+    with pytest.raises(DownloadError) as raised:
+        fetch_wheel(Memory("the CDN"), Memory("the carrier", b"tampered"))
     text = str(raised.value)
     assert "the CDN: no network" in text
-    found = hashlib.sha256(b"tampered").hexdigest()
-    assert f"numpy.whl has SHA-256 {found}, the lock file says {WHEEL.sha256}" in text
+    actual = hashlib.sha256(b"tampered").hexdigest()
+    assert f"numpy.whl has SHA-256 {actual}, expected {WHEEL.sha256}" in text
     assert not target.exists()
 
 
-def test_wheel_comes_from_the_first_source_that_has_it(tmp_path: Path) -> None:
-    target = tmp_path / "numpy.whl"
-    fetch_wheel(WHEEL, target, {"a": _fails, "b": lambda wheel: b"x", "c": lambda wheel: CONTENT})
+def test_wheel_comes_from_the_first_source_that_has_it(target: Path) -> None:
+    fetch_wheel(Memory("a"), Memory("b", b"x"), Memory("c", CONTENT))
     assert target.read_bytes() == CONTENT
 
 
-def test_wheel_that_is_there_is_kept_and_a_damaged_one_replaced(tmp_path: Path) -> None:
-    target = tmp_path / "numpy.whl"
+def test_wheel_that_is_there_is_kept_and_a_damaged_one_replaced(target: Path) -> None:
+    target.parent.mkdir()
     target.write_bytes(CONTENT)
-    fetch_wheel(WHEEL, target, {"a": _fails})
+    fetch_wheel(Memory("a"))
     target.write_bytes(CONTENT[:-1])
-    fetch_wheel(WHEEL, target, {"a": lambda wheel: CONTENT})
+    fetch_wheel(Memory("a", CONTENT))
     assert target.read_bytes() == CONTENT
-    target.write_bytes(CONTENT[:-1])
-    with pytest.raises(SetupError, match="no usable NumPy wheel"):
-        fetch_wheel(WHEEL, target, {"a": _fails})
+    target.write_bytes(b"THE wheel")
+    with pytest.raises(DownloadError, match="cannot fetch NumPy: a: no network"):
+        fetch_wheel(Memory("a"))
     assert not target.exists()
 
 
 def test_wheel_in_use_is_the_locked_one() -> None:
-    wheel = locked_wheel(TARGET / "pyodide-lock.json", "numpy")
-    wheel.check((TARGET / wheel.name).read_bytes())
-    assert len(json.loads((TARGET / "package.json").read_text())["version"]) > 4
+    """The pins are those of the npm package, whose version package.json pins."""
+    modules = Path(__file__).resolve().parents[2] / "node_modules"
+    lock = json.loads((modules / "pyodide" / "pyodide-lock.json").read_text())
+    assert lock["info"] == LOCK["info"]
+    assert lock["packages"]["numpy"] == LOCK["packages"]["numpy"]  # type: ignore[index]
+    manifest = json.loads((modules / "pyodide" / "package.json").read_text())
+    assert manifest["version"] == PYODIDE_VERSION
+    assert all(file.is_in(PYODIDE.folder()) for file in PYODIDE.files)
 
 
 def test_wheel_comes_from_the_cdn_where_it_answers(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pyodide, "_CDN", server + "/pyodide/{version}/{name}")
-    wheel = locked_wheel(TARGET / "pyodide-lock.json", "numpy")
-    fetch_wheel(wheel, tmp_path / wheel.name, {"the CDN": SOURCES["Pyodide's CDN"]})
-    assert (tmp_path / wheel.name).read_bytes() == (TARGET / wheel.name).read_bytes()
+    content = (PYODIDE.folder() / NUMPY.name).read_bytes()
+    monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path))
+    site = Website("the CDN", f"{server}/pyodide/{PYODIDE_VERSION}/{{name}}")
+    folder = fetch(Asset("NumPy", "wheels", (NUMPY,), (site,)))
+    assert (folder / NUMPY.name).read_bytes() == content
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import fcntl
 import subprocess
 import sys
 
-from tools.setup import docs, mnist, node, pyodide, python, system
+from tools.setup import assets, docs, node, python, system
 from tools.setup.steps import VAR, SetupError, Step, run_step
 
 
@@ -19,8 +19,7 @@ def steps(scope: str) -> list[Step]:
         python.step(),
         node.packages_step(),
         node.vendor_step(),
-        pyodide.step(),
-        mnist.step(),
+        assets.step(),
         system.vulkan_step(),
         python.step("docs"),
         docs.build_step(),

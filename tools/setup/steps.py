@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import subprocess
@@ -69,23 +68,3 @@ def run(*command: str | Path, env: dict[str, str] | None = None) -> None:
     subprocess.run(
         [str(part) for part in command], cwd=ROOT, check=True, env={**os.environ, **(env or {})}
     )
-
-
-def sha256(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all, so that an interrupted set-up leaves no half of one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(content)
-    partial.replace(path)
-
-
-def write_compressed(path: Path, content: bytes, level: int = 9) -> None:
-    """Writes ``path`` and, beside it, ``path.gz``, which the server sends to whoever takes gzip."""
-    write_file(path.with_name(f"{path.name}.gz"), gzip.compress(content, level, mtime=0))
-    write_file(path, content)

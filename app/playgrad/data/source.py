@@ -21,18 +21,31 @@ FILES = {
 
 
 def read_from_files(name: str) -> bytes:
-    """The file of the data folder that holds ``name``, plain or ending in ``.gz``.
+    """Return the content of the file that holds ``name``, plain or ending in ``.gz``.
+
+    MNIST is fetched on first use (`playgrad.assets`).
 
     Raises:
-        DataError: it is not there.
+        DataError: there is no such file, and it cannot be fetched.
     """
     path = paths.var() / PurePosixPath(FILES.get(name, name))
-    for candidate in (path, path.with_name(f"{path.name}.gz")):
+    candidates = (path, path.with_name(f"{path.name}.gz"))
+    if name in FILES and not any(candidate.is_file() for candidate in candidates):
+        _fetch_mnist()
+    for candidate in candidates:
         if candidate.is_file():
             return candidate.read_bytes()
-    raise DataError(
-        f"the data set file {path.name} is not in {path.parent}.", hint="Run `make setup`."
-    )
+    raise DataError(f"the data set file {path.name} is not in {path.parent}.")
+
+
+def _fetch_mnist() -> None:
+    # Only here, and never in the browser, where the page sets another source.
+    from playgrad.assets import MNIST, DownloadError, fetch
+
+    try:
+        fetch(MNIST)
+    except DownloadError as error:
+        raise DataError(error.message, hint=error.hint) from None
 
 
 _source: Source = read_from_files

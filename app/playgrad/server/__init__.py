@@ -1,6 +1,6 @@
 """The web server: the page, the engine, Pyodide, the library bundle and the data sets.
 
-Never imported by the library, and not in the bundle that goes to the browser.
+The library never imports it, and the bundle for the browser leaves it out.
 """
 
 from playgrad.server.app import create_app

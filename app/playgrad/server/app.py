@@ -1,4 +1,4 @@
-"""The Flask application: its routes, and nothing that they need to know."""
+"""The Flask application and its routes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, NotFound
 
 from playgrad import paths
+from playgrad.assets import PYODIDE, PYODIDE_VERSION
 from playgrad.data.source import FILES
 from playgrad.server.bundle import BundleCache
 from playgrad.server.examples import list_examples
@@ -17,13 +18,12 @@ from playgrad.server.files import IMMUTABLE, ONE_DAY, REVALIDATE, send
 from playgrad.server.headers import add_security_headers
 from playgrad.server.image import ImageCache
 
-# Address -> file of the original distribution.
-# The bundler names shared chunks after a hash of their content.
+# The bundler puts a hash of the content into the names of shared chunks.
 _HASHED = re.compile(r"vendor/chunk-[0-9A-Z]{8}\.js")
 
 
 def _json(value: object) -> Response:
-    """``value`` as JSON with an ETag of its content."""
+    """Respond with ``value`` as JSON, with an ETag of its content."""
     response = Response(json.dumps(value), mimetype="application/json")
     response.headers["Cache-Control"] = REVALIDATE
     response.add_etag()
@@ -32,7 +32,7 @@ def _json(value: object) -> Response:
 
 
 def create_app(images: ImageCache | None = None) -> Flask:
-    """The application. Serves GET and HEAD only; holds no state but caches."""
+    """Create the application. It serves GET and HEAD only, and its only state is caches."""
     app = Flask("playgrad.server", static_folder=None)
     app.url_map.merge_slashes = False
     app.after_request(add_security_headers)
@@ -44,7 +44,7 @@ def create_app(images: ImageCache | None = None) -> Flask:
 
 
 def _plain_error(error: HTTPException) -> Response:
-    # From the error's own response, for its headers: Allow, Content-Range.
+    # The error's headers matter: Allow, Content-Range.
     response = Response(headers=error.get_headers(), status=error.code)
     response.set_data(f"{error.code} {error.name}: {error.description}\n")
     response.mimetype = "text/plain"
@@ -84,10 +84,10 @@ def _add_docs_routes(app: Flask) -> None:
 def _add_asset_routes(app: Flask, images: ImageCache) -> None:
     @app.get("/bundle/playgrad.zip")
     def bundle() -> Response:
-        made = images.bundles.get()
-        response = Response(made.content, mimetype="application/zip")
+        archive = images.bundles.get()
+        response = Response(archive.content, mimetype="application/zip")
         response.headers["Cache-Control"] = REVALIDATE
-        response.set_etag(made.etag)
+        response.set_etag(archive.etag)
         response.make_conditional(request)
         return response
 
@@ -95,18 +95,18 @@ def _add_asset_routes(app: Flask, images: ImageCache) -> None:
     def image() -> Response:
         path = images.get()
         if path is None:
-            raise NotFound("the image of Python's memory is not there yet, or cannot be made")
+            raise NotFound("the image of Python's memory is not ready, or cannot be made")
         return send(path.parent, path.name, REVALIDATE)
 
     @app.get("/pyodide/<name>")
     def current_pyodide_file(name: str) -> Response:
-        return send(paths.var() / "pyodide", name, REVALIDATE)
+        return send(_pyodide(), name, REVALIDATE)
 
     @app.get("/pyodide/<version>/<path:name>")
     def pyodide_file(version: str, name: str) -> Response:
-        if version != _pyodide_version():
-            raise NotFound(f"no Pyodide {version} here, but {_pyodide_version()}")
-        return send(paths.var() / "pyodide", name, IMMUTABLE)
+        if version != PYODIDE_VERSION:
+            raise NotFound(f"this server has Pyodide {PYODIDE_VERSION}, not {version}")
+        return send(_pyodide(), name, IMMUTABLE)
 
     @app.get("/data/mnist/<part>")
     def mnist_file(part: str) -> Response:
@@ -117,11 +117,9 @@ def _add_asset_routes(app: Flask, images: ImageCache) -> None:
         return send(paths.var(), FILES[name], ONE_DAY)
 
 
-def _pyodide_version() -> str:
-    """The version that set-up put into ``var/pyodide``."""
-    manifest: Path = paths.var() / "pyodide" / "package.json"
-    try:
-        version: str = json.loads(manifest.read_text(encoding="utf-8"))["version"]
-    except FileNotFoundError:
-        raise NotFound("Pyodide is not installed here: run `make setup`") from None
-    return version
+def _pyodide() -> Path:
+    """The folder of the Pyodide runtime."""
+    folder = PYODIDE.folder()
+    if not folder.is_dir():
+        raise NotFound("Pyodide has not been fetched: restart `playgrad serve`, which fetches it")
+    return folder

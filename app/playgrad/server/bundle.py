@@ -1,4 +1,4 @@
-"""The library as one zip for the browser: ``playgrad/`` with its kernels, as the files are now."""
+"""The library as a zip archive for the browser: ``playgrad/`` with its kernels."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pathlib import Path
 from playgrad import paths
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-# What only a desktop or this server uses.
-_LEFT_OUT = frozenset({"server", "cli", "cli.py", "__main__.py", "static"})
-# The oldest date a zip can hold: the same files always give the same bytes.
+# Used on the desktop only.
+_LEFT_OUT = frozenset({"assets", "cli", "server", "static"})
+# The oldest date that a zip can hold. A fixed date, so that equal files give equal archives.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """The zip's bytes and a hash of them."""
+    """A zip archive and the hash of its bytes."""
 
     content: bytes
     etag: str
 
 
 def _members() -> Iterator[tuple[str, Path]]:
-    """(name in the zip, file), in no particular order."""
+    """Yield (name in the archive, file) in no particular order."""
     for path in _PACKAGE.rglob("*.py"):
         relative = path.relative_to(_PACKAGE)
         if relative.parts[0] not in _LEFT_OUT:
@@ -50,7 +50,7 @@ def _build(members: list[tuple[str, Path]]) -> Bundle:
 
 
 class BundleCache:
-    """Keeps the zip, and makes it again when a file was added, removed or changed."""
+    """Caches the archive, and rebuilds it when a file was added, removed or changed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -58,6 +58,7 @@ class BundleCache:
         self._bundle: Bundle | None = None
 
     def get(self) -> Bundle:
+        """Return the archive of the library's current files."""
         with self._lock:
             members = sorted(_members())
             statuses = [(name, path.stat()) for name, path in members]

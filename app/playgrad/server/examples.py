@@ -1,4 +1,4 @@
-"""The example programs of the page, described by their own docstrings."""
+"""The example programs of the page, described by their docstrings."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def describe(path: Path) -> dict[str, str]:
-    """``id, title, description, source`` of one example.
+    """Return ``id``, ``title``, ``description`` and ``source`` of one example.
 
-    The title is the first line of the module's docstring, the description the rest of it.
+    The title is the first line of the module's docstring, the description is the rest.
     """
     source = path.read_text(encoding="utf-8")
     title, _, rest = (ast.get_docstring(ast.parse(source)) or path.stem).partition("\n")
@@ -22,6 +22,6 @@ def describe(path: Path) -> dict[str, str]:
 
 
 def list_examples(folder: Path) -> list[dict[str, str]]:
-    """All examples in ``folder``, the shortest, which is the simplest, first."""
+    """Return all examples in ``folder``, the shortest first, because it is the simplest."""
     examples = [describe(path) for path in sorted(folder.glob("*.py"))]
     return sorted(examples, key=lambda example: len(example["source"].splitlines()))

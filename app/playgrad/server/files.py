@@ -1,4 +1,4 @@
-"""Files as responses: safe paths, right types, strong ETags, ranges, compression."""
+"""Files as responses: safe paths, content types, strong ETags, ranges, compression."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path, PurePosixPath
 from flask import Response, request, send_file
 from werkzeug.exceptions import NotFound
 
-# Asked again on every load, answered with 304 while the content is the same.
+# The browser asks on every load, and gets 304 while the content is the same.
 REVALIDATE = "no-cache"
-# The address holds a version: what it names never changes.
+# The URL contains a version, so the content never changes.
 IMMUTABLE = "public, max-age=31536000, immutable"
-# Data sets: fixed in practice, but the address does not say which edition.
+# Data sets: fixed in practice, but the URL does not contain a version.
 ONE_DAY = "public, max-age=86400"
 
-# Flask adds the character set, UTF-8, to the text types.
+# Flask adds the character set (UTF-8) to text types.
 _TYPES = {
     ".css": "text/css",
     ".gz": "application/gzip",
@@ -42,24 +42,25 @@ _UNKNOWN_TYPE = "application/octet-stream"
 
 
 def resolve(root: Path, name: str) -> Path:
-    """The file called ``name`` under ``root``.
+    """Return the path of the file ``name`` under ``root``.
 
-    Raises NotFound for anything else: no such file, a folder, a hidden file, a path that leaves
-    ``root`` by ``..``, by being absolute, or through a symbolic link.
+    Raises:
+        NotFound: no such file; a folder; a hidden file; or a path that leaves ``root`` through
+            ``..``, a leading slash or a symbolic link.
     """
     parts = PurePosixPath(name).parts
     if not parts or "\0" in name or "\\" in name or any(part.startswith(".") for part in parts):
         raise NotFound(f"no file {name!r}")
-    home = root.resolve()
-    path = home.joinpath(*parts).resolve()
-    if not path.is_relative_to(home) or not path.is_file():
+    folder = root.resolve()
+    path = folder.joinpath(*parts).resolve()
+    if not path.is_relative_to(folder) or not path.is_file():
         raise NotFound(f"no file {name!r}")
     return path
 
 
 @lru_cache(maxsize=1024)
 def _content_hash(path: Path, modified_ns: int, size: int) -> str:
-    """SHA-256 of a file's content, remembered while its modification time and size stand."""
+    """SHA-256 of a file's content, cached until its modification time or size changes."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:32]
 
@@ -70,10 +71,10 @@ def _etag(path: Path) -> str:
 
 
 def send(root: Path, name: str, cache_control: str) -> Response:
-    """Answers the current request with a file under ``root``.
+    """Respond to the current request with a file under ``root``.
 
-    Where ``name.gz`` lies beside the file and the client takes gzip, that is sent, as the
-    gzip-encoded form of the file. A range is always one of the plain file.
+    If there is a ``name.gz`` beside the file and the client accepts gzip, that is sent with
+    ``Content-Encoding: gzip``. Range requests always get the uncompressed file.
     """
     path = resolve(root, name)
     compressed = path.with_name(f"{path.name}.gz")
@@ -88,7 +89,7 @@ def send(root: Path, name: str, cache_control: str) -> Response:
         conditional=True,
         etag=_etag(sent),
     )
-    del response.headers["Content-Disposition"]  # it would name the compressed file
+    del response.headers["Content-Disposition"]  # it would contain the name of the compressed file
     response.headers["Cache-Control"] = cache_control
     if has_compressed:
         response.vary.add("Accept-Encoding")

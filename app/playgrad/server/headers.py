@@ -1,11 +1,11 @@
-"""The headers every response carries, whatever it is, errors included."""
+"""Security headers, added to every response, including errors."""
 
 from __future__ import annotations
 
 from flask import Response
 
-# Pyodide compiles WebAssembly, which 'wasm-unsafe-eval' allows; it needs no eval of JavaScript.
-# Nothing inline, neither scripts nor styles; nothing from another origin.
+# 'wasm-unsafe-eval' lets Pyodide compile WebAssembly; JavaScript's eval stays forbidden. So do
+# inline scripts, inline styles and everything from other origins.
 _POLICY = {
     "default-src": "'none'",
     "script-src": "'self' 'wasm-unsafe-eval'",
@@ -21,7 +21,7 @@ _POLICY = {
 }
 CONTENT_SECURITY_POLICY = "; ".join(f"{name} {value}" for name, value in _POLICY.items())
 
-# The first three make the page cross-origin isolated: without that, no SharedArrayBuffer.
+# The first three make the page cross-origin isolated, which SharedArrayBuffer requires.
 SECURITY_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
@@ -33,6 +33,6 @@ SECURITY_HEADERS = {
 
 
 def add_security_headers(response: Response) -> Response:
-    """An ``after_request`` function."""
+    """Add the headers to ``response``, as an ``after_request`` function."""
     response.headers.update(SECURITY_HEADERS)
     return response

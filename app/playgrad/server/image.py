@@ -1,6 +1,6 @@
 """Images of Python's memory with NumPy and the library imported: pages restore one to start fast.
 
-``static/engine/make-image.mjs`` makes them in Node; they are kept under ``var/images``.
+``static/engine/make-image.mjs`` makes them in Node. They are cached in `paths.var`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from io import BytesIO
 from pathlib import Path
 
 from playgrad import paths
+from playgrad.assets import PYODIDE
+from playgrad.assets.pins import NUMPY
 from playgrad.server.bundle import Bundle, BundleCache
 
 _SITE = "/lib/python3.14/site-packages"
-# Parts of NumPy that only those need who build or test packages.
-_UNUSED_ENDINGS = (".pyi", ".h", ".a", ".c", ".pxd", ".pyx", ".ini")
-_SECONDS = 120
-_KEPT = 8
+# Parts of NumPy that are used only to build packages.
+_UNUSED_SUFFIXES = (".pyi", ".h", ".a", ".c", ".pxd", ".pyx", ".ini")
+_TIMEOUT_SECONDS = 120
+_MOST_IMAGES = 8
 _log = logging.getLogger(__name__)
 
 
 class ImageError(Exception):
-    """No image can be made; the text says why."""
+    """An image cannot be made; the message says why."""
 
 
 class ImageCache:
-    """Keeps the image that belongs to the library's files as they are now."""
+    """Caches the image of the library's current files."""
 
     def __init__(self, bundles: BundleCache) -> None:
         self.bundles = bundles
@@ -40,7 +42,7 @@ class ImageCache:
         self._working: threading.Thread | None = None
 
     def get(self) -> Path | None:
-        """The image; or None, and it is being made for those who ask later."""
+        """Return the image, or None while a thread makes it in the background."""
         bundle = self.bundles.get()
         path = _path(bundle)
         if path.is_file():
@@ -52,7 +54,7 @@ class ImageCache:
         return None
 
     def make(self) -> Path:
-        """The image, made now if need be.
+        """Return the image, making it if necessary.
 
         Raises:
             ImageError: Node or Pyodide is missing, or the library cannot be imported.
@@ -67,8 +69,7 @@ class ImageCache:
         try:
             self.make()
         except ImageError as error:
-            # Pages start without one, only more slowly.
-            _log.warning("no image of Python's memory: %s", error)
+            _log.warning("pages start more slowly, without an image of Python's memory: %s", error)
 
 
 def _path(bundle: Bundle) -> Path:
@@ -83,45 +84,45 @@ def _script() -> Path:
 
 
 def _wheel() -> Path:
-    return next((paths.var() / "pyodide").glob("numpy-*.whl"), Path("numpy.whl"))
+    return PYODIDE.folder() / NUMPY.name
 
 
 def _members(bundle: Bundle) -> list[tuple[str, bytes]]:
-    """Path and content of every file that the image is to have, in a fixed order."""
-    found = []
+    """Return path and content of every file of the image, in a fixed order."""
+    members = []
     for archive in (zipfile.ZipFile(_wheel()), zipfile.ZipFile(BytesIO(bundle.content))):
         with archive:
-            found += [
+            members += [
                 (f"{_SITE}/{name}", archive.read(name))
                 for name in sorted(archive.namelist())
-                if not (name.endswith(("/", *_UNUSED_ENDINGS)) or "/tests/" in name)
+                if not (name.endswith(("/", *_UNUSED_SUFFIXES)) or "/tests/" in name)
             ]
-    return found
+    return members
 
 
 def _make(bundle: Bundle) -> bytes:
     try:
         members = _members(bundle)
     except FileNotFoundError:
-        raise ImageError("Pyodide is not installed here: run `make setup`") from None
+        raise ImageError("Pyodide has not been fetched") from None
     table = json.dumps([(path, len(content)) for path, content in members]).encode()
     files = struct.pack("<I", len(table)) + table + b"".join(content for _, content in members)
     try:
-        made = subprocess.run(
-            ["node", _script(), paths.var() / "pyodide"],
-            input=files, capture_output=True, check=True, timeout=_SECONDS,
+        done = subprocess.run(
+            ["node", _script(), PYODIDE.folder()],
+            input=files, capture_output=True, check=True, timeout=_TIMEOUT_SECONDS,
         )  # fmt: skip
     except FileNotFoundError:
-        raise ImageError("node is not on PATH") from None
+        raise ImageError("node is not on PATH: install Node.js 20 or newer") from None
     except subprocess.CalledProcessError as error:
         raise ImageError(error.stderr.decode(errors="replace").strip()) from None
     except subprocess.TimeoutExpired:
-        raise ImageError(f"node was not done after {_SECONDS} s") from None
-    return made.stdout
+        raise ImageError(f"node took longer than {_TIMEOUT_SECONDS} s") from None
+    return done.stdout
 
 
 def _write(path: Path, image: bytes) -> None:
-    """Write it and its gzipped form, whole or not at all, and drop the oldest ones."""
+    """Write an image and its gzipped copy atomically, and delete the oldest images."""
     path.parent.mkdir(parents=True, exist_ok=True)
     compressed = path.with_name(f"{path.name}.gz")
     for target, content in ((compressed, gzip.compress(image, 6, mtime=0)), (path, image)):
@@ -129,6 +130,6 @@ def _write(path: Path, image: bytes) -> None:
         partial.write_bytes(content)
         partial.replace(target)
     by_age = sorted(path.parent.glob("*.bin"), key=lambda each: each.stat().st_mtime)
-    for old in by_age[:-_KEPT]:
+    for old in by_age[:-_MOST_IMAGES]:
         old.unlink(missing_ok=True)
         old.with_name(f"{old.name}.gz").unlink(missing_ok=True)

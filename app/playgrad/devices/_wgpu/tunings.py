@@ -5,19 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-
-def cache_folder() -> Path:
-    """``PLAYGRAD_CACHE``; else ``playgrad`` in ``XDG_CACHE_HOME``, or in ``~/.cache``."""
-    chosen = os.environ.get("PLAYGRAD_CACHE")
-    if chosen:
-        return Path(chosen)
-    shared = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The specification has relative paths ignored.
-    return (shared if shared.is_absolute() else Path.home() / ".cache") / "playgrad"
+from playgrad import paths
 
 
 def tunings_file() -> Path:
-    return cache_folder() / "tunings.json"
+    return paths.cache() / "tunings.json"
 
 
 def recall_tunings() -> str:

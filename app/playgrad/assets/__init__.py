@@ -1,0 +1,10 @@
+"""Files too large for a wheel, fetched on first use: the Pyodide runtime and MNIST.
+
+Used on the desktop only: not in the bundle that goes to the browser.
+"""
+
+from playgrad.assets.asset import Asset, File
+from playgrad.assets.download import DownloadError, fetch
+from playgrad.assets.pins import MNIST, PYODIDE, PYODIDE_VERSION
+
+__all__ = ["MNIST", "PYODIDE", "PYODIDE_VERSION", "Asset", "DownloadError", "File", "fetch"]

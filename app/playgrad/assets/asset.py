@@ -1,0 +1,77 @@
+"""An asset: pinned files that belong together, and the sources that publish them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from playgrad import paths
+from playgrad.assets.progress import Progress
+
+
+@dataclass(frozen=True)
+class File:
+    """A pinned file.
+
+    Attributes:
+        size: bytes.
+        sha256: in hexadecimal.
+        gzip_level: compression level of the ``.gz`` copy that the server sends to browsers; None
+            for files that are compressed already.
+    """
+
+    name: str
+    size: int
+    sha256: str
+    gzip_level: int | None = None
+
+    def matches(self, content: bytes) -> bool:
+        """Whether ``content`` has the pinned SHA-256."""
+        return hashlib.sha256(content).hexdigest() == self.sha256
+
+    def is_in(self, folder: Path) -> bool:
+        """Whether ``folder`` holds this very file, with its compressed copy if it has one."""
+        path = folder / self.name
+        if self.gzip_level is not None and not compressed(path).is_file():
+            return False
+        if not path.is_file() or path.stat().st_size != self.size:
+            return False
+        return self.matches(path.read_bytes())
+
+
+class Source(Protocol):
+    """Somewhere to get files from. ``str(source)`` names it for the user."""
+
+    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+        """Yield the files it has with their contents, unchecked; raise any exception on failure."""
+
+
+@dataclass(frozen=True)
+class Asset:
+    """Files that belong together.
+
+    Attributes:
+        title: its name for the user.
+        path: its folder, relative to `paths.var`.
+        files: what to fetch.
+        sources: where to fetch it, in order of preference.
+        generated: other files of the folder, by name.
+    """
+
+    title: str
+    path: str
+    files: tuple[File, ...]
+    sources: tuple[Source, ...]
+    generated: Mapping[str, bytes] = field(default_factory=dict)
+
+    def folder(self) -> Path:
+        """The folder that holds the files once they are fetched."""
+        return paths.var() / self.path
+
+
+def compressed(path: Path) -> Path:
+    """The gzip-compressed copy of ``path``, which the server sends to browsers."""
+    return path.with_name(f"{path.name}.gz")

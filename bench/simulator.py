@@ -25,13 +25,14 @@ from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.simulator import Interconnect, simulate_jobs
 from playgrad.parallel.stages import BALANCED, deal_out
 from playgrad.parallel.step_jobs import data_parallel_jobs, pipeline_jobs
-from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.runtime.timeline import timeline
-from playgrad.training.device_data import DeviceData, make_resident
+from playgrad.training.device_data import BatchStream, DeviceData
 from playgrad.training.layer_costs import chain_of
 from playgrad.training.measured_steps import Program, measure_in_turns
 from playgrad.training.stage_costs import measure_step
 from playgrad.training.step_graphs import build_train_step
+from playgrad.training.strategies.data_parallel import DataParallel
+from playgrad.training.strategies.pipeline import Pipeline
 
 DEVICES = 2
 MICRO_BATCHES = 4
@@ -86,9 +87,9 @@ def workloads() -> dict[str, Workload]:
     }
 
 
-def resident(model: Model) -> DeviceData:
-    """What the model was trained on."""
-    return next(item for item in model.cache.values() if isinstance(item, DeviceData))
+def trained_on(model: Model) -> DeviceData:
+    """Return the data that ``model`` was trained on."""
+    return model.recipe.data["train"]
 
 
 def simulated_seconds(
@@ -98,7 +99,9 @@ def simulated_seconds(
     split = isinstance(strategy, Pipeline)
     rows = batch // (MICRO_BATCHES if split else DEVICES)
     micro_batches = MICRO_BATCHES if split else 1
-    costs, machine = measure_step(model, resident(model), rows, stages, micro_batches, DEVICES)
+    costs, machine = measure_step(
+        model.recipe, trained_on(model), rows, stages, micro_batches, DEVICES
+    )
     jobs = (
         pipeline_jobs(costs, strategy.orders())
         if isinstance(strategy, Pipeline)
@@ -112,12 +115,13 @@ def real_program(
     stack: ExitStack, model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Stages
 ) -> Program:
     """A step of a copy of ``model`` that is laid over devices so; warm."""
-    twin, data = model.clone(), resident(model)
+    twin, data = model.clone(), trained_on(model)
     session = stack.enter_context(twin.session)
     xs, ys = ([model.session.value(v) for v in variables] for variables in (data.xs, data.ys))
     own = stages if isinstance(strategy, Pipeline) else ()
-    step = build_train_step(twin, make_resident(twin, "real", xs, ys), batch, False, None, own)
-    rewritten = rewrite(take_apart(step.run), batch, strategy.layout("cpu"), "real")
+    stream = BatchStream(twin.recipe.data.upload("real", xs, ys), batch, shuffle=False)
+    step = build_train_step(twin.recipe, stream, own)
+    rewritten = rewrite(take_apart(step.run), batch, strategy.distribution("cpu"), "real")
     session.set_placement(rewritten.placement)
     session.run(rewritten.run)
     return session, rewritten.run
@@ -125,7 +129,7 @@ def real_program(
 
 def compare(model: Model, batch: int, strategy: DataParallel | Pipeline, rounds: int) -> str:
     """A row of the table."""
-    chain = chain_of(model, resident(model), batch)
+    chain = chain_of(model.recipe, trained_on(model), batch)
     count = strategy.depth * (strategy.chunks or 1) if isinstance(strategy, Pipeline) else 1
     stages = deal_out(chain, BALANCED, count)
     pairs = []

@@ -20,7 +20,7 @@ import json, time
 import playgrad as _pg
 from playgrad.compiler import compile as _compile
 from playgrad.devices import webgpu as _webgpu
-from playgrad.nn import fitting as _fitting
+from playgrad.training import fitting as _fitting
 from playgrad.runtime import programs as _programs
 from playgrad.runtime import session as _session
 _spent, _began, _inside, _originals = {}, time.time(), [0.0], []

@@ -17,8 +17,8 @@ from playgrad import nn
 from playgrad.compiler.compile import Compiled
 from playgrad.compiler.dispatches import device_bytes
 from playgrad.runtime import programs
-from playgrad.training.batch_api import prepare
-from playgrad.training.device_data import make_resident
+from playgrad.training.device_data import BatchStream
+from playgrad.training.prepare_data import prepare_data
 from playgrad.training.step_graphs import build_train_step
 
 
@@ -115,13 +115,13 @@ class PlaygradTrainer:
             else nn.SparseCategoricalCrossentropy(from_logits=True),
             device=device,
         )
-        xs, ys = prepare(model, array(spec["x"]), array(spec["y"]), "")
+        xs, ys = prepare_data(model.recipe, array(spec["x"]), array(spec["y"]), "")
         weights = [array(entry) for entry in spec["weights"]["tensorflow"]]
         model.set_weights(dict(zip(model.weights, weights, strict=True)))
         model.optimizer.prepare(model.graph)
-        resident = make_resident(model, "train", xs, ys)
+        data = model.recipe.data.upload("train", xs, ys)
         self.phases = {"data and model": time.perf_counter() - started}
-        step = build_train_step(model, resident, spec["batch"], shuffle=False, seed=None)
+        step = build_train_step(model.recipe, BatchStream(data, spec["batch"], shuffle=False))
         self.session, self.run = model.session, step.run
         (record,) = step.recorder.nodes
         self.history, self.loss = step.recorder.variables[0], record.inputs[2]

@@ -52,15 +52,15 @@ def test_training_that_ends_early_has_no_timeline(
 def test_details_of_a_strategy_need_one(capsys: pytest.CaptureFixture[str], program: Path) -> None:
     code, _, err = run(capsys, "train", program, "--devices", 2)
     assert code == 2
-    assert "--devices says nothing without --parallel" in err
+    assert "--devices has no effect without --parallel" in err
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["train", "--parallel", "sync", "--staleness", 3], "--staleness says nothing with"),
-        (["train", "--parallel", "overlap", "--devices", 2], "overlap, but with sync or async"),
-        (["simulate", "--micro-batches", 8], "--parallel sync, but with pipeline"),
+        (["train", "--parallel", "sync", "--staleness", 3], "--staleness has no effect with"),
+        (["train", "--parallel", "overlap", "--devices", 2], "overlap, only with sync or pipeline"),
+        (["simulate", "--micro-batches", 8], "--parallel sync, only with pipeline"),
     ],
 )
 def test_details_that_a_strategy_has_no_use_for_are_refused(
@@ -96,10 +96,10 @@ def test_explain_any_placement(capsys: pytest.CaptureFixture[str], program: Path
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--placement", "auto", "--parallel", "sync"], "so --placement says nothing"),
-        (["--device-kinds", "cpu"], "--device-kinds says nothing without --placement"),
+        (["--placement", "auto", "--parallel", "sync"], "so --placement has no effect"),
+        (["--device-kinds", "cpu"], "--device-kinds has no effect without --placement"),
         (["--placement", "auto", "--device-kinds", "tpu"], "'tpu' is none of cpu, gpu"),
-        (["--placement", "auto", "--every", 2], "--every says nothing without --parallel"),
+        (["--placement", "auto", "--every", 2], "--every has no effect without --parallel"),
     ],
 )
 def test_placements_that_are_none(

@@ -69,7 +69,7 @@ def test_callbacks_are_called_in_order() -> None:
         "on_epoch_end 1",
         "on_train_end",
     ]
-    with pytest.raises(TypeError, match=r"no on_batch_end; there are .*on_steps_end"):
+    with pytest.raises(TypeError, match=r"no on_batch_end; use .*on_steps_end"):
         nn.LambdaCallback(on_batch_end=print)
 
 
@@ -93,7 +93,7 @@ def test_early_stopping_goes_back_to_the_best() -> None:
     losses = history.history["val_loss"]
     assert stop.stopped_epoch == len(losses) - 1 < 49
     assert model.evaluate(X, Y) == pytest.approx(min(losses), rel=1e-5)
-    with pytest.raises(pg.GraphError, match=r"watches 'val_loss', which is not measured.*loss"):
+    with pytest.raises(pg.GraphError, match=r"watches 'val_loss', which is not in the logs.*loss"):
         model.fit(X, Y, callbacks=[nn.EarlyStopping()], verbose=0)
 
 

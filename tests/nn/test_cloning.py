@@ -11,7 +11,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.nn.layer_calls import notes_of
+from playgrad.models.shared_session import shared_session
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
@@ -156,7 +156,7 @@ def test_a_chain_that_is_not_built() -> None:
     twin.add(nn.Activation("relu"))
     assert (twin.predict(X) >= 0).all()
     assert [layer.name for layer in twin.layers] == ["first", "dense_1", "activation_1"]
-    with pytest.raises(pg.GraphError, match="not built yet"):
+    with pytest.raises(pg.GraphError, match="not built"):
         pg.Sequential([nn.Dense(2)]).clone(deep=False)
 
 
@@ -211,6 +211,6 @@ def test_a_clone_is_trained_by_the_same_strategy(deep: bool) -> None:
         losses = trained.fit(X, Y, batch_size=10, verbose=0, shuffle=False).losses
         expected = single.fit(X, Y, batch_size=10, verbose=0, shuffle=False).losses
         np.testing.assert_allclose(losses, expected, rtol=1e-4)
-        mirrors = notes_of(trained.graph).mirrors
+        mirrors = shared_session(trained.graph).mirrors
         assert any(mirror.node.name.startswith("dense_1/kernel") for mirror in mirrors)
     model.close()

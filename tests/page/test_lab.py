@@ -19,11 +19,11 @@ from playgrad.graph.graph import reset_default_graph
 from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.lab import PROGRAM, SINGLE, Lab, choices, titled
 from playgrad.parallel import bubble_formula, collectives
-from playgrad.parallel import registry as strategies
 from playgrad.parallel.schedules import SCHEDULES
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.trace import Trace
+from playgrad.training.strategies.registry import STRATEGIES
 
 random = np.random.default_rng(0)
 X = random.normal(size=(64, 5)).astype(np.float32)
@@ -86,7 +86,7 @@ def test_every_strategy_schedule_and_collective_can_be_chosen_and_is_explained()
     offered = choices()
     names = {key: [entry["name"] for entry in offered[key]] for key in offered if key != "kind"}
     assert names["strategies"][0] == SINGLE
-    assert set(names["strategies"]) == {SINGLE, PROGRAM, *strategies.NAMES}
+    assert set(names["strategies"]) == {SINGLE, PROGRAM, *STRATEGIES}
     assert names["schedules"] == list(SCHEDULES)
     assert names["collectives"] == list(collectives.NAMES)
     uses = {

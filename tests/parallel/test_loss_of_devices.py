@@ -15,7 +15,7 @@ from playgrad import nn
 from playgrad.devices import registry
 from playgrad.devices.remote_cpu import Outcome
 from playgrad.errors import DeviceLostError
-from playgrad.nn.layer_calls import notes_of
+from playgrad.models.shared_session import shared_session
 from playgrad.parallel import (
     AsynchronousDataParallel,
     DataParallel,
@@ -112,7 +112,7 @@ def check_goes_on(model: pg.Model, begun: int) -> None:
     expected = undisturbed()
     after = fit(model, 2).losses
     np.testing.assert_allclose(after, expected[begun : begun + len(after)], rtol=1e-3, atol=1e-5)
-    for mirror in notes_of(model.graph).mirrors:
+    for mirror in shared_session(model.graph).mirrors:
         original = model.graph.node(mirror.node.name.partition("/replica_")[0]).outputs[0]
         np.testing.assert_array_equal(model.session.value(mirror), model.session.value(original))
 
@@ -132,7 +132,7 @@ def test_replicas_go_on_from_one_that_is_left(
     else:
         (mirror,) = (
             mirror
-            for mirror in notes_of(model.graph).mirrors
+            for mirror in shared_session(model.graph).mirrors
             if mirror.node.name == f"{model.optimizer.iterations.node.name}/replica_1"
         )
         begun = int(model.session.value(mirror))
@@ -146,7 +146,7 @@ def test_a_lost_stage_is_taken_from_the_other_pipeline(links: dict[str, Mortal])
         fit(model, 3, at(4, lambda: setattr(links["cpu:2"], "left", 3)))
     (mirror,) = (
         mirror
-        for mirror in notes_of(model.graph).mirrors
+        for mirror in shared_session(model.graph).mirrors
         if mirror.node.name == f"{model.optimizer.iterations.node.name}/replica_1"
     )
     check_goes_on(model, int(model.session.value(mirror)))

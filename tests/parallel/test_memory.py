@@ -19,7 +19,7 @@ from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.schedules import make_schedule, simulate
 from playgrad.runtime.memory import device_memory
-from playgrad.training.device_data import make_resident
+from playgrad.training.device_data import BatchStream
 from playgrad.training.step_graphs import build_train_step
 
 rng = np.random.default_rng(0)
@@ -58,9 +58,8 @@ def bytes_on_gpus(schedule: str) -> list[int]:
     """By the Plans, without GPUs that they run on."""
     model = compiled_model(None)
     model.build((32,))
-    model.compiled()[0].prepare(model.graph)
-    data = make_resident(model, "train", [X], [Y])
-    step = build_train_step(model, data, 64, True, None, STAGES)
+    data = model.recipe.data.upload("train", [X], [Y])
+    step = build_train_step(model.recipe, BatchStream(data, 64), STAGES)
     names = tuple(f"gpu:{i}" for i in range(DEVICES))
     passes = tuple(item.entry for item in simulate(make_schedule(schedule, DEVICES, MICRO_BATCHES)))
     distribution = Distribution((names,), passes, collectives.get("central"))

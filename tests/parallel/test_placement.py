@@ -176,7 +176,7 @@ def test_wrong_wishes(graph: pg.Graph) -> None:
     ):
         session.run(total, {x: FEED})
     model = pg.Sequential([nn.Dense(2)])
-    with pytest.raises(GraphError, match="Give either it or a placement"):
+    with pytest.raises(GraphError, match="Pass either a strategy or a placement"):
         model.compile(loss="mse", strategy=pg.parallel.DataParallel(2), placement="auto")
 
 

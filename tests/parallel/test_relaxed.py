@@ -17,9 +17,9 @@ from playgrad.runtime.lanes import Lane
 from playgrad.runtime.options import SINGLE, Options, options_set
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
-from playgrad.training.batch_api import prepare
-from playgrad.training.device_data import make_resident
-from playgrad.training.strategy_steps import AsynchronousStep, build_parallel_step
+from playgrad.training.device_data import BatchStream
+from playgrad.training.prepare_data import prepare_data
+from playgrad.training.strategies.asynchronous import AsynchronousStep
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (120, 6, 6)).astype(np.uint8)
 LABELS = (IMAGES.reshape(120, -1)[:, :12].mean(1) // 26).astype(int) % 10
@@ -195,13 +195,9 @@ def test_a_slow_replica_holds_up_nobody_unless_asked_to() -> None:
 
 
 def asynchronous(made: pg.Model, strategy: AsynchronousDataParallel) -> AsynchronousStep:
-    xs, ys = prepare(made, IMAGES, LABELS, "")
-    optimizer, _ = made.compiled()
-    optimizer.prepare(made.graph)
-    data = make_resident(made, "train", xs, ys)
-    step = build_parallel_step(made, data, BATCH, True, None, strategy)
-    assert isinstance(step, AsynchronousStep)
-    return step
+    xs, ys = prepare_data(made.recipe, IMAGES, LABELS, "")
+    data = made.recipe.data.upload("train", xs, ys)
+    return strategy.build(made.recipe, BatchStream(data, BATCH))
 
 
 def test_a_replica_that_dies_is_named_and_the_others_go_on() -> None:
@@ -285,9 +281,9 @@ def test_a_trace_of_asynchronous_training() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Overlap(0), "0 steps cannot overlap"),
-        (lambda: LocalSGD(2, every=0), "every 0 steps"),
-        (lambda: AsynchronousDataParallel(2, staleness=-1), "a staleness of -1"),
+        (lambda: Overlap(0), "steps must be ≥ 1, got 0"),
+        (lambda: LocalSGD(2, every=0), "every must be ≥ 1, got 0"),
+        (lambda: AsynchronousDataParallel(2, staleness=-1), "staleness must be ≥ 0, got -1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make: Any, words: str) -> None:

@@ -158,14 +158,14 @@ def trained(batch: int) -> tuple[pg.Sequential, DeviceData]:
     model.compile(optimizer=pg.optim.Adam(), loss=nn.MeanSquaredError(), device="cpu")
     x = np.ones((batch, 8), np.float32)
     model.fit(x, x[:, :2], batch_size=batch, epochs=1, verbose=0)
-    return model, next(item for item in model.cache.values() if isinstance(item, DeviceData))
+    return model, model.recipe.data["train"]
 
 
 @pytest.mark.parametrize("micro_batches", [1, 8])
 def test_what_is_measured_of_a_single_stage_is_that_of_its_parts(micro_batches: int) -> None:
     model, data = trained(16)
     ((whole,), alone), (parts, _) = (
-        measure_step(model, data, 4, stages, micro_batches) for stages in ([0, 0], [0, 1])
+        measure_step(model.recipe, data, 4, stages, micro_batches) for stages in ([0, 0], [0, 1])
     )
     model.close()
     for cost in (whole, *parts):
@@ -203,7 +203,7 @@ def test_the_rates_of_a_machine() -> None:
 @pytest.mark.parametrize("stages", [[0, 0], [0, 1]])
 def test_a_machine_is_measured_with_so_many_lanes_at_work(stages: list[int]) -> None:
     model, data = trained(16)
-    _, machine = measure_step(model, data, 4, stages, 2, 2)
+    _, machine = measure_step(model.recipe, data, 4, stages, 2, 2)
     model.close()
     assert all(0 < rate <= 1 for rate in machine.rates)
     assert len(machine.rates) == min(2, os.cpu_count() or 1)

@@ -15,7 +15,6 @@ from playgrad import nn
 from playgrad.errors import GraphError
 from playgrad.parallel import Pipeline
 from playgrad.parallel.stages import balance
-from playgrad.training.device_data import make_resident
 from playgrad.training.layer_costs import chain_of
 
 rng = np.random.default_rng(0)
@@ -81,9 +80,9 @@ def stages_of(model: pg.Model, stages: Any, devices: int) -> tuple[int, ...]:
     if not model.built:
         model.build((10,))
     model.compile("sgd", nn.SparseCategoricalCrossentropy(from_logits=True), device="cpu")
-    data = make_resident(model, "train", [X], [Y.astype(np.int32)])
+    data = model.recipe.data.upload("train", [X], [Y.astype(np.int32)])
     strategy = Pipeline(devices, stages=stages)
-    chosen = strategy.stages_of(chain_of(model, data, 20))
+    chosen = strategy.stages_of(chain_of(model.recipe, data, 20))
     model.close()
     return chosen
 
@@ -105,8 +104,8 @@ def test_stages_by_arithmetic_and_by_measured_times() -> None:
     model = sequential()
     model.build((10,))
     model.compile("sgd", nn.SparseCategoricalCrossentropy(from_logits=True), device="cpu")
-    data = make_resident(model, "train", [X], [Y.astype(np.int32)])
-    seconds = chain_of(model, data, 20).measure()
+    data = model.recipe.data.upload("train", [X], [Y.astype(np.int32)])
+    seconds = chain_of(model.recipe, data, 20).measure()
     assert len(seconds) == 4 and all(0 < each < 10 for each in seconds)
     model.close()
     with pg.Graph().as_default():  # where one layer is nearly all there is to do

@@ -14,7 +14,7 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.devices import registry
 from playgrad.errors import GraphError, NonFiniteError
-from playgrad.nn.layer_calls import notes_of
+from playgrad.models.shared_session import shared_session
 from playgrad.parallel import DataParallel, Pipeline, Strategy
 from playgrad.parallel.replicas import mirrored_by
 from playgrad.runtime.memory import device_memory
@@ -212,7 +212,7 @@ def test_a_batch_with_fewer_samples_than_parts() -> None:
 def mirrors_of(model: pg.Model) -> dict[str, list[Array]]:
     """The values of each variable that has copies on other devices, the copies' after its own."""
     values: dict[str, list[Array]] = {}
-    for mirror in notes_of(model.graph).mirrors:
+    for mirror in shared_session(model.graph).mirrors:
         own = mirrored_by(mirror.variable_name)
         values.setdefault(own, [model.session.value(own)]).append(model.session.value(mirror))
     return values
@@ -293,7 +293,7 @@ def test_strategies_can_change_from_fit_to_fit() -> None:
         model = compiled(mlp, None)
         steps = []
         for strategy in strategies:
-            model.strategy = strategy
+            model.recipe.strategy = strategy
             steps.append(model.fit(X, Y, batch_size=40, verbose=0).losses)
         model.close()
         return np.concatenate(steps)
@@ -335,7 +335,7 @@ def test_weights_that_are_spread_can_be_used_and_saved(strategy: Strategy, tmp_p
 
 
 def switched(model: pg.Model, strategy: Strategy | None) -> None:
-    model.strategy = strategy
+    model.recipe.strategy = strategy
     with options_set(Options(steps=1)):
         model.fit(X[:48], Y[:48], batch_size=48, verbose=0)
 

@@ -9,42 +9,34 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from playgrad.parallel.registry import DETAILS, USES
+from playgrad.cli.strategy_options import passed_options, refuse_unused, refuse_without_strategy
 
 
 def run_train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.train import train
 
     program = _program(options, parser)
-    details = ("devices", *DETAILS)
-    given = [name for name in details if getattr(options, name) is not None]
+    passed = list(passed_options(options))
     if options.placement is not None:
         if options.parallel is not None:
-            parser.error("--parallel places all operations itself, so --placement says nothing")
-        given = [name for name in given if name != "devices"]
+            parser.error(
+                "--parallel places all operations itself, so --placement has no effect with it"
+            )
     elif options.device_kinds is not None:
-        parser.error("--device-kinds says nothing without --placement")
-    if given and options.parallel is None:
-        parser.error(f"--{given[0].replace('_', '-')} says nothing without --parallel")
-    if options.parallel is not None:
-        _refuse_unused(given, options.parallel, parser)
+        parser.error("--device-kinds has no effect without --placement")
+    elif options.devices is not None:
+        passed.insert(0, "devices")
+    if options.parallel is None:
+        refuse_without_strategy(passed, parser)
+    else:
+        refuse_unused(passed, options.parallel, parser)
     return train(program, options)
-
-
-def _refuse_unused(given: list[str], strategy: str, parser: argparse.ArgumentParser) -> None:
-    """An option that would change nothing is a mistake of the user's, and is told."""
-    for name in given:
-        if name not in USES[strategy]:
-            users = " or ".join(user for user, used in USES.items() if name in used)
-            option = name.replace("_", "-")
-            parser.error(f"--{option} says nothing with --parallel {strategy}, but with {users}")
 
 
 def run_simulate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.simulate import simulate
 
-    given = [name for name in DETAILS if getattr(options, name, None) is not None]
-    _refuse_unused(given, options.parallel, parser)
+    refuse_unused(list(passed_options(options)), options.parallel, parser)
     return simulate(_program(options, parser), options)
 
 

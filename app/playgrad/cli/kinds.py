@@ -5,16 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from playgrad.errors import CheckpointError
 from playgrad.io.weights import format_of
 
 
-def count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
-    return int(text)
+def at_least(least: int) -> Callable[[str], int]:
+    """Return the type of whole numbers of at least ``least``."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+        return int(text)
+
+    return number
+
+
+count = at_least(1)
 
 
 def positive(text: str) -> float:

@@ -8,9 +8,8 @@ from typing import TypeAlias
 
 import playgrad
 from playgrad.cli import commands, kinds
-from playgrad.parallel import collectives
-from playgrad.parallel.registry import NAMES
-from playgrad.parallel.schedules import SCHEDULES
+from playgrad.cli.strategy_options import add_strategy_options
+from playgrad.training.strategies.registry import STRATEGIES
 
 Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -67,28 +66,7 @@ def _add_train(parsers: Parsers) -> None:
 
 def _add_parallel(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("several devices")
-    group.add_argument("--parallel", choices=NAMES, metavar="STRATEGY", help=", ".join(NAMES))
-    group.add_argument("--devices", type=kinds.count, metavar="N", help="how many (default: 2)")
-    group.add_argument(
-        "--micro-batches", type=kinds.count, metavar="N", help="parts of a batch in a pipeline"
-    )
-    group.add_argument("--schedule", choices=SCHEDULES, help="of a pipeline's passes")
-    group.add_argument(
-        "--chunks",
-        type=kinds.count,
-        metavar="N",
-        help="groups of layers on a device, if interleaved",
-    )
-    group.add_argument(
-        "--staleness", type=int, metavar="N", help="batches that async replicas may be ahead"
-    )
-    group.add_argument(
-        "--every",
-        type=kinds.count,
-        metavar="N",
-        help="steps between means of local, or that overlap",
-    )
-    group.add_argument("--collective", choices=collectives.NAMES, help="how gradients are added up")
+    add_strategy_options(group)
     group.add_argument(
         "--placement",
         choices=("auto",),
@@ -116,7 +94,8 @@ def _add_simulate(parsers: Parsers) -> None:
         default="auto",
         help="what one of them is like (default: auto)",
     )
-    parser.add_argument("--parallel", choices=("sync", "pipeline"), default="sync")
+    strategies = [name for name, s in STRATEGIES.items() if s.descriptor.can_be_simulated]
+    parser.add_argument("--parallel", choices=strategies, default="sync")
     parser.add_argument(
         "--devices",
         type=kinds.count,

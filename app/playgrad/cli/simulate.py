@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from playgrad.cli.bar import ProgressBar
+from playgrad.cli.strategy_options import passed_options
 from playgrad.cli.train import TrainHooks, run_program
 from playgrad.errors import GraphError
-from playgrad.parallel.schedules import make_schedule
 from playgrad.parallel.simulator import Interconnect, simulate_jobs
 from playgrad.parallel.stages import ESTIMATED, deal_out
-from playgrad.parallel.step_jobs import data_parallel_jobs, pipeline_jobs
 from playgrad.runtime.hooks import set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import Timeline, timeline
-from playgrad.training.device_data import DeviceData
 from playgrad.training.layer_costs import chain_of
 from playgrad.training.stage_costs import measure_step
+from playgrad.training.strategies.registry import strategy_named
 
 _STEPS = 2
 
@@ -59,29 +58,23 @@ def simulate(program: Path, options: argparse.Namespace) -> int:
 
 
 def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> Timeline:
-    """A step of the model that was trained, on so many devices, by what is measured here."""
-    model, batch = hooks.model, hooks.facts["batch_size"]
-    data = next(item for item in model.cache.values() if isinstance(item, DeviceData))
-    pipeline = options.parallel == "pipeline"
-    parts = options.micro_batches or 4 if pipeline else devices
-    if parts > batch:
+    """Return the timeline of a simulated step of the trained model, on ``devices`` devices."""
+    recipe, batch = hooks.model.recipe, hooks.facts["batch_size"]
+    work = strategy_named(options.parallel, devices, **passed_options(options)).simulation()
+    if work.parts > batch:
         raise GraphError(
-            f"a batch of {batch} cannot be divided into {parts} parts.",
+            f"a batch of {batch} cannot be divided into {work.parts} parts.",
             hint="Use a larger --batch-size.",
         )
-    stages = deal_out(chain_of(model, data, batch), ESTIMATED, devices if pipeline else 1)
-    micro_batches = parts if pipeline else 1
+    data = recipe.data["train"]
+    stages = deal_out(chain_of(recipe, data, batch), ESTIMATED, work.stages)
     together = devices if options.here else 1
-    costs, machine = measure_step(model, data, batch // parts, stages, micro_batches, together)
-    if pipeline:
-        jobs = pipeline_jobs(
-            costs, make_schedule(options.schedule or "1f1b", devices, micro_batches)
-        )
-    else:
-        jobs = data_parallel_jobs(costs[0], devices, options.collective or "ring")
-    # What devices of one process give each other they need not move.
-    far = Interconnect(options.latency * 1e-6, options.bandwidth * 1e9)
-    return timeline(simulate_jobs(jobs, Interconnect() if options.here else far, machine))
+    rows = batch // work.parts
+    costs, machine = measure_step(recipe, data, rows, stages, work.micro_batches, together)
+    # Devices of one process need not move what they pass to each other.
+    apart = Interconnect(options.latency * 1e-6, options.bandwidth * 1e9)
+    interconnect = Interconnect() if options.here else apart
+    return timeline(simulate_jobs(work.jobs(costs), interconnect, machine))
 
 
 def _row(times: Timeline, devices: int, alone: float) -> dict[str, Any]:

@@ -10,16 +10,17 @@ from typing import Any
 
 from playgrad import paths
 from playgrad.cli.bar import ProgressBar
+from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
 from playgrad.devices.registry import ensure_devices, gpu_adapters
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import reset_default_graph
-from playgrad.parallel import Strategy
-from playgrad.parallel.registry import DETAILS, strategy_named
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
+from playgrad.training.strategies.base import Strategy
+from playgrad.training.strategies.registry import strategy_named
 
 _LAST_STEPS = 100
 """``train_loss`` is the mean over so many steps: a single batch says little."""
@@ -82,11 +83,10 @@ def train(program: Path, options: argparse.Namespace) -> int:
 
 
 def _strategy(options: argparse.Namespace) -> Strategy | None:
+    """Return the strategy that the command line names."""
     if options.parallel is None:
         return None
-    given = {name: getattr(options, name) for name in DETAILS}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return strategy_named(options.parallel, options.devices or 2, **chosen)
+    return strategy_named(options.parallel, options.devices or 2, **passed_options(options))
 
 
 def _placement(options: argparse.Namespace) -> Automatic | None:

@@ -1,25 +1,27 @@
-"""Copies of the part of a graph that is a model, in a graph of their own."""
+"""Copies of networks, each in a graph of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from playgrad.errors import GraphError
 from playgrad.graph.copying import CopyMap
 from playgrad.graph.graph import Graph, at_top
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.models.structure import Structure, find_structure
+from playgrad.models.network import Network
+from playgrad.models.shared_session import shared_session
+from playgrad.models.structure import Structure, StructureItem, find_structure
 from playgrad.nn.layer import Layer
-from playgrad.nn.layer_calls import LayerCall
 from playgrad.ops.state import RANDOM_STEP, is_variable, random_step
 
 
 @dataclass
 class ClonedStructure:
-    """A structure in a graph of its own.
+    """A copy of a structure in a graph of its own.
 
     Attributes:
-        structure: equal to the one that was copied, under the same names.
+        structure: the copy, whose layers and nodes have the names of the originals.
         layers: the copy of each layer.
         variables: the copy of each variable.
     """
@@ -30,7 +32,7 @@ class ClonedStructure:
 
 
 def copy_structure(old: Structure) -> ClonedStructure:
-    """Copy layers, operations and variables, in their initial state, to a new graph.
+    """Copy layers, operations and variables to a new graph; variables get their initial values.
 
     A layer that is called several times is copied once.
 
@@ -39,12 +41,32 @@ def copy_structure(old: Structure) -> ClonedStructure:
     """
     clones = _Cloning(old)
     with at_top(clones.graph):
-        for step in old.steps:
-            clones.take(step)
+        for item in old.items:
+            clones.take(item)
         inputs = [clones[tensor] for tensor in old.inputs]
         outputs = [clones[tensor] for tensor in old.outputs]
     structure = find_structure(inputs, outputs)
     return ClonedStructure(structure, clones.layers, clones.variables)
+
+
+def copy_values(old: Network, new: Network, variables: Mapping[Tensor, Tensor]) -> None:
+    """Give the variables of ``new`` the values that those of ``old`` have.
+
+    Args:
+        variables: the variables of ``new`` by those of ``old``.
+    """
+    session = shared_session(old.graph).session
+    if session is not None:  # until there is one, all variables have their initial values
+        new.session.assign({copy: session.value(v) for v, copy in variables.items()})
+
+
+def clone_network(network: Network) -> Network:
+    """Return a copy of ``network`` with the same values, in a graph and a session of its own."""
+    copies = copy_structure(network.structure)
+    clone = Network(copies.structure.graph, copies.structure, network.name)
+    clone.take_settings(network)
+    copy_values(network, clone, copies.variables)
+    return clone
 
 
 class _Cloning(CopyMap):
@@ -56,14 +78,15 @@ class _Cloning(CopyMap):
         self.variables: dict[Tensor, Tensor] = {}
         self.of_layers = {v for layer in old.layers for v in layer.variables.values()}
 
-    def take(self, step: LayerCall | Node) -> None:
-        if isinstance(step, Node):
-            self.node(step)
+    def take(self, item: StructureItem) -> None:
+        """Clone ``item``."""
+        if isinstance(item, Node):
+            self.node(item)
             return
-        layer = self._layer(step.layer)
-        with self.graph.device(step.device):
-            self[step.output] = layer(*(self[tensor] for tensor in step.inputs))
-        for name, variable in step.layer.variables.items():
+        layer = self._layer(item.layer)
+        with self.graph.device(item.device):
+            self[item.output] = layer(*(self[tensor] for tensor in item.inputs))
+        for name, variable in item.layer.variables.items():
             self.variables[variable] = self[variable] = layer.variables[name]
 
     def _layer(self, layer: Layer) -> Layer:

@@ -1,58 +1,62 @@
-"""Models: layers between inputs and outputs, that can be trained, saved and asked."""
+"""Models: networks that can be compiled, trained, evaluated and asked for predictions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playgrad import optim
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.models.cloning import copy_structure
+from playgrad.models.cloning import copy_structure, copy_values
 from playgrad.models.network import Network
 from playgrad.models.structure import Structure, find_structure
 from playgrad.nn.layer import Layer
-from playgrad.nn.layer_calls import notes_of
 from playgrad.nn.losses import FromScores
 from playgrad.ops.core.build import one_or_more
 from playgrad.ops.state import placeholder
-from playgrad.parallel import Strategy
+from playgrad.optim.optimizer import Optimizer
+from playgrad.optim.optimizer import get as get_optimizer
 from playgrad.parallel.asynchronous import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
-from playgrad.training import batch_api, fitting
+from playgrad.training import batch_api, evaluation, fitting
 from playgrad.training.callbacks import Callback, History
 from playgrad.training.data_checks import several
 from playgrad.training.objectives import Objectives
+from playgrad.training.recipe import Recipe, StepBuilder
+from playgrad.training.state import TrainingState
 
 
 def Input(  # noqa: N802 - the name that Keras gave it
     shape: Sequence[int | None], dtype: Any = "float32", name: str | None = None
 ) -> Tensor:
-    """A tensor that stands for a batch of samples of ``shape``; the batch size is open.
+    """Return a tensor that stands for a batch of samples.
 
-    It belongs to the default graph, and so do the layers called on it.
+    It belongs to the default graph, and so do the layers that are called on it.
+
+    Args:
+        shape: of one sample, without the batch.
+        dtype: of the samples; "uint8" and "int32" for whole numbers.
+        name: of the tensor; "input" if None.
     """
     return placeholder(dtype, (None, *one_or_more(shape)), name or "input")
 
 
 class Model(Network):
-    """What lies between ``inputs`` (made by ``pg.Input``) and ``outputs`` of one graph.
+    """A network from ``inputs`` to ``outputs`` that can be trained.
 
-    Models of one graph may share layers, and then share their weights and their session.
+    Models of one graph may share layers; they then share weights and session.
 
     Args:
-        inputs, outputs: a tensor, or a list of several.
-        name: shown in the summary.
+        inputs: a tensor made by ``pg.Input``, or a list of them.
+        outputs: a tensor, or a list of them, computed from the inputs.
+        name: shown in the summary and in errors.
 
     Attributes:
-        optimizer: what ``compile`` was given.
-        history: of the last ``fit``.
-        training_step: what ``fit`` runs at each step.
-        parameter_server: what has it run, where replicas computed the gradients; else None.
-        input_maximum: the largest input value in the data last trained on: 255 for bytes.
-        stop_training: set by callbacks: training ends after the epoch.
-        cache: training and evaluation steps already built, by what they were built for.
+        stop_training: set it to True in a callback to end training after the current epoch.
+
+    Raises:
+        GraphError: there are no inputs or outputs, or an output does not depend on the inputs.
     """
 
     def __init__(
@@ -69,101 +73,93 @@ class Model(Network):
 
     def _set_up(self, graph: Graph, structure: Structure | None, name: str | None) -> None:
         super().__init__(graph, structure, name)
-        self.optimizer: optim.Optimizer | None = None
-        self.heads: Objectives | None = None
-        self.strategy: Strategy | None = None
-        self.placement: PlacementRequest = None
-        self.history: History | None = None
-        self.training_step: Node | None = None
-        self.parameter_server: ParameterServer | None = None
-        self.input_maximum = 1.0
-        self.stop_training = False
-        self.cache: dict[Any, Any] = {}
+        self._recipe: Recipe | None = None
+        self._training = TrainingState()
 
     def clone(self, deep: bool = True) -> Model:
-        """Another model with the same structure, names and settings: a Sequential of a Sequential,
-        else a Model.
+        """Return a model with the same structure, names and settings.
 
-        Where this one is compiled it is, too, with an optimizer of its own that has no state yet
-        and begins with the initial learning rate, and is trained by the same strategy,
-        or in the same placement.
+        The clone of a compiled model is compiled: with an optimizer that has no state yet and
+        begins at the initial learning rate, and with the same strategy or placement. A
+        `Sequential` gives a `Sequential`.
 
         Args:
-            deep: whether it gets layers and variables of its own, in a graph of its own, that hold
-                the same values; otherwise it shares the layers of this model, and training one
-                trains both.
+            deep: whether the clone gets layers and variables of its own, in a graph of its own,
+                with the same values. Otherwise both models share layers, and training one trains
+                both.
 
         Raises:
-            GraphError: there is nothing to share, as this model is not built.
+            GraphError: ``deep`` is false and the model is not built.
         """
         if not deep:
             return self._twin(self.graph, self.structure, {})
         if self._structure is None:
-            copied = {layer: layer.clone() for layer in self.layers}
-            return self._twin(Graph(self.graph.seed), None, copied)
+            return self._twin(
+                Graph(self.graph.seed), None, {layer: layer.clone() for layer in self.layers}
+            )
         copies = copy_structure(self._structure)
         twin = self._twin(copies.structure.graph, copies.structure, copies.layers)
-        session = notes_of(self.graph).session
-        if session is not None:  # until there is one, all variables are as they begin
-            values = {new: session.value(old) for old, new in copies.variables.items()}
-            twin.session.assign(values)
+        copy_values(self, twin, copies.variables)
         return twin
 
     def _twin(
         self, graph: Graph, structure: Structure | None, layers: Mapping[Layer, Layer]
     ) -> Model:
-        """A model with ``structure``; ``layers`` are those in the place of this model's."""
+        """Return a model with ``structure`` and the settings of this one.
+
+        Args:
+            layers: the layers that replace those of this model.
+        """
         twin = self._empty([layers.get(layer, layer) for layer in self.layers])
         twin._set_up(graph, structure, self.name)
-        twin.source = self.source
-        twin._device = self._device
-        twin.input_maximum = self.input_maximum
-        if self.optimizer is not None:
-            twin.optimizer, twin.heads = self.optimizer.clone(), self.heads
-            twin.strategy, twin.placement = self.strategy, self.placement
+        twin.take_settings(self)
+        twin._training.input_maximum = self.input_maximum
+        if self._recipe is not None:
+            twin._recipe = self._recipe.for_network(twin)
         return twin
 
     def _empty(self, layers: list[Layer]) -> Model:
-        """A model of this sort, of ``layers``, that is still to be set up."""
+        """Return a model of the same class, with ``layers``, that is not set up yet."""
         return Model.__new__(Model)
 
     def compile(
         self,
-        optimizer: str | optim.Optimizer = "adam",
+        optimizer: str | Optimizer = "adam",
         loss: Any = None,
         metrics: Any = None,
         loss_weights: Sequence[float] | None = None,
         device: str = "auto",
-        strategy: Strategy | None = None,
+        strategy: StepBuilder | None = None,
         placement: PlacementRequest = None,
     ) -> None:
-        """Say how the model is to be trained.
+        """Configure the model for training.
 
         Args:
-            optimizer: a name, or an optimizer of its own for each model.
-            loss: a name, a `Loss`, or a function; a list where there are several outputs.
-            metrics: a name, a `Metric`, a function, or a list of them; a list of lists for
-                several outputs.
-            loss_weights: what each output's loss counts in the sum.
-            device: "auto", "cpu" or "gpu"; an option of the host, where set, goes before it.
-            strategy: how several devices train it together, one of those in ``pg.parallel``.
-            placement: "auto" divides the training step among devices by a cost model, where that
-                makes it faster; `pg.parallel.Automatic` says more, a function decides for each
-                operation. `Session.placement_summary` tells what came of it.
+            optimizer: a name such as "adam", or an `Optimizer` that no other model uses.
+            loss: a name, a `Loss`, or a function of (y_true, y_pred); a list of them if the model
+                has several outputs.
+            metrics: a name, a `Metric` or a function, or a list of them; a list of lists if the
+                model has several outputs.
+            loss_weights: the factor of each output's loss in the sum that is minimized.
+            device: "auto", "cpu" or "gpu". A device chosen on the command line or in the page
+                overrides it.
+            strategy: trains on several devices: one of those in ``pg.parallel``.
+            placement: "auto" divides the training step among devices by measured costs, if that is
+                faster; `pg.parallel.Automatic` has settings; a function of the node returns the
+                device of each operation. `Session.placement_summary` explains the result.
 
         Raises:
-            GraphError: a strategy and a placement, which would both decide the same.
+            GraphError: there is no optimizer, loss or metric of that name, or both a strategy and
+                a placement are given.
         """
         if strategy is not None and placement is not None:
             raise GraphError(
-                "a strategy places all operations itself.", hint="Give either it or a placement."
+                "a strategy places all operations itself.",
+                hint="Pass either a strategy or a placement.",
             )
-        self.optimizer = optim.get(optimizer)
-        self.heads = Objectives(loss, several(metrics), loss_weights)
+        objectives = Objectives(loss, several(metrics), loss_weights)
+        self._recipe = Recipe(self, get_optimizer(optimizer), objectives, strategy, placement)
         self._device = device
-        self.strategy = strategy
-        self.placement = placement
-        self.cache.clear()
 
     def fit(
         self,
@@ -178,28 +174,34 @@ class Model(Network):
         shuffle: bool = True,
         seed: int | None = None,
     ) -> History:
-        """Train on ``x`` and ``y``, which are put on the device once and stay there.
+        """Train the model on ``x`` and ``y``.
 
-        Batches are taken from an endless stream of samples, shuffled anew each time round, so
-        every batch is full: a step may take its last samples from the next time round. An epoch is
-        ``ceil(samples / batch_size)`` steps. Calling it again goes on where it ended.
+        The data is copied to the device once and stays there. Batches come from an endless stream
+        of samples, shuffled anew each time round, so every batch is full: the last samples of a
+        batch may come from the next round. An epoch is ``ceil(samples / batch_size)`` steps.
+        Calling ``fit`` again continues where the last call ended.
 
         Args:
-            x, y: arrays of equal length, or lists of them for several inputs or outputs.
-            batch_size: samples a step; 32 where None.
-            callbacks: what is told of the progress, one or several.
+            x: inputs, an array (samples, ...); a list of arrays if the model has several inputs.
+            y: targets, an array (samples, ...); a list of arrays if the model has several outputs.
+            batch_size: samples per step; 32 if None.
+            epochs: number of epochs.
             verbose: 0 for silence, 1 to print a line after each epoch.
-            validation_data: ``(x, y)`` to evaluate after each epoch, whole.
+            callbacks: a `Callback`, or a list of them.
+            validation_data: ``(x, y)`` to evaluate after each epoch.
+            shuffle: whether to shuffle the samples.
             seed: of the order of samples; None takes one from the graph's seed.
 
         Returns:
-            The `History`: means of each epoch, and every step's numbers.
+            The `History`: losses and metrics of every step, and their means over each epoch.
 
         Raises:
-            DataError, ShapeError, DTypeError: the data cannot be used; nothing has changed.
-            NonFiniteError: the loss became NaN or infinite; the weights are as before that step.
-            OutOfMemoryError: the device has no room for the data.
-            KeyboardInterrupt: stopped; the model stays usable.
+            GraphError: the model is not compiled.
+            DataError, ShapeError, DTypeError: the data does not fit; nothing has changed.
+            NonFiniteError: the loss became NaN or infinite; the weights are those from before that
+                step.
+            OutOfMemoryError: the data does not fit on the device.
+            KeyboardInterrupt: training was stopped; the model stays usable.
         """
         settings = fitting.Settings(
             fitting.BATCH if batch_size is None else batch_size,
@@ -210,7 +212,7 @@ class Model(Network):
             shuffle,
             seed,
         )
-        return fitting.fit(self, x, y, settings)
+        return fitting.fit(self.recipe, self._training, x, y, settings, self)
 
     def evaluate(
         self,
@@ -220,57 +222,109 @@ class Model(Network):
         verbose: int = 0,
         return_dict: bool = False,
     ) -> Any:
-        """Mean loss and metrics over all samples, exact whatever the batch size.
+        """Return the means of loss and metrics over all samples.
+
+        The result is exact: it does not depend on the batch size.
+
+        Args:
+            x, y: as for `fit`.
+            batch_size: samples per step; 200 if None.
+            verbose: 1 to print the result.
+            return_dict: whether to return numbers by name.
 
         Returns:
-            ``[loss, metric, ...]``, the loss alone where there are no metrics, or with
-            ``return_dict`` numbers by name.
+            ``[loss, metric, ...]``, or the loss alone if there are no metrics; a dictionary with
+            ``return_dict``.
+
+        Raises:
+            GraphError: the model is not compiled.
+            DataError, ShapeError, DTypeError: the data does not fit.
         """
-        logs = fitting.evaluate(self, x, y, batch_size)
+        logs = evaluation.evaluate(self.recipe, x, y, batch_size)
         if verbose:
             print(", ".join(f"{name} {value:.4f}" for name, value in logs.items()))
-        if return_dict:
-            return logs
-        return list(logs.values()) if len(logs) > 1 else logs["loss"]
+        return _as_requested(logs, return_dict)
 
     def predict(self, x: Any, batch_size: int | None = None) -> Any:
-        """The outputs for ``x``: an array (samples, ...), or a list for several outputs."""
+        """Return the outputs for ``x``.
+
+        Args:
+            x: as for `fit`.
+            batch_size: samples per run; 256 if None.
+
+        Returns:
+            An array (samples, ...), or a list of arrays if the model has several outputs.
+
+        Raises:
+            DataError, ShapeError, DTypeError: the data does not fit.
+        """
         return batch_api.predict(self, x, batch_size)
 
     def train_on_batch(self, x: Any, y: Any, return_dict: bool = False) -> Any:
-        """One update on one batch; the result is as that of ``evaluate``, from before the update.
+        """Make one update of the weights from one batch.
+
+        Returns:
+            Loss and metrics of the batch before the update, as `evaluate` returns them.
 
         Raises:
             NonFiniteError: the loss is NaN or infinite; nothing has changed.
         """
-        logs = batch_api.train_on_batch(self, x, y)
-        if return_dict:
-            return logs
-        return list(logs.values()) if len(logs) > 1 else logs["loss"]
+        return _as_requested(batch_api.train_on_batch(self.recipe, x, y), return_dict)
 
-    def compiled(self) -> tuple[optim.Optimizer, Objectives]:
-        """Optimizer and heads.
+    # The recipe
+
+    @property
+    def recipe(self) -> Recipe:
+        """The optimizer, losses, metrics and strategy that ``compile`` was called with.
 
         Raises:
-            GraphError: ``compile`` has not been called, or named no loss.
+            GraphError: ``compile`` has not been called, or without a loss.
         """
-        if self.optimizer is None or self.heads is None or not self.heads.losses:
+        if self._recipe is None or not self._recipe.objectives.losses:
             raise GraphError(
                 f"the model '{self.name}' has no optimizer and loss yet.",
                 source=self.source,
                 hint="Call model.compile(optimizer, loss) first.",
             )
-        return self.optimizer, self.heads
+        return self._recipe
+
+    @property
+    def optimizer(self) -> Optimizer | None:
+        """The optimizer; None before ``compile``."""
+        return None if self._recipe is None else self._recipe.optimizer
+
+    @property
+    def strategy(self) -> StepBuilder | None:
+        """The strategy for training on several devices, if there is one."""
+        return None if self._recipe is None else self._recipe.strategy
+
+    @property
+    def placement(self) -> PlacementRequest:
+        """The placement that the training step was compiled with, if there is one."""
+        return None if self._recipe is None else self._recipe.placement
 
     @property
     def gives_logits(self) -> bool:
-        """Whether the (first) output is scores before softmax, by what its loss expects."""
-        loss = self.heads.loss_of(0) if self.heads and self.heads.losses else None
+        """Whether the first output is scores before softmax, judging by its loss."""
+        objectives = None if self._recipe is None else self._recipe.objectives
+        loss = objectives.loss_of(0) if objectives and objectives.losses else None
         return isinstance(loss, FromScores) and loss.from_logits
+
+    # The state of the last ``fit``
+
+    @property
+    def history(self) -> History | None:
+        """The history of the last ``fit``, running or finished; None before the first."""
+        return self._training.history
+
+    @property
+    def training_step(self) -> Node | None:
+        """The node that ``fit`` runs in each step; None before the first ``fit``."""
+        return None if self._training.step is None else self._training.step.run
 
     @property
     def training_targets(self) -> list[Node]:
-        """What ``fit`` runs at each step.
+        """The nodes that ``fit`` runs in each step.
 
         Raises:
             GraphError: the model has not been trained.
@@ -278,3 +332,29 @@ class Model(Network):
         if self.training_step is None:
             raise GraphError(f"the model '{self.name}' has not been trained yet.")
         return [self.training_step]
+
+    @property
+    def parameter_server(self) -> ParameterServer | None:
+        """The parameter server that ran the last ``fit``, if there was one."""
+        return None if self._training.step is None else self._training.step.parameter_server
+
+    @property
+    def input_maximum(self) -> float:
+        """The largest input value in the data of the last ``fit``: 255 for bytes."""
+        return self._training.input_maximum
+
+    @property
+    def stop_training(self) -> bool:
+        """Whether training is to end after the current epoch."""
+        return self._training.stop
+
+    @stop_training.setter
+    def stop_training(self, stop: bool) -> None:
+        self._training.stop = stop
+
+
+def _as_requested(logs: dict[str, float], return_dict: bool) -> Any:
+    """Return ``logs``, or their values as a list, or a single value alone."""
+    if return_dict:
+        return logs
+    return list(logs.values()) if len(logs) > 1 else logs["loss"]

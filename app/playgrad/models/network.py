@@ -1,4 +1,4 @@
-"""Layers between inputs and outputs: their structure, their weights, and where those are kept."""
+"""Networks: layers with their structure, their weights and their session."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
 from playgrad.nn.layer import Layer
-from playgrad.nn.layer_calls import notes_of
+from playgrad.nn.layer_calls import layers_of
 from playgrad.ops.elementwise.definitions import cast
-from playgrad.ops.state import Variable, global_variables
-from playgrad.runtime.options import get_options
+from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
-from playgrad.training.device_data import is_data
 
 Array = np.ndarray[Any, Any]
 
 
 class Network:
-    """What a model is before anything is said of training.
+    """Layers between inputs and outputs, with their weights and their session.
+
+    A model is a network that can be trained.
 
     Attributes:
-        graph: where the layers and their variables are.
-        source: (file, line) where the user made the model.
+        graph: the graph of the layers and their variables.
+        name: shown in the summary and in errors.
+        source: (file, line) where the user created the network.
     """
 
     def __init__(self, graph: Graph, structure: Structure | None, name: str | None) -> None:
@@ -43,18 +45,22 @@ class Network:
         self._structure = structure
         self._device = "auto"
 
+    def take_settings(self, other: Network) -> None:
+        """Take over the source line and the device of ``other``, of which this is a copy."""
+        self.source, self._device = other.source, other._device
+
     # Structure
 
     @property
     def structure(self) -> Structure:
-        """Inputs, outputs and what lies between.
+        """The layer calls and operations between the inputs and the outputs.
 
         Raises:
             GraphError: the model has not been built.
         """
         if self._structure is None:
             raise GraphError(
-                f"the model '{self.name}' is not built yet: the shape of its samples is unknown.",
+                f"the model '{self.name}' is not built: the shape of its samples is unknown.",
                 source=self.source,
                 hint="Train it, or call model.build(sample_shape).",
             )
@@ -62,12 +68,12 @@ class Network:
 
     @property
     def built(self) -> bool:
-        """Whether the layers have their variables."""
+        """Whether the shape of the samples is known and the layers have their variables."""
         return self._structure is not None
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers in the order in which they are called."""
+        """The layers in the order of their first calls."""
         return self.structure.layers
 
     @property
@@ -80,24 +86,31 @@ class Network:
 
     @property
     def input_shape(self) -> Shape:
-        """The shape of the (first) input; None for the batch."""
+        """The shape of the first input, with None for the batch."""
         return self.inputs[0].shape
 
     @property
     def output_shape(self) -> Shape:
-        """The shape of the (first) output; None for the batch."""
+        """The shape of the first output, with None for the batch."""
         return self.outputs[0].shape
 
     def call(self, inputs: Tensor | Sequence[Tensor], training: bool = False) -> Any:
-        """The model applied to other tensors of its graph, with the same weights.
+        """Apply the model to other tensors of its graph, with the same weights.
+
+        Args:
+            inputs: a tensor for each input of the model; one alone needs no list.
+            training: whether layers such as `Dropout` act as in a training step.
 
         Returns:
-            A tensor, or a list where the model has several outputs.
+            A tensor, or a list of tensors if the model has several outputs.
+
+        Raises:
+            GraphError: the number of tensors is wrong, or one belongs to another graph.
         """
         tensors = [inputs] if isinstance(inputs, Tensor) else list(inputs)
         if len(tensors) != len(self.inputs):
             raise GraphError(
-                f"the model '{self.name}' has {len(self.inputs)} inputs, not {len(tensors)}."
+                f"the model '{self.name}' takes {len(self.inputs)} inputs, got {len(tensors)}."
             )
         for tensor in tensors:
             if tensor.graph is not self.graph:
@@ -110,15 +123,18 @@ class Network:
     def apply(
         self, inputs: Sequence[Tensor], training: bool, devices: Sequence[str | None] = ()
     ) -> list[Tensor]:
-        """All outputs for ``inputs``, which are cast to what the model takes; each layer in the
-        device scope of ``devices``, where given, instead of its own."""
-        ready = [cast(x, own.dtype) for x, own in zip(inputs, self.inputs, strict=True)]
-        return self.structure.replay(ready, training, devices)
+        """Return all outputs for ``inputs``, which are cast to the dtypes that the model takes.
+
+        Args:
+            devices: the device scope of each item of the structure; empty for their own.
+        """
+        cast_inputs = [cast(x, tensor.dtype) for x, tensor in zip(inputs, self.inputs, strict=True)]
+        return self.structure.replay(cast_inputs, training, devices)
 
     @property
     def output_names(self) -> list[str]:
-        """What the outputs are called in logs: by the layers that make them."""
-        calls = notes_of(self.graph).by_output
+        """The names of the outputs in logs: those of the layers that compute them."""
+        calls = layers_of(self.graph).calls
         names = {layer: name for name, layer in self.named_layers()}
         return [
             names[calls[output].layer] if output in calls else output.node.name
@@ -126,9 +142,9 @@ class Network:
         ]
 
     def named_layers(self) -> list[tuple[str, Layer]]:
-        """Layers with the names they have in this model: those of a kind are numbered from 1.
+        """Return the layers with their names in this model: those of a kind are numbered from 1.
 
-        That is the layer's own name unless several models share a graph.
+        These are the layers' names in the graph unless several models share it.
         """
         layers = self.structure.layers
         taken = {layer.name for layer in layers if layer.named_by_user}
@@ -150,7 +166,7 @@ class Network:
 
     @property
     def weights(self) -> dict[str, Variable]:
-        """All variables of the layers by name: ``dense_1/kernel``."""
+        """The variables of the layers by name: ``dense_1/kernel``."""
         return {
             f"{layer_name}/{name}": variable
             for layer_name, layer in self.named_layers()
@@ -163,11 +179,11 @@ class Network:
         return [variable for variable in self.weights.values() if variable.trainable]
 
     def count_params(self) -> int:
-        """The number of all weights."""
+        """Return the number of weights, trainable or not."""
         return sum(math.prod(weight.spec.static_shape) for weight in self.weights.values())
 
     def get_weights(self) -> dict[str, Array]:
-        """All weights by their names in files. Those of a layer spread over devices are whole."""
+        """Return all weights by name, as in files: those of a sharded layer are put together."""
         return {
             f"{layer_name}/{name}": array
             for layer_name, layer in self.named_layers()
@@ -177,41 +193,52 @@ class Network:
         }
 
     def set_weights(self, values: Mapping[str, Array]) -> None:
-        """Replace all weights, or on any error none.
+        """Replace all weights. On an error, no weight changes.
+
+        Args:
+            values: an array for each name of ``get_weights()``.
 
         Raises:
             CheckpointError: a name is missing or unknown, or a shape or dtype differs.
         """
         if not isinstance(values, Mapping):
             raise CheckpointError(
-                f"weights are set by name, {{'dense_1/kernel': array}}, not from "
+                f"weights are set by name, {{'dense_1/kernel': array}}, got "
                 f"{type(values).__name__}."
             )
         layers = self.named_layers()
         checked = io.check_match(
             values,
             {
-                f"{own}/{name}": spec
-                for own, layer in layers
+                f"{layer_name}/{name}": spec
+                for layer_name, layer in layers
                 for name, spec in layer.weight_specs().items()
             },
         )
         assigned: dict[Variable, Array] = {}
-        for own, layer in layers:
-            weights = {name: checked[f"{own}/{name}"] for name in layer.weight_specs()}
+        for layer_name, layer in layers:
+            weights = {name: checked[f"{layer_name}/{name}"] for name in layer.weight_specs()}
             parts = layer.divided(weights)
             assigned.update((layer.variables[name], array) for name, array in parts.items())
         self.session.assign(assigned)
 
     def save_weights(self, file: str | Path | BinaryIO, format: str | None = None) -> None:
-        """Write all weights to a path (``.safetensors`` or ``.npz``) or an open binary file."""
+        """Write all weights to a file.
+
+        Args:
+            file: a path that ends in ``.safetensors`` or ``.npz``, or an open binary file.
+            format: "safetensors" or "npz"; None takes it from the path.
+        """
         io.save(self.get_weights(), file, format)
 
     def load_weights(self, file: str | Path | BinaryIO | bytes) -> None:
-        """Read all weights, in either format, or on any error none.
+        """Load all weights from a file in either format. On an error, no weight changes.
+
+        Args:
+            file: a path, an open binary file, or the bytes of a file.
 
         Raises:
-            CheckpointError: truncated, foreign, or not of this model.
+            CheckpointError: the file is truncated, in another format, or of another model.
         """
         tensors = io.load(file)
         try:
@@ -225,29 +252,18 @@ class Network:
 
     @property
     def session(self) -> Session:
-        """Holds the values of the variables; models of one graph share it."""
-        notes = notes_of(self.graph)
-        chosen = get_options().device
-        wanted = self._device if chosen in (None, "auto") else str(chosen)
-        if notes.session is None:
-            notes.session = Session(self.graph, wanted)
-        elif wanted != "auto" and not notes.session.device.startswith(wanted):
-            notes.session = _moved(notes.session, self.graph, wanted)
-        session: Session = notes.session
-        return session
+        """The session that holds the values of the variables; models of one graph share it."""
+        return shared_session(self.graph).on(self.graph, self._device)
 
     def close(self) -> None:
         """Free the session's buffers; the weights are lost."""
-        notes = notes_of(self.graph)
-        if notes.session is not None:
-            notes.session.close()
-            notes.session = None
+        shared_session(self.graph).close()
 
     def ensure_built(self, arrays: Sequence[Array]) -> None:
-        """Build the model for samples such as ``arrays``, where that is still to be done."""
+        """Build the network for samples such as ``arrays`` if it is not built yet."""
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
-        """Print the layers with their output shapes and numbers of parameters."""
+        """Print a table of the layers with their output shapes and numbers of parameters."""
         print_fn(summary_text(f"{type(self).__name__} '{self.name}'", self._summary_rows()))
 
     def _summary_rows(self) -> list[tuple[str, Layer]]:
@@ -255,12 +271,3 @@ class Network:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} '{self.name}'>"
-
-
-def _moved(old: Session, graph: Graph, device: str) -> Session:
-    """A session on another device with all values of the one that it replaces, but no data sets."""
-    kept = [variable for variable in global_variables(graph) if not is_data(variable)]
-    new = Session(graph, device)
-    new.assign({variable: old.value(variable) for variable in kept})
-    old.close()
-    return new

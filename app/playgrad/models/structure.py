@@ -9,19 +9,19 @@ from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn.layer import Layer
-from playgrad.nn.layer_calls import LayerCall, notes_of
+from playgrad.nn.layer_calls import LayerCall, layers_of
 
-Step = LayerCall | Node
+StructureItem = LayerCall | Node
 """A layer call, or an operation that the user added without a layer."""
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Layer calls and operations from ``inputs`` to ``outputs``, each after those it needs."""
+    """The layer calls and operations from ``inputs`` to ``outputs``, in topological order."""
 
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
-    steps: tuple[Step, ...]
+    items: tuple[StructureItem, ...]
 
     @property
     def graph(self) -> Graph:
@@ -29,66 +29,75 @@ class Structure:
 
     @property
     def layers(self) -> list[Layer]:
-        """Each layer once, in the order of the first calls."""
-        calls = (step for step in self.steps if isinstance(step, LayerCall))
+        """Each layer once, in the order of their first calls."""
+        calls = (item for item in self.items if isinstance(item, LayerCall))
         return list(dict.fromkeys(call.layer for call in calls))
 
     def replay(
         self, inputs: Sequence[Tensor], training: bool, devices: Sequence[str | None] = ()
     ) -> list[Tensor]:
-        """The outputs for other ``inputs``, computed by new nodes with the same variables.
+        """Apply the structure to other ``inputs``: new nodes that use the same variables.
 
         Args:
-            devices: where each of ``steps`` is done; empty for where the user wanted it.
+            devices: the device scope of each of ``items``; empty for those of the user's program.
+
+        Returns:
+            The new outputs.
         """
         new = dict(zip(self.inputs, inputs, strict=True))
-        for step, device in zip(self.steps, devices or map(_device, self.steps), strict=True):
-            arguments = [new.get(tensor, tensor) for tensor in step.inputs]
-            if isinstance(step, LayerCall):
+        for item, device in zip(self.items, devices or map(_device, self.items), strict=True):
+            arguments = [new.get(tensor, tensor) for tensor in item.inputs]
+            if isinstance(item, LayerCall):
                 with self.graph.device(device):
-                    new[step.output] = step.layer(*arguments, training=training)
+                    new[item.output] = item.layer(*arguments, training=training)
             else:
                 copy = self.graph.copy(
-                    step, arguments, control_inputs=step.control_inputs, device=device
+                    item, arguments, control_inputs=item.control_inputs, device=device
                 )
-                new.update(zip(step.outputs, copy.outputs, strict=True))
+                new.update(zip(item.outputs, copy.outputs, strict=True))
         return [new.get(tensor, tensor) for tensor in self.outputs]
 
 
-def _device(step: Step) -> str | None:
-    return step.device
+def outputs_of(item: StructureItem) -> tuple[Tensor, ...]:
+    """Return the tensors that ``item`` computes."""
+    return (item.output,) if isinstance(item, LayerCall) else item.outputs
+
+
+def _device(item: StructureItem) -> str | None:
+    return item.device
 
 
 def find_structure(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Structure:
-    """The structure between ``inputs`` and ``outputs``.
+    """Return the structure between ``inputs`` and ``outputs``.
 
-    Operations that depend on no input (constants, variables) are shared, not replayed.
+    Operations that do not depend on an input (constants, variables) are shared when the structure
+    is replayed, so they are not part of it.
 
     Raises:
         GraphError: an output does not depend on any input, or depends on another placeholder.
     """
-    calls = notes_of(outputs[0].graph).by_output
-    steps: dict[Step, bool] = {}
+    calls = layers_of(outputs[0].graph).calls
+    items: dict[StructureItem, bool] = {}
     depends: dict[Tensor, bool] = dict.fromkeys(inputs, True)
     stack = [(tensor, False) for tensor in reversed(outputs)]
     while stack:
         tensor, entered = stack.pop()
         if tensor in depends:
             continue
-        step: Step = calls.get(tensor) or tensor.node
+        item: StructureItem = calls.get(tensor) or tensor.node
         if not entered:
-            if isinstance(step, Node) and step.op.name == "placeholder":
+            if isinstance(item, Node) and item.op.name == "placeholder":
                 raise GraphError(
-                    f"the model's outputs depend on '{step.name}', which is not among its inputs.",
-                    op=step.name,
-                    source=step.source,
+                    f"the model's outputs depend on '{item.name}', which is not one of its inputs.",
+                    op=item.name,
+                    source=item.source,
                 )
             stack.append((tensor, True))
-            stack.extend((below, False) for below in reversed(step.inputs))
+            stack.extend((below, False) for below in reversed(item.inputs))
             continue
-        depends[tensor] = any(depends[below] for below in step.inputs)
+        depends[tensor] = any(depends[below] for below in item.inputs)
         if depends[tensor]:
-            steps[step] = True
+            items[item] = True
     for output in outputs:
         if not depends[output]:
             raise GraphError(
@@ -96,4 +105,4 @@ def find_structure(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Struc
                 op=output.node.name,
                 source=output.node.source,
             )
-    return Structure(tuple(inputs), tuple(outputs), tuple(steps))
+    return Structure(tuple(inputs), tuple(outputs), tuple(items))

@@ -17,7 +17,7 @@ from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.initializers import Initializer
-from playgrad.nn.layer_calls import LayerCall, notes_of
+from playgrad.nn.layer_calls import LayerCall, layers_of
 from playgrad.ops.arrays.shape import identity
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
@@ -86,7 +86,7 @@ class Layer:
         """
         tensors = _flatten(inputs, self)
         graph = tensors[0].graph
-        self._settle(graph)
+        self._join_graph(graph)
         first_new_node = len(graph.nodes)
         device = graph.current_device or self.device
         try:
@@ -110,7 +110,7 @@ class Layer:
             node.source = self.source or node.source
         self.output_shape = output.shape
         call = LayerCall(self, tuple(tensors), output, device)
-        notes_of(graph).by_output[output] = call
+        layers_of(graph).calls[output] = call
         return output
 
     def reset(self) -> None:
@@ -171,7 +171,7 @@ class Layer:
         in a step, each update takes on the result of the one before. Nothing is added outside of
         training steps.
         """
-        updates = notes_of(variable.graph).updates
+        updates = layers_of(variable.graph).updates
         if updates is not None:
             with variable.graph.phase("update"):
                 updates[variable] = update(updates.get(variable, variable))
@@ -256,8 +256,8 @@ class Layer:
             )
         return size
 
-    def _settle(self, graph: Graph) -> None:
-        """Take a place, and if need be a name, in ``graph``."""
+    def _join_graph(self, graph: Graph) -> None:
+        """Register with ``graph``, under a numbered name unless the user chose one."""
         if self.graph is graph:
             return
         if self.graph is not None:
@@ -267,14 +267,14 @@ class Layer:
                 source=self.source,
                 hint="Make a new layer: type(layer).from_config(layer.get_config()).",
             )
-        notes = notes_of(graph)
-        name = self.name or notes.next_name(self.kind or type(self).__name__.lower())
-        if name in notes.names:
+        layers = layers_of(graph)
+        name = self.name or layers.next_name(self.kind or type(self).__name__.lower())
+        if name in layers.by_name:
             raise GraphError(
                 f"two layers of the model are named '{name}'.", op=name, source=self.source
             )
         self.name, self.graph = name, graph
-        notes.names[name] = self
+        layers.by_name[name] = self
 
     def _as_floats(self, tensor: Tensor) -> Tensor:
         if not self.takes_floats or dtype(tensor.dtype).floating:

@@ -9,7 +9,7 @@ from typing import Any
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.attention import MultiHeadAttention, in_roles
-from playgrad.nn.layer_calls import Spread, notes_of
+from playgrad.nn.layer_calls import OnDevices, layers_of
 from playgrad.nn.sharded_layer import ShardedLayer
 
 
@@ -81,5 +81,5 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
                 bias = self.variables.get("output_bias") if number == 0 else None  # added once
                 products.append(self.combined(context, kernel, bias))
         sums = self._collectives.all_reduce(products, self.devices)
-        notes_of(graph).copies[sums[0]] = Spread(tuple(sums), self.devices)
+        layers_of(graph).copies[sums[0]] = OnDevices(tuple(sums), self.devices)
         return sums[0]

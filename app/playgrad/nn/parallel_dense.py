@@ -15,7 +15,7 @@ from typing import Any
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.dense import Dense
-from playgrad.nn.layer_calls import Spread, notes_of
+from playgrad.nn.layer_calls import OnDevices, layers_of
 from playgrad.nn.sharded_layer import ShardedLayer, part_of
 from playgrad.ops.arrays.concat import concat
 
@@ -87,7 +87,7 @@ class ColumnParallelDense(ParallelDense):
             ):
                 return self._activate(concat(parts, -1))  # softmax needs whole rows
             whole = concat(active, -1)
-        notes_of(graph).parts[whole] = Spread(tuple(active), self.devices)
+        layers_of(graph).shards[whole] = OnDevices(tuple(active), self.devices)
         return whole
 
 
@@ -125,11 +125,11 @@ class RowParallelDense(ParallelDense):
         for total, device in zip(sums, self.devices, strict=True):
             with graph.device(device):
                 copies.append(self._activate(total))
-        notes_of(graph).copies[copies[0]] = Spread(tuple(copies), self.devices)
+        layers_of(graph).copies[copies[0]] = OnDevices(tuple(copies), self.devices)
         return copies[0]
 
     def _parts(self, x: Tensor) -> Sequence[Tensor]:
-        known = notes_of(x.graph).parts.get(x)
+        known = layers_of(x.graph).shards.get(x)
         if known is not None and known.devices == self.devices:
             return known.tensors
         bounds = self.bounds(self.known(x.shape, -1))

@@ -14,7 +14,7 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer import Layer
-from playgrad.nn.layer_calls import notes_of
+from playgrad.nn.layer_calls import layers_of
 from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.state import Variable
 from playgrad.parallel import collectives
@@ -55,7 +55,7 @@ class ShardedLayer(Layer):
 
     def copies(self, x: Tensor) -> Sequence[Tensor]:
         """``x`` on each device; from where it lies, if it is on all of them."""
-        known = notes_of(x.graph).copies.get(x)
+        known = layers_of(x.graph).copies.get(x)
         if known is not None and known.devices == self.devices:
             return known.tensors
         return self._collectives.broadcast(x, self.devices)

@@ -7,19 +7,21 @@ The page shows the choices that `choices` names, and sends what was chosen as th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from playgrad.parallel import collectives
-from playgrad.parallel.registry import DETAILS, NAMES, strategy_named
-from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
-from playgrad.parallel.schedules import SCHEDULES, bubble_formula
-from playgrad.parallel.strategies import DataParallel, Pipeline
 from playgrad.runtime.hooks import Event
 from playgrad.runtime.options import SINGLE, get_options
 from playgrad.runtime.session import memory_in_use
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
+from playgrad.training.strategies.base import Descriptor, OptionValue, Strategy
+from playgrad.training.strategies.registry import (
+    STRATEGIES,
+    descriptors,
+    options_by_name,
+    strategy_named,
+)
 
 PROGRAM = "program"
 """The choice to leave strategies, delays and steps to the program."""
@@ -29,123 +31,67 @@ first, which compiles, and when everything has warmed up."""
 MOST_EVENTS = 4000
 """Of one traced step: the page draws no more."""
 
-_STRATEGIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    SINGLE: (
-        "One device",
-        "No strategy, whatever the program says. Run it first: the others are measured against it.",
-        ("steps",),
-    ),
-    PROGRAM: (
-        "As the program says",
-        "Each model trains with the strategy that the program gives it, for as long as it says. "
-        "Every fit becomes a row below: for programs that compare strategies by themselves.",
-        (),
-    ),
-    "sync": (
-        "Data parallel, synchronous",
-        "Each device has all layers and takes its share of every batch. The gradients are "
-        "averaged, then all make the same update. The result is that of one device.",
-        ("devices", "collective", "delays", "steps"),
-    ),
-    "pipeline": (
-        "Pipeline",
-        "The layers are dealt out to the devices, and parts of the batch pass through them one "
-        "after the other. The result is that of one device.",
-        ("devices", "micro_batches", "schedule", "delays", "steps"),
-    ),
-    "async": (
-        "Data parallel, asynchronous",
-        "Each device has all layers and updates common parameters without waiting for the others, "
-        "so a slow one holds up nobody; but gradients may be of older parameters.",
-        ("devices", "staleness", "delays", "steps"),
-    ),
-    "local": (
-        "Local SGD",
-        "Each device trains on its share of the data by itself. Every few steps the devices "
-        "average their parameters: less to send, and a slightly different result.",
-        ("devices", "every", "collective", "delays", "steps"),
-    ),
-    "overlap": (
-        "Overlapped steps",
-        "The input of the next step is made while this one is computed. The result is the same.",
-        ("steps",),
-    ),
-}
-"""By name: what the page calls it, what it says of it, and which other choices it has."""
-
-_SCHEDULES: dict[str, tuple[str, str]] = {
-    "gpipe": ("GPipe", "All parts forward, then all parts back."),
-    "1f1b": ("1F1B", "Forward and back in turn: as fast as GPipe, with less kept in memory."),
-    "interleaved": (
-        "Interleaved",
-        "Several groups of layers on each device: shorter gaps, more sent.",
-    ),
-    "bidirectional": (
-        "Bidirectional",
-        "Two streams, from both ends, each filling the other's gaps.",
-    ),
-    "pipedream": (
-        "PipeDream",
-        "An update after every part, so each device may compute with parameters that lack the last "
-        "few: not the result of one device.",
-    ),
-}
-# The two streams of a bidirectional one have a copy of the parameters each, and add up gradients.
-_OF_SCHEDULE = {"interleaved": ["chunks"], "bidirectional": ["collective"]}
-_COLLECTIVES: dict[str, tuple[str, str]] = {
-    "auto": ("Automatic", "The way that should take least time for each size."),
-    "central": ("Through one device", "One device gathers the sum and hands it back."),
-    "ring": ("Ring", "Each hands pieces to its neighbour: most evenly spread, most messages."),
-    "tree": ("Tree", "Pairs add up, then pairs of pairs: few rounds."),
-}
-_DETAILS: dict[str, tuple[str, str]] = {
-    "devices": ("Devices", "How many share the work."),
-    "micro_batches": ("Micro-batches", "Parts of each batch: more parts, less waiting."),
-    "chunks": ("Chunks", "Groups of layers on each device. The network needs a layer for each."),
-    "staleness": (
-        "Staleness bound",
-        "Batches that a device may be ahead of the slowest before it waits. Empty: any number.",
-    ),
-    "every": ("Average every", "Steps that each device makes by itself before all average."),
-    "steps": ("Steps", "How many to train. 0: as many as the program says."),
-}
-"""Numbers: what the page calls them, and what it says of them."""
-_KINDS = {
-    DataParallel: "sync",
-    Pipeline: "pipeline",
-    AsynchronousDataParallel: "async",
-    LocalSGD: "local",
-    Overlap: "overlap",
+_SINGLE_TITLE = "One device"
+_WITHOUT_STRATEGY: list[Event] = [
+    {
+        "name": SINGLE,
+        "title": _SINGLE_TITLE,
+        "about": "No strategy, whatever the program says. Run it first: the others are measured "
+        "against it.",
+        "uses": ["steps"],
+    },
+    {
+        "name": PROGRAM,
+        "title": "As the program says",
+        "about": "Each model trains with the strategy that the program gives it, for as long as it "
+        "says. Every fit becomes a row below: for programs that compare strategies by themselves.",
+        "uses": [],
+    },
+]
+_STEPS = {
+    "name": "steps",
+    "title": "Steps",
+    "about": "How many to train. 0: as many as the program says.",
 }
 
 
 def choices() -> Event:
-    """What there is to choose from, with words for people."""
+    """Return the strategies and their options as the page offers them, with titles and texts."""
+    options = options_by_name()
+    numbers = [option for same_name in options.values() for option in same_name if option.title]
     return {
         "kind": "lab_choices",
         "strategies": [
-            {"name": name, "title": title, "about": about, "uses": list(uses)}
-            for name, (title, about, uses) in _STRATEGIES.items()
-            if name in (SINGLE, PROGRAM, *NAMES)
+            *_WITHOUT_STRATEGY,
+            *(
+                {"name": d.name, "title": d.title, "about": d.about, "uses": _uses(d)}
+                for d in descriptors()
+            ),
         ],
         "schedules": [
-            {
-                "name": name,
-                "title": _SCHEDULES[name][0],
-                "about": _SCHEDULES[name][1],
-                "uses": _OF_SCHEDULE.get(name, []),
-            }
-            for name in SCHEDULES
+            {**_described(choice), "uses": list(choice.uses)}
+            for choice in options["schedule"][0].choices
         ],
-        "collectives": [
-            {"name": name, "title": _COLLECTIVES[name][0], "about": _COLLECTIVES[name][1]}
-            for name in collectives.NAMES
-        ],
+        "collectives": [_described(choice) for choice in options["collective"][0].choices],
         "details": [
-            {"name": name, "title": title, "about": about}
-            for name, (title, about) in _DETAILS.items()
+            *({"name": o.name, "title": o.title, "about": o.about} for o in numbers),
+            _STEPS,
         ],
     }
+
+
+def _described(choice: OptionValue) -> Event:
+    return {"name": choice.name, "title": choice.title, "about": choice.about}
+
+
+def _uses(descriptor: Descriptor) -> list[str]:
+    """Return the names of the inputs that the page shows for a strategy."""
+    offered = [option for option in descriptor.options if option.title or option.choices]
+    # Of these, the page shows some only with a certain schedule.
+    conditional = {name for o in offered for choice in o.choices for name in choice.uses}
+    names = [option.name for option in offered if option.name not in conditional]
+    delays = ["delays"] if "devices" in names else []
+    return [*names, *delays, "steps"]
 
 
 @dataclass
@@ -167,7 +113,7 @@ class Lab:
     _chunks: int = 0
     _together: int = 0
     _asked_for: bool = False
-    _trained: Any = None
+    _trained: Strategy | None = None
 
     @classmethod
     def of(cls, chosen: Mapping[str, Any]) -> Lab:
@@ -183,13 +129,12 @@ class Lab:
             return cls(delays=None)
         if name == SINGLE:
             return cls(SINGLE, steps=chosen.get("steps"))
-        given = {detail: chosen[detail] for detail in DETAILS if detail in chosen}
-        strategy: Any = strategy_named(name, chosen.get("devices", 1), **given)
+        strategy = strategy_named(name, chosen.get("devices", 1), **_options(name, chosen))
         delays = {place: delay for place, delay in enumerate(chosen.get("delays", ())) if delay}
-        if isinstance(strategy, AsynchronousDataParallel):
-            seconds = {kind: _by_name(delays, kind) for kind in ("cpu", "gpu")}
-            strategy = replace(strategy, delays=seconds["cpu"] | seconds["gpu"])
-            delays = {}  # a replica is slow, not who holds the parameters on the same device
+        seconds = {kind: _by_name(delays, kind) for kind in ("cpu", "gpu")}
+        delayed = strategy.with_delays(seconds["cpu"] | seconds["gpu"])
+        if delayed is not None:
+            strategy, delays = delayed, {}
         return cls(strategy, delays, chosen.get("steps"))
 
     def fitting(self, model: Any) -> Event:
@@ -200,12 +145,14 @@ class Lab:
             model.session.executor.delays = _by_name(self.delays, kind)
         strategy = get_options().strategy or model.strategy
         self._trained = None if strategy == SINGLE else strategy
-        title, devices = titled(self._trained), _width(self._trained)
+        title, devices = titled(self._trained), self._trained.width if self._trained else 1
         is_placed = strategy is None and model.placement is not None
         if self._trained is None and (is_placed or any(node.device for node in model.graph.nodes)):
             devices = len(_devices(model))
             is_placed = is_placed or devices > 1
-        held_up = bool(model.session.executor.delays or getattr(strategy, "delays", None))
+        held_up = bool(model.session.executor.delays)
+        if self._trained is not None:
+            held_up = held_up or self._trained.delays_devices
         return {
             "kind": "lab_fit",
             "title": "Placed by the program" if is_placed else title,
@@ -229,11 +176,6 @@ class Lab:
         if steps < self._together and not self._asked_for:
             return None
         self._together = max(steps, self._together)
-        formula = None
-        if isinstance(self._trained, Pipeline):
-            pipe = self._trained
-            assert pipe.chunks is not None
-            formula = bubble_formula(pipe.schedule, pipe.depth, pipe.micro_batches, pipe.chunks)
         events = sorted(trace.events, key=lambda event: event.start)[:MOST_EVENTS]
         origin = events[0].start if events else 0.0
         return {
@@ -241,7 +183,7 @@ class Lab:
             "steps": steps,
             "seconds": seconds,
             "timeline": timeline(trace).as_dict(),
-            "bubble_formula": formula,
+            "bubble_formula": self._trained.bubble_formula if self._trained else None,
             "memory": memory_in_use(),
             "events": [
                 {
@@ -257,30 +199,23 @@ class Lab:
         }
 
 
-def titled(strategy: Any) -> str:
-    """What the page calls ``strategy`` of ``playgrad.parallel``, or None."""
-    if strategy is None:
-        return _STRATEGIES[SINGLE][0]
-    parts = [_STRATEGIES[_KINDS[type(strategy)]][0]]
-    if isinstance(strategy, Pipeline):
-        count = strategy.micro_batches
-        parts += [_SCHEDULES[strategy.schedule][0], f"{count} micro-batch{'es' * (count > 1)}"]
-    if isinstance(strategy, LocalSGD):
-        parts.append(f"every {strategy.every}")
-    if isinstance(strategy, AsynchronousDataParallel) and strategy.staleness is not None:
-        parts.append(f"at most {strategy.staleness} ahead")
-    return ", ".join(parts)
+def titled(strategy: Strategy | None) -> str:
+    """Return the title of ``strategy`` in the page."""
+    return _SINGLE_TITLE if strategy is None else strategy.title
+
+
+def _options(name: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choices that are options of the strategy called ``name``."""
+    strategy = STRATEGIES.get(name)
+    options = strategy.descriptor.options if strategy else ()
+    names = [option.name for option in options if option.name != "devices"]
+    return {name: chosen[name] for name in names if name in chosen}
 
 
 def _devices(model: Any) -> set[str]:
     """Where the training step of ``model`` runs, as scopes and placement have it."""
     runnable = model.session.compiled(model.training_targets)
     return {node.device for node in runnable.compiled.order}
-
-
-def _width(strategy: Any) -> int:
-    devices = getattr(strategy, "devices", 1)
-    return devices if isinstance(devices, int) else len(devices)
 
 
 def _by_name(delays: Mapping[int, float], kind: str) -> dict[str, float]:

@@ -1,14 +1,24 @@
-"""Parallelism as graph rewrites: plain nodes on several devices, that can be looked at."""
+"""Parallelism as graph rewrites: plain nodes on several devices, which can be inspected.
+
+The strategies are defined in `playgrad.training.strategies`, above this package. They are imported
+when they are first used, because the modules that define them import this package.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from playgrad.compiler.planner import Automatic, register_planner
 from playgrad.parallel.placement.automatic import AutomaticPlanner
-from playgrad.parallel.relaxed import AsynchronousDataParallel, LocalSGD, Overlap
 from playgrad.parallel.replicate import replicate
 from playgrad.parallel.schedules import bubble_formula
-from playgrad.parallel.strategies import DataParallel, Pipeline
 
-Strategy = DataParallel | Pipeline | AsynchronousDataParallel | LocalSGD | Overlap
-"""Any of the strategies, as ``model.compile(strategy=...)`` accepts them."""
+if TYPE_CHECKING:
+    from playgrad.training.strategies.asynchronous import AsynchronousDataParallel
+    from playgrad.training.strategies.base import Strategy
+    from playgrad.training.strategies.data_parallel import DataParallel
+    from playgrad.training.strategies.local_sgd import LocalSGD
+    from playgrad.training.strategies.overlap import Overlap
+    from playgrad.training.strategies.pipeline import Pipeline
 
 register_planner(AutomaticPlanner())
 
@@ -23,3 +33,22 @@ __all__ = [
     "bubble_formula",
     "replicate",
 ]
+_STRATEGIES = {
+    "AsynchronousDataParallel": "asynchronous",
+    "DataParallel": "data_parallel",
+    "LocalSGD": "local_sgd",
+    "Overlap": "overlap",
+    "Pipeline": "pipeline",
+    "Strategy": "base",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _STRATEGIES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"playgrad.training.strategies.{_STRATEGIES[name]}")
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,73 +1,112 @@
-"""What user code may do while a model trains, and the record that training leaves."""
+"""Callbacks: user code that ``fit`` calls, and the history that it returns."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from playgrad.errors import GraphError
-from playgrad.optim import checked_rate
+from playgrad.optim.optimizer import Optimizer, checked_rate
+from playgrad.runtime.session import Session
 
-if TYPE_CHECKING:
-    from playgrad.models.model import Model
-
+Array = np.ndarray[Any, Any]
 Logs = Mapping[str, float]
 
 
-class Callback:
-    """Base of callbacks: methods that ``fit`` calls, each of which does nothing here.
+class TrainedModel(Protocol):
+    """The parts of a model that callbacks may use while it is trained."""
 
-    Training stays on the device for many steps at a time, so there is no call after each batch;
-    ``on_steps_end`` comes after each such chunk (at most about a tenth of a second of steps).
+    stop_training: bool
+
+    @property
+    def optimizer(self) -> Optimizer | None: ...
+
+    @property
+    def session(self) -> Session: ...
+
+    def evaluate(self, x: Any, y: Any, batch_size: int | None = None) -> Any: ...
+
+    def predict(self, x: Any, batch_size: int | None = None) -> Any: ...
+
+    def get_weights(self) -> dict[str, Array]: ...
+
+    def set_weights(self, values: Mapping[str, Array]) -> None: ...
+
+
+class Callback:
+    """Base class of callbacks: override the methods that ``fit`` should call.
+
+    Training stays on the device for many steps at a time, so there is no call after each batch.
+    ``on_steps_end`` is called after each such chunk of steps, which takes at most about 0.1 s.
 
     Attributes:
-        model: the model being trained. Set ``model.stop_training = True`` to end after the epoch.
+        model: the model being trained. Set ``model.stop_training = True`` to end training after
+            the current epoch.
     """
 
-    model: Model
+    model: TrainedModel
 
-    def set_model(self, model: Model) -> None:
+    def set_model(self, model: TrainedModel) -> None:
+        """Set ``model``; called before training begins."""
         self.model = model
 
     def on_train_begin(self, logs: Logs) -> None:
-        """Before the first epoch."""
+        """Called before the first epoch."""
 
     def on_train_end(self, logs: Logs) -> None:
-        """After the last epoch; not when training is stopped or fails."""
+        """Called after the last epoch; not if training is stopped or fails."""
 
     def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
-        """Before epoch ``epoch``, counted from 0."""
+        """Called before epoch ``epoch``, counted from 0."""
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
-        """After an epoch: its means, and those of the validation data with ``val_`` before them."""
+        """Called after an epoch.
+
+        Args:
+            logs: means of loss and metrics over the epoch; those of the validation data have the
+                prefix ``val_``.
+        """
 
     def on_steps_end(self, step: int, logs: Logs) -> None:
-        """After a chunk of steps: ``step`` done so far, and the numbers of the last one."""
+        """Called after a chunk of steps.
+
+        Args:
+            step: the number of steps done so far.
+            logs: loss and metrics of the last step.
+        """
 
 
 class LambdaCallback(Callback):
-    """A callback of functions, each given by its name."""
+    """A callback made of functions: ``LambdaCallback(on_epoch_end=lambda epoch, logs: ...)``.
+
+    Raises:
+        TypeError: a name is not that of a method of `Callback`.
+    """
 
     def __init__(self, **functions: Callable[..., Any]) -> None:
         for name, function in functions.items():
             if not (name.startswith("on_") and hasattr(Callback, name)):
                 known = [method for method in vars(Callback) if method.startswith("on_")]
-                raise TypeError(f"LambdaCallback has no {name}; there are {', '.join(known)}")
+                raise TypeError(f"LambdaCallback has no {name}; use {', '.join(known)}")
             setattr(self, name, function)
 
 
 class EarlyStopping(Callback):
-    """Ends training when a number has not improved for some epochs.
+    """Stop training when a metric has stopped improving.
 
     Args:
-        monitor: which of the logs; ``val_loss`` needs validation data.
-        min_delta: what counts as an improvement.
-        patience: epochs without one that are borne.
-        mode: "min" or "max": which way is better; "auto" takes "max" for accuracies.
-        restore_best_weights: whether to go back to the best epoch's weights.
+        monitor: the name in the logs to watch; ``val_loss`` needs validation data.
+        min_delta: the smallest change that counts as an improvement.
+        patience: epochs without improvement after which training goes on.
+        mode: "min" or "max": whether smaller or larger is better; "auto" takes "max" for
+            accuracies.
+        restore_best_weights: whether to restore the weights of the best epoch.
+
+    Attributes:
+        stopped_epoch: the epoch after which training was stopped; None if it was not.
     """
 
     def __init__(
@@ -84,22 +123,22 @@ class EarlyStopping(Callback):
         self.sign = -1.0 if mode == "max" or (mode == "auto" and "acc" in monitor) else 1.0
         self.restore_best_weights = restore_best_weights
         self.stopped_epoch: int | None = None
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self.best = math.inf
         self.waited = 0
         self._weights: Mapping[str, Any] | None = None
 
     def on_train_begin(self, logs: Logs) -> None:
         self.stopped_epoch = None
-        self._forget()
+        self._reset()
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
         if self.monitor not in logs:
             raise GraphError(
-                f"EarlyStopping watches {self.monitor!r}, which is not measured.",
-                hint=f"There is {', '.join(logs)}; val_ needs validation_data.",
+                f"EarlyStopping watches {self.monitor!r}, which is not in the logs.",
+                hint=f"Use one of {', '.join(logs)}; val_... needs validation_data.",
             )
         value = self.sign * logs[self.monitor]
         if value < self.best - self.min_delta:
@@ -116,34 +155,37 @@ class EarlyStopping(Callback):
 
 
 class LearningRateScheduler(Callback):
-    """Sets the learning rate before each epoch: ``schedule(epoch, current rate) -> rate``.
+    """Set the learning rate before each epoch.
 
-    Raises:
-        ValueError: the schedule gave no finite number of at least 0.
+    Args:
+        schedule: ``schedule(epoch, current_rate) -> rate``, with epochs counted from 0. A rate
+            that is not a finite number of at least 0 is a ValueError.
     """
 
     def __init__(self, schedule: Callable[[int, float], float]) -> None:
         self.schedule = schedule
 
     def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
-        optimizer, _ = self.model.compiled()
-        session = self.model.session
+        optimizer, session = self.model.optimizer, self.model.session
+        assert optimizer is not None
         rate = self.schedule(epoch, float(session.value(optimizer.learning_rate)))
         session.assign({optimizer.learning_rate: checked_rate(rate)})
 
 
 class History:
-    """The record of a ``fit``.
+    """Losses and metrics of one ``fit``.
 
     Attributes:
-        history: for each name a list with one number an epoch, ``val_`` before validation's.
+        history: for each name a list with one mean per epoch; ``val_`` is the prefix of the
+            validation data's.
         epoch: the numbers of the epochs, from 0.
-        steps: float32 (steps, columns): the numbers of every step, columns as in ``names``.
+        steps: float32 (steps, columns): loss and metrics of every step, with columns as in
+            ``names``.
         names: ``loss``, then the metrics.
-        seconds: how long training took, evaluation included, pauses not.
-        train_seconds: that without the evaluation.
-        parallel: what a strategy has to tell: of asynchronous replicas their updates, staleness
-            and losses of devices.
+        seconds: duration of the training with evaluation, without pauses.
+        train_seconds: duration without evaluation.
+        parallel: the report of the strategy: of asynchronous replicas their updates, their
+            staleness and the devices lost.
     """
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Runs steps in chunks short enough that whoever watches is answered soon."""
+"""Running steps in chunks, short enough that requests are answered soon."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
 
 CHUNK_SECONDS = 0.08
-"""What a chunk of steps is to take at most; requests are looked at between chunks."""
+"""The most that a chunk of steps should take; requests are answered between chunks."""
 _GROWTH = 4
 _IDLE_SECONDS = 0.05
 
 
 class Watch:
-    """Answers requests between chunks: pause, resume, step, stop, change the learning rate."""
+    """Answers requests between chunks: pause, resume, step, stop, set the learning rate."""
 
     def __init__(self, session: Session, optimizer: Optimizer | None) -> None:
         self.session = session
@@ -35,7 +35,7 @@ class Watch:
 
     @contextmanager
     def over_session(self) -> Iterator[None]:
-        """Let the session look for a stop between steps on the device, too."""
+        """Have the session check for a stop between steps on the device as well."""
         before = self.session.stop_check
         self.session.stop_check = self.hooks.stopped
         try:
@@ -44,10 +44,10 @@ class Watch:
             self.session.stop_check = before
 
     def attend(self) -> None:
-        """Answer what has arrived; while paused, wait here.
+        """Answer the requests that have arrived; wait here while paused.
 
         Raises:
-            KeyboardInterrupt: a stop was asked for.
+            KeyboardInterrupt: a stop was requested.
         """
         started = time.perf_counter()
         while True:
@@ -90,17 +90,17 @@ class Watch:
         except (ValueError, DTypeError) as error:
             self.hooks.emit({"kind": "stderr", "text": f"{error}\n"})
 
-    def allowance(self, wanted: int) -> int:
-        """How many of ``wanted`` steps may be run now: one at a time while paused."""
-        return min(wanted, 1) if self.steps_allowed else wanted
+    def allowance(self, steps: int) -> int:
+        """Return how many of ``steps`` steps may be run now: one at a time while paused."""
+        return min(steps, 1) if self.steps_allowed else steps
 
     def used(self, steps: int) -> None:
-        """Note that ``steps`` of training were run."""
+        """Count ``steps`` training steps that were run."""
         self.steps_allowed = max(0, self.steps_allowed - steps)
 
 
 class ChunkSizer:
-    """Sizes chunks by the speed measured: from 1 step, growing while they are short enough."""
+    """Sizes chunks by measured speed: from 1 step, growing while they are short enough."""
 
     def __init__(self, largest: int, seconds: float = CHUNK_SECONDS) -> None:
         self.largest = largest
@@ -108,47 +108,49 @@ class ChunkSizer:
         self.size = 1
 
     def measured(self, steps: int, seconds: float) -> None:
-        """Take note that a chunk of ``steps`` took ``seconds``."""
+        """Set the next size after a chunk of ``steps`` steps took ``seconds``."""
         fitting = int(self.seconds * steps / max(seconds, 1e-9))
         self.size = max(1, min(fitting, _GROWTH * self.size, self.largest))
 
 
 def run_steps(
     watch: Watch,
-    pace: ChunkSizer,
+    sizer: ChunkSizer,
     repeat: Callable[[int], RepeatResult],
     steps: int,
     after: Callable[[int], None],
     training: bool,
-    traced: Callable[[Trace, int], int] | None = None,
+    run_traced: Callable[[Trace, int], int] | None = None,
 ) -> None:
-    """Have ``repeat`` run ``steps`` steps; ``after`` is called with the steps of each chunk.
+    """Run ``steps`` steps in chunks.
 
     Args:
-        traced: runs a few steps for a trace that the hooks want, up to a number of them, and
+        repeat: runs a number of steps.
+        after: is called with the number of steps of each chunk.
+        run_traced: runs a few steps for a trace that the hooks want, at most a number of them, and
             returns how many.
 
     Raises:
-        KeyboardInterrupt: a stop was asked for.
+        KeyboardInterrupt: a stop was requested.
     """
     done = 0
     while done < steps:
         watch.attend()
-        wanted = min(pace.size, steps - done)
+        size = min(sizer.size, steps - done)
         if training:
-            wanted = watch.allowance(wanted)
-        trace = watch.hooks.new_trace() if traced is not None else None
+            size = watch.allowance(size)
+        trace = watch.hooks.new_trace() if run_traced is not None else None
         started = time.perf_counter()
-        if traced is not None and trace is not None:
-            made = traced(trace, watch.allowance(steps - done))
+        if run_traced is not None and trace is not None:
+            chunk = run_traced(trace, watch.allowance(steps - done))
         else:
-            made = repeat(wanted).steps_done
-        after(made)
+            chunk = repeat(size).steps_done
+        after(chunk)
         seconds = time.perf_counter() - started
         if trace is None:
-            pace.measured(max(made, 1), seconds)
-        elif made:  # else a stop came first
-            watch.hooks.traced(trace, made, seconds)
-        done += made
+            sizer.measured(max(chunk, 1), seconds)
+        elif chunk:  # otherwise a stop came first
+            watch.hooks.traced(trace, chunk, seconds)
+        done += chunk
         if training:
-            watch.used(made)
+            watch.used(chunk)

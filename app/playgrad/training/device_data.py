@@ -1,10 +1,10 @@
-"""Data that lives on the device: put there once, then taken by index."""
+"""Data sets on the device: uploaded once, then indexed by the training step."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,21 +12,43 @@ from playgrad.devices import registry
 from playgrad.dtypes import dtype
 from playgrad.errors import OutOfMemoryError, shape_text
 from playgrad.graph.graph import at_top
-from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.tensor import Node
+from playgrad.models.network import Network
+from playgrad.models.shared_session import DATA_SCOPE
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.state import Variable, global_variables
 from playgrad.parallel.replicas import mirrored_by
-
-if TYPE_CHECKING:
-    from playgrad.models.model import Model
+from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
-_SCOPE = "data/"
+
+
+@dataclass(frozen=True)
+class DataSignature:
+    """The properties of a data set that its variables depend on.
+
+    Attributes:
+        role: what the data is used for: "train" or "test".
+        arrays: shape and dtype of each array, inputs first.
+    """
+
+    role: str
+    arrays: tuple[tuple[tuple[int, ...], str], ...]
+
+    @classmethod
+    def of(cls, role: str, arrays: Sequence[Array]) -> DataSignature:
+        """Return the signature of ``arrays``."""
+        return cls(role, tuple((array.shape, array.dtype.name) for array in arrays))
 
 
 @dataclass(frozen=True)
 class DeviceData:
-    """A data set as variables that are not trained: inputs and targets, ``count`` samples."""
+    """A data set in variables that are not trained.
+
+    Attributes:
+        xs, ys: inputs and targets.
+        count: the number of samples.
+    """
 
     xs: tuple[Variable, ...]
     ys: tuple[Variable, ...]
@@ -34,89 +56,108 @@ class DeviceData:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
+        """Inputs, then targets."""
         return (*self.xs, *self.ys)
 
-    def fill(
-        self, model: Model, xs: Sequence[Array], ys: Sequence[Array], soon: Node | None = None
+    def upload(
+        self, session: Session, arrays: Sequence[Array], first_use: Node | None = None
     ) -> None:
-        """Put the data there; ``soon`` is what will be run with it."""
-        values = dict(zip(self.variables, (*xs, *ys), strict=True))
-        model.session.assign_data(values, soon)
+        """Copy ``arrays``, inputs and then targets, to the device.
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What steps built on this data depend on."""
-        return tuple(variable.variable_name for variable in self.variables)
+        Args:
+            first_use: the node that will be run first with this data, if it is known.
+        """
+        session.assign_data(dict(zip(self.variables, arrays, strict=True)), first_use)
 
 
-def make_resident(model: Model, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> DeviceData:
-    """``xs`` and ``ys`` on the device, as ``data/<role>/x`` and ``y``; see `declare_resident`."""
-    resident = declare_resident(model, role, xs, ys)
-    resident.fill(model, xs, ys)
-    return resident
+@dataclass(frozen=True)
+class BatchStream:
+    """An endless stream of batches from a data set.
 
-
-def declare_resident(
-    model: Model, role: str, xs: Sequence[Array], ys: Sequence[Array]
-) -> DeviceData:
-    """The variables for ``xs`` and ``ys``, which are still to be assigned.
-
-    Variables of the same role, shapes and types are used again; what the role had before in other
-    shapes is freed.
-
-    Raises:
-        OutOfMemoryError: an array is larger than the device can bind at once.
+    Attributes:
+        batch: samples of a batch.
+        shuffle: whether the order of samples is shuffled anew each time round.
+        seed: of the order; None takes one from the graph's seed.
     """
-    for name, array in [(f"{role} x", x) for x in xs] + [(f"{role} y", y) for y in ys]:
-        _check_room(model, name, array)
-    signature = ("data", role, *((array.shape, array.dtype.name) for array in (*xs, *ys)))
-    if signature not in model.cache:
-        model.cache[signature] = DeviceData(
-            tuple(_variable(model, f"{_SCOPE}{role}/x", x) for x in xs),
-            tuple(_variable(model, f"{_SCOPE}{role}/y", y) for y in ys),
-            len(xs[0]),
+
+    data: DeviceData
+    batch: int
+    shuffle: bool = True
+    seed: int | None = None
+
+
+class DeviceDataCache:
+    """The data sets of a network by role, shapes and dtypes."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._cached: dict[DataSignature, DeviceData] = {}
+
+    def __getitem__(self, role: str) -> DeviceData:
+        """Return the data set that was first declared in ``role``."""
+        return next(data for key, data in self._cached.items() if key.role == role)
+
+    def upload(self, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> DeviceData:
+        """Declare a data set and copy it to the device; see `declare`."""
+        data = self.declare(role, xs, ys)
+        data.upload(self.network.session, [*xs, *ys])
+        return data
+
+    def declare(self, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> DeviceData:
+        """Return variables ``data/<role>/x`` and ``y`` for ``xs`` and ``ys``, not assigned yet.
+
+        Variables of the same role, shapes and dtypes are used again; those that the role had in
+        other shapes are freed.
+
+        Raises:
+            OutOfMemoryError: an array is larger than the device can bind at once.
+        """
+        session = self.network.session
+        for name, array in [(f"{role} x", x) for x in xs] + [(f"{role} y", y) for y in ys]:
+            _check_room(session, name, array)
+        signature = DataSignature.of(role, [*xs, *ys])
+        if signature not in self._cached:
+            self._cached[signature] = DeviceData(
+                tuple(self._variable(f"{DATA_SCOPE}{role}/x", x) for x in xs),
+                tuple(self._variable(f"{DATA_SCOPE}{role}/y", y) for y in ys),
+                len(xs[0]),
+            )
+        data = self._cached[signature]
+        names = {variable.variable_name for variable in data.variables}
+        session.forget(
+            [
+                variable
+                for variable in global_variables(self.network.graph)
+                if variable.node.name.startswith(f"{DATA_SCOPE}{role}/")
+                and mirrored_by(variable.node.name) not in names
+            ]
         )
-    resident: DeviceData = model.cache[signature]
-    model.session.forget(
-        [
-            variable
-            for variable in global_variables(model.graph)
-            if variable.node.name.startswith(f"{_SCOPE}{role}/")
-            and mirrored_by(variable.node.name) not in resident.key
-        ]
-    )
-    return resident
+        return data
+
+    def _variable(self, name: str, array: Array) -> Variable:
+        graph = self.network.graph
+        with at_top(graph, "variable"):
+            with graph.reenter_scope(f"{name}/"):
+                zeros = fill(array.shape, 0, array.dtype.name)
+            return Variable(zeros, name, trainable=False)
 
 
-def is_data(variable: Tensor) -> bool:
-    """Whether ``variable`` holds a data set."""
-    return variable.node.name.startswith(_SCOPE)
-
-
-def _variable(model: Model, name: str, array: Array) -> Variable:
-    graph = model.graph
-    with at_top(graph, "variable"):
-        with graph.reenter_scope(f"{name}/"):
-            nothing = fill(array.shape, 0, array.dtype.name)
-        return Variable(nothing, name, trainable=False)
-
-
-def _check_room(model: Model, name: str, array: Array) -> None:
-    limit = _largest_binding(model.session.device)
+def _check_room(session: Session, name: str, array: Array) -> None:
+    limit = _largest_binding(session.device)
     size = dtype(array.dtype.name).device_bytes(array.size)
     if limit is not None and size > limit:
-        hint = "Train on a part of the samples"
+        hint = "Train on fewer samples"
         if array.dtype == np.float32 and array.ndim > 2:
             hint += ", or keep images as uint8 and put nn.Rescaling(1/255) first"
         raise OutOfMemoryError(
-            f"{name} of shape {shape_text(array.shape)} and type {array.dtype} takes {size:,} "
-            f"bytes, but {model.session.adapter} can use {limit:,} at once.",
+            f"{name} of shape {shape_text(array.shape)} and dtype {array.dtype} takes {size:,} "
+            f"bytes, but {session.adapter} can bind {limit:,} at once.",
             hint=f"{hint}.",
         )
 
 
 def _largest_binding(device: str) -> int | None:
-    """The most bytes of one tensor that kernels on ``device`` can see; None where all."""
+    """Return the most bytes of a tensor that a kernel on ``device`` can bind; None: no limit."""
     kind, _, index = device.partition(":")
     if kind != "gpu":
         return None

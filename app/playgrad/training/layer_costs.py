@@ -4,44 +4,37 @@ from __future__ import annotations
 
 import math
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.models.structure import Step
+from playgrad.models.structure import StructureItem, outputs_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.parallel.stages import Chain
 from playgrad.training.device_data import DeviceData
 from playgrad.training.measured_steps import by_stage, measure_in_turns, measured_program
-
-if TYPE_CHECKING:
-    from playgrad.models.model import Model
+from playgrad.training.recipe import Recipe
 
 REPEATS = 3
 """Measured runs, after one to warm up; the shortest time of each layer counts."""
 
 
-def chain_of(model: Model, data: DeviceData, batch: int) -> Chain:
-    """The steps of ``model``, to be dealt out to the stages of a pipeline."""
-    steps = model.structure.steps
-    names = {layer: name for name, layer in model.named_layers()}
-    number = {tensor: place for place, step in enumerate(steps) for tensor in outputs_of(step)}
+def chain_of(recipe: Recipe, data: DeviceData, batch: int) -> Chain:
+    """The items of the network's structure, to be dealt out to the stages of a pipeline."""
+    items = recipe.network.structure.items
+    names = {layer: name for name, layer in recipe.network.named_layers()}
+    number = {tensor: place for place, item in enumerate(items) for tensor in outputs_of(item)}
     return Chain(
-        tuple(names[step.layer] if isinstance(step, LayerCall) else None for step in steps),
-        tuple(tuple(number[t] for t in step.inputs if t in number) for step in steps),
-        lambda: [_arithmetic(step) for step in steps],
-        lambda: _measured(model, data, batch),
+        tuple(names[item.layer] if isinstance(item, LayerCall) else None for item in items),
+        tuple(tuple(number[t] for t in item.inputs if t in number) for item in items),
+        lambda: [_arithmetic(item) for item in items],
+        lambda: _measured(recipe, data, batch),
     )
 
 
-def outputs_of(step: Step) -> tuple[Tensor, ...]:
-    return (step.output,) if isinstance(step, LayerCall) else step.outputs
-
-
-def _arithmetic(step: Step) -> float:
+def _arithmetic(item: StructureItem) -> float:
     """Multiplications, additions and results of the forward pass of one sample."""
     seen: set[Node] = set()
-    pending = [tensor.node for tensor in outputs_of(step)]
-    given = set(step.inputs)
+    pending = [tensor.node for tensor in outputs_of(item)]
+    given = set(item.inputs)
     while pending:
         node = pending.pop()
         if node not in seen:
@@ -61,12 +54,12 @@ def size_of(tensor: Tensor) -> int:
     return math.prod(n or 1 for n in tensor.shape)
 
 
-def _measured(model: Model, data: DeviceData, batch: int) -> list[float]:
-    """Seconds that the passes of each step of ``model`` take, on the device that it trains on."""
-    stages = range(len(model.structure.steps))
+def _measured(recipe: Recipe, data: DeviceData, batch: int) -> list[float]:
+    """Seconds of the passes of each item of the structure, on the device of the network."""
+    stages = range(len(recipe.network.structure.items))
     with ExitStack() as stack:
-        device = (model.session.device,)
-        program = measured_program(stack, model, data, batch, stages, 1, device)
+        device = (recipe.network.session.device,)
+        program = measured_program(stack, recipe, data, batch, stages, 1, device)
         (traces,) = measure_in_turns([program], REPEATS)
     times = [by_stage(trace, len(stages)) for trace in traces]
     return [min(own) for own in zip(*times, strict=True)]

@@ -1,6 +1,6 @@
-"""What layers change by themselves while a model is trained: moving averages and their like.
+"""Updates that layers make to variables themselves in training, such as moving averages.
 
-A training step collects these updates while it applies the model, and makes them with the
+A training step collects these updates while it applies the network, and makes them with the
 optimizer's, under the same gate.
 """
 
@@ -11,29 +11,29 @@ from contextlib import contextmanager
 
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.layer_calls import notes_of
+from playgrad.nn.layer_calls import layers_of
 from playgrad.ops.elementwise.definitions import where
 from playgrad.ops.state import Variable
 
 Updates = dict[Variable, Tensor]
-"""The value that each variable is to have after the step."""
+"""The value that each variable gets at the end of the step."""
 
 
 @contextmanager
 def collected_updates(graph: Graph) -> Iterator[Updates]:
-    """Collect what the layers called within the block pass to ``Layer.add_update``."""
-    notes = notes_of(graph)
-    before = notes.updates
-    notes.updates = {}
+    """Collect the updates that layers called in the block pass to ``Layer.add_update``."""
+    layers = layers_of(graph)
+    before = layers.updates
+    layers.updates = {}
     try:
-        yield notes.updates
+        yield layers.updates
     finally:
-        notes.updates = before
+        layers.updates = before
 
 
 def assign_updates(updates: Updates, gate: Tensor) -> list[Tensor]:
-    """Writes of all ``updates``; where ``gate`` (a bool scalar) is false no variable changes."""
-    written = []
+    """Add assignments for ``updates``; where ``gate`` (bool scalar) is false, nothing changes."""
+    assignments = []
     for variable, value in updates.items():
         graph = variable.graph
         with (
@@ -41,5 +41,5 @@ def assign_updates(updates: Updates, gate: Tensor) -> list[Tensor]:
             graph.device(variable.device),
             graph.phase("update"),
         ):
-            written.append(variable.assign(where(gate, value, variable)))
-    return written
+            assignments.append(variable.assign(where(gate, value, variable)))
+    return assignments

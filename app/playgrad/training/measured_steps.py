@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.schedules import gpipe, simulate
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Event, Trace
-from playgrad.training.device_data import DeviceData, make_resident
+from playgrad.training.device_data import BatchStream, DeviceData
+from playgrad.training.recipe import Recipe
 from playgrad.training.step_graphs import build_train_step
-
-if TYPE_CHECKING:
-    from playgrad.models.model import Model
 
 PASSES = ("forward", "backward")
 Program = tuple[Session, Node]
@@ -29,7 +27,7 @@ Program = tuple[Session, Node]
 
 def measured_program(
     stack: ExitStack,
-    model: Model,
+    recipe: Recipe,
     data: DeviceData,
     rows: int,
     stages: Sequence[int],
@@ -46,18 +44,18 @@ def measured_program(
     Args:
         stack: what ends the copy's session.
         rows: samples of a micro-batch.
-        stages: the stage of each step of the model's structure.
+        stages: the stage of each item of the network's structure.
         apart: each by itself; otherwise they add up their gradients in a ring.
     """
-    twin = model.clone()
-    session = stack.enter_context(twin.session)
+    twin = recipe.clone()
+    session = stack.enter_context(twin.network.session)
     batch = rows * micro_batches * len(devices)
     xs, ys = (
-        [_first(model.session.value(variable), batch) for variable in variables]
+        [_first(recipe.network.session.value(variable), batch) for variable in variables]
         for variables in (data.xs, data.ys)
     )
-    own = make_resident(twin, "measured", xs, ys)
-    step = build_train_step(twin, own, batch, False, None, stages)
+    stream = BatchStream(twin.data.upload("measured", xs, ys), batch, shuffle=False)
+    step = build_train_step(twin, stream, stages)
     count = 1 + max(stages)
     schedule = tuple(item.entry for item in simulate(gpipe(count, micro_batches)))
     places = tuple((device,) * count for device in devices)

@@ -13,17 +13,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING
 
+from playgrad.models.structure import outputs_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.parallel.simulator import Machine
 from playgrad.parallel.step_jobs import StageCost
-from playgrad.parallel.strategies import named_devices
 from playgrad.runtime.blas import shared_among
 from playgrad.runtime.timeline import TRANSFERS
 from playgrad.runtime.trace import Event, Trace
 from playgrad.training.device_data import DeviceData
-from playgrad.training.layer_costs import outputs_of, size_of
+from playgrad.training.layer_costs import size_of
 from playgrad.training.measured_steps import (
     PASSES,
     by_stage,
@@ -31,9 +30,8 @@ from playgrad.training.measured_steps import (
     measured_program,
     tasks_named,
 )
-
-if TYPE_CHECKING:
-    from playgrad.models.model import Model
+from playgrad.training.recipe import Recipe
+from playgrad.training.strategies.base import named_devices
 
 REPEATS = 7
 """Measured runs of each program, in turns, after one to warm up. The least of their times is what
@@ -45,7 +43,7 @@ _WORK = (*PASSES, "update")
 
 
 def measure_step(
-    model: Model,
+    recipe: Recipe,
     data: DeviceData,
     rows: int,
     stages: Sequence[int],
@@ -57,17 +55,17 @@ def measure_step(
 
     Args:
         rows: samples of a micro-batch.
-        stages: the stage of each step of the model's structure.
+        stages: the stage of each item of the network's structure.
         micro_batches: of a step; of many, a few are measured.
         together: so many devices that compute at the same time will share this machine; 1 if each
             has one of its own.
     """
     few = min(max(micro_batches, _FEW), _MANY)
-    kind = model.session.device.partition(":")[0]
+    kind = recipe.network.session.device.partition(":")[0]
     with ExitStack() as stack:
         # Its share of the cores is what each has alone, too.
         stack.enter_context(shared_among(together))
-        own = stack, model, data, rows, stages, few
+        own = stack, recipe, data, rows, stages, few
         programs = [
             measured_program(*own, named_devices(lanes, kind))
             for lanes in range(1, min(together, os.cpu_count() or 1) + 1)
@@ -76,7 +74,7 @@ def measure_step(
         *traces, summed = measure_in_turns([*programs, twice], REPEATS)
     adding = _adding(traces[0], summed)
     machine = Machine() if together == 1 else machine_of(traces)
-    return _costs(model, traces[0], rows, stages, min(micro_batches, few), adding), machine
+    return _costs(recipe, traces[0], rows, stages, min(micro_batches, few), adding), machine
 
 
 def machine_of(traces: Sequence[Sequence[Trace]]) -> Machine:
@@ -117,7 +115,7 @@ def _span(events: Sequence[Event]) -> float:
 
 
 def _costs(
-    model: Model,
+    recipe: Recipe,
     traces: Sequence[Trace],
     rows: int,
     stages: Sequence[int],
@@ -133,7 +131,7 @@ def _costs(
         )
     )
     update, found = _least(traces, ["update"]), _least(traces, _INPUT)
-    parameters, activations = _parameters(model, stages), _activations(model, stages, rows)
+    parameters, activations = _parameters(recipe, stages), _activations(recipe, stages, rows)
     whole = max(sum(parameters), 1)
     return [
         StageCost(f, b, update * p / whole, p, a, 0.0 if stage else found, adding * p / whole)
@@ -151,28 +149,28 @@ def _least(traces: Sequence[Trace], tasks: Sequence[str]) -> float:
     )
 
 
-def _parameters(model: Model, stages: Sequence[int]) -> list[int]:
+def _parameters(recipe: Recipe, stages: Sequence[int]) -> list[int]:
     """Bytes of the gradients of each stage."""
     parameters = [0] * (1 + max(stages))
     layers = {
-        step.layer: stage
-        for step, stage in zip(model.structure.steps, stages, strict=True)
-        if isinstance(step, LayerCall)
+        item.layer: stage
+        for item, stage in zip(recipe.network.structure.items, stages, strict=True)
+        if isinstance(item, LayerCall)
     }
     for layer, stage in layers.items():
         parameters[stage] += sum(4 * v.spec.size for v in layer.variables.values() if v.trainable)
     return parameters
 
 
-def _activations(model: Model, stages: Sequence[int], rows: int) -> list[int]:
+def _activations(recipe: Recipe, stages: Sequence[int], rows: int) -> list[int]:
     """Bytes that each stage hands to the next one for ``rows`` samples."""
-    steps = model.structure.steps
-    number = dict(zip(steps, stages, strict=True))
+    items = recipe.network.structure.items
+    number = dict(zip(items, stages, strict=True))
     crossing = [0] * (1 + max(stages))
-    for step in steps:
-        for tensor in outputs_of(step):
-            later = [number[user] for user in steps if tensor in user.inputs]
-            for stage in range(number[step], max(later, default=0)):
+    for item in items:
+        for tensor in outputs_of(item):
+            later = [number[user] for user in items if tensor in user.inputs]
+            for stage in range(number[item], max(later, default=0)):
                 crossing[stage] += 4 * rows * size_of(tensor)
     return crossing
 

@@ -1,0 +1,67 @@
+"""The session that the models of one graph share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.state import Variable, global_variables
+from playgrad.runtime.options import get_options
+from playgrad.runtime.session import Session
+
+DATA_SCOPE = "data/"
+"""Name scope of the variables that hold data sets."""
+
+
+@dataclass
+class SharedSession:
+    """The session of a graph, opened when a model first needs it.
+
+    Attributes:
+        session: holds the values of the graph's variables; None until it is needed, or closed.
+        mirrors: the copies of variables that the replicas of the last strategy train.
+    """
+
+    session: Session | None = None
+    mirrors: set[Variable] = field(default_factory=set)
+
+    def on(self, graph: Graph, device: str) -> Session:
+        """Return the session of ``graph``, opened on ``device`` or moved there.
+
+        Args:
+            device: "auto", "cpu" or "gpu"; the option ``device`` of the host overrides it.
+        """
+        override = get_options().device
+        device = device if override in (None, "auto") else str(override)
+        if self.session is None:
+            self.session = Session(graph, device)
+        elif device != "auto" and not self.session.device.startswith(device):
+            self.session = _moved(self.session, graph, device)
+        return self.session
+
+    def close(self) -> None:
+        """Free the session's buffers; the values of the variables are lost."""
+        if self.session is not None:
+            self.session.close()
+            self.session = None
+
+
+def shared_session(graph: Graph) -> SharedSession:
+    """Return the shared session of ``graph``, which lives as long as the graph does."""
+    shared: SharedSession = vars(graph).setdefault("_shared_session", SharedSession())
+    return shared
+
+
+def is_data(variable: Tensor) -> bool:
+    """Return whether ``variable`` holds a data set."""
+    return variable.node.name.startswith(DATA_SCOPE)
+
+
+def _moved(old: Session, graph: Graph, device: str) -> Session:
+    """Close ``old`` and return a session on ``device`` with its values, except the data sets."""
+    variables = [variable for variable in global_variables(graph) if not is_data(variable)]
+    new = Session(graph, device)
+    new.assign({variable: old.value(variable) for variable in variables})
+    old.close()
+    return new

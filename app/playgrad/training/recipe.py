@@ -1,0 +1,108 @@
+"""The recipe of a model's training: everything that the builders of steps need to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from playgrad.graph.tensor import Node
+from playgrad.models.cloning import clone_network
+from playgrad.models.network import Network
+from playgrad.ops.state import Variable
+from playgrad.optim.optimizer import Optimizer
+from playgrad.parallel.rewrite import DistributedStep
+from playgrad.runtime.session_placement import PlacementRequest
+from playgrad.training.device_data import BatchStream, DeviceData, DeviceDataCache
+from playgrad.training.objectives import Objectives
+from playgrad.training.steps import BatchStep, EvalStep, TrainStep
+
+
+class StepBuilder(Protocol):
+    """The part of a strategy that a recipe needs: it builds a training step."""
+
+    def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
+        """Return the training step over the batches of ``stream``."""
+        ...
+
+
+@dataclass(frozen=True)
+class TrainStepKey:
+    """The arguments of `playgrad.training.step_graphs.build_train_step`."""
+
+    stream: BatchStream
+    stages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class EvalStepKey:
+    """The arguments of `playgrad.training.step_graphs.build_eval_step`."""
+
+    data: DeviceData
+    batch: int
+
+
+@dataclass(frozen=True)
+class StagesKey:
+    """What the stages of a pipeline depend on."""
+
+    strategy: StepBuilder
+    data: DeviceData
+    batch: int
+
+
+@dataclass(frozen=True)
+class DistributionKey:
+    """A training step, and the strategy that distributes it."""
+
+    run: Node
+    strategy: StepBuilder
+
+
+@dataclass
+class Recipe:
+    """A network with all that ``compile`` says of its training, and the steps built so far.
+
+    Attributes:
+        strategy: trains on several devices; None for one.
+        placement: assigns nodes to devices in place of a strategy.
+        data: the data sets on the device.
+        train_steps, eval_steps: the steps over data on the device.
+        batch_steps: the steps for batches that are fed, by the dtypes of their arrays.
+        stages: the stage of each item of the structure, by strategy.
+        distributed: training steps as strategies have rewritten them.
+        extra_nodes: nodes that strategies run beside or instead of a training step.
+    """
+
+    network: Network
+    optimizer: Optimizer
+    objectives: Objectives
+    strategy: StepBuilder | None = None
+    placement: PlacementRequest = None
+    data: DeviceDataCache = field(init=False)
+    train_steps: dict[TrainStepKey, TrainStep] = field(default_factory=dict)
+    eval_steps: dict[EvalStepKey, EvalStep] = field(default_factory=dict)
+    batch_steps: dict[tuple[str, ...], BatchStep] = field(default_factory=dict)
+    stages: dict[StagesKey, tuple[int, ...]] = field(default_factory=dict)
+    distributed: dict[DistributionKey, DistributedStep] = field(default_factory=dict)
+    extra_nodes: dict[DistributionKey, Node] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.data = DeviceDataCache(self.network)
+
+    def bookkeeping(self) -> Iterator[Variable]:
+        """Yield the variables whose values matter only while steps are running."""
+        for train_step in self.train_steps.values():
+            yield from train_step.bookkeeping
+        for eval_step in self.eval_steps.values():
+            yield from eval_step.bookkeeping
+
+    def for_network(self, network: Network) -> Recipe:
+        """Return the same recipe for another network, with an optimizer that has no state."""
+        return Recipe(
+            network, self.optimizer.clone(), self.objectives, self.strategy, self.placement
+        )
+
+    def clone(self) -> Recipe:
+        """Return the same recipe for a copy of the network, with the same weights."""
+        return self.for_network(clone_network(self.network))

@@ -1,0 +1,25 @@
+"""The state of a model's training, which its model shows to users and to the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from playgrad.training.callbacks import History
+from playgrad.training.steps import TrainStep
+
+
+@dataclass
+class TrainingState:
+    """The state of the last ``fit``, running or finished.
+
+    Attributes:
+        history: its losses and metrics; None before the first ``fit``.
+        step: its training step; None before the first ``fit``.
+        input_maximum: the largest input value in its data: 255 for bytes.
+        stop: whether training is to end after this epoch.
+    """
+
+    history: History | None = None
+    step: TrainStep | None = None
+    input_maximum: float = 1.0
+    stop: bool = False

@@ -1,0 +1,155 @@
+"""The steps that training and evaluation run on a session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.arrays.fill import fill
+from playgrad.ops.state import Variable
+from playgrad.ops.training.write_history import record
+from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.runtime.session import RepeatResult, Session
+from playgrad.runtime.trace import Trace
+
+Array = np.ndarray[Any, Any]
+_COLUMNS = 6
+"""Scalars that one ``record`` can take: kernels may bind eight buffers."""
+
+
+class Recorder:
+    """Records numbers of each step on the device, and keeps those of the last ``rows`` steps."""
+
+    def __init__(self, columns: Sequence[Tensor], rows: int, position: Tensor) -> None:
+        groups = [columns[i : i + _COLUMNS] for i in range(0, len(columns), _COLUMNS)]
+        self.rows = rows
+        self.variables: list[Variable] = []
+        self.nodes: list[Node] = []
+        for values in groups:
+            history = Variable(fill((rows, len(values)), 0.0), "history", trainable=False)
+            self.variables.append(history)
+            self.nodes.append(record(history, position, values).node)
+
+    def take(self, arrays: Sequence[Array], first: int, last: int) -> Array:
+        """Return the rows of steps ``first`` to ``last`` (exclusive).
+
+        Args:
+            arrays: the values of ``variables``.
+
+        Returns:
+            float32 (steps, columns).
+        """
+        rows = np.arange(first, last) % self.rows
+        return np.concatenate([array[rows] for array in arrays], axis=1)
+
+
+@dataclass(frozen=True)
+class TrainStep:
+    """One update of the weights from the next batch.
+
+    Attributes:
+        run: the node to run. It adds 1 to the optimizer's ``iterations``, unless the loss is not
+            finite: then only ``healthy`` changes, and later steps change nothing either.
+        recorder: loss and metrics of each step, by iteration.
+        healthy: bool variable, false once a loss was not finite.
+        names: the names of the recorded columns.
+        batch: samples of a step.
+        synchronizes: whether `synchronize` does anything.
+    """
+
+    synchronizes: ClassVar[bool] = False
+    run: Node
+    recorder: Recorder
+    healthy: Variable
+    names: list[str]
+    batch: int
+
+    @property
+    def bookkeeping(self) -> tuple[Variable, ...]:
+        """The variables whose values matter only while steps are running."""
+        return (*self.recorder.variables, self.healthy)
+
+    @property
+    def replica_flags(self) -> dict[str, Variable]:
+        """``healthy`` of the replicas that train apart from the first one, by device."""
+        return {}
+
+    @property
+    def parameter_server(self) -> ParameterServer | None:
+        """The parameter server that applies the gradients, if there is one."""
+        return None
+
+    @property
+    def trace_length(self) -> int:
+        """The number of steps in a trace that shows everything the step does."""
+        return 1
+
+    def repeat(self, session: Session, steps: int) -> RepeatResult:
+        """Run ``steps`` steps."""
+        return session.repeat(self.run, steps)
+
+    def run_traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        """Run ``trace_length`` steps, at most ``most``, with a trace; return their number."""
+        session.run(self.run, trace=trace)
+        return 1
+
+    def synchronize(self, session: Session) -> None:
+        """Bring replicas into agreement: called before the weights are used between epochs."""
+
+    def finish(self) -> dict[str, Any]:
+        """End the training; return what the strategy reports of it, as plain data."""
+        return {}
+
+
+@dataclass(frozen=True)
+class EvalStep:
+    """Sums of loss and metrics over the next ``batch`` samples; padding after the last counts 0.
+
+    Attributes:
+        run: the node to run; it adds 1 to ``position``.
+        steps: the number of steps that cover the data set.
+        count: the number of samples.
+    """
+
+    run: Node
+    recorder: Recorder
+    position: Variable
+    steps: int
+    count: int
+    names: list[str]
+
+    @property
+    def bookkeeping(self) -> tuple[Variable, ...]:
+        """The variables whose values matter only while steps are running."""
+        return (*self.recorder.variables, self.position)
+
+    def rewind(self, session: Session) -> None:
+        """Go back to the first sample."""
+        session.assign({self.position: np.uint32(0)})
+
+    def means(self, session: Session) -> dict[str, float]:
+        """Return the means over all samples by name, once all steps have run."""
+        arrays = session.run(list(self.recorder.variables))
+        sums = self.recorder.take(arrays, 0, self.steps).sum(axis=0, dtype=np.float64)
+        return dict(zip(self.names, map(float, sums / self.count), strict=True))
+
+
+@dataclass(frozen=True)
+class BatchStep:
+    """An update from a batch that is fed.
+
+    Attributes:
+        feeds: placeholders of the inputs and targets.
+        columns: loss and metrics, scalars.
+        update: the node that updates the variables.
+        gate: bool scalar; where it is false, nothing changes.
+    """
+
+    feeds: tuple[Tensor, ...]
+    columns: tuple[Tensor, ...]
+    update: Node
+    gate: Tensor

@@ -1,0 +1,1 @@
+"""Strategies: ways to train one model on several devices, one file each."""

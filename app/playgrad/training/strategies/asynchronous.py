@@ -1,0 +1,136 @@
+"""Asynchronous data parallelism with a parameter server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+from playgrad.errors import GraphError
+from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.parallel.partition import take_apart
+from playgrad.runtime.session import RepeatResult, Session
+from playgrad.runtime.trace import Trace
+from playgrad.training.device_data import BatchStream
+from playgrad.training.recipe import Recipe
+from playgrad.training.step_graphs import build_train_step
+from playgrad.training.steps import TrainStep
+from playgrad.training.strategies.base import (
+    DEVICES,
+    Descriptor,
+    Devices,
+    SeveralDevices,
+    StrategyOption,
+    device_kind,
+    named_devices,
+)
+from playgrad.training.variable_placement import place_variables
+
+
+@dataclass(frozen=True)
+class AsynchronousDataParallel(SeveralDevices):
+    """Asynchronous data parallelism: a parameter server, and replicas that wait for nobody.
+
+    The weights are on the model's own device. Each replica computes gradients of whole batches;
+    see `playgrad.parallel.asynchronous`. A replica that is slow or dies does not stop the others.
+    Results are not reproducible, because the order in which gradients arrive is not.
+
+    Args:
+        devices: of the replicas: their number, of the kind that the model trains on; or their
+            names.
+        staleness: the most batches that a replica may be ahead of the slowest; None for no limit.
+        delays: seconds by which each batch is delayed, by device, to show the effect of a slow
+            replica.
+
+    Raises:
+        GraphError: ``staleness`` is below 0.
+    """
+
+    devices: Devices
+    staleness: int | None = None
+    delays: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    descriptor = Descriptor(
+        "async",
+        "Data parallel, asynchronous",
+        "Each device has all layers and updates common parameters without waiting for the others, "
+        "so a slow one holds up nobody; but gradients may be of older parameters.",
+        (
+            DEVICES,
+            StrategyOption(
+                "staleness",
+                "batches that a replica of async may be ahead of the slowest",
+                "Staleness bound",
+                "Batches that a device may be ahead of the slowest before it waits. Empty: any "
+                "number.",
+                least=0,
+            ),
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.staleness is not None and self.staleness < 0:
+            raise GraphError(f"staleness must be ≥ 0, got {self.staleness}.")
+
+    def build(self, recipe: Recipe, stream: BatchStream) -> AsynchronousStep:
+        step = build_train_step(recipe, stream)
+        network = recipe.network
+        place_variables(network)
+        server = ParameterServer(
+            take_apart(step.run),
+            network.session,
+            named_devices(self.devices, device_kind(network)),
+            recipe.optimizer.iterations,
+            stream.data.variables,
+            self.staleness,
+            self.delays,
+        )
+        common = {item.name: getattr(step, item.name) for item in fields(step)}
+        return AsynchronousStep(**common, server=server)
+
+    def settings(self) -> list[str]:
+        return [] if self.staleness is None else [f"at most {self.staleness} ahead"]
+
+    @property
+    def delays_devices(self) -> bool:
+        return bool(self.delays)
+
+    def with_delays(self, seconds: Mapping[str, float]) -> Self:
+        # Replicas are slow, not the parameter server, which may be on the same device.
+        return replace(self, delays=dict(seconds))
+
+
+@dataclass(frozen=True)
+class AsynchronousStep(TrainStep):
+    """Updates by the gradients that replicas send to a parameter server."""
+
+    server: ParameterServer
+
+    @property
+    def parameter_server(self) -> ParameterServer:
+        return self.server
+
+    @property
+    def trace_length(self) -> int:
+        """Two updates for each replica, so that all of them are seen at work."""
+        return 2 * len(self.server.clients)
+
+    def repeat(self, session: Session, steps: int) -> RepeatResult:
+        start = time.perf_counter()
+        done = self.server.run(steps, session.stop_check)
+        return RepeatResult(done, time.perf_counter() - start)
+
+    def run_traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        self.server.trace = trace
+        try:
+            done = self.server.run(min(most, self.trace_length), session.stop_check)
+            self.server.note_unfinished()
+            return done
+        finally:
+            self.server.trace = None
+
+    def finish(self) -> dict[str, Any]:
+        self.server.close()
+        return self.server.report.as_dict()

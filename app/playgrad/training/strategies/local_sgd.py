@@ -1,0 +1,183 @@
+"""Local SGD: replicas that train apart and average their weights every few steps."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, fields
+from typing import ClassVar
+
+from playgrad.errors import GraphError
+from playgrad.graph.tensor import Node
+from playgrad.ops.state import Variable
+from playgrad.parallel import collectives
+from playgrad.parallel.distribution import Distribution
+from playgrad.parallel.local_sgd import average
+from playgrad.parallel.partition import take_apart
+from playgrad.parallel.rewrite import DistributedStep
+from playgrad.parallel.schedules import Pass
+from playgrad.runtime.session import RepeatResult, Session
+from playgrad.runtime.trace import Trace
+from playgrad.training.device_data import BatchStream
+from playgrad.training.recipe import DistributionKey, Recipe
+from playgrad.training.step_graphs import build_train_step
+from playgrad.training.steps import TrainStep
+from playgrad.training.strategies.base import (
+    COLLECTIVE,
+    DEVICES,
+    Descriptor,
+    Devices,
+    DistributedStrategy,
+    StrategyOption,
+    device_kind,
+    named_devices,
+)
+from playgrad.training.variable_placement import place_variables
+
+LONGEST_TRACE = 16
+"""Steps that are traced together: a picture of more would show nothing."""
+
+
+@dataclass(frozen=True)
+class LocalSGD(DistributedStrategy):
+    """Local SGD: each device trains on its share of the batch; every few steps all are averaged.
+
+    With plain SGD and ``every=1`` the result is that of `DataParallel` (Stich 2019). Between two
+    averages, the losses shown and the weights are those of the first device.
+
+    Args:
+        devices: their number, of the kind that the model trains on; or their names.
+        every: steps between two averages. Each epoch ends with an average as well.
+        collective, bucket_bytes: as in `DataParallel`.
+
+    Raises:
+        GraphError: ``every`` is below 1.
+    """
+
+    devices: Devices
+    every: int = 8
+    collective: str = "auto"
+    bucket_bytes: int = 1 << 20
+
+    name = "local_sgd"
+    descriptor = Descriptor(
+        "local",
+        "Local SGD",
+        "Each device trains on its share of the data by itself. Every few steps the devices "
+        "average their parameters: less to send, and a slightly different result.",
+        (
+            DEVICES,
+            StrategyOption(
+                "every",
+                "steps between two averages of local",
+                "Average every",
+                "Steps that each device makes by itself before all average.",
+            ),
+            COLLECTIVE,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.every < 1:
+            raise GraphError(f"every must be ≥ 1, got {self.every}.")
+
+    def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
+        step = build_train_step(recipe, stream)
+        rewritten = self.distribute(recipe, step)
+        place_variables(recipe.network, rewritten)
+        common = {item.name: getattr(step, item.name) for item in fields(step)}
+        common["run"] = rewritten.run
+        if not rewritten.mirrors:  # a single device
+            return TrainStep(**common)
+        flags = rewritten.mirrors.get(step.healthy, ())
+        names = named_devices(self.devices, device_kind(recipe.network))
+        return LocalStep(
+            **common,
+            average=self._average(recipe, step, rewritten),
+            every=self.every,
+            flags=dict(zip(names[1:], flags, strict=True)),
+        )
+
+    def _average(self, recipe: Recipe, step: TrainStep, rewritten: DistributedStep) -> Node:
+        key = DistributionKey(step.run, self)
+        if key not in recipe.extra_nodes:
+            distribution = self.distribution(device_kind(recipe.network))
+            recipe.extra_nodes[key] = average(
+                rewritten.mirrors,
+                [step.healthy, *rewritten.mirrors.get(step.healthy, ())],
+                take_apart(step.run).written,
+                rewritten.rows,
+                [row[0] for row in distribution.devices],
+                distribution.collectives,
+                distribution.bucket_bytes,
+            )
+        return recipe.extra_nodes[key]
+
+    def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
+        self.expect_unplaced(placed_on)
+        return Distribution(
+            tuple((name,) for name in named_devices(self.devices, kind)),
+            (Pass(0, 0, False), Pass(0, 0, True)),
+            collectives.get(self.collective),
+            self.bucket_bytes,
+            apart=True,
+        )
+
+    def settings(self) -> list[str]:
+        return [f"every {self.every}"]
+
+
+@dataclass(frozen=True)
+class LocalStep(TrainStep):
+    """A step of replicas that train apart.
+
+    Attributes:
+        average: the node that replaces the weights of all replicas by their mean.
+        every: steps between two averages.
+        flags: ``healthy`` of the replicas after the first, by device.
+        since: the number of steps since the last average.
+    """
+
+    synchronizes: ClassVar[bool] = True
+    average: Node
+    every: int
+    flags: dict[str, Variable]
+    since: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def replica_flags(self) -> dict[str, Variable]:
+        return self.flags
+
+    @property
+    def trace_length(self) -> int:
+        """The steps of one average, so that its cost counts as often as it occurs."""
+        return self.every if self.every <= LONGEST_TRACE else 1
+
+    def repeat(self, session: Session, steps: int) -> RepeatResult:
+        start = time.perf_counter()
+        done = 0
+        while done < steps:
+            round_steps = min(steps - done, self.every - self.since[0])
+            steps_done = session.repeat(self.run, round_steps).steps_done
+            done += steps_done
+            self.since[0] += steps_done
+            if self.since[0] == self.every:
+                self.synchronize(session)
+            if steps_done < round_steps:
+                break
+        return RepeatResult(done, time.perf_counter() - start)
+
+    def run_traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        steps = self.trace_length if self.trace_length <= most else 1
+        for _ in range(steps):
+            session.run(self.run, trace=trace)
+            self.since[0] += 1
+            if self.since[0] == self.every:
+                session.run(self.average, trace=trace)
+                self.since[0] = 0
+        return steps
+
+    def synchronize(self, session: Session) -> None:
+        if self.since[0]:
+            session.run(self.average)
+            self.since[0] = 0

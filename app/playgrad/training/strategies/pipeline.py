@@ -1,0 +1,208 @@
+"""Pipelines: layers on different devices, through which micro-batches pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from playgrad.errors import GraphError
+from playgrad.parallel import collectives
+from playgrad.parallel.distribution import Distribution
+from playgrad.parallel.schedules import (
+    PIPEDREAM,
+    SCHEDULES,
+    Orders,
+    bubble_formula,
+    make_schedule,
+    simulate,
+)
+from playgrad.parallel.stages import ESTIMATED, Chain, Stages, deal_out
+from playgrad.parallel.step_jobs import pipeline_jobs
+from playgrad.training.device_data import BatchStream
+from playgrad.training.layer_costs import chain_of
+from playgrad.training.recipe import Recipe, StagesKey
+from playgrad.training.step_graphs import build_train_step
+from playgrad.training.steps import TrainStep
+from playgrad.training.strategies.base import (
+    COLLECTIVE,
+    DEVICES,
+    Descriptor,
+    Devices,
+    DistributedStrategy,
+    OptionValue,
+    Simulation,
+    StrategyOption,
+    named_devices,
+)
+from playgrad.training.variable_placement import place_variables
+
+_SCHEDULES = {
+    "gpipe": OptionValue("gpipe", "GPipe", "All parts forward, then all parts back."),
+    "1f1b": OptionValue(
+        "1f1b", "1F1B", "Forward and back in turn: as fast as GPipe, with less kept in memory."
+    ),
+    "interleaved": OptionValue(
+        "interleaved",
+        "Interleaved",
+        "Several groups of layers on each device: shorter gaps, more sent.",
+        uses=("chunks",),
+    ),
+    # Its two streams have a copy of the parameters each, and add up their gradients.
+    "bidirectional": OptionValue(
+        "bidirectional",
+        "Bidirectional",
+        "Two streams, from both ends, each filling the other's gaps.",
+        uses=("collective",),
+    ),
+    PIPEDREAM: OptionValue(
+        PIPEDREAM,
+        "PipeDream",
+        "An update after every part, so each device may compute with parameters that lack the last "
+        "few: not the result of one device.",
+    ),
+}
+_OPTIONS = (
+    DEVICES,
+    StrategyOption(
+        "micro_batches",
+        "parts of a batch in a pipeline",
+        "Micro-batches",
+        "Parts of each batch: more parts, less waiting.",
+    ),
+    StrategyOption(
+        "schedule",
+        "order of a pipeline's passes",
+        choices=tuple(_SCHEDULES[name] for name in SCHEDULES),
+    ),
+    StrategyOption(
+        "chunks",
+        "groups of layers on each device, with the schedule interleaved",
+        "Chunks",
+        "Groups of layers on each device. The network needs a layer for each.",
+    ),
+    COLLECTIVE,
+)
+
+
+@dataclass(frozen=True)
+class Pipeline(DistributedStrategy):
+    """Pipeline parallelism: micro-batches pass through groups of layers on different devices.
+
+    A step ends when all passes are done (a flush), so its result is that of one device on the
+    whole batch. The exception is the schedule "pipedream", with which each micro-batch is an
+    update of its own: see `playgrad.parallel.stashing`.
+
+    Args:
+        devices: their number, of the kind that the model trains on, or their names; all replicas
+            together.
+        micro_batches: parts of a replica's share of the batch.
+        schedule: the order of the passes: "gpipe", "1f1b", "interleaved", "bidirectional" or
+            "pipedream"; see `playgrad.parallel.schedules`.
+        stages: the layers of each stage: their names, or their number, for each stage; or
+            "estimated" to divide them by their arithmetic, "balanced" by measured times.
+        chunks: stages on each device. Two or more need the schedule "interleaved", with which the
+            default is 2.
+        replicas: number of pipelines, each of which processes its share of the batch.
+        collective, bucket_bytes: as in `DataParallel`.
+
+    Raises:
+        GraphError: the schedule is not possible with these numbers.
+    """
+
+    devices: Devices
+    micro_batches: int = 4
+    schedule: str = "1f1b"
+    stages: Stages = ESTIMATED
+    chunks: int | None = None
+    replicas: int = 1
+    collective: str = "auto"
+    bucket_bytes: int = 1 << 20
+
+    name = "pipeline"
+    descriptor = Descriptor(
+        "pipeline",
+        "Pipeline",
+        "The layers are dealt out to the devices, and parts of the batch pass through them one "
+        "after the other. The result is that of one device.",
+        _OPTIONS,
+        can_be_simulated=True,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.stages, str):
+            stages = tuple(e if isinstance(e, int) else tuple(e) for e in self.stages)
+            object.__setattr__(self, "stages", stages)
+        if self.chunks is None:
+            object.__setattr__(self, "chunks", 2 if self.schedule == "interleaved" else 1)
+        if self.replicas < 1 or self.width % self.replicas:
+            raise GraphError(
+                f"{self.width} devices cannot make up {self.replicas} equal pipelines."
+            )
+        if self.replicas > 1 and self.schedule == PIPEDREAM:
+            raise GraphError("an asynchronous pipeline cannot have replicas.")
+        self.orders()
+
+    @property
+    def depth(self) -> int:
+        """The number of devices of one pipeline."""
+        return self.width // self.replicas
+
+    @property
+    def stage_count(self) -> int:
+        """The number of stages of one pipeline."""
+        assert self.chunks is not None
+        return self.depth * self.chunks
+
+    def orders(self) -> Orders:
+        """Return the passes of each device of one pipeline, in order."""
+        assert self.chunks is not None
+        return make_schedule(self.schedule, self.depth, self.micro_batches, self.chunks)
+
+    def stages_of(self, chain: Chain) -> tuple[int, ...]:
+        """Return the stage of each item of the structure that ``chain`` describes."""
+        return deal_out(chain, self.stages, self.stage_count)
+
+    def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
+        # Divided once: with times measured anew, the stages might differ from fit to fit.
+        key = StagesKey(self, stream.data, stream.batch)
+        if key not in recipe.stages:
+            recipe.stages[key] = self.stages_of(chain_of(recipe, stream.data, stream.batch))
+        step = build_train_step(recipe, stream, recipe.stages[key])
+        rewritten = self.distribute(recipe, step)
+        place_variables(recipe.network, rewritten)
+        return replace(step, run=rewritten.run)
+
+    def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
+        self.expect_unplaced(placed_on)
+        assert self.chunks is not None
+        names = named_devices(self.devices, kind)
+        schedule = tuple(item.entry for item in simulate(self.orders()))
+        rows = []
+        for first in range(0, len(names), self.depth):
+            devices = names[first : first + self.depth]
+            for stream in range(1 + max(entry.stream for entry in schedule)):
+                rows.append((devices if stream == 0 else devices[::-1]) * self.chunks)
+        return Distribution(
+            tuple(rows),
+            schedule,
+            collectives.get(self.collective),
+            self.bucket_bytes,
+            stashing=self.schedule == PIPEDREAM,
+        )
+
+    def settings(self) -> list[str]:
+        count = self.micro_batches
+        return [_SCHEDULES[self.schedule].title, f"{count} micro-batch{'es' * (count > 1)}"]
+
+    @property
+    def bubble_formula(self) -> float | None:
+        assert self.chunks is not None
+        return bubble_formula(self.schedule, self.depth, self.micro_batches, self.chunks)
+
+    def simulation(self) -> Simulation:
+        return Simulation(
+            parts=self.micro_batches,
+            stages=self.stage_count,
+            micro_batches=self.micro_batches,
+            jobs=lambda costs: pipeline_jobs(costs, self.orders()),
+        )

@@ -14,7 +14,7 @@ async ({ source, device, runs, milliseconds }) => {
       if (texts.length === runs) return resolve(null);
       texts.push("");
       begun.push(performance.now());
-      client.post("run", { id: 0, source, options: { device, paused: false } });
+      client.post({ kind: "run", source, options: { device, paused: false } });
     };
     const client = new EngineClient((event) => {
       const { kind, state, stage } = event;

@@ -5,11 +5,7 @@ import { EngineError } from "./errors.js";
 const LARGEST_BUFFER = 1 << 30;
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render|softpipe/i;
 
-/**
- * @typedef {{name: string, vendor: string, architecture: string, backend: string,
- *            is_software: boolean, has_quads: boolean, limits: Record<string, number>,
- *            features: string[]}} AdapterInfo
- */
+/** @import { AdapterInfo } from "./messages.js" */
 
 /**
  * @param {GPU | undefined} gpu `navigator.gpu`

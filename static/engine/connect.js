@@ -1,46 +1,61 @@
-/** Joins the page, a Python worker and its device workers: shared memory, ports, first messages. */
+/** Connects the page, a Python worker and its device workers: shared memory, ports, first messages. */
 
+import { ringBell } from "./control.js";
 import { mostDevices } from "./device-links.js";
 import { endOfLife } from "./life.js";
-import { DeviceCommand, DeviceEvent, PythonCommand } from "./messages.js";
-import { Mailbox, createSharedMemory, markGone } from "./shared-memory.js";
+import { markGone } from "./ring.js";
+import { Mailbox, createSharedMemory } from "./shared-memory.js";
 
-/** The worker of a device by its kind. */
+/**
+ * @import {
+ *   DeviceCommand, DeviceEvent, DeviceWorkerRequest, PythonCommand, SharedMemory,
+ * } from "./messages.js"
+ */
+
+/** The worker script for each kind of device. */
 const SCRIPTS = {
   cpu: new URL("./cpu-worker.js", import.meta.url),
   gpu: new URL("./device-worker.js", import.meta.url),
 };
 const FIRST = "gpu:0";
 
-/** Workers that can be lost and replaced in one run, beside those that there can be at most. */
+/** Workers that can be lost and replaced in one run, in addition to the largest number in use. */
 const REPLACEMENTS = 8;
 
 /**
- * @typedef {{kind: string, [field: string]: any}} EngineEvent
  * @typedef {{worker: Worker, lock: string, channel?: number, reply?: SharedArrayBuffer}} Entry
  */
 
 /**
- * Give Python its ends and start it. To restart Python, terminate its worker, end its device
- * workers, and call this again with a new one.
+ * Give the Python worker its ends and start it. To restart Python, terminate its worker, close its
+ * device workers, and call this again with a new one.
  *
  * @param {Worker} python a new python-worker.js
- * @param {(event: EngineEvent) => void} report gets the events of device workers
- * @param {string} tunings what was measured of GPUs, as `PythonEvent.TUNINGS` said it last
- * @returns {{memory: import("./shared-memory.js").SharedMemory, mailbox: Mailbox,
- *            devices: DeviceWorkers}}
+ * @param {(event: DeviceEvent) => void} report gets the events of device workers
+ * @param {string} tunings measurements of GPUs: the text of the last `tunings` event
+ * @returns {{memory: SharedMemory, mailbox: Mailbox, devices: DeviceWorkers}}
  */
 export function connectWorkers(python, report, tunings) {
   const memory = createSharedMemory();
   const devices = new DeviceWorkers(python, memory, report);
-  const ports = devices.makePorts(2 * mostDevices() + REPLACEMENTS);
-  python.postMessage({ kind: PythonCommand.START, memory, ports, tunings }, ports);
+  const ports = devices.createPorts(2 * mostDevices() + REPLACEMENTS);
+  sendToPython(python, { kind: "start", memory, ports, tunings }, ports);
   devices.look();
-  const mailbox = new Mailbox(memory, () => python.postMessage({ kind: PythonCommand.POKE }));
+  const mailbox = new Mailbox(memory, () => sendToPython(python, { kind: "poke" }));
   return { memory, mailbox, devices };
 }
 
-/** The device workers of one Python worker, started when it wants them. */
+/** @param {Worker} python @param {PythonCommand} command @param {MessagePort[]} [transfer] */
+export function sendToPython(python, command, transfer = []) {
+  python.postMessage(command, transfer);
+}
+
+/** @param {Worker} worker @param {DeviceCommand} command @param {MessagePort[]} [transfer] */
+function sendToDevice(worker, command, transfer = []) {
+  worker.postMessage(command, transfer);
+}
+
+/** The device workers of one Python worker, started on its request. */
 export class DeviceWorkers {
   #python;
   #memory;
@@ -52,8 +67,8 @@ export class DeviceWorkers {
 
   /**
    * @param {Worker} python
-   * @param {import("./shared-memory.js").SharedMemory} memory
-   * @param {(event: EngineEvent) => void} report
+   * @param {SharedMemory} memory
+   * @param {(event: DeviceEvent) => void} report
    */
   constructor(python, memory, report) {
     this.#python = python;
@@ -61,8 +76,8 @@ export class DeviceWorkers {
     this.#report = report;
   }
 
-  /** Channels for workers to come. @param {number} count @returns {MessagePort[]} Python's ends */
-  makePorts(count) {
+  /** Channels for future workers. @param {number} count @returns {MessagePort[]} Python's ends */
+  createPorts(count) {
     return Array.from({ length: count }, () => {
       const { port1, port2 } = new MessageChannel();
       this.#ends.push(port2);
@@ -70,19 +85,16 @@ export class DeviceWorkers {
     });
   }
 
-  /** Find out whether there is a GPU, by the worker of the first one. */
+  /** Find out whether there is a GPU, in the worker of the first one. */
   look() {
-    this.#start(FIRST).worker.postMessage({ kind: DeviceCommand.LOOK });
+    sendToDevice(this.#start(FIRST).worker, { kind: "look" });
   }
 
-  /**
-   * What Python's worker tells of a device: that it wants one, or gives it up.
-   * @param {{device: string, state: string, channel: number, reply: SharedArrayBuffer,
-   *          message?: string}} news
-   */
-  heard({ device, state, channel, reply, message }) {
-    if (state === "starting") this.#connect(device, channel, reply);
-    else if (this.#entries.get(device)?.channel === channel) this.#end(device, message ?? "");
+  /** Start a worker for Python, or end one that it gives up. @param {DeviceWorkerRequest} request */
+  serve(request) {
+    const { device, channel } = request;
+    if (request.state === "starting") this.#connect(device, channel, request.reply);
+    else if (this.#entries.get(device)?.channel === channel) this.#end(device, request.message);
   }
 
   /** End all workers. */
@@ -115,17 +127,16 @@ export class DeviceWorkers {
     Object.assign(entry, { channel, reply });
     const port = this.#ends[channel];
     const { control } = this.#memory;
-    const { lock } = entry;
-    const command = { kind: DeviceCommand.CONNECT, device, lock, control, reply, port };
-    entry.worker.postMessage(command, [port]);
-    const ports = this.makePorts(1);
-    this.#python.postMessage({ kind: PythonCommand.PORTS, ports }, ports);
+    const { lock, worker } = entry;
+    sendToDevice(worker, { kind: "connect", device, lock, control, reply, port }, [port]);
+    const ports = this.createPorts(1);
+    sendToPython(this.#python, { kind: "ports", ports }, ports);
   }
 
-  /** @param {EngineEvent} event @param {Entry} entry */
+  /** @param {DeviceEvent} event @param {Entry} entry */
   #receive(event, entry) {
     this.#report(event);
-    if (event.kind === DeviceEvent.WORKER && event.state === "starting") {
+    if (event.kind === "device_worker" && event.state === "starting") {
       endOfLife(entry.lock).then(() => {
         if (this.#entries.get(event.device) === entry) this.#end(event.device, "its worker has ended.");
       });
@@ -138,7 +149,10 @@ export class DeviceWorkers {
     if (!entry) return;
     entry.worker.terminate();
     this.#entries.delete(device);
-    if (entry.reply) markGone(entry.reply, this.#memory.control);
-    this.#report({ kind: DeviceEvent.WORKER, device, state: "lost", message });
+    if (entry.reply) {
+      markGone(entry.reply);
+      ringBell(this.#memory.control);
+    }
+    this.#report({ kind: "device_worker", device, state: "lost", message });
   }
 }

@@ -1,12 +1,13 @@
 /**
- * The worker of a processor other than the first: a Python of its own, which computes what the
- * Python worker asks for. What it is asked, `app/playgrad/devices/remote_cpu.py` tells.
+ * The worker of a processor other than `cpu:0`: a second Python interpreter, which computes for the
+ * Python worker. `app/playgrad/devices/remote_cpu.py` sends its requests.
  */
 
 import { holdForLife, stopFlagAtWork } from "./life.js";
-import { DeviceCommand, DeviceEvent } from "./messages.js";
 import { bootPython } from "./python-boot.js";
-import { RingWriter } from "./shared-memory.js";
+import { RingWriter } from "./ring.js";
+
+/** @import { DeviceCall, DeviceCommand, DeviceEnds, DeviceEvent } from "./messages.js" */
 
 const SETUP = `
 from playgrad.runtime.cpu_server import Server
@@ -19,19 +20,20 @@ def serve(text, buffers):
 serve
 `;
 
-/**
- * @param {{device: string, lock: string, port: MessagePort, control: SharedArrayBuffer,
- *          reply: SharedArrayBuffer}} ends
- */
+/** @param {DeviceEvent} event */
+const send = (event) => self.postMessage(event);
+
+/** @param {DeviceEnds} ends */
 async function start({ device, lock, port, control, reply }) {
   /** @param {"starting" | "ready"} state */
-  const report = (state) => self.postMessage({ kind: DeviceEvent.WORKER, device, state });
+  const report = (state) => send({ kind: "device_worker", device, state });
   holdForLife(lock, () => report("starting"));
   const log = (/** @type {string} */ line) => console.log(`${device}: ${line}`);
   const pyodide = await bootPython({ stdout: log, stderr: log });
   const answers = new RingWriter(reply, control);
   const globals = pyodide.toPy({ stop_requested: stopFlagAtWork(control, answers) });
   const serve = pyodide.runPython(SETUP, { globals });
+  /** @param {MessageEvent<DeviceCall>} event */
   port.onmessage = ({ data }) => {
     const answer = serve(data.text, data.buffers);
     push(answers, answer);
@@ -52,10 +54,11 @@ function push(answers, answer) {
   }
 }
 
+/** @param {MessageEvent<DeviceCommand>} event */
 self.onmessage = ({ data }) => {
-  if (data.kind !== DeviceCommand.CONNECT) return;
+  if (data.kind !== "connect") return;
   start(data).catch((error) => {
-    // Uncaught, it tells the page that this worker cannot be used.
+    // Thrown uncaught, it tells the page that this worker cannot be used.
     setTimeout(() => {
       throw error;
     });

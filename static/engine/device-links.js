@@ -1,28 +1,34 @@
 /**
- * Python's side of its device workers: one link each, with a port that calls go out on and a ring
- * in which the answers come.
+ * Python's connections to its device workers. Each has a port for calls and a ring for the answers.
  *
- * Python is mostly busy or asleep, and then no message reaches it, neither a port. So the page has
- * given it spare ports beforehand; when Python wants a device, it takes the next one and tells the
- * page, which starts a worker and hands it the other end. What was posted until then waits there.
+ * Python is mostly busy or asleep, and then no message can reach it, not even a port. The page
+ * therefore sends it spare ports in advance. When Python wants a device, it takes the next port and
+ * asks the page to start a worker with the other end; calls posted until then wait in the port.
  */
 
-import { DeviceCall, DeviceEvent } from "./messages.js";
-import { Bell, RingReader, createRing } from "./shared-memory.js";
+import { Bell } from "./control.js";
+import { RingReader, createRing } from "./ring.js";
 
-/** @typedef {import("./shared-memory.js").Frame} Frame */
+/** @import { DeviceCall, DeviceWorkerRequest, SharedMemory } from "./messages.js" */
+/** @import { Frame } from "./ring.js" */
 
-/** An answer. @param {{type: string, message: string, hint?: string}} error @returns {Frame} */
-const failure = (error) => ({ text: JSON.stringify({ error: { op: null, ...error } }), payload: undefined });
-
-/** The answer to any call once there is nobody to answer. @param {string} device */
-const nobody = (device) =>
-  failure({ type: "DeviceLostError", message: `${device}: its worker has ended.`, hint: "Run again." });
+/** Bytes of a ring for answers. */
+const REPLY_CAPACITY = 4 << 20;
 
 /** How often to look for signs of life, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** How many devices of a kind there may be: as many as the machine has cores, but a few anyhow. */
+/** @param {DeviceWorkerRequest} request */
+const askPage = (request) => self.postMessage(request);
+
+/** An error as an answer. @param {{type: string, message: string, hint?: string}} error @returns {Frame} */
+const failure = (error) => ({ text: JSON.stringify({ error: { op: null, ...error } }), payload: undefined });
+
+/** The answer to any call after the worker has ended. @param {string} device */
+const workerEnded = (device) =>
+  failure({ type: "DeviceLostError", message: `${device}: its worker has ended.`, hint: "Run again." });
+
+/** The number of devices of a kind that a page can have: one for each core, but at least 4. */
 export function mostDevices() {
   return Math.max(4, navigator.hardwareConcurrency);
 }
@@ -35,7 +41,7 @@ export class DeviceLinks {
   #links = [];
 
   /**
-   * @param {import("./shared-memory.js").SharedMemory} memory
+   * @param {SharedMemory} memory
    * @param {MessagePort[]} ports spare ones
    */
   constructor(memory, ports) {
@@ -43,21 +49,21 @@ export class DeviceLinks {
     this.#bell = new Bell(memory.control);
   }
 
-  /** @param {MessagePort[]} ports spare ones, for those that were used up */
+  /** @param {MessagePort[]} ports spare ones that replace used ones */
   add(ports) {
     this.#ports.push(...ports);
   }
 
   /**
-   * A way to a new worker for `device`.
+   * Connect to a new worker for `device`.
    * @param {string} device for instance "gpu:1"
    * @returns {number} the link's number
    */
   open(device) {
     if (this.#used === this.#ports.length) throw new Error("the page has no ports left");
     const channel = this.#used++;
-    const reply = createRing();
-    self.postMessage({ kind: DeviceEvent.WORKER, device, state: "starting", channel, reply });
+    const reply = createRing(REPLY_CAPACITY);
+    askPage({ kind: "device_worker", device, state: "starting", channel, reply });
     const answers = new RingReader(reply);
     return this.#links.push(new DeviceLink(device, channel, this.#ports[channel], answers)) - 1;
   }
@@ -67,16 +73,19 @@ export class DeviceLinks {
     return this.#links[number];
   }
 
-  /** Sleep until a worker has answered since the last call, or a stop. @param {number} timeout ms */
+  /**
+   * Sleep until a worker has answered since the last call, or until a stop.
+   * @param {number} timeout milliseconds
+   */
   wait(timeout) {
     this.#bell.wait(timeout);
   }
 
   /**
-   * The answer to a call, waited for.
-   * @param {number} number
+   * Sleep until a call is answered, and return the answer.
+   * @param {number} number of the link
    * @param {number} ticket
-   * @param {number} limit as of `DeviceLink.poll`
+   * @param {number} limit see `DeviceLink.poll`
    * @returns {Frame}
    */
   answer(number, ticket, limit) {
@@ -96,11 +105,11 @@ class DeviceLink {
   #answers;
   #asked = 0;
   #answered = 0;
-  /** @type {{call: string, text?: string}[]} without an answer yet, in order */
+  /** @type {DeviceCall[]} calls that are not answered yet, in order, without their buffers */
   #open = [];
   #silence = new Silence();
-  #givenUp = false;
-  /** The answer to any call once there is nobody to answer. */
+  #abandoned = false;
+  /** The answer to any call after the worker has ended. */
   #end;
 
   /**
@@ -111,45 +120,45 @@ class DeviceLink {
    */
   constructor(device, channel, port, answers) {
     this.#device = device;
-    this.#end = nobody(device);
+    this.#end = workerEnded(device);
     this.#channel = channel;
     this.#port = port;
     this.#answers = answers;
   }
 
-  /** Whether there is somebody to answer. */
+  /** Whether the worker can still answer. */
   get alive() {
-    return !this.#givenUp && !this.#answers.gone;
+    return !this.#abandoned && !this.#answers.gone;
   }
 
   /**
-   * @param {import("./device-worker.js").Call} call
+   * @param {DeviceCall} call
    * @param {ArrayBuffer[]} transfer
-   * @returns {number} the ticket with which to ask for the answer
+   * @returns {number} a ticket for the answer
    */
   post(call, transfer) {
     if (this.alive) {
       this.#port.postMessage(call, transfer);
-      this.#open.push({ call: call.call, text: call.text });
+      this.#open.push({ ...call, buffers: [] });
     }
     return ++this.#asked;
   }
 
   /**
-   * The answer to a call if it is there. Answers to calls before that are dropped: a stop has kept
+   * The answer to a call, if it has arrived. Answers to earlier calls are dropped: a stop kept
    * Python from taking them.
    * @param {number} ticket
-   * @param {number} limit milliseconds to wait for a worker that gives no sign of life; then it is
-   *   given up, and the answer is an error
+   * @param {number} limit milliseconds to wait for a worker that gives no sign of life; then the
+   *   worker is given up, and the answer is an error
    * @returns {Frame | undefined}
    */
   poll(ticket, limit) {
     while (this.#answered < ticket) {
-      const { alive } = this; // as it was before the look: the last answer may come with the end
+      const { alive } = this; // read before polling: the last answer may arrive just before the end
       const frame = this.#answers.poll();
       if (!frame) {
-        if (alive && this.#silence.lasts(this.#answers.signs) < limit) return undefined;
-        if (alive) this.#giveUpAfter(limit);
+        if (alive && this.#silence.duration(this.#answers.signs) < limit) return undefined;
+        if (alive) this.#timeOut(limit);
         return this.#end;
       }
       this.#answered += 1;
@@ -160,36 +169,36 @@ class DeviceLink {
   }
 
   /** @param {number} limit milliseconds */
-  #giveUpAfter(limit) {
-    const { call, text = "{}" } = this.#open[0];
-    const asked = call === DeviceCall.SERVE ? JSON.parse(text).call : call;
-    const message = `no answer for ${limit / 1000} s from ${this.#device} ('${asked}').`;
-    const hint = "It hangs, and was given up. Run again.";
+  #timeOut(limit) {
+    const { call, text } = this.#open[0];
+    const name = call === "serve" ? JSON.parse(text).call : call;
+    const message = `no answer for ${limit / 1000} s from ${this.#device} ('${name}').`;
+    const hint = "Its worker hung and was ended. Run again.";
     this.#end = failure({ type: "DeviceTimeoutError", message, hint });
     this.giveUp();
   }
 
-  /** Wait for nothing more, and have the page end the worker: it hangs. */
+  /** Stop waiting for the worker, and have the page end it: it hangs. */
   giveUp() {
-    if (this.#givenUp) return;
-    this.#givenUp = true;
+    if (this.#abandoned) return;
+    this.#abandoned = true;
     this.#port.close();
     const message = "it did not answer in time.";
     const [device, channel] = [this.#device, this.#channel];
-    self.postMessage({ kind: DeviceEvent.WORKER, device, state: "lost", channel, message });
+    askPage({ kind: "device_worker", device, state: "lost", channel, message });
   }
 }
 
-/** How long somebody has been waiting without a sign of life. */
+/** Measures how long a worker has given no sign of life. */
 class Silence {
   #signs = 0;
   #looked = 0;
   #waited = 0;
 
-  /** @param {number} signs what `RingReader.signs` is now @returns {number} milliseconds */
-  lasts(signs) {
+  /** @param {number} signs current value of `RingReader.signs` @returns {number} milliseconds */
+  duration(signs) {
     const now = performance.now();
-    // Only what was waited: since the last look Python may have been busy, or the machine asleep.
+    // Count only time spent waiting: since the last look Python may have been busy, or the machine asleep.
     this.#waited = signs === this.#signs ? this.#waited + Math.min(now - this.#looked, LOOK_MS) : 0;
     this.#signs = signs;
     this.#looked = now;

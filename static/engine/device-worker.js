@@ -1,25 +1,30 @@
 /**
  * The device worker: serves the Python worker's calls on its GPU devices, in order.
  *
- * Calls come on a message port; each answer is one frame in the reply ring, because the caller is
- * asleep until then. The page connects the two.
+ * Calls arrive on a message port; each answer is one frame in a ring, because the caller sleeps
+ * until it is there. The page connects the two.
  */
 
 import { describe, findAdapter, openDevice } from "./adapter.js";
 import { EngineError } from "./errors.js";
 import { holdForLife, stopFlagAtWork } from "./life.js";
-import { DeviceCall, DeviceCommand, DeviceEvent } from "./messages.js";
+import { RingWriter } from "./ring.js";
 import { Runner } from "./runner.js";
-import { RingWriter } from "./shared-memory.js";
 
 /**
- * @typedef {{call: string, device: number, text?: string, buffers?: Uint8Array[]}} Call
- *   `text`: the arguments as JSON; `buffers`: the data of `execute`'s writes, in order
- * @typedef {{value: unknown, payload?: Uint8Array}} Answer
- * @typedef {import("./runner.js").BufferKey} BufferKey
- * @typedef {{program: number | null, segment: number, steps: number, writes: [BufferKey, number][],
- *            reads: [BufferKey, number, number][]}} Execution the arguments of `execute`
+ * @import {
+ *   AdapterInfo, DeviceArguments, DeviceCall, DeviceCommand, DeviceEnds, DeviceEvent, DeviceValues,
+ * } from "./messages.js"
  */
+
+/** @typedef {{value: DeviceValues[keyof DeviceValues], payload?: Uint8Array}} Answer */
+/**
+ * @typedef {{[C in keyof DeviceArguments]: {call: C, argument: DeviceArguments[C]}}} Requests
+ * @typedef {Requests[keyof DeviceArguments]} Request a call with its arguments decoded
+ */
+
+/** @param {DeviceEvent} event */
+const send = (event) => self.postMessage(event);
 
 class Connection {
   #device;
@@ -28,15 +33,12 @@ class Connection {
   /** @type {Map<number, Runner>} */
   #runners = new Map();
   #nextDevice = 1;
-  /** Settles when the last call has begun so far that the next one may. */
+  /** Settles when the next call may begin. */
   #begun = Promise.resolve();
-  /** Resolves when the last call was answered. */
+  /** Resolves when the last call has been answered. */
   #answered = Promise.resolve();
 
-  /**
-   * @param {{device: string, port: MessagePort, control: SharedArrayBuffer,
-   *          reply: SharedArrayBuffer}} ends
-   */
+  /** @param {DeviceEnds} ends */
   constructor({ device, port, control, reply }) {
     this.#device = device;
     this.#answers = new RingWriter(reply, control);
@@ -45,15 +47,15 @@ class Connection {
   }
 
   /**
-   * Python may not have waited for the answer to a call when it makes the next: answers keep the
-   * order. What is to be executed is submitted behind what the device is still at; everything else
-   * waits until that has ended.
-   * @param {Call} call
+   * Serve a call. Python may make the next call before it takes the answer to the last one, so
+   * answers keep the order of calls. An `execute` is submitted while the device is still busy;
+   * every other call waits until the device is done.
+   * @param {DeviceCall} call
    */
   #serve(call) {
     const answered = this.#answered;
     const begun = this.#begun.then(() =>
-      call.call === DeviceCall.EXECUTE ? this.#execute(call) : answered.then(() => this.#alone(call)),
+      call.call === "execute" ? this.#execute(call) : answered.then(() => this.#alone(call)),
     );
     this.#begun = begun.then(
       () => {},
@@ -62,20 +64,20 @@ class Connection {
     this.#answered = answered.then(() => this.#answer(begun));
   }
 
-  /** @param {Promise<() => Promise<Answer>>} begun gives what waits for the outcome */
+  /** @param {Promise<() => Promise<Answer>>} begun resolves to a function that awaits the outcome */
   async #answer(begun) {
     try {
       const end = await begun;
       const { value, payload } = await end();
-      this.#answers.pushBlocking(JSON.stringify({ value: value ?? null }), payload);
+      this.#answers.pushBlocking(JSON.stringify({ value }), payload);
     } catch (problem) {
       this.#answers.pushBlocking(JSON.stringify({ error: errorRecord(problem) }));
     }
   }
 
-  /** @param {Call} call @returns {Promise<() => Promise<Answer>>} */
-  async #execute({ device, text = "{}", buffers = [] }) {
-    /** @type {Execution} */
+  /** @param {DeviceCall} call @returns {Promise<() => Promise<Answer>>} */
+  async #execute({ device, text, buffers }) {
+    /** @type {DeviceArguments["execute"]} */
     const { writes, ...rest } = JSON.parse(text);
     const end = await this.#runner(device).begin({
       ...rest,
@@ -87,10 +89,11 @@ class Connection {
     };
   }
 
-  /** @param {Call} call @returns {Promise<() => Promise<Answer>>} */
-  async #alone(call) {
-    const answer = await this.#perform(call);
-    return async () => answer;
+  /** @param {DeviceCall} call @returns {Promise<() => Promise<Answer>>} */
+  async #alone({ call, device, text }) {
+    const request = /** @type {Request} */ ({ call, argument: JSON.parse(text) });
+    const value = await this.#perform(request, device);
+    return async () => ({ value });
   }
 
   /** @param {number} device @returns {Runner} */
@@ -100,34 +103,37 @@ class Connection {
     return runner;
   }
 
-  /** @param {Call} call @returns {Promise<Answer>} */
-  async #perform({ call, device, text }) {
-    const argument = text === undefined ? {} : JSON.parse(text);
-    if (call === DeviceCall.LIST) return { value: await listAdapters() };
-    if (call === DeviceCall.OPEN) return { value: await this.#open() };
+  /** @param {Request} request @param {number} device @returns {Promise<Answer["value"]>} */
+  async #perform({ call, argument }, device) {
+    if (call === "list") return await listAdapters();
+    if (call === "open") return await this.#open();
     const runner = this.#runner(device);
     switch (call) {
-      case DeviceCall.CLOSE:
+      case "close":
         this.#runners.delete(device);
         runner.destroy();
-        return { value: null };
-      case DeviceCall.CREATE_BUFFER:
-        return { value: await runner.createBuffer(argument.size) };
-      case DeviceCall.DESTROY_BUFFER:
-        return { value: runner.destroyBuffer(argument.buffer) };
-      case DeviceCall.EXPECT:
-        return { value: runner.expect(argument.kernels) };
-      case DeviceCall.LOAD:
-        return { value: await runner.load(argument.plan, argument.external) };
-      case DeviceCall.UNLOAD:
-        return { value: runner.unload(argument.program) };
-      case DeviceCall.STATS:
-        return { value: runner.stats() };
+        return null;
+      case "create_buffer":
+        return await runner.createBuffer(argument.size);
+      case "destroy_buffer":
+        runner.destroyBuffer(argument.buffer);
+        return null;
+      case "expect":
+        runner.expect(argument.kernels);
+        return null;
+      case "load":
+        return await runner.load(argument.plan, argument.external);
+      case "unload":
+        runner.unload(argument.program);
+        return null;
+      case "stats":
+        return runner.stats();
       default:
         throw new EngineError("DeviceError", `unknown call ${call}`);
     }
   }
 
+  /** @returns {Promise<DeviceValues["open"]>} */
   async #open() {
     const adapter = await findAdapter(navigator.gpu);
     const device = await openDevice(adapter);
@@ -136,15 +142,16 @@ class Connection {
     const id = this.#nextDevice++;
     this.#runners.set(id, runner);
     runner.lost.then((message) => {
-      // Only a loss that nobody asked for is news.
+      // `close` loses the device as well, but first removes the runner.
       if (this.#runners.get(id) === runner) report(this.#device, "lost", message);
     });
-    // Within reach of the developer tools, where a learner may look at the device that trains.
+    // For the developer tools, in which a learner may inspect the device that trains.
     Object.assign(globalThis, { playgradDevice: device });
     return { device: id, info: describe(adapter, device) };
   }
 }
 
+/** @returns {Promise<AdapterInfo[]>} */
 async function listAdapters() {
   try {
     return [describe(await findAdapter(navigator.gpu))];
@@ -160,28 +167,28 @@ function errorRecord(problem) {
   return { type: "DeviceError", message, op: null };
 }
 
-/** Tell the page what there is to train on. */
+/** Tell the page which GPU it has. */
 async function announce() {
   try {
-    const info = describe(await findAdapter(navigator.gpu));
-    self.postMessage({ kind: DeviceEvent.DEVICE, available: true, info });
+    send({ kind: "device", available: true, info: describe(await findAdapter(navigator.gpu)) });
   } catch (problem) {
-    const { message } = errorRecord(problem);
-    self.postMessage({ kind: DeviceEvent.DEVICE, available: false, error: message });
+    send({ kind: "device", available: false, error: errorRecord(problem).message });
   }
 }
 
 /** @param {string} device @param {"starting" | "ready" | "lost"} state @param {string} [message] */
 function report(device, state, message) {
-  self.postMessage({ kind: DeviceEvent.WORKER, device, state, message });
+  send({ kind: "device_worker", device, state, message });
 }
 
+/** @param {MessageEvent<DeviceCommand>} event */
 self.onmessage = ({ data }) => {
-  if (data.kind === DeviceCommand.LOOK) announce();
-  if (data.kind !== DeviceCommand.CONNECT) return;
-  holdForLife(data.lock, () => {
-    report(data.device, "starting");
-    new Connection(data);
-    report(data.device, "ready");
-  });
+  if (data.kind === "look") announce();
+  else {
+    holdForLife(data.lock, () => {
+      report(data.device, "starting");
+      new Connection(data);
+      report(data.device, "ready");
+    });
+  }
 };

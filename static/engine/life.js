@@ -1,15 +1,18 @@
 /**
- * How the page learns that a worker has ended, for whatever reason: a worker holds a lock for as
- * long as it lives, and nobody else gets it before. No event tells of a worker that the browser
- * ended or that closed itself. And how Python learns that one that is long at work does not hang.
+ * Signs of the life and end of workers.
+ *
+ * No event reports a worker that the browser ended or that closed itself. So a worker holds a lock
+ * for as long as it lives, and the page, which waits for the same lock, gets it when the worker has
+ * ended. A worker that computes for a long time gives signs of life, so that Python knows that it
+ * does not hang.
  */
 
-import { stopFlag } from "./shared-memory.js";
+import { stopFlag } from "./control.js";
 
 /**
- * In a worker: hold a lock until the end.
+ * In a worker: hold a lock until the worker ends.
  * @param {string} lock its name
- * @param {() => void} held is called when it is held
+ * @param {() => void} held is called as soon as the lock is held
  */
 export function holdForLife(lock, held) {
   navigator.locks.request(lock, () => {
@@ -19,10 +22,10 @@ export function holdForLife(lock, held) {
 }
 
 /**
- * In a worker: whether a stop is asked for, to be looked at between any two pieces of work. To look
- * is a sign of life.
+ * In a worker: a function that gives a sign of life and returns whether a stop is requested. To be
+ * called between any two pieces of work.
  * @param {SharedArrayBuffer} control
- * @param {import("./shared-memory.js").RingWriter} answers
+ * @param {import("./ring.js").RingWriter} answers
  * @returns {() => boolean}
  */
 export function stopFlagAtWork(control, answers) {
@@ -34,7 +37,7 @@ export function stopFlagAtWork(control, answers) {
 }
 
 /**
- * In the page, once the worker said that it holds the lock: wait for the worker's end.
+ * In the page, after the worker has reported that it holds the lock: wait for the worker's end.
  * @param {string} lock its name
  * @returns {Promise<void>}
  */

@@ -1,108 +1,242 @@
 /**
- * Every kind of message that passes between the page, the Python worker and a device worker.
+ * Every message between the page, the Python worker, the device workers and Python itself.
+ * Types only: `tsc` checks each sender and handler against them, and `tests/page/test_messages.py`
+ * reads them here and checks what Python sends and reads.
  *
- * Three roads, each with its own list:
- *   - `postMessage` from the page to a worker, and back (`PythonCommand`, `PythonEvent`,
- *     `DeviceCommand`, `DeviceEvent`);
- *   - the mailbox in shared memory, page → Python, which is read even while Python is busy
- *     (`Request`);
- *   - a message port from Python to each device worker (`DeviceCall`), answered through shared
- *     memory, because the Python worker sleeps until the answer is there.
+ * There are three roads:
+ *   - `postMessage` between the page and a worker;
+ *   - the mailbox in shared memory, page → Python, which Python reads even while it is busy;
+ *   - a message port, Python → device worker, answered through a ring in shared memory, because the
+ *     Python worker sleeps until the answer is there.
  */
 
-/** Page → Python worker. */
-export const PythonCommand = Object.freeze({
-  /** {memory: SharedMemory, ports: MessagePort[], tunings: string}: boot; sent once. The ports are
-   * spare ones, for device workers to come; `tunings` is what `PythonEvent.TUNINGS` said last. */
-  START: "start",
-  /** {files: string[]}: files of the server that the program will read; a hint. */
-  EXPECT: "expect",
-  /** {}: there is something in the mailbox; needed only while Python is idle. */
-  POKE: "poke",
-  /** {ports}: spare ports for device workers, for those that were used up. */
-  PORTS: "ports",
-});
+/**
+ * Page → Python worker.
+ *   `start`: boot; sent once. `ports` are spare ones for future device workers; `tunings` is the
+ *     text of the last `tunings` event.
+ *   `expect`: files of the server that the program will probably read.
+ *   `poke`: the mailbox has a request; needed only while Python is idle.
+ *   `ports`: spare ports that replace used ones.
+ * @typedef {(
+ *   | {kind: "start", memory: SharedMemory, ports: MessagePort[], tunings: string}
+ *   | {kind: "expect", files: string[]}
+ *   | {kind: "poke"}
+ *   | {kind: "ports", ports: MessagePort[]}
+ * )} PythonCommand
+ */
 
-/** Python worker → page. */
-export const PythonEvent = Object.freeze({
-  /** {stage}: "python" or "library" is being started. */
-  LOADING: "loading",
-  READY: "ready",
-  STATUS: "status",
-  STDOUT: "stdout",
-  STDERR: "stderr",
-  ERROR: "error",
-  FIT_BEGIN: "fit_begin",
-  PROGRESS: "progress",
-  EPOCH_END: "epoch_end",
-  FIT_END: "fit_end",
-  GRAPH: "graph",
-  /** {strategies, schedules, collectives}: what the Lab has to offer; sent once, at the start. */
-  LAB_CHOICES: "lab_choices",
-  /** {title, devices, held_up}: a run in the Lab begins to train, and with which strategy. */
-  LAB_FIT: "lab_fit",
-  /** {timeline, events, bubble_formula, memory}: a step of a run in the Lab, as it was measured. */
-  TRACE: "trace",
-  /** {kernels, measured, wanted}: the variant of each kind of kernel that the GPU runs, whether by
-   * measurement, and whether to ask for more of it; the answer to `Request.TUNE`. */
-  TUNING: "tuning",
-  /** {text}: what was measured of GPUs, to be kept and handed to Python at its next start. */
-  TUNINGS: "tunings",
-  REPLY: "reply",
-  /** {message}: Python itself is broken or could not start; only a new worker helps. */
-  CRASH: "crash",
-});
+/**
+ * Python worker → page, sent by its JavaScript.
+ *   `ready`: the versions of playgrad, Python and NumPy; `timings` in milliseconds, by phase.
+ *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
+ *   `crash`: Python could not start or is broken; only a new worker helps.
+ * @typedef {(
+ *   | {kind: "loading", stage: "python" | "library"}
+ *   | {kind: "ready", version: string, python: string, numpy: string, timings: Record<string, number>}
+ *   | {kind: "tunings", text: string}
+ *   | {kind: "crash", message: string}
+ * )} PythonWorkerEvent
+ */
 
-/** Page → device worker. */
-export const DeviceCommand = Object.freeze({
-  /** {}: look whether there is a GPU, and answer with `DeviceEvent.DEVICE`. */
-  LOOK: "look",
-  /** {device, lock, control, reply, port}: serve Python's calls on the port as `device`, holding
-   * `lock` for as long as the worker lives; sent once. */
-  CONNECT: "connect",
-});
+/**
+ * Python worker → page: start the worker of a device, or end one that does not answer.
+ *   `channel`: the number of the port; `reply`: the ring for the worker's answers.
+ * @typedef {(
+ *   | {kind: "device_worker", device: string, state: "starting", channel: number, reply: SharedArrayBuffer}
+ *   | {kind: "device_worker", device: string, state: "lost", channel: number, message: string}
+ * )} DeviceWorkerRequest
+ */
 
-/** Device worker → page. */
-export const DeviceEvent = Object.freeze({
-  /** {available, info?, error?}: the answer to `LOOK`. */
-  DEVICE: "device",
-  /** {device, state, message?}: "starting" (also what Python's worker says when it wants one),
-   * "ready" to be called, or "lost", worker or GPU; the next run starts it anew. */
-  WORKER: "device_worker",
-});
+/**
+ * Python → page, sent by Python's `emit`.
+ *   `fit_begin`, `progress`, `epoch_end`, `fit_end`: training; a point is [step, loss, accuracy].
+ *   `graph`: the graph of a training step.
+ *   `lab_choices`: what the Lab offers; sent once, at the start.
+ *   `lab_fit`: a run in the Lab begins to train; `single`: on one device, without a strategy;
+ *     `held_up`: some devices have delays.
+ *   `trace`: a measured step of a run in the Lab.
+ *   `tuning`: the answer to `tune`.
+ *   `reply`: the answer to a `Question`.
+ * @typedef {(
+ *   | {kind: "status", state: RunState}
+ *   | {kind: "stdout", text: string}
+ *   | {kind: "stderr", text: string}
+ *   | {kind: "error"} & ErrorInfo
+ *   | {kind: "fit_begin"} & Fit
+ *   | {kind: "progress", epoch: number, step: number, total_steps: number,
+ *      points: [number, number, number | null][], steps_per_second: number, seconds: number,
+ *      eta_seconds: number | null}
+ *   | {kind: "epoch_end", epoch: number, step: number, loss: number, accuracy: number | null,
+ *      test_loss: number | null, test_accuracy: number | null, seconds: number}
+ *   | {kind: "fit_end", reason: "completed" | "stopped" | "failed", steps: number, seconds: number,
+ *      test_accuracy: number | null, dispatches_per_step: number, parallel: ParallelReport}
+ *   | {kind: "graph", graph: Graph}
+ *   | {kind: "lab_choices"} & LabChoices
+ *   | {kind: "lab_fit", title: string, devices: number, single: boolean, held_up: boolean}
+ *   | {kind: "trace", seconds: number} & Trace
+ *   | {kind: "tuning"} & Tuning
+ *   | Reply
+ * )} PythonEvent
+ * @typedef {(
+ *   | {kind: "reply", id: number, ok: false, error: ErrorInfo}
+ *   | {kind: "reply", id: number, ok: true} & Answer
+ * )} Reply
+ */
 
-/** Page → Python, through the mailbox. Those with an `id` are answered by a `reply` event. */
-export const Request = Object.freeze({
-  RUN: "run",
-  PAUSE: "pause",
-  RESUME: "resume",
-  STEP: "step",
-  SET_LEARNING_RATE: "set_learning_rate",
-  EXPORT: "export",
-  IMPORT: "import",
-  PREDICT: "predict",
-  PLACEMENT: "placement",
-  GRAPH: "graph",
-  /** {}: trace the next step of a run in the Lab. */
-  TRACE: "trace",
-  RESET: "reset",
-  /** {}: measure a little of the GPU, if nobody has; takes a moment. */
-  TUNE: "tune",
-});
+/**
+ * Page → Python, through the mailbox: commands, whose effects are events, and questions, which are
+ * answered by a `reply` with the same `id`.
+ *   `trace`: measure the next step of the run in the Lab.
+ *   `tune`: measure one more kernel of the GPU if necessary; takes a moment.
+ *   `import`: the content of the file is the payload of the frame.
+ *   `predict`: 784 pixels from 0 to 1, row by row.
+ * @typedef {(
+ *   | {kind: "run", source: string, options: RunOptions}
+ *   | {kind: "pause"}
+ *   | {kind: "resume"}
+ *   | {kind: "step"}
+ *   | {kind: "set_learning_rate", value: number}
+ *   | {kind: "trace"}
+ *   | {kind: "reset"}
+ *   | {kind: "tune"}
+ * )} Command
+ * @typedef {(
+ *   | {kind: "export", format: WeightsFormat}
+ *   | {kind: "import", name: string}
+ *   | {kind: "predict", pixels: number[]}
+ *   | {kind: "placement"}
+ *   | {kind: "graph"}
+ * )} Question
+ * @typedef {Command | Question & {id: number}} Request
+ * @typedef {{
+ *   export: {filename: string, bytes: Uint8Array},
+ *   import: {names: string[]},
+ *   predict: {probabilities: number[], label: number},
+ *   placement: {placement: Placement},
+ *   graph: {graph: Graph},
+ * }} Answers by the kind of the question
+ * @typedef {Answers[keyof Answers]} Answer
+ */
 
-/** Python → device worker, on the port; each is answered by one frame in the reply ring. */
-export const DeviceCall = Object.freeze({
-  LIST: "list",
-  OPEN: "open",
-  CLOSE: "close",
-  CREATE_BUFFER: "create_buffer",
-  DESTROY_BUFFER: "destroy_buffer",
-  /** {kernels}: a plan with them will be loaded soon; answered at once. */
-  EXPECT: "expect",
-  LOAD: "load",
-  UNLOAD: "unload",
-  EXECUTE: "execute",
-  STATS: "stats",
-  /** To a processor's worker, whatever it is asked: the text says it. */
-  SERVE: "serve",
-});
+/**
+ * Page → device worker.
+ *   `look`: find the GPU, and answer with `device`.
+ *   `connect`: serve Python's calls on `port` as `device`, and hold `lock` until the worker ends;
+ *     sent once.
+ * @typedef {(
+ *   | {kind: "look"}
+ *   | {kind: "connect"} & DeviceEnds
+ * )} DeviceCommand
+ */
+
+/**
+ * Device worker → page.
+ *   `device_worker`: "starting", "ready" to be called, or "lost" (worker or GPU; the next run starts
+ *     a new one). The page reports the end of a worker in the same way.
+ * @typedef {(
+ *   | {kind: "device", available: true, info: AdapterInfo}
+ *   | {kind: "device", available: false, error: string}
+ *   | {kind: "device_worker", device: string, state: "starting" | "ready" | "lost", message?: string}
+ * )} DeviceEvent
+ */
+
+/**
+ * Python → device worker, on the port. The arguments travel as JSON in `text`, the bytes of writes
+ * in `buffers`; each call is answered by one frame, in order, with a value or an error.
+ *   `expect`: a Plan with these kernels will be loaded soon.
+ *   `execute`: see `Runner.begin`.
+ *   `serve`: any request to a processor's worker; see `app/playgrad/devices/remote_cpu.py`.
+ * @typedef {{
+ *   list: {},
+ *   open: {},
+ *   close: {},
+ *   create_buffer: {size: number},
+ *   destroy_buffer: {buffer: number},
+ *   expect: {kernels: PlanKernel[]},
+ *   load: {plan: Plan, external: Record<string, number>},
+ *   unload: {program: number},
+ *   execute: {program: number | null, segment: number, steps: number,
+ *             writes: [BufferKey, number][], reads: [BufferKey, number, number][]},
+ *   stats: {},
+ * }} DeviceArguments by call
+ * @typedef {{
+ *   list: AdapterInfo[],
+ *   open: {device: number, info: AdapterInfo},
+ *   close: null,
+ *   create_buffer: number,
+ *   destroy_buffer: null,
+ *   expect: null,
+ *   load: number,
+ *   unload: null,
+ *   execute: {steps_done: number, seconds: number},
+ *   stats: {buffers: number, bytes: number, peak_bytes: number, programs: number},
+ * }} DeviceValues by call
+ * @typedef {{call: keyof DeviceArguments | "serve", device: number, text: string,
+ *            buffers: Uint8Array[]}} DeviceCall
+ *   `device`: the worker's id of the open device; 0 for calls to the worker itself
+ */
+
+/**
+ * The data that these messages carry:
+ *
+ * @typedef {"idle" | "running" | "paused" | "stopped" | "done" | "error"} RunState
+ * @typedef {{type: string, message: string, line: number | null, op: string | null,
+ *            traceback?: string}} ErrorInfo `line` of the user's program, `op`: the node concerned
+ * @typedef {"safetensors" | "npz"} WeightsFormat
+ *
+ * @typedef {{name: string, vendor: string, architecture: string, backend: string,
+ *            is_software: boolean, has_quads: boolean, limits: Record<string, number>,
+ *            features: string[]}} AdapterInfo
+ *   as `AdapterInfo` in `app/playgrad/devices`, except for the driver, which browsers do not report
+ * @typedef {{kernels: Record<string, string>, measured: boolean, wanted: boolean}} Tuning
+ *   `kernels`: the variant in use, by kind; `wanted`: whether the GPU should be measured further
+ *
+ * @typedef {{epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number,
+ *            metrics: string[], device: string, adapter: string | null, parameters: number}} Fit
+ * @typedef {{updates?: Record<string, number>, staleness?: Record<string, number>,
+ *            mean_staleness?: number, lost?: Record<string, string>}} ParallelReport
+ *   the report of an asynchronous strategy; empty for others
+ *
+ * @typedef {"forward" | "gradient" | "update" | "input" | "variable"} NodePhase
+ * @typedef {{name: string, op: string, scope: string, phase: NodePhase, device: string | null,
+ *            shape: (number | null)[] | null, dtype: string | null, line: number | null,
+ *            attrs: Record<string, string>}} GraphNode
+ * @typedef {{from: string, to: string, output: number, control: boolean}} GraphEdge
+ * @typedef {{name: string, nodes: GraphNode[], edges: GraphEdge[]}} Graph
+ *
+ * @typedef {{device: "auto" | "gpu" | "cpu", paused: boolean, devices?: number,
+ *            lab?: LabOptions}} RunOptions
+ *   `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy
+ * @typedef {{strategy: string} & Partial<LabDetails>} LabOptions
+ * @typedef {{devices: number, micro_batches: number, schedule: string, chunks: number,
+ *            collective: string, staleness: number | null, every: number, delays: number[],
+ *            steps: number}} LabDetails
+ *   `staleness`: null for unbounded; `delays`: milliseconds, by device; `steps`: 0 for the number
+ *   that the program says
+ * @typedef {keyof LabDetails} LabDetail
+ * @typedef {{name: string, title: string, about: string, uses?: LabDetail[]}} LabChoice
+ *   `uses`: the details that apply to this choice
+ * @typedef {{strategies: LabChoice[], schedules: LabChoice[], collectives: LabChoice[],
+ *            details: LabChoice[]}} LabChoices `details`: the numbers, with their explanations
+ *
+ * @typedef {{name: string, device: string, start: number, end: number, kind: string,
+ *            bytes: number}} TraceEvent milliseconds since the beginning of the step
+ * @typedef {{device: string, kinds: Record<string, number>, idle: number, sent: number,
+ *            received: number}} DeviceTime seconds and bytes
+ * @typedef {{steps: number, seconds: number, bubble: number, communication: number,
+ *            bytes_moved: number, devices: DeviceTime[]}} Timeline
+ * @typedef {{steps: number, timeline: Timeline, events: TraceEvent[],
+ *            bubble_formula: number | null, memory: Record<string, number>}} Trace
+ *   `steps`: how many were traced together; `memory`: bytes, by device
+ * @typedef {{headline: string, seconds: number, seconds_alone: number, bytes_moved: number,
+ *            rows: {scope: string, nodes: string[], device: string, reason: string}[]}} Placement
+ *
+ * @typedef {{device: string, lock: string, port: MessagePort, control: SharedArrayBuffer,
+ *            reply: SharedArrayBuffer}} DeviceEnds a device worker's ends of the connection
+ * @typedef {{control: SharedArrayBuffer, mailbox: SharedArrayBuffer}} SharedMemory
+ *
+ * @typedef {number | [number, number]} BufferKey a buffer's id, or [program, buffer id in its Plan]
+ * @typedef {import("./program.js").Plan} Plan
+ * @typedef {import("./program.js").PlanKernel} PlanKernel
+ */
+export {};

@@ -1,20 +1,24 @@
 /**
  * The Python worker: boots Pyodide with NumPy and playgrad, then serves the page's requests.
  *
- * While Python is idle, this worker sits in its event loop and a "poke" makes Python look into the
- * mailbox. While Python is busy, no message can be received, and Python looks into the mailbox itself.
+ * While Python is idle, this worker sits in its event loop, and a "poke" makes Python read the
+ * mailbox. While Python is busy, the worker receives no messages, and Python reads the mailbox by
+ * itself.
  */
 
+import { interruptBuffer } from "./control.js";
 import { DataFiles } from "./data-files.js";
 import { DeviceLinks } from "./device-links.js";
-import { PythonCommand, PythonEvent } from "./messages.js";
 import { bootPython } from "./python-boot.js";
 import { createHost } from "./python-host.js";
-import { interruptBuffer } from "./shared-memory.js";
 
 /**
- * `serve()` lets Python look into the mailbox, and tells how it went: "" for well, "stopped" for a
- * stop that came a moment too late to interrupt the user's program, else the traceback.
+ * @import { PythonCommand, PythonEvent, PythonWorkerEvent } from "./messages.js"
+ */
+
+/**
+ * `serve()` lets Python read the mailbox, and returns "" on success, "stopped" for a stop that came
+ * just too late to interrupt the user's program, otherwise the traceback.
  */
 const SETUP = `
 import gc, time, traceback
@@ -23,7 +27,7 @@ from playgrad.page import controller
 
 time.sleep = _browser.sleep
 controller.main()
-# What is there now stays: collecting garbage need not look at it again before every run.
+# Objects that exist now live on: garbage collection need not visit them before every run.
 gc.freeze()
 
 def serve():
@@ -42,94 +46,100 @@ import platform, numpy, playgrad
 [playgrad.__version__, platform.python_version(), numpy.__version__]
 `;
 
-/** @type {any} the Pyodide API, once started */
-let pyodide;
-/** @type {(() => string) | undefined} Python's `serve`, once it can be called */
-let serve;
-
-/** @type {DeviceLinks | undefined} */
-let links;
-
-/** When each start-up phase ended, in milliseconds since the worker began. @type {Record<string, number>} */
-const timings = {};
-
-/** @param {string} phase */
-function ended(phase) {
-  timings[phase] = Math.round(performance.now());
-}
-
-/** @param {string} stage */
-function loading(stage) {
-  self.postMessage({ kind: PythonEvent.LOADING, stage });
-}
-
-const files = new DataFiles();
-
-/** Begins before the page has even connected us. */
-const runtime = boot();
-runtime.catch(() => {}); // `start` will await and report it
-
-async function boot() {
-  loading("python");
-  const booted = await bootPython({
-    stdout: lineSink(PythonEvent.STDOUT),
-    stderr: lineSink(PythonEvent.STDERR),
-  });
-  ended("python");
-  return booted;
-}
-
-/** What Python writes before the controller has taken over its streams. @param {string} kind */
-function lineSink(kind) {
-  /** @param {string} line */
-  return (line) => self.postMessage({ kind, text: `${line}\n` });
-}
+/** @param {PythonWorkerEvent | PythonEvent} event */
+const send = (event) => self.postMessage(event);
 
 /**
- * @param {{memory: import("./shared-memory.js").SharedMemory, ports: MessagePort[],
- *          tunings: string}} ends
+ * A sink for what Python writes before the controller takes over its streams.
+ * @param {"stdout" | "stderr"} kind
+ * @returns {(line: string) => void}
  */
-async function start({ memory, ports, tunings }) {
-  links = new DeviceLinks(memory, ports);
-  pyodide = await runtime;
-  const host = createHost(memory, links, files, tunings);
-  pyodide.registerJsModule("playgrad_host", host);
-  loading("library");
-  serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
-  ended("library");
-  self.postMessage({ kind: PythonEvent.READY, ...versions(), timings });
-  // From here on a stop may interrupt; before, it would break the start in the middle.
-  pyodide.setInterruptBuffer(interruptBuffer(memory.control));
-  handlePending();
+const lineSink = (kind) => (line) => send({ kind, text: `${line}\n` });
+
+/** @param {string} message */
+const crash = (message) => send({ kind: "crash", message });
+
+/** The worker's Python, from the start of its download. */
+class PythonWorker {
+  #files = new DataFiles();
+  /** When each phase of the start ended, in milliseconds. @type {Record<string, number>} */
+  #timings = {};
+  /** @type {DeviceLinks | undefined} */
+  #links;
+  /** @type {(() => string) | undefined} Python's `serve`, once it can be called */
+  #serve;
+  /** Pyodide; begins to load before the page has connected this worker. */
+  #runtime = this.#boot();
+
+  constructor() {
+    this.#runtime.catch(() => {}); // `#start` awaits and reports it
+  }
+
+  /** @param {PythonCommand} command */
+  receive(command) {
+    switch (command.kind) {
+      case "start":
+        this.#start(command).catch((error) => crash(String(error)));
+        break;
+      case "expect":
+        this.#files.expect(command.files);
+        break;
+      case "poke":
+        this.#servePending();
+        break;
+      case "ports":
+        this.#links?.add(command.ports);
+    }
+  }
+
+  async #boot() {
+    send({ kind: "loading", stage: "python" });
+    const pyodide = await bootPython({ stdout: lineSink("stdout"), stderr: lineSink("stderr") });
+    this.#ended("python");
+    return pyodide;
+  }
+
+  /** @param {Extract<PythonCommand, {kind: "start"}>} command */
+  async #start({ memory, ports, tunings }) {
+    this.#links = new DeviceLinks(memory, ports);
+    const pyodide = await this.#runtime;
+    const host = createHost(memory, this.#links, this.#files, tunings);
+    pyodide.registerJsModule("playgrad_host", host);
+    send({ kind: "loading", stage: "library" });
+    this.#serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
+    this.#ended("library");
+    send({ kind: "ready", ...versions(pyodide), timings: this.#timings });
+    // From here on a stop may interrupt Python; earlier, it would break the start.
+    pyodide.setInterruptBuffer(interruptBuffer(memory.control));
+    this.#servePending();
+  }
+
+  /** @param {string} phase */
+  #ended(phase) {
+    this.#timings[phase] = Math.round(performance.now());
+  }
+
+  /** Let Python serve the requests in the mailbox, once it is up. */
+  #servePending() {
+    if (!this.#serve) return;
+    try {
+      const outcome = this.#serve();
+      if (outcome === "stopped") send({ kind: "status", state: "stopped" });
+      else if (outcome) crash(outcome);
+    } catch (error) {
+      crash(String(error)); // not an error of Python, but its end
+    }
+  }
 }
 
-function versions() {
+/** @param {import("./python-boot.js").Pyodide} pyodide */
+function versions(pyodide) {
   const list = pyodide.runPython(VERSIONS);
   const [version, python, numpy] = list.toJs();
   list.destroy();
   return { version, python, numpy };
 }
 
-/** Let Python serve what is in the mailbox, once it is up. */
-function handlePending() {
-  if (!serve) return;
-  try {
-    const trouble = serve();
-    if (trouble === "stopped") self.postMessage({ kind: PythonEvent.STATUS, state: "stopped" });
-    else if (trouble) crash(trouble);
-  } catch (error) {
-    crash(String(error)); // not Python's error but its end
-  }
-}
-
-/** @param {string} message */
-function crash(message) {
-  self.postMessage({ kind: PythonEvent.CRASH, message });
-}
-
-self.onmessage = ({ data }) => {
-  if (data.kind === PythonCommand.START) start(data).catch((error) => crash(String(error)));
-  else if (data.kind === PythonCommand.EXPECT) files.expect(data.files);
-  else if (data.kind === PythonCommand.POKE) handlePending();
-  else if (data.kind === PythonCommand.PORTS) links?.add(data.ports);
-};
+const worker = new PythonWorker();
+/** @param {MessageEvent<PythonCommand>} event */
+self.onmessage = ({ data }) => worker.receive(data);

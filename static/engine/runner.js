@@ -1,33 +1,31 @@
 /**
- * Runs Plans on one GPUDevice. Knows buffers of bytes and lists of kernels, never what they mean.
+ * Runs Plans on one GPUDevice. It handles buffers of bytes and lists of kernels, never their meaning.
  *
- * It needs no worker: any module that has a GPUDevice can use it.
+ * It needs no worker: any module with a GPUDevice can use it.
  */
 
 import { BufferPool } from "./buffers.js";
-import { EngineError, fromGpuError, guarded } from "./errors.js";
+import { DeviceFailures } from "./device-failures.js";
+import { EngineError, guarded } from "./errors.js";
 import { Pace, submitSteps } from "./pacing.js";
 import { polled } from "./polling.js";
 import { PipelineCache, Program, encode, prepare } from "./program.js";
 import { Readback } from "./readback.js";
 
+/** @import { BufferKey } from "./messages.js" */
+
 /**
- * @typedef {number | [number, number]} BufferKey a buffer id, or [program, plan buffer id]
  * @typedef {{program?: number | null, segment?: number, steps?: number,
  *            writes?: [BufferKey, number, Uint8Array][],
  *            reads?: [BufferKey, number, number][]}} Execution
  *   writes: buffer, byte offset, bytes; reads: buffer, byte offset, size
  * @typedef {{steps_done: number, seconds: number, data: Uint8Array | undefined}} ExecuteResult
- *   `data`: the bytes of all reads, one after the other
+ *   `data`: the bytes of all reads, concatenated
  */
 
-/** A promise that fails because the device is lost may fail before the loss is announced. */
-const LOSS_NEWS_MS = 200;
-
 export class Runner {
-  /** Resolves with a message when the device is lost, by accident or by `destroy`. */
-  lost;
   #device;
+  #failures;
   #stop;
   #pool;
   #readback;
@@ -36,18 +34,14 @@ export class Runner {
   #programs = new Map();
   /** @type {Map<string, Pace>} by program and segment */
   #paces = new Map();
-  /** @type {Set<(reason: EngineError) => void>} what to reject when the device is lost */
-  #waiting = new Set();
-  /** @type {EngineError | undefined} */
-  #failure;
   #latency = 0;
   #nextProgram = 1;
-  /** When the last execution was heard of to have ended. */
+  /** When the last execution was reported finished. */
   #lastEnd = 0;
 
   /**
    * @param {GPUDevice} device
-   * @param {() => boolean} [stopRequested] asked between steps
+   * @param {() => boolean} [stopRequested] is called between steps
    */
   constructor(device, stopRequested = () => false) {
     this.#device = device;
@@ -55,30 +49,32 @@ export class Runner {
     this.#pool = new BufferPool(device);
     this.#readback = new Readback(device);
     this.#pipelines = new PipelineCache(device);
-    this.lost = device.lost.then(({ message, reason }) => this.#lose(message.trim() || reason));
-    device.addEventListener("uncapturederror", (event) => {
-      this.#failure ??= fromGpuError(event.error, "execute");
-    });
+    this.#failures = new DeviceFailures(device);
   }
 
-  /** Measure how fast the browser reports finished work; see pacing.js. */
+  /** Resolves with a message when the device is lost, by accident or by `destroy`. */
+  get lost() {
+    return this.#failures.lost;
+  }
+
+  /** Measure how quickly the browser reports finished work; see pacing.js. */
   async calibrate() {
-    await this.#settle(this.#device.queue.onSubmittedWorkDone());
+    await this.#failures.wait(this.#device.queue.onSubmittedWorkDone());
     const started = performance.now();
-    await this.#settle(this.#device.queue.onSubmittedWorkDone());
+    await this.#failures.wait(this.#device.queue.onSubmittedWorkDone());
     this.#latency = performance.now() - started;
   }
 
   /**
    * @param {number} size bytes
-   * @returns {Promise<number>} the buffer's id; its content is zero
+   * @returns {Promise<number>} the id of the buffer, which is zeroed
    * @throws {EngineError} OutOfMemoryError
    */
   async createBuffer(size) {
-    this.#check();
+    this.#failures.check();
     const { value, error } = guarded(this.#device, () => this.#pool.create(size));
     try {
-      await this.#refuse(error, `a buffer of ${size.toLocaleString("en")} bytes`);
+      await this.#failures.throwIfRefused(error, `a buffer of ${size.toLocaleString("en")} bytes`);
     } catch (problem) {
       this.#pool.destroy(value);
       throw problem;
@@ -92,12 +88,12 @@ export class Runner {
   }
 
   /**
-   * Begin to compile kernels that a plan will need, while other calls are served.
+   * Begin to compile the kernels of a future plan, while other calls are served.
    * @param {import("./program.js").PlanKernel[]} kernels
    */
   expect(kernels) {
-    this.#check();
-    for (const kernel of kernels) this.#pipelines.get(kernel).catch(() => {}); // `load` will tell
+    this.#failures.check();
+    for (const kernel of kernels) this.#pipelines.get(kernel).catch(() => {}); // `load` reports it
   }
 
   /**
@@ -107,7 +103,7 @@ export class Runner {
    * @throws {EngineError} KernelError, OutOfMemoryError; nothing is left behind
    */
   async load(plan, external = {}) {
-    this.#check();
+    this.#failures.check();
     /** @type {Map<number, GPUBuffer>} */
     const buffers = new Map();
     /** @type {number[]} */
@@ -121,8 +117,8 @@ export class Runner {
           if (data) this.#pool.write(buffer, 0, bytesOf(data));
         }
       });
-      await this.#refuse(error, "the plan's buffers");
-      const segments = await this.#settle(prepare(this.#device, this.#pipelines, plan, buffers));
+      await this.#failures.throwIfRefused(error, "the plan's buffers");
+      const segments = await this.#failures.wait(prepare(this.#device, this.#pipelines, plan, buffers));
       this.#programs.set(this.#nextProgram, new Program(buffers, owned, segments));
       return this.#nextProgram++;
     } catch (problem) {
@@ -140,7 +136,7 @@ export class Runner {
   }
 
   /**
-   * The writes, then the steps (one submit each), then the reads; one round trip to the device.
+   * Write, run the steps (one submit each), then read, in one round trip to the device.
    * @param {Execution} execution
    * @returns {Promise<ExecuteResult>}
    */
@@ -150,14 +146,14 @@ export class Runner {
   }
 
   /**
-   * As `execute`, but only until all is submitted: the next may be begun then, while the device is
-   * still at work.
+   * Submit an execution. The next one may begin as soon as this resolves, while the device is still
+   * busy.
    * @param {Execution} execution
-   * @returns {Promise<() => Promise<ExecuteResult>>} waits for the rest; to be called once, in the
-   *   order in which executions were begun
+   * @returns {Promise<() => Promise<ExecuteResult>>} a function that waits for the result; to be
+   *   called once, in the order in which executions were begun
    */
   async begin({ program = null, segment = 0, steps = 1, writes = [], reads = [] }) {
-    this.#check();
+    this.#failures.check();
     const started = performance.now();
     for (const [key, offset, bytes] of writes) this.#pool.write(this.#buffer(key), offset, bytes);
     const spans = reads.map(([key, offset, size]) => ({ buffer: this.#buffer(key), offset, size }));
@@ -166,26 +162,26 @@ export class Runner {
       program === null || !pace
         ? { submitted: 0, rest: { steps: 0, since: started } }
         : await this.#replay(program, segment, steps, pace);
-    // A mapping tells that the steps before it are done, too.
+    // A mapping resolves after the steps before it.
     const reading = spans.length > 0 ? this.#readback.begin(spans) : undefined;
     const done =
       reading?.mapped ?? (rest.steps > 0 ? this.#device.queue.onSubmittedWorkDone() : undefined);
-    done?.catch(() => {}); // told by who waits for it
+    done?.catch(() => {}); // reported where it is awaited
     return async () => {
-      this.#check();
+      this.#failures.check();
       const since = Math.max(rest.since, this.#lastEnd);
-      if (done) await polled(this.#device, this.#settle(done), rest.steps * (pace?.least ?? 0));
+      if (done) await polled(this.#device, this.#failures.wait(done), rest.steps * (pace?.least ?? 0));
       this.#lastEnd = performance.now();
       if (rest.steps > 0) pace?.finished(rest.steps, this.#lastEnd - since);
-      this.#check();
+      this.#failures.check();
       const seconds = (performance.now() - started) / 1000;
       return { steps_done: submitted, seconds, data: reading?.take() };
     };
   }
 
-  /** @throws {EngineError} DeviceLostError: the cheapest way to ask whether the device is alive */
+  /** Counts of what is allocated; the cheapest way to check for a loss. @throws {EngineError} */
   stats() {
-    this.#check();
+    this.#failures.check();
     return { ...this.#pool.stats(), programs: this.#programs.size };
   }
 
@@ -211,7 +207,7 @@ export class Runner {
     const { queue } = this.#device;
     return submitSteps(steps, pace, {
       submit: (times) => queue.submit([encode(this.#device, prepared, times)]),
-      done: () => this.#settle(queue.onSubmittedWorkDone()),
+      done: () => this.#failures.wait(queue.onSubmittedWorkDone()),
       stop: this.#stop,
     });
   }
@@ -229,57 +225,6 @@ export class Runner {
     const buffer = this.#program(key[0]).buffers.get(key[1]);
     if (!buffer) throw new EngineError("KernelError", `program ${key[0]} has no buffer ${key[1]}`);
     return buffer;
-  }
-
-  // Failures
-
-  /** @param {string} reason */
-  #lose(reason) {
-    const failure = new EngineError("DeviceLostError", `the GPU device was lost: ${reason}`);
-    this.#failure = failure;
-    for (const reject of this.#waiting) reject(failure);
-    return failure.message;
-  }
-
-  /** A lost device stays lost; any other failure is told once. */
-  #check() {
-    const failure = this.#failure;
-    if (failure && failure.type !== "DeviceLostError") this.#failure = undefined;
-    if (failure) throw failure;
-  }
-
-  /**
-   * Wait for the device, or for its loss: promises of a lost device need not settle.
-   * @template T
-   * @param {Promise<T>} work
-   * @returns {Promise<T>}
-   */
-  async #settle(work) {
-    /** @type {(reason: EngineError) => void} */
-    let reject = () => {};
-    // Not a race with `lost`: every race would hang one more callback on that one promise.
-    const first = new Promise((resolve, fail) => {
-      reject = fail;
-      work.then(resolve, fail);
-    });
-    this.#waiting.add(reject);
-    try {
-      return /** @type {T} */ (await first);
-    } catch (problem) {
-      if (problem instanceof EngineError) throw problem;
-      await Promise.race([this.lost, new Promise((wake) => setTimeout(wake, LOSS_NEWS_MS))]);
-      this.#check();
-      throw problem;
-    } finally {
-      this.#waiting.delete(reject);
-    }
-  }
-
-  /** @param {Promise<GPUError | null>} error @param {string} what */
-  async #refuse(error, what) {
-    const found = await this.#settle(error);
-    this.#check();
-    if (found) throw fromGpuError(found, what);
   }
 }
 

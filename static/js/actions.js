@@ -1,24 +1,24 @@
-/** What the user can ask for. Each changes the store at once, so that the page answers at once. */
+/** The user's commands. Each changes the store at once, so that the page responds at once. */
 
-import { batch, effect, signal, untracked } from "../vendor/preact.js";
-import { EngineClient, EngineFailure, Request } from "./engine-client.js";
+import { batch, effect, untracked } from "../vendor/preact.js";
+import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
 import * as format from "./format.js";
-import { beginLabRun, labRunEnded } from "./lab-runs.js";
+import { labRecorder } from "./lab-runs.js";
 import * as store from "./store.js";
 
+/** @import { Answers, ErrorInfo, Placement, WeightsFormat } from "../engine/messages.js" */
+
 /**
- * Files with more bytes than this, and than these many times the weights in float32, are not read at
- * all; in smaller ones what does not fit is named.
+ * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
+ * float32, whichever is more. In a smaller file, the error names what does not match.
  */
 const LEAST_LIMIT = 64 << 20;
-const MOST_TIMES = 4;
+const LIMIT_FACTOR = 4;
 
 const client = new EngineClient(receive);
 
-const resetWanted = signal(false);
-
-/** Start the engine, start it again whenever it breaks, and do what has to wait for it. */
+/** Start the engine, restart it whenever it breaks, and begin what waits for it. */
 export function startEngine() {
   if (!globalThis.crossOriginIsolated) {
     store.engine.value = "broken";
@@ -29,37 +29,37 @@ export function startEngine() {
     if (store.engine.value === "starting") client.start();
   });
   effect(() => {
-    // Another example, or Python afresh.
+    // After a change of the example, or a restart of Python.
     if (store.exampleId.value && store.engine.value !== "broken") client.expect(store.source.peek());
   });
   effect(() => {
     if (store.active.value) return;
     client.atRest();
     if (store.engine.value !== "up") return;
-    if (resetWanted.value) forget();
+    if (store.resetPending.value) forget();
     const queued = store.queuedRun.value;
     if (queued) untracked(() => batch(() => launch(queued)));
   });
   effect(() => {
-    // While nothing runs; each answer makes it ask again until nothing more is wanted.
+    // While nothing runs. Each answer triggers the next request, until nothing is left to measure.
     if (store.engine.value !== "up" || store.active.value || !store.gpu.value.info) return;
-    if (store.tuning.value?.wanted ?? true) client.post(Request.TUNE);
+    if (store.tuning.value?.wanted ?? true) client.post({ kind: "tune" });
   });
 }
 
-/** @type {import("./types.js").ErrorInfo} */
+/** @type {ErrorInfo} */
 const notIsolated = {
   type: "EngineError",
   message: "This page is not cross-origin isolated, so it cannot share memory with its workers. "
-    + "Open it from playgrad's own server, at http://localhost or over https.",
+    + "Open it from playgrad's own server, at http://localhost or over HTTPS.",
   line: null,
   op: null,
 };
 
-/** The second half of a reset, once Python is at rest. */
+/** Do the second half of a reset, after the run has ended. */
 function forget() {
-  resetWanted.value = false;
-  client.post(Request.RESET);
+  store.resetPending.value = false;
+  client.post({ kind: "reset" });
   store.runState.value = "idle";
   store.intent.value = null;
 }
@@ -76,28 +76,28 @@ function launch({ paused, inLab }) {
   store.runState.value = "running";
   store.intent.value = paused ? "step" : "run";
   const device = store.deviceChoice.value;
-  const options = { device, paused, ...(inLab ? beginLabRun() : {}) };
-  client.post(Request.RUN, { source: store.source.value, options });
-  if (paused) client.post(Request.STEP);
+  const options = { device, paused, ...(inLab ? labRecorder.begin() : {}) };
+  client.post({ kind: "run", source: store.source.value, options });
+  if (paused) client.post({ kind: "step" });
 }
 
-/** Run the code; what runs is stopped first, and a starting engine is waited for. */
+/** Run the code, after stopping the present run or waiting for the engine. */
 export function run() {
   begin({ paused: false });
 }
 
-/** Run the code as the Lab's settings have it. */
+/** Run the code with the Lab's settings. */
 export function runInLab() {
   begin({ paused: false, inLab: true });
 }
 
-/** Measure the next step of the run in the Lab; a run that holds makes one. */
+/** Measure the next step of the run in the Lab; a paused run trains one. */
 export function traceStep() {
-  client.post(Request.TRACE);
+  client.post({ kind: "trace" });
   if (store.runState.value === "paused") step();
 }
 
-/** @param {{paused: boolean, inLab?: boolean}} how `paused`: hold before the first step */
+/** @param {{paused: boolean, inLab?: boolean}} how `paused`: pause before the first step */
 function begin(how) {
   batch(() => {
     store.error.value = null;
@@ -112,19 +112,19 @@ function begin(how) {
 
 export function pause() {
   store.intent.value = "pause";
-  client.post(Request.PAUSE);
+  client.post({ kind: "pause" });
 }
 
 export function resume() {
   store.intent.value = "resume";
-  client.post(Request.RESUME);
+  client.post({ kind: "resume" });
 }
 
-/** Train one batch: of the paused run, else of a new one. */
+/** Train one batch, of the paused run or of a new one. */
 export function step() {
   if (store.runState.value !== "paused") return begin({ paused: true });
   store.intent.value = "step";
-  client.post(Request.STEP);
+  client.post({ kind: "step" });
 }
 
 export function stop() {
@@ -136,16 +136,16 @@ export function stop() {
 function interrupt(why) {
   store.intent.value = why;
   client.stop(() => batch(() => {
-    store.notice.value = "Python did not stop by itself, so it was started afresh.";
+    store.notice.value = "Python did not stop in time, so it was restarted.";
     store.hasModel.value = false;
     store.intent.value = null;
     store.runState.value = "stopped";
     store.engine.value = "starting";
-    labRunEnded("stopped");
+    labRecorder.runEnded("stopped");
   }));
 }
 
-/** Stop, and forget curves and weights; the code stays. */
+/** Stop, and clear curves and weights; the code stays. */
 export function reset() {
   batch(() => {
     store.queuedRun.value = null;
@@ -155,50 +155,48 @@ export function reset() {
     store.notice.value = "";
     store.transcript.clear();
     store.transcriptVersion.value += 1;
-    resetWanted.value = true;
+    store.resetPending.value = true;
     if (store.active.value) interrupt("reset");
   });
 }
 
 /**
- * Which class a drawing belongs to, by the model as it is now.
+ * Classify a drawing with the current weights.
  * @param {Float32Array} pixels 784 of them, 0 to 1, row by row
- * @returns {Promise<{probabilities: number[], label: number}>}
+ * @returns {Promise<Answers["predict"]>}
  * @throws {EngineFailure}
  */
 export async function predict(pixels) {
   const rounded = Array.from(pixels, (value) => Math.round(value * 1000) / 1000);
-  const { probabilities, label } = await client.request(Request.PREDICT, { pixels: rounded });
-  return { probabilities, label };
+  return await client.ask({ kind: "predict", pixels: rounded });
 }
 
 /**
- * Where each operation of the step that was trained last runs, and why.
- * @returns {Promise<import("./types.js").Placement>}
+ * The device of each operation of the last training step, with the reason.
+ * @returns {Promise<Placement>}
  * @throws {EngineFailure}
  */
 export async function placement() {
-  const { placement: found } = await client.request(Request.PLACEMENT);
-  return found;
+  const answer = await client.ask({ kind: "placement" });
+  return answer.placement;
 }
 
-/** @param {"safetensors" | "npz"} format @returns {Promise<{filename: string, bytes: Uint8Array}>} */
+/** @param {WeightsFormat} format @returns {Promise<Answers["export"]>} */
 export async function exportWeights(format) {
-  const { filename, bytes } = await told(client.request(Request.EXPORT, { format }));
-  return { filename, bytes };
+  return await shown(client.ask({ kind: "export", format }));
 }
 
 /** @param {File} file @returns {Promise<string[]>} names of the variables that were set */
 export async function importWeights(file) {
-  const { names } = await told(sendWeights(file));
+  const { names } = await shown(sendWeights(file));
   return names;
 }
 
-/** @param {File} file @returns {Promise<import("./engine-client.js").EngineEvent>} */
+/** @param {File} file @returns {Promise<Answers["import"]>} */
 async function sendWeights(file) {
-  const most = MOST_TIMES * 4 * (store.fit.value?.parameters ?? 0) + LEAST_LIMIT;
-  if (file.size > most) {
-    throw fileProblem(`${file.name} has ${format.bytes(file.size)}, many times as much as all weights of this network. `
+  const limit = LIMIT_FACTOR * 4 * (store.fit.value?.parameters ?? 0) + LEAST_LIMIT;
+  if (file.size > limit) {
+    throw fileProblem(`${file.name} is ${format.bytes(file.size)}, far larger than the weights of this network. `
       + "Choose a file that was saved from a network with the same layers.");
   }
   /** @type {ArrayBuffer} */
@@ -208,7 +206,7 @@ async function sendWeights(file) {
   } catch (problem) {
     throw fileProblem(`${file.name} could not be read: ${/** @type {Error} */ (problem).message} Choose it again.`);
   }
-  return client.request(Request.IMPORT, { name: file.name }, new Uint8Array(content));
+  return await client.ask({ kind: "import", name: file.name }, new Uint8Array(content));
 }
 
 /** @param {string} message */
@@ -216,14 +214,14 @@ const fileProblem = (message) =>
   new EngineFailure({ type: "CheckpointError", message, line: null, op: null });
 
 /**
- * Show a failure in the error panel too, and pass it on.
+ * Show a failure in the error panel, and rethrow it.
  * @template T
- * @param {Promise<T>} reply
+ * @param {Promise<T>} answer
  * @returns {Promise<T>}
  */
-async function told(reply) {
+async function shown(answer) {
   try {
-    const value = await reply;
+    const value = await answer;
     store.error.value = null;
     return value;
   } catch (failure) {

@@ -1,8 +1,8 @@
 /**
- * Leave one element usable, as under a dialog: all beside it, and beside what it is in, gets neither
- * focus nor clicks.
+ * Make everything except one element inert, as a modal dialog does: nothing else can have the focus
+ * or be clicked.
  * @param {Element} element
- * @returns {() => void} gives the others back
+ * @returns {() => void} undoes it
  */
 export function alone(element) {
   /** @type {HTMLElement[]} */

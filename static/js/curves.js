@@ -1,10 +1,10 @@
 /**
- * The history of a run, bounded: when it grows too long, neighbouring points are joined, so a run of
- * any length is drawn from a few thousand points.
+ * The curves of a run, with a bounded number of points: when there are too many, neighbours are
+ * averaged, so that a run of any length is drawn from a few thousand points.
  */
 
 const LONGEST = 3000;
-/** The trend is a mean over about the last quarter of the run, and at most so many steps. */
+/** The trend averages about the last quarter of the run, but at most this many steps. */
 const TREND_STEPS = 50;
 
 const SERIES = /** @type {const} */ ([
@@ -13,7 +13,7 @@ const SERIES = /** @type {const} */ ([
 
 /** @typedef {typeof SERIES[number]} SeriesName */
 
-/** A moving average whose reach grows with the run: short while much changes, then longer. */
+/** A moving average whose window grows with the run: short at first, while the loss falls quickly. */
 class Trend {
   #mean = 0;
   #count = 0;
@@ -21,18 +21,18 @@ class Trend {
   /** @param {number} value */
   next(value) {
     this.#count += 1;
-    const reach = Math.min(TREND_STEPS, (this.#count + 3) / 4);
-    this.#mean += (value - this.#mean) / reach;
+    const window = Math.min(TREND_STEPS, (this.#count + 3) / 4);
+    this.#mean += (value - this.#mean) / window;
     return this.#mean;
   }
 }
 
 export class Curves {
-  /** @type {number[]} the step at which each point lies */
+  /** @type {number[]} the step of each point */
   steps = [];
   /** @type {Record<SeriesName, (number | null)[]>} */
   series = empty();
-  /** Steps that one point stands for. */
+  /** Steps per point. */
   stride = 1;
   #inLast = 0;
   #loss = new Trend();
@@ -49,18 +49,18 @@ export class Curves {
 
   /** @param {number} step @param {number | null} loss @param {number | null} accuracy */
   add(step, loss, accuracy) {
-    const seen = finite(loss);
-    const hit = finite(accuracy);
+    const finiteLoss = finite(loss);
+    const finiteAccuracy = finite(accuracy);
     this.#put(step, {
-      loss: seen,
-      trendLoss: seen === null ? null : this.#loss.next(seen),
-      accuracy: hit,
-      trendAccuracy: hit === null ? null : this.#accuracy.next(hit),
+      loss: finiteLoss,
+      trendLoss: finiteLoss === null ? null : this.#loss.next(finiteLoss),
+      accuracy: finiteAccuracy,
+      trendAccuracy: finiteAccuracy === null ? null : this.#accuracy.next(finiteAccuracy),
     });
   }
 
   /**
-   * Note the results on the test set, at the end of an epoch.
+   * Add the results on the test set to the last point, at the end of an epoch.
    * @param {number} step @param {number | null} testLoss @param {number | null} testAccuracy
    */
   mark(step, testLoss, testAccuracy) {

@@ -1,7 +1,7 @@
 /**
- * From a drawing to what the network expects: 28 by 28 pixels made as MNIST's were. The ink is
- * cut out, scaled to fit 20 by 20 with its proportions kept, and laid so that its centre of mass
- * is the centre of the image (LeCun, Cortes and Burges, "The MNIST database", yann.lecun.com/exdb/mnist).
+ * Converts a drawing to 28 by 28 pixels, as the images of MNIST were made: the ink is cropped, scaled
+ * to fit 20 by 20 with its proportions kept, and placed with its centre of mass at the centre of the
+ * image (LeCun, Cortes and Burges, "The MNIST database", yann.lecun.com/exdb/mnist).
  */
 
 export const SIDE = 28;
@@ -9,10 +9,10 @@ const INNER = 20;
 const VISIBLE = 8;
 
 /**
- * @param {Uint8ClampedArray} rgba of a canvas; the ink is in its alpha
+ * @param {Uint8ClampedArray} rgba of a canvas, with the ink in its alpha channel
  * @param {number} width in pixels
  * @param {number} height in pixels
- * @returns {Float32Array | null} SIDE × SIDE values 0 to 1, row by row; null if nothing is drawn
+ * @returns {Float32Array | null} SIDE × SIDE values from 0 to 1, row by row; null for an empty canvas
  */
 export function toMnist(rgba, width, height) {
   const box = boundingBox(rgba, width, height);
@@ -50,7 +50,7 @@ function boundingBox(rgba, width, height) {
 }
 
 /**
- * The mean of the ink over an area, whose borders may lie within pixels.
+ * The mean of the ink over an area, whose edges may cut through pixels.
  * @param {Uint8ClampedArray} rgba
  * @param {number} width
  * @param {{left: number, right: number, top: number, bottom: number}} area

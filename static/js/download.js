@@ -1,4 +1,4 @@
-/** Let the browser save some bytes as a file. @param {string} filename @param {Uint8Array} bytes */
+/** Save bytes as a file. @param {string} filename @param {Uint8Array} bytes */
 export function download(filename, bytes) {
   const blob = new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (bytes)], {
     type: "application/octet-stream",
@@ -9,6 +9,6 @@ export function download(filename, bytes) {
   document.body.append(link);
   link.click();
   link.remove();
-  // The download has its own hold on the blob once it has begun.
+  // A download that has begun keeps the blob.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -1,10 +1,10 @@
-// A classic script, run before the first paint, so that a chosen theme does not flash past.
+// A classic script that runs before the first paint, so that the other theme does not flash.
 {
   let chosen = null;
   try {
     chosen = localStorage.getItem("playgrad.theme");
   } catch {
-    // Storage may be forbidden; the system's theme it is, then.
+    // Storage may be forbidden; then the system's theme applies.
   }
   if (chosen) document.documentElement.dataset.theme = chosen;
 }

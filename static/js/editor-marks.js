@@ -1,4 +1,4 @@
-/** Marks on lines of the editor: the line of an error, and the line that made a graph node. */
+/** Marks on lines of the editor: the line of an error, and the line that created the selected node. */
 
 import {
   Decoration, EditorView, GutterMarker, RangeSet, StateEffect, StateField, gutter,
@@ -8,7 +8,7 @@ import {
 
 /** Line of the last error, or null. */
 export const setErrorLine = /** @type {LineEffect} */ (StateEffect.define());
-/** Line of the node that is looked at, or null. */
+/** Line of the selected node, or null. */
 export const setLinkedLine = /** @type {LineEffect} */ (StateEffect.define());
 
 class ErrorMarker extends GutterMarker {

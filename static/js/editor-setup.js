@@ -1,4 +1,4 @@
-/** How the editor looks and what its keys do. */
+/** The look and keys of the editor. */
 
 import {
   EditorState, EditorView, HighlightStyle, autocompletion, bracketMatching, completeAnyWord,
@@ -8,7 +8,7 @@ import {
 } from "../vendor/codemirror.js";
 import { marks } from "./editor-marks.js";
 
-/** Colours come from the page's own custom properties, so both themes are one. */
+/** Colours are custom properties of the page, so that one definition serves both themes. */
 const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword], color: "var(--code-keyword)" },
   { tag: [tags.string, tags.special(tags.string)], color: "var(--code-string)" },
@@ -27,7 +27,7 @@ const look = EditorView.theme({
   ".cm-content": { padding: "10px 0", caretColor: "var(--accent)" },
   ".cm-line": { padding: "0 12px 0 6px" },
   ".cm-gutters": {
-    // Long lines are scrolled behind it.
+    // Opaque: long lines scroll behind it.
     backgroundColor: "var(--surface)", border: "none", color: "var(--faint)", userSelect: "none",
   },
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 2px", minWidth: "22px" },
@@ -50,7 +50,7 @@ const look = EditorView.theme({
   },
 });
 
-/** @param {(code: string) => void} onEdit is called after every change by the user */
+/** @param {(code: string) => void} onEdit is called after every change */
 export function extensions(onEdit) {
   return [
     marks,

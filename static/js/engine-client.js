@@ -1,27 +1,36 @@
 /**
- * The page's only contact with the engine: starts Python's worker and, as it wants them, the device
- * workers, sends requests through the mailbox, and starts afresh what has broken. It knows nothing
- * of what is shown.
+ * The page's only contact with the engine: starts the Python worker and, on its request, the device
+ * workers; sends requests through the mailbox; replaces what has broken. It knows nothing of what
+ * the page shows.
  */
 
-import { connectWorkers } from "../engine/connect.js";
+import { connectWorkers, sendToPython } from "../engine/connect.js";
 import { filesWanted } from "../engine/data-files.js";
-import { DeviceEvent, PythonCommand, PythonEvent, Request } from "../engine/messages.js";
 import { clearStop, requestStop } from "../engine/shared-memory.js";
 import { recall, remember } from "./storage.js";
 
-/** @typedef {{kind: string, [field: string]: any}} EngineEvent */
+/**
+ * @import {
+ *   Answers, Command, DeviceEvent, DeviceWorkerRequest, ErrorInfo, PythonEvent, PythonWorkerEvent,
+ *   Question, Reply, SharedMemory,
+ * } from "../engine/messages.js"
+ */
+
+/**
+ * @typedef {PythonWorkerEvent | Exclude<PythonEvent, Reply> | DeviceEvent} EngineEvent
+ * @typedef {{resolve: (answer: any) => void, reject: (error: Error) => void}} Pending
+ */
 
 const PYTHON_WORKER = new URL("../engine/python-worker.js", import.meta.url);
 
 const TUNINGS = "tunings";
 
-/** How long Python may take to come to rest after Stop before it is started afresh. */
+/** How long Python may take to stop before its worker is replaced. */
 const STOP_MS = 1500;
 
-/** An error that the engine answered with. */
+/** An error with which the engine answered. */
 export class EngineFailure extends Error {
-  /** @param {import("./types.js").ErrorInfo} info */
+  /** @param {ErrorInfo} info */
   constructor(info) {
     super(info.message);
     this.info = info;
@@ -34,11 +43,11 @@ export class EngineClient {
   #python;
   /** @type {import("../engine/connect.js").DeviceWorkers | undefined} */
   #devices;
-  /** @type {import("../engine/shared-memory.js").SharedMemory | undefined} */
+  /** @type {SharedMemory | undefined} */
   #memory;
   /** @type {import("../engine/shared-memory.js").Mailbox | undefined} */
   #mailbox;
-  /** @type {Map<number, {resolve: (reply: EngineEvent) => void, reject: (e: Error) => void}>} */
+  /** @type {Map<number, Pending>} questions without an answer, by id */
   #pending = new Map();
   #nextId = 1;
   #stopTimer = 0;
@@ -48,14 +57,14 @@ export class EngineClient {
     this.#receive = receive;
   }
 
-  /** Start Python and the first device worker. Ends what ran before. */
+  /** Start Python and the first device worker, in place of those that run. */
   start() {
     clearTimeout(this.#stopTimer);
     this.#python?.terminate();
     this.#devices?.close();
-    this.#forgetPending("the engine was started afresh");
+    this.#rejectPending("the engine was restarted");
     this.#python = this.#open();
-    const report = (/** @type {EngineEvent} */ event) => this.#receive(event);
+    const report = (/** @type {DeviceEvent} */ event) => this.#receive(event);
     const tunings = recall(TUNINGS) ?? "";
     const { memory, mailbox, devices } = connectWorkers(this.#python, report, tunings);
     this.#memory = memory;
@@ -66,9 +75,7 @@ export class EngineClient {
   #open() {
     const worker = new Worker(PYTHON_WORKER, { type: "module" });
     worker.onmessage = ({ data }) => {
-      if (worker !== this.#python) return;
-      if (data.kind === DeviceEvent.WORKER) this.#devices?.heard(data);
-      else this.#dispatch(data);
+      if (worker === this.#python) this.#dispatch(data);
     };
     worker.onerror = (event) => {
       event.preventDefault();
@@ -76,67 +83,75 @@ export class EngineClient {
       worker.terminate();
       this.#python = undefined;
       const message = event.message || "it could not be loaded";
-      this.#dispatch({ kind: PythonEvent.CRASH, message: `python-worker.js failed: ${message}` });
+      this.#dispatch({ kind: "crash", message: `python-worker.js failed: ${message}` });
     };
     return worker;
   }
 
-  /** @param {EngineEvent} event */
+  /** @param {PythonWorkerEvent | PythonEvent | DeviceWorkerRequest} event */
   #dispatch(event) {
-    if (event.kind === PythonEvent.REPLY) {
-      const waiting = this.#pending.get(event.id);
-      this.#pending.delete(event.id);
-      if (event.ok) waiting?.resolve(event);
-      else waiting?.reject(new EngineFailure(event.error));
-      return;
+    switch (event.kind) {
+      case "device_worker":
+        this.#devices?.serve(event);
+        return;
+      case "reply":
+        this.#resolvePending(event);
+        return;
+      case "tunings":
+        remember(TUNINGS, event.text);
+        break;
+      case "crash":
+        this.#rejectPending("the engine crashed");
     }
-    if (event.kind === PythonEvent.TUNINGS) remember(TUNINGS, event.text);
-    if (event.kind === PythonEvent.CRASH) this.#forgetPending("the engine broke down");
     this.#receive(event);
   }
 
-  /** @param {string} why */
-  #forgetPending(why) {
-    const failure = new EngineFailure({ type: "EngineError", message: why, line: null, op: null });
+  /** @param {Reply} reply */
+  #resolvePending(reply) {
+    const pending = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
+    if (reply.ok) pending?.resolve(reply);
+    else pending?.reject(new EngineFailure(reply.error));
+  }
+
+  /** @param {string} message */
+  #rejectPending(message) {
+    const failure = new EngineFailure({ type: "EngineError", message, line: null, op: null });
     for (const { reject } of this.#pending.values()) reject(failure);
     this.#pending.clear();
   }
 
-  /** Let what this program will want be fetched while Python starts. @param {string} source */
+  /** Fetch the files that a program will read, while Python starts. @param {string} source */
   expect(source) {
     const files = filesWanted(source);
-    if (files.length > 0) this.#python?.postMessage({ kind: PythonCommand.EXPECT, files });
+    if (files.length > 0 && this.#python) sendToPython(this.#python, { kind: "expect", files });
+  }
+
+  /** Send a command. @param {Command} command */
+  post(command) {
+    if (command.kind === "run" && this.#memory) clearStop(this.#memory);
+    this.#mailbox?.post(command);
   }
 
   /**
-   * Send a request that has no answer but events.
-   * @param {string} kind one of `Request`
-   * @param {Record<string, unknown>} [fields]
-   */
-  post(kind, fields = {}) {
-    if (kind === Request.RUN && this.#memory) clearStop(this.#memory);
-    this.#mailbox?.post({ ...fields, kind });
-  }
-
-  /**
-   * Send a request and wait for its reply.
-   * @param {string} kind one of `Request`
-   * @param {Record<string, unknown>} [fields]
+   * Ask a question and wait for the answer.
+   * @template {Question} Q
+   * @param {Q} question
    * @param {Uint8Array} [payload]
-   * @returns {Promise<EngineEvent>}
+   * @returns {Promise<Answers[Q["kind"]]>}
    * @throws {EngineFailure}
    */
-  request(kind, fields = {}, payload) {
+  ask(question, payload) {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
-      this.#mailbox?.post({ ...fields, kind, id }, payload);
+      this.#mailbox?.post({ ...question, id }, payload);
     });
   }
 
   /**
-   * Interrupt whatever runs.
-   * @param {() => void} onOverdue is called if Python does not come to rest in time
+   * Interrupt the run.
+   * @param {() => void} onOverdue is called if Python does not stop in time
    */
   stop(onOverdue) {
     if (!this.#memory) return;
@@ -145,11 +160,9 @@ export class EngineClient {
     this.#stopTimer = setTimeout(onOverdue, STOP_MS);
   }
 
-  /** Python has come to rest: nothing is left to stop. */
+  /** Note that nothing runs any more, so that there is nothing to stop. */
   atRest() {
     clearTimeout(this.#stopTimer);
     if (this.#memory) clearStop(this.#memory);
   }
 }
-
-export { DeviceEvent, PythonEvent, Request };

@@ -1,72 +1,39 @@
-/**
- * What each event of the engine changes in the store. Events that come in floods (progress, output)
- * are gathered and applied once a frame, so that the page never falls behind.
- */
+/** The effect of each event of the engine on the store. */
 
 import { batch } from "../vendor/preact.js";
-import { DeviceEvent, PythonEvent } from "./engine-client.js";
-import {
-  labFitBegan, labFitEnded, labFitNamed, labProgress, labRunEnded, labTraced,
-} from "./lab-runs.js";
+import { EventQueue } from "./event-queue.js";
+import { labRecorder } from "./lab-runs.js";
 import * as store from "./store.js";
 
-/** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
+/**
+ * @typedef {import("./engine-client.js").EngineEvent} EngineEvent
+ * @typedef {{[K in EngineEvent["kind"]]: (event: Extract<EngineEvent, {kind: K}>) => void}} Handlers
+ */
 
-/** @type {ReadonlySet<string>} */
-const OUTPUT = new Set([PythonEvent.STDOUT, PythonEvent.STDERR]);
-/** @type {ReadonlySet<string>} */
-const FLOODS = new Set([PythonEvent.PROGRESS, ...OUTPUT]);
-/** Browsers draw no frames for a page in the background; its events still must not pile up. */
-const BACKGROUND_MS = 250;
-/** What a user who asked for this wants to hear no more of. */
-const OLD_NEWS = new Set([
-  ...FLOODS, PythonEvent.EPOCH_END, PythonEvent.FIT_BEGIN, PythonEvent.GRAPH, PythonEvent.TRACE,
+/** Events of a run that are of no interest once the user has asked for a reset. @type {ReadonlySet<string>} */
+const DROPPED_BY_RESET = new Set([
+  "progress", "stdout", "stderr", "epoch_end", "fit_begin", "graph", "trace",
 ]);
 
-const STAGES = /** @type {Record<string, string>} */ ({
-  python: "Starting Python",
-  library: "Loading the library",
-});
+const STAGES = { python: "Starting Python", library: "Loading the library" };
 
-/** @type {EngineEvent[]} */
-let waiting = [];
-let frame = 0;
-let timer = 0;
+const queue = new EventQueue((events) => batch(() => {
+  for (const event of events) {
+    if (store.intent.value === "reset" && DROPPED_BY_RESET.has(event.kind)) continue;
+    /** @type {(event: any) => void} */ (handlers[event.kind])(event);
+  }
+}));
 
 /** @param {EngineEvent} event */
-export function receive(event) {
-  const last = waiting.at(-1);
-  // A loop that prints sends thousands of small pieces.
-  if (OUTPUT.has(event.kind) && last?.kind === event.kind) last.text += event.text;
-  else waiting.push(event);
-  if (!FLOODS.has(event.kind)) flush();
-  else if (!frame && !timer) {
-    frame = requestAnimationFrame(flush);
-    timer = setTimeout(flush, BACKGROUND_MS);
-  }
-}
+export const receive = (event) => queue.push(event);
 
-function flush() {
-  cancelAnimationFrame(frame);
-  clearTimeout(timer);
-  frame = timer = 0;
-  const events = waiting;
-  waiting = [];
-  batch(() => {
-    for (const event of events) {
-      if (store.intent.value === "reset" && OLD_NEWS.has(event.kind)) continue;
-      handlers[event.kind]?.(event);
-    }
-  });
-}
-
-/** @type {Record<string, (event: EngineEvent) => void>} */
+/** @type {Handlers} */
 const handlers = {
-  [PythonEvent.LOADING]({ stage }) {
-    store.bootStage.value = STAGES[stage] ?? "";
+  loading({ stage }) {
+    store.bootStage.value = STAGES[stage];
   },
 
-  [PythonEvent.READY]({ version, python, numpy }) {
+  ready({ version, python, numpy }) {
     store.versions.value = { playgrad: version, python, numpy };
     store.bootStage.value = "";
     store.startingDevices.value = [];
@@ -74,36 +41,32 @@ const handlers = {
     store.engine.value = "up";
   },
 
-  [PythonEvent.STATUS]({ state }) {
+  status({ state }) {
     store.runState.value = state;
     const { intent } = store;
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
     else if (state !== "running" && state !== "paused") intent.value = null;
     if (store.active.value) return;
-    if (!store.hasModel.value) store.clearGraph(); // it is that of an earlier program
-    labRunEnded(state);
+    if (!store.hasModel.value) store.clearGraph(); // it belongs to an earlier program
+    labRecorder.runEnded(state);
   },
 
-  [PythonEvent.STDOUT]({ text }) {
-    print(text, "stdout");
+  stdout: ({ text }) => print(text, "stdout"),
+
+  stderr: ({ text }) => print(text, "stderr"),
+
+  error({ type, message, line, op, traceback }) {
+    store.error.value = { type, message, line, op, traceback };
   },
 
-  [PythonEvent.STDERR]({ text }) {
-    print(text, "stderr");
-  },
-
-  [PythonEvent.ERROR]({ type, message, line, op, traceback }) {
-    store.error.value = { type, message, line: line ?? null, op: op ?? null, traceback };
-  },
-
-  [PythonEvent.FIT_BEGIN](event) {
+  fit_begin(fit) {
     store.clearRun();
     store.hasModel.value = true;
-    store.fit.value = /** @type {import("./types.js").Fit} */ (/** @type {unknown} */ (event));
-    labFitBegan(event.device);
+    store.fit.value = fit;
+    labRecorder.fitBegan(fit.device);
   },
 
-  [PythonEvent.PROGRESS](event) {
+  progress(event) {
     for (const [step, loss, accuracy] of event.points) store.curves.add(step, loss, accuracy);
     store.curvesVersion.value += 1;
     const last = event.points.at(-1);
@@ -118,53 +81,49 @@ const handlers = {
       eta: event.eta_seconds,
     };
     if (store.intent.value === "step") store.intent.value = null;
-    labProgress(event.step, event.seconds);
+    labRecorder.progressed(event.step, event.seconds);
   },
 
-  [PythonEvent.EPOCH_END]({ epoch, step, loss, accuracy, test_loss, test_accuracy }) {
-    const row = {
-      epoch, step, loss, accuracy: accuracy ?? null,
-      testLoss: test_loss ?? null, testAccuracy: test_accuracy ?? null,
-    };
+  epoch_end({ epoch, step, loss, accuracy, test_loss: testLoss, test_accuracy: testAccuracy }) {
+    const row = { epoch, step, loss, accuracy, testLoss, testAccuracy };
     store.epochs.value = [...store.epochs.value, row];
-    store.curves.mark(step, row.testLoss, row.testAccuracy);
+    store.curves.mark(step, testLoss, testAccuracy);
     store.curvesVersion.value += 1;
-    const { testLoss, testAccuracy } = row;
     store.progress.value = { ...store.progress.value, epoch, step, testLoss, testAccuracy };
   },
 
-  [PythonEvent.FIT_END]({ test_accuracy, parallel }) {
+  fit_end({ test_accuracy, parallel }) {
     const testAccuracy = test_accuracy ?? store.progress.value.testAccuracy;
     store.progress.value = { ...store.progress.value, testAccuracy, eta: null };
-    labFitEnded(parallel);
+    labRecorder.fitEnded(parallel);
   },
 
-  [PythonEvent.LAB_CHOICES]({ strategies, schedules, collectives, details }) {
+  lab_choices({ strategies, schedules, collectives, details }) {
     store.labChoices.value = { strategies, schedules, collectives, details };
   },
 
-  [PythonEvent.LAB_FIT]({ title, devices, single, held_up }) {
-    labFitNamed({ title, devices, isSingle: single, isHeldUp: held_up });
+  lab_fit({ title, devices, single, held_up }) {
+    labRecorder.fitNamed({ title, devices, isSingle: single, isHeldUp: held_up });
   },
 
-  [PythonEvent.TRACE]({ steps, seconds, timeline, events, bubble_formula, memory }) {
-    labTraced({ steps, timeline, events, bubble_formula, memory }, seconds);
+  trace({ seconds, steps, timeline, events, bubble_formula, memory }) {
+    labRecorder.traced({ steps, timeline, events, bubble_formula, memory }, seconds);
   },
 
-  [PythonEvent.TUNING]({ kernels, measured, wanted }) {
+  tuning({ kernels, measured, wanted }) {
     store.tuning.value = { kernels, measured, wanted };
   },
 
-  [PythonEvent.TUNINGS]() {
-    store.tuning.value = null; // to be asked for again
+  tunings() {
+    store.tuning.value = null; // out of date: ask Python again
   },
 
-  [PythonEvent.GRAPH]({ graph }) {
+  graph({ graph }) {
     store.graph.value = graph;
     store.selectedNode.value = null;
   },
 
-  [PythonEvent.CRASH]({ message }) {
+  crash({ message }) {
     const wasStarting = store.engine.value === "starting";
     store.engine.value = wasStarting ? "broken" : "starting";
     store.queuedRun.value = null;
@@ -172,15 +131,16 @@ const handlers = {
     store.hasModel.value = false;
     store.runState.value = "error";
     store.error.value = crashReport(message);
-    labRunEnded("error");
+    labRecorder.runEnded("error");
   },
 
-  [DeviceEvent.DEVICE]({ available, info, error }) {
-    const problem = available ? null : (error?.message ?? error ?? "no WebGPU adapter was found");
-    store.gpu.value = { known: true, info: available ? info : null, problem };
+  device(event) {
+    store.gpu.value = event.available
+      ? { known: true, info: event.info, problem: null }
+      : { known: true, info: null, problem: event.error };
   },
 
-  [DeviceEvent.WORKER]({ device, state, message }) {
+  device_worker({ device, state, message }) {
     const others = store.startingDevices.value.filter((name) => name !== device);
     const slow = state === "starting" && device.startsWith("cpu");
     store.startingDevices.value = slow ? [...others, device].sort() : others;
@@ -191,11 +151,11 @@ const handlers = {
   },
 };
 
-/** @param {string} text what the worker said, perhaps with a traceback, whose last line says most */
+/** @param {string} text the worker's message, perhaps a traceback, whose last line says most */
 function crashReport(text) {
   const lines = text.trim().split("\n");
   const traceback = lines.length > 1 ? text : undefined;
-  const message = `${lines.at(-1)}\nThe engine is started afresh; the next run works again.`;
+  const message = `${lines.at(-1)}\nThe engine is restarting; the next run works again.`;
   return { type: "EngineError", message, line: null, op: null, traceback };
 }
 

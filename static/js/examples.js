@@ -1,10 +1,10 @@
-/** The examples, and the user's own changes to each of them, which are never lost. */
+/** The examples, and the user's changes to each of them, which the browser keeps. */
 
 import { batch } from "../vendor/preact.js";
 import { recall, remember } from "./storage.js";
 import * as store from "./store.js";
 
-/** Load the list and open the example that was open last, for a new visitor the first. */
+/** Load the list, and open the last open example, or the first for a new visitor. */
 export async function loadExamples() {
   try {
     const response = await fetch("/examples.json");
@@ -34,14 +34,14 @@ export function selectExample(id) {
   remember("example", id);
 }
 
-/** @param {string} code as the editor has it now */
+/** @param {string} code the content of the editor */
 export function edit(code) {
   store.source.value = code;
   const id = store.exampleId.value;
   if (id) remember(`code.${id}`, store.edited.value ? code : null);
 }
 
-/** Give up the user's changes to this example. */
+/** Discard the user's changes to this example. */
 export function restoreExample() {
   const original = store.example.value;
   if (original) edit(original.source);

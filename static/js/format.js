@@ -1,6 +1,6 @@
-/** How numbers are written on the page. */
+/** Formats of numbers on the page. */
 
-/** What stands where there is no number yet. */
+/** Stands for a missing number. */
 export const NONE = "–";
 
 /** @param {number | null | undefined} value */
@@ -35,7 +35,7 @@ export function duration(seconds) {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** With commas between the thousands. @param {number} value */
+/** With thousands separators. @param {number} value */
 export function count(value) {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }

@@ -18,12 +18,13 @@ self.onmessage = ({ data }) => {
   }
 };
 
-/** Name of the edges that are laid out the other way round. */
+/** Name of the edges that are laid out in reverse. */
 const BACK = "back";
 
 /**
- * Arrows lead from earlier items to later ones, except where folded scopes are in a circle: those
- * that lead back are laid out as if they led forward. Left to itself, dagre might turn any others.
+ * Lay out a picture. Arrows lead from earlier items to later ones, except where collapsed scopes form
+ * a cycle: there, arrows that lead back are laid out in reverse. Otherwise dagre would choose the
+ * arrows to reverse.
  *
  * @param {Question} question
  * @returns {import("./graph-layout.js").Layout}
@@ -55,7 +56,7 @@ function answer({ direction, items, clusters, arrows }) {
   return { width, height, boxes, paths };
 }
 
-/** A curve through the middles between the points. @param {Point[]} points */
+/** A curve through the midpoints of the points. @param {Point[]} points */
 function smooth(points) {
   const at = (/** @type {Point} */ { x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`;
   const middle = (/** @type {Point} */ a, /** @type {Point} */ b) =>

@@ -1,38 +1,38 @@
-/** Which boxes and arrows to draw for a graph, when some of its name scopes are folded. */
+/** The boxes and arrows to draw for a graph, with some of its name scopes collapsed. */
 
-/** @import { Graph, GraphNode } from "./types.js" */
+/** @import { Graph, GraphNode } from "../engine/messages.js" */
 
 /**
  * @typedef {{id: string, kind: "node", node: GraphNode, label: string, detail: string,
  *            parent: string | null, width: number, height: number}} NodeItem
  * @typedef {{id: string, kind: "scope", path: string, label: string, detail: string,
  *            nodes: GraphNode[], parent: string | null, width: number, height: number}} ScopeItem
- * @typedef {NodeItem | ScopeItem} Item an operation, or a folded scope
- * @typedef {{id: string, path: string, label: string, parent: string | null}} Cluster an open scope
+ * @typedef {NodeItem | ScopeItem} Item an operation, or a collapsed scope
+ * @typedef {{id: string, path: string, label: string, parent: string | null}} Cluster an expanded scope
  * @typedef {{from: string, to: string, control: boolean, count: number}} Arrow
  * @typedef {{items: Item[], clusters: Cluster[], arrows: Arrow[]}} Picture
- *   `items` in the order in which their computations begin
+ *   `items` in the order in which they begin to compute
  */
 
-/** Widths in pixels, roughly: the label is bold, the detail smaller. */
+/** Approximate widths in pixels: the label is bold, the detail smaller. */
 const LABEL_CHARACTER = 7.5;
 const DETAIL_CHARACTER = 6.6;
 const HEIGHT = 40;
-/** A scope around fewer nodes than this is not worth a fold. */
+/** Scopes with fewer nodes are not drawn. */
 const LEAST_SCOPE = 2;
-/** A scope around a larger share of all nodes than this is not folded at first. */
+/** Scopes with a larger share of all nodes start expanded. */
 const MAIN_SHARE = 0.7;
 
 /** @param {string} path */
 export const scopeId = (path) => `scope:${path}`;
 
-/** Paths of all scopes worth folding, outer ones first. @param {Graph} graph */
+/** Paths of all scopes to draw, outer ones first. @param {Graph} graph */
 export function scopesOf(graph) {
   return [...sizesOf(graph)].filter(([, size]) => size >= LEAST_SCOPE).map(([path]) => path).sort();
 }
 
 /**
- * Paths of scopes that hold nearly all there is, such as that of a strategy: folded, they hide it.
+ * Paths of scopes that contain nearly the whole graph, such as the scope of a strategy.
  * @param {Graph} graph
  */
 export function mainScopes(graph) {
@@ -40,7 +40,7 @@ export function mainScopes(graph) {
   return [...sizesOf(graph)].filter(([, size]) => size > most).map(([path]) => path);
 }
 
-/** How many nodes are in each scope, by its path. @param {Graph} graph */
+/** Number of nodes in each scope, by path. @param {Graph} graph */
 function sizesOf(graph) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
@@ -58,7 +58,7 @@ function enclosing(scope) {
 
 /**
  * @param {Graph} graph
- * @param {ReadonlySet<string>} open paths of the scopes that are not folded
+ * @param {ReadonlySet<string>} open paths of the expanded scopes
  * @returns {Picture}
  */
 export function picture(graph, open) {
@@ -69,7 +69,7 @@ export function picture(graph, open) {
   const clusters = new Map();
   /** @type {Map<string, string>} node name → id of the item that shows it */
   const shownBy = new Map();
-  /** @type {Map<string, number>} item id → position of the first node in it that computes */
+  /** @type {Map<string, number>} item id → position of its first node that computes */
   const begins = new Map();
 
   for (const [position, node] of graph.nodes.entries()) {
@@ -83,7 +83,7 @@ export function picture(graph, open) {
       parent = id;
     }
     if (closed === undefined) {
-      // The scope of a node that is alone in it says more than the node's own name.
+      // The name of a scope with a single node says more than the node's name.
       const alone = node.scope && !scopes.has(node.scope) ? lastPart(node.scope) : undefined;
       items.set(node.name, nodeItem(node, parent, alone));
       shownBy.set(node.name, node.name);
@@ -98,7 +98,7 @@ export function picture(graph, open) {
     if (node.phase !== "variable" && !begins.has(id)) begins.set(id, position);
   }
   for (const item of items.values()) if (item.kind === "scope") finish(item);
-  // What only holds variables is there from the start.
+  // Items that only hold variables come first.
   const beginning = (/** @type {Item} */ { id }) => begins.get(id) ?? -1;
   return {
     items: [...items.values()].sort((a, b) => beginning(a) - beginning(b)),
@@ -110,19 +110,19 @@ export function picture(graph, open) {
 /** @param {Graph} graph @param {Map<string, string>} shownBy */
 function arrows(graph, shownBy) {
   /** @type {Map<string, Arrow>} */
-  const found = new Map();
+  const joined = new Map();
   for (const { from, to, control } of graph.edges) {
     const [start, end] = [shownBy.get(from), shownBy.get(to)];
     if (start === undefined || end === undefined || start === end) continue;
     const key = `${start}\n${end}`;
-    const known = found.get(key);
-    if (!known) found.set(key, { from: start, to: end, control, count: 1 });
+    const known = joined.get(key);
+    if (!known) joined.set(key, { from: start, to: end, control, count: 1 });
     else {
       known.count += 1;
       known.control &&= control;
     }
   }
-  return [...found.values()];
+  return [...joined.values()];
 }
 
 /** @param {GraphNode} node @param {string | null} parent @param {string} [name] @returns {NodeItem} */
@@ -149,8 +149,8 @@ function finish(item) {
 }
 
 /**
- * How many nodes there are of each kind, the kind that a folded scope is named after first: what
- * it computes says more about it than the variables it holds.
+ * The number of nodes of each kind. The first kind gives a collapsed scope its colour: computing kinds
+ * precede variables and inputs, as they say more about the scope.
  * @param {GraphNode[]} nodes
  * @param {(node: GraphNode) => string} kindOf
  * @returns {[string, number][]}

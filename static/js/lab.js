@@ -1,13 +1,17 @@
-/** What the Lab's settings and numbers mean. No page, no engine: plain values in and out. */
+/** The logic of the Lab's settings and numbers: plain values in and out, without page or engine. */
 
-/** @import { LabChoices, LabDetail, LabRun, LabSettings } from "./types.js" */
+/** @import { LabChoices, LabDetail, LabOptions } from "../engine/messages.js" */
+/** @import { LabRun, LabSettings } from "./types.js" */
 
 export const SINGLE = "single";
-/** The strategies that the program itself gives its models. */
+/** Leaves the strategies of its models to the program. */
 export const PROGRAM = "program";
 
+/** Kinds of work in a trace, in the order of a step. */
+export const WORK_KINDS = ["input", "forward", "gradient", "update", "receive", "send", "delay"];
+
 /**
- * Which details say something with these settings.
+ * The details that apply with these settings.
  * @param {LabSettings} settings
  * @param {LabChoices} choices
  * @returns {Set<LabDetail>}
@@ -21,18 +25,18 @@ export function detailsUsed({ strategy, schedule }, choices) {
 }
 
 /**
- * The run options for these settings: what the strategy does not use is left out.
+ * The run options for these settings, without the details that the strategy does not use.
  * @param {LabSettings} settings
  * @param {LabChoices} choices
- * @returns {{devices?: number, lab: Record<string, unknown>}}
+ * @returns {{devices?: number, lab: LabOptions}}
  */
 export function runOptions(settings, choices) {
   const used = detailsUsed(settings, choices);
-  /** @type {Record<string, unknown>} */
+  /** @type {LabOptions} */
   const lab = { strategy: settings.strategy };
   for (const detail of used) {
-    const isLeft = settings[detail] === null || (detail === "steps" && settings.steps === 0);
-    if (!isLeft) lab[detail] = settings[detail];
+    const isUnset = settings[detail] === null || (detail === "steps" && settings.steps === 0);
+    if (!isUnset) Object.assign(lab, { [detail]: settings[detail] });
   }
   if (used.has("delays")) lab.delays = delaysOf(settings);
   return used.has("devices") ? { devices: settings.devices, lab } : { lab };
@@ -44,7 +48,7 @@ export function delaysOf({ delays, devices }) {
 }
 
 /**
- * A name for a run with these settings: "Pipeline, 4 devices, 1F1B, 8 parts".
+ * A title for a run with these settings: "Pipeline, 1F1B, 8 micro-batches".
  * @param {LabSettings} settings
  * @param {LabChoices} choices
  */
@@ -58,38 +62,40 @@ export function titleOf(settings, choices) {
   if (used.has("chunks")) parts.push(`${settings.chunks} chunks`);
   if (used.has("every")) parts.push(`every ${settings.every}`);
   if (used.has("staleness") && settings.staleness !== null) parts.push(`at most ${settings.staleness} ahead`);
-  if (used.has("collective") && settings.collective !== "auto") parts.push(settings.collective);
-  const held = used.has("delays") ? delaysOf(settings).filter(Boolean) : [];
-  if (held.length > 0) parts.push(`${Math.max(...held)} ms delay`);
+  if (used.has("collective") && settings.collective !== "auto") {
+    parts.push(find(choices.collectives, settings.collective)?.title ?? settings.collective);
+  }
+  const delays = used.has("delays") ? delaysOf(settings).filter(Boolean) : [];
+  if (delays.length > 0) parts.push(`${Math.max(...delays)} ms delay`);
   return parts.join(", ");
 }
 
-/** How many devices a run works on. @param {LabSettings} settings @param {LabChoices} choices */
+/** The number of devices that a run uses. @param {LabSettings} settings @param {LabChoices} choices */
 export const devicesOf = (settings, choices) =>
   detailsUsed(settings, choices).has("devices") ? settings.devices : 1;
 
 /**
- * How much faster a run is than the last one of the same program on one device, and that as a share
- * of what so many devices could do at best. Null where there is nothing to compare with.
+ * The speedup of a run over the last run of the same program on one device, and the efficiency: the
+ * speedup divided by the number of devices. Null without such a run.
  * @param {LabRun} run
  * @param {LabRun[]} runs
- * @returns {{againstOne: number | null, againstIdeal: number | null}}
+ * @returns {{speedup: number | null, efficiency: number | null}}
  */
 export function comparison(run, runs) {
   const one = runs.findLast((other) =>
     other.isSingle && other.msPerStep !== null
     && other.program === run.program && other.device === run.device);
-  if (!one?.msPerStep || !run.msPerStep) return { againstOne: null, againstIdeal: null };
-  const againstOne = one.msPerStep / run.msPerStep;
-  return { againstOne, againstIdeal: againstOne / run.devices };
+  if (!one?.msPerStep || !run.msPerStep) return { speedup: null, efficiency: null };
+  const speedup = one.msPerStep / run.msPerStep;
+  return { speedup, efficiency: speedup / run.devices };
 }
 
-/** As many as there are colours. */
+/** One for each colour. */
 export const MOST_RUNS = 8;
 
 /**
- * The runs that stay when another one begins: the latest, and the one that those of the program are
- * compared with, however old.
+ * The runs to keep when another begins: the latest, and the run on one device that those of the
+ * program are compared with, however old.
  * @param {LabRun[]} runs
  * @param {string} program
  * @returns {LabRun[]} fewer than `MOST_RUNS`
@@ -101,14 +107,14 @@ export function kept(runs, program) {
   return kept(runs.filter((run) => run !== oldest), program);
 }
 
-/** @param {LabRun[]} runs fewer than `MOST_RUNS` @returns {number} of a colour that none of them has */
+/** @param {LabRun[]} runs fewer than `MOST_RUNS` @returns {number} the number of an unused colour */
 export function unusedColour(runs) {
   const used = new Set(runs.map(({ colour }) => colour));
   return Array.from({ length: MOST_RUNS }, (_, index) => index).find((index) => !used.has(index)) ?? 0;
 }
 
 /**
- * Round times for an axis from 0 to `end`: about `count` of them.
+ * About `count` round times for an axis from 0 to `end`.
  * @param {number} end
  * @param {number} count
  */

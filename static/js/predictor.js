@@ -1,4 +1,4 @@
-/** Asks the engine what a drawing shows: a few times a second at most, one question at a time. */
+/** Asks the engine to classify a drawing, a few times a second at most, one question at a time. */
 
 import { predict } from "./actions.js";
 
@@ -9,36 +9,36 @@ import { predict } from "./actions.js";
 const INTERVAL_MS = 200;
 
 export class Predictor {
-  #tell;
+  #report;
   /** @type {Float32Array | null} */
   #image = null;
-  #known = false;
+  #hasModel = false;
   #stale = false;
   #busy = false;
   #timer = 0;
   #last = -INTERVAL_MS;
 
-  /** @param {(answer: Answer) => void} tell */
-  constructor(tell) {
-    this.#tell = tell;
+  /** @param {(answer: Answer) => void} report */
+  constructor(report) {
+    this.#report = report;
   }
 
-  /** @param {Float32Array | null} image the drawing so far; null when it was wiped away */
+  /** @param {Float32Array | null} image the drawing so far; null when it is empty */
   drawn(image) {
     this.#image = image;
     this.#changed();
   }
 
-  /** @param {boolean} known whether there is a model to ask */
-  modelChanged(known) {
-    this.#known = known;
+  /** @param {boolean} hasModel */
+  modelChanged(hasModel) {
+    this.#hasModel = hasModel;
     this.#changed();
   }
 
   #changed() {
-    if (!this.#image || !this.#known) {
+    if (!this.#image || !this.#hasModel) {
       this.#stale = false;
-      this.#tell({ probabilities: null, label: null, problem: "" });
+      this.#report({ probabilities: null, label: null, problem: "" });
       return;
     }
     this.#stale = true;
@@ -62,10 +62,10 @@ export class Predictor {
     this.#last = performance.now();
     try {
       const { probabilities, label } = await predict(image);
-      if (this.#image) this.#tell({ probabilities, label, problem: "" });
+      if (this.#image) this.#report({ probabilities, label, problem: "" });
     } catch (failure) {
       const problem = /** @type {Error} */ (failure).message;
-      if (this.#image) this.#tell({ probabilities: null, label: null, problem });
+      if (this.#image) this.#report({ probabilities: null, label: null, problem });
     } finally {
       this.#busy = false;
       if (this.#stale) this.#schedule();

@@ -1,4 +1,4 @@
-/** The keys that work anywhere on the page, and which commands are open to the user right now. */
+/** Keyboard shortcuts, and the commands that are available now. */
 
 import { computed } from "../vendor/preact.js";
 import * as actions from "./actions.js";
@@ -6,21 +6,21 @@ import * as store from "./store.js";
 
 /** @typedef {"run"|"pause"|"resume"|"step"|"reset"|"stop"} Command */
 
-/** Which commands make sense now. */
+/** The availability of each command. */
 export const enabled = computed(() => {
   const { runState, intent, engine, queuedRun } = store;
   const state = runState.value;
   const queued = queuedRun.value !== null;
-  const settling = intent.value === "stop" || intent.value === "reset";
+  const ending = intent.value === "stop" || intent.value === "reset";
   const up = engine.value === "up";
-  const open = up && !settling && !queued;
+  const ready = up && !ending && !queued;
   return {
     run: !store.active.value && !queued && store.source.value.trim() !== "",
-    pause: open && state === "running" && intent.value !== "pause",
-    resume: open && state === "paused",
-    step: open ? state !== "running" : !up && !queued && engine.value === "starting",
+    pause: ready && state === "running" && intent.value !== "pause",
+    resume: ready && state === "paused",
+    step: ready ? state !== "running" : !up && !queued && engine.value === "starting",
     reset: up ? intent.value !== "reset" : false,
-    stop: queued || (store.active.value && up && !settling),
+    stop: queued || (store.active.value && up && !ending),
   };
 });
 
@@ -37,18 +37,18 @@ export const shortcuts = [
 /** @param {KeyboardEvent} event */
 const ctrl = (event) => event.ctrlKey || event.metaKey;
 
-/** Listen for as long as the page lives. */
+/** Listen for shortcuts, for the lifetime of the page. */
 export function listenForShortcuts() {
   window.addEventListener("keydown", (event) => {
-    const fitting = shortcuts.filter(({ matches }) => matches(event));
-    if (fitting.length === 0) return;
+    const matching = shortcuts.filter(({ matches }) => matches(event));
+    if (matching.length === 0) return;
     event.preventDefault();
     event.stopPropagation();
-    if (event.repeat && fitting[0].command !== "step") return;
-    // From the keyboard, Run also means "stop this and run what I have changed".
-    const restart = fitting[0].command === "run" && store.active.value && store.intent.value === null;
-    const open = fitting.find(({ command }) => enabled.value[command]);
+    if (event.repeat && matching[0].command !== "step") return;
+    // From the keyboard, Run also means "stop, then run my changes".
+    const restart = matching[0].command === "run" && store.active.value && store.intent.value === null;
+    const available = matching.find(({ command }) => enabled.value[command]);
     if (restart) actions.run();
-    else if (open) actions[open.command]();
+    else if (available) actions[available.command]();
   }, { capture: true });
 }

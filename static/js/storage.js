@@ -1,4 +1,4 @@
-/** What the browser keeps between visits; a browser that forbids it just forgets. */
+/** Values that the browser keeps between visits, if it allows that. */
 
 const PREFIX = "playgrad.";
 
@@ -17,6 +17,6 @@ export function remember(key, value) {
     if (value === null) localStorage.removeItem(PREFIX + key);
     else localStorage.setItem(PREFIX + key, value);
   } catch {
-    // Full or forbidden: nothing that the user is doing now depends on it.
+    // Full or forbidden: the current visit does not depend on it.
   }
 }

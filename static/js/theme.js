@@ -1,4 +1,4 @@
-/** Dark or light: the system's choice until the user makes one. */
+/** The theme: the system's choice until the user makes one. */
 
 import { computed, signal } from "../vendor/preact.js";
 import { recall, remember } from "./storage.js";
@@ -23,7 +23,7 @@ export function toggleTheme() {
 const probe = document.createElement("span");
 probe.hidden = true;
 
-/** The present value of a colour of the style sheet, for what is drawn on a canvas. @param {string} name */
+/** The current value of a colour of the style sheet, for drawing on a canvas. @param {string} name */
 export function cssColour(name) {
   if (!probe.isConnected) document.body.append(probe);
   probe.style.color = `var(${name})`;

@@ -1,4 +1,4 @@
-/** What the user's code printed: the last lines of it, however much that is. */
+/** The output of the user's code, limited to its last lines. */
 
 /** @import { ConsoleLine } from "./types.js" */
 
@@ -9,7 +9,7 @@ export class Transcript {
   /** @type {ConsoleLine[]} */
   lines = [];
   #nextId = 0;
-  /** Whether the last line still lacks its end. */
+  /** Whether the last line is still incomplete. */
   #open = false;
 
   clear() {
@@ -23,7 +23,7 @@ export class Transcript {
    */
   add(text, stream) {
     const pieces = text.split("\n");
-    // Of a flood only the end will be seen.
+    // Of a flood, only the end stays.
     const first = Math.max(0, pieces.length - MOST_LINES - 1);
     pieces.slice(first).forEach((piece, index) => {
       const isRest = index === pieces.length - 1 - first;
@@ -37,7 +37,7 @@ export class Transcript {
     if (this.lines.length > MOST_LINES) this.lines = this.lines.slice(-MOST_LINES);
   }
 
-  /** @param {string} text a remark by the page itself, on its own line */
+  /** @param {string} text a remark of the page, on its own line */
   note(text) {
     this.#open = false;
     this.add(`${text}\n`, "note");

@@ -1,8 +1,8 @@
-/** Panning and zooming of an SVG group, by pointer, fingers, wheel and calls. */
+/** Panning and zooming of an SVG group by pointer, touch, wheel and method calls. */
 
 const CLOSEST = 3;
 const CLICK_SLACK = 4;
-/** Pixels at the bottom that the legend lies over. */
+/** Pixels at the bottom that the legend covers. */
 const FOOT = 34;
 
 /** @typedef {import("./graph-layout.js").Box} Box */
@@ -14,14 +14,14 @@ export class Viewport {
   #svg;
   #content;
   #farthest = 0.05;
-  /** @type {Map<number, {x: number, y: number}>} pointers that are down */
+  /** @type {Map<number, {x: number, y: number}>} pressed pointers, by id */
   #pointers = new Map();
   #moved = 0;
   #listeners = new AbortController();
-  /** Whether the wheel zooms without Ctrl; else it scrolls the page. */
+  /** Whether the wheel zooms without Ctrl; otherwise it scrolls the page. */
   wheelZooms = false;
 
-  /** @param {SVGSVGElement} svg @param {SVGGElement} content what is moved */
+  /** @param {SVGSVGElement} svg @param {SVGGElement} content the group to move */
   constructor(svg, content) {
     this.#svg = svg;
     this.#content = content;
@@ -32,7 +32,7 @@ export class Viewport {
       svg.addEventListener(kind, (event) => this.#pointers.delete(event.pointerId), { signal });
     }
     svg.addEventListener("wheel", (event) => this.#wheel(event), { signal, passive: false });
-    // The end of a drag is no click on what lies under it.
+    // The end of a drag is not a click on the element under it.
     svg.addEventListener("click", (event) => {
       if (this.#moved > CLICK_SLACK) event.stopPropagation();
     }, { signal, capture: true });
@@ -43,9 +43,9 @@ export class Viewport {
   }
 
   /**
-   * Show all of a drawing, or its beginning.
+   * Show the whole drawing, or its beginning if it does not fit.
    * @param {{width: number, height: number}} size
-   * @param {number} [smallest] the least scale; where all does not fit in it, the beginning is shown
+   * @param {number} [smallest] the smallest scale
    */
   fit({ width, height }, smallest = 0) {
     const room = this.#room();
@@ -69,14 +69,14 @@ export class Viewport {
     this.#apply();
   }
 
-  /** Move so that a point of the drawing, once at `before`, lies where it lay. @param {Box} before @param {Box} now */
+  /** Move so that a box that moved from `before` to `now` stays in place on the screen. @param {Box} before @param {Box} now */
   keep(before, now) {
     this.x += (before.x - now.x) * this.scale;
     this.y += (before.y - now.y) * this.scale;
     this.#apply();
   }
 
-  /** Move as little as needed to see a box. @param {Box} box */
+  /** Move as little as needed to show a box. @param {Box} box */
   show({ x, y, width, height }) {
     const room = this.#room();
     this.x += nudge(this.x + x * this.scale, (width / 2) * this.scale + 12, room.width);
@@ -138,7 +138,7 @@ export class Viewport {
   }
 }
 
-/** How far to move so that [at - half, at + half] lies in [0, room]. @param {number} at @param {number} half @param {number} room */
+/** The distance to move so that [at - half, at + half] lies in [0, room]. @param {number} at @param {number} half @param {number} room */
 function nudge(at, half, room) {
   if (2 * half > room) return room / 2 - at;
   if (at - half < 0) return half - at;

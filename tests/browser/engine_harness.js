@@ -27,7 +27,7 @@ async () => {
     async run(source, stopAfter, devices = null) {
       const from = log.length;
       const rest = next(({ kind, state }) => kind === "crash" || (kind === "status" && REST.includes(state)));
-      client.post("run", { id: 0, source, options: { device: "auto", paused: false, devices } });
+      client.post({ kind: "run", source, options: { device: "auto", paused: false, devices } });
       let stopped = 0;
       if (stopAfter !== null) {
         await pause(stopAfter);

@@ -309,7 +309,7 @@ def test_without_webgpu_there_are_processors(
 
 def test_the_page_says_that_processors_are_started(playground: Playground) -> None:
     playground.start(network("cpu", 8) + RUN)
-    playground.page.get_by_text("Starting a Python for each of cpu:1").wait_for()
+    playground.page.get_by_text("Starting Python for cpu:1").wait_for()
     playground.expect_status("done")
     assert playground.workers().count("cpu-worker.js") == 3
     playground.runs_well()

@@ -43,7 +43,7 @@ _browser.wait_mailbox(600)  # until told that it hangs
     workers = engine.workers(WORKERS[kind])
     hung = worker_of(engine, device)
     hung.evaluate(HANG)
-    engine.page.evaluate("engine.client.post('trace')")
+    engine.page.evaluate("engine.client.post({ kind: 'trace' })")
     result: dict[str, Any] = engine.page.evaluate("running")
     assert result["state"] == "done", result
     news = [event for event in engine.events("device_worker") if event["device"] == device]
@@ -67,7 +67,7 @@ def test_reading_a_variable(engine: Engine, kind: str) -> None:
     call = {"cpu": "read", "gpu": "execute"}[kind]
     assert error == (
         f"DeviceTimeoutError no answer for 3 s from {kind}:3 ('{call}'). "
-        "It hangs, and was given up. Run again."
+        "Its worker hung and was ended. Run again."
     )
     assert other == "(64, 64)"
 

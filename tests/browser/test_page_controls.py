@@ -180,7 +180,7 @@ def test_stop_ends_a_loop_that_swallows_interrupts(playground: Playground) -> No
     playground.start(STUBBORN)
     playground.page.wait_for_timeout(300)
     answers(playground, "stop", "loading", "stopped")
-    expect(playground.page.get_by_text("Python did not stop by itself").first).to_be_visible()
+    expect(playground.page.get_by_text("Python did not stop in time").first).to_be_visible()
     playground.expect_status("stopped")
     playground.expect_workers("device-worker.js", "graph-layout-worker.js", "python-worker.js")
     playground.runs_well()

@@ -33,7 +33,7 @@ def full_page(playground: Playground) -> Locator:
     button = playground.at("graph-full-page")
     button.focus()
     button.press("Enter")
-    expect(button).to_have_text("Back")
+    expect(button).to_have_text("Exit full page")
     return button
 
 
@@ -63,7 +63,7 @@ def test_the_focus_stays_in_the_full_page_graph(drawn: Playground) -> None:
 
 def test_escape_closes_the_details_first(drawn: Playground) -> None:
     button = full_page(drawn)
-    drawn.page.get_by_role("button", name="Open all scopes").click()
+    drawn.page.get_by_role("button", name="Expand all scopes").click()
     node = drawn.at("graph-view").locator(".graph-item.node").first
     expect(node).to_be_visible(timeout=PATIENCE_MS)
     node.focus()
@@ -71,16 +71,16 @@ def test_escape_closes_the_details_first(drawn: Playground) -> None:
     expect(drawn.at("node-details")).to_be_visible()
     drawn.page.keyboard.press("Escape")
     expect(drawn.at("node-details")).to_have_count(0)
-    expect(button).to_have_text("Back")
+    expect(button).to_have_text("Exit full page")
     drawn.page.keyboard.press("Escape")
     expect(button).to_have_text("Full page")
-    drawn.page.get_by_role("button", name="Fold all scopes").click()
+    drawn.page.get_by_role("button", name="Collapse all scopes").click()
 
 
 def test_a_line_of_code_is_shown_beside_the_graph(drawn: Playground) -> None:
     """The code lies behind the graph, which has to make way."""
     full_page(drawn)
-    drawn.page.get_by_role("button", name="Open all scopes").click()
+    drawn.page.get_by_role("button", name="Expand all scopes").click()
     kernel = drawn.at("graph-view").locator('[data-id="dense_1/kernel"]')
     expect(kernel).to_be_attached(timeout=PATIENCE_MS)
     kernel.focus()
@@ -88,7 +88,7 @@ def test_a_line_of_code_is_shown_beside_the_graph(drawn: Playground) -> None:
     drawn.at("node-details").get_by_role("button", name="line").press("Enter")
     expect(drawn.at("graph-full-page")).to_have_text("Full page")
     expect(drawn.page.locator("[data-testid=editor] .cm-content")).to_be_focused()
-    drawn.page.get_by_role("button", name="Fold all scopes").click()
+    drawn.page.get_by_role("button", name="Collapse all scopes").click()
 
 
 def test_a_reset_leaves_the_full_page(drawn: Playground) -> None:

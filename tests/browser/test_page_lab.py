@@ -62,9 +62,9 @@ class LabPage(Playground):
         rows = self.at("lab-run-row").all()
         return [row.locator("th, td").all_inner_texts() for row in rows]
 
-    def lanes(self) -> list[str]:
-        lanes = self.at("lab-lane").all()
-        return [lane.get_attribute("data-device") or "" for lane in lanes]
+    def tracks(self) -> list[str]:
+        tracks = self.at("lab-lane").all()
+        return [track.get_attribute("data-device") or "" for track in tracks]
 
     def percent(self, test_id: str) -> int:
         return int(self.text(test_id).rstrip("%"))
@@ -92,13 +92,13 @@ def lab(opened: LabPage) -> LabPage:
 def test_strategies_are_run_measured_and_compared(lab: LabPage) -> None:
     lab.choose("single")
     single = lab.run_in_lab()
-    assert lab.lanes() == ["cpu:0"]
+    assert lab.tracks() == ["cpu:0"]
     assert single[ONE:WAITING] == ["1.00 ×", "100%"]
     assert single[MOVED] == "0 B"
 
     lab.choose("sync", 3)
     sync = lab.run_in_lab()
-    assert lab.lanes() == ["cpu:0", "cpu:1", "cpu:2"]
+    assert lab.tracks() == ["cpu:0", "cpu:1", "cpu:2"]
     assert sync[DEVICES] == "3 cpu"
     assert sync[MOVED] != "0 B"
     assert float(sync[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
@@ -109,7 +109,7 @@ def test_strategies_are_run_measured_and_compared(lab: LabPage) -> None:
     lab.at("lab-schedule").select_option("gpipe")
     pipeline = lab.run_in_lab()
     assert "times as fast as one device" in lab.text("lab-honest")
-    assert lab.lanes() == ["cpu:0", "cpu:1"]
+    assert lab.tracks() == ["cpu:0", "cpu:1"]
     assert float(pipeline[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
     assert lab.text("lab-bubble-remark") == "formula 20%"  # 1 / (4 + 1)
     assert 0 < lab.percent("lab-bubble") < 100
@@ -120,7 +120,7 @@ def test_strategies_are_run_measured_and_compared(lab: LabPage) -> None:
 
     # The step of an earlier run is looked at again.
     lab.at("lab-run-row").nth(1).get_by_role("button", name="Data parallel").click()
-    assert len(lab.lanes()) == 3
+    assert len(lab.tracks()) == 3
     assert "Data parallel" in lab.text("lab-timeline-run")
 
 
@@ -166,17 +166,17 @@ def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
         assert "share one GPU" in lab.choose_and_read_honest_words("sync", 4)
         lab.choose("single")
         single = lab.run_in_lab()
-        assert lab.lanes() == ["gpu:0"]
+        assert lab.tracks() == ["gpu:0"]
         for strategy, devices in (("sync", 4), ("pipeline", 2), ("local", 2)):
             lab.choose(strategy, devices)
             run = lab.run_in_lab()
-            assert lab.lanes() == [f"gpu:{index}" for index in range(devices)]
+            assert lab.tracks() == [f"gpu:{index}" for index in range(devices)]
             if strategy != "local":
                 assert float(run[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
         lab.choose("async", 3)
         lab.run_in_lab()
         # A few updates are noted: not every replica need be among them.
-        assert {"gpu:0", "gpu:1", "gpu:2"} & set(lab.lanes())
+        assert {"gpu:0", "gpu:1", "gpu:2"} & set(lab.tracks())
     finally:
         lab.choose_device("cpu")
 
@@ -192,7 +192,7 @@ def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
     assert "updates" in table
     assert "cpu:0 (weights)" in table
     lab.at("lab-placement").locator("summary").click()
-    expect(lab.at("lab-placement-replicas")).to_contain_text("on a device of its own")
+    expect(lab.at("lab-placement-replicas")).to_contain_text("on its own device")
 
 
 def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPage) -> None:
@@ -231,9 +231,9 @@ def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPa
     assert most >= 4
     assert lab.at("lab-devices").input_value() == str(most)
     help_text = lab.page.locator("#lab-devices-help")
-    expect(help_text).to_contain_text(f"Here it can be 1 to {most}.")
+    expect(help_text).to_contain_text(f"Allowed: 1 to {most}.")
     lab.fill("lab-devices", 2)
-    expect(help_text).not_to_contain_text("Here it can be")
+    expect(help_text).not_to_contain_text("Allowed:")
     assert "NumPy workers" in lab.text("lab-honest")
 
 
@@ -316,7 +316,7 @@ def test_a_program_that_trains_nothing_is_told(lab: LabPage) -> None:
         title = lab.run_in_lab()[RUN]
         assert "One device (no fit() was called)" in title
         programs = lab.page.locator(".lab-run-program").all_inner_texts()
-        assert [each.endswith(", changed") for each in programs] == [True, True]
+        assert [each.endswith(", edited") for each in programs] == [True, True]
     finally:
         lab.write(PROGRAM)
 
@@ -335,7 +335,7 @@ def test_a_run_of_two_fits_shows_the_second(lab: LabPage) -> None:
         run = lab.run_in_lab()
         assert run[WAITING] == run[MOVED] == "–"
         lab.at("lab-run-row").last.get_by_role("button", name="Data parallel").click()
-        expect(lab.page.locator(".lab-timeline")).to_contain_text("over before a step was measured")
+        expect(lab.page.locator(".lab-timeline")).to_contain_text("ended before a step was measured")
     finally:
         lab.write(PROGRAM)
 
@@ -370,7 +370,7 @@ def test_steps_that_belong_together_are_measured_together(lab: LabPage) -> None:
         assert run[MOVED] == lab.text("lab-bytes")
         moved.append(run[MOVED])
         expect(heading).to_have_text(
-            "One step, measured" if traced == 1 else f"{traced} steps, measured"
+            "Timeline of one step" if traced == 1 else f"Timeline of {traced} steps"
         )
         assert lab.at("lab-bytes-remark").count() == (traced > 1)
     # 202 parameters there and back, and the loss; once in two steps, and whether all was finite;
@@ -383,7 +383,7 @@ def test_replicas_that_do_not_wait_go_on_without_one_that_died(lab: LabPage) -> 
     """Also when a step is measured meanwhile; the run names it, and the next has another."""
     lab.choose("async", 3, steps=0)
     lab.at("lab-run").click()
-    lab.wait(lambda: len(lab.lanes()) > 0)
+    lab.wait(lambda: len(lab.tracks()) > 0)
     (worker,) = [
         each
         for each in lab.page.workers
@@ -397,10 +397,10 @@ def test_replicas_that_do_not_wait_go_on_without_one_that_died(lab: LabPage) -> 
     lab.page.wait_for_timeout(0)
     assert lab.text("status") == "running"
     assert lab.timed("lab-stop", "stopped") < 5000
-    expect(lab.page.locator(".lab-lost")).to_contain_text("cpu:2 was lost, and the others went on")
+    expect(lab.page.locator(".lab-lost")).to_contain_text("cpu:2 was lost; the others continued")
     lab.choose("sync", 3)
     lab.run_in_lab()
-    assert lab.lanes() == ["cpu:0", "cpu:1", "cpu:2"]
+    assert lab.tracks() == ["cpu:0", "cpu:1", "cpu:2"]
 
 
 def test_where_operations_run_is_explained(lab: LabPage) -> None:
@@ -422,7 +422,7 @@ def test_an_automatic_placement_says_what_it_decided(lab: LabPage) -> None:
     try:
         lab.at("lab-strategy").select_option("program")
         lab.at("lab-run").click()
-        lab.wait(lambda: len(lab.lanes()) > 0)
+        lab.wait(lambda: len(lab.tracks()) > 0)
         lab.at("lab-placement").locator("summary").click()
         headline = lab.at("lab-placement-headline")
         expect(headline).to_contain_text("By measured times: ", timeout=PATIENCE_MS)
@@ -436,13 +436,13 @@ def test_an_automatic_placement_says_what_it_decided(lab: LabPage) -> None:
 def test_keys(lab: LabPage) -> None:
     lab.choose("sync", 2)
     lab.run_in_lab()
-    lane = lab.at("lab-lane").nth(1)
-    lane.focus()
-    lane.press("ArrowRight")
+    track = lab.at("lab-lane").nth(1)
+    track.focus()
+    track.press("ArrowRight")
     first = lab.text("lab-looked")
     assert first.startswith("cpu:1: ")
     assert " ms" in first
-    lane.press("ArrowRight")
+    track.press("ArrowRight")
     assert lab.text("lab-looked") != first
     lab.at("tab-lab").focus()
     lab.at("tab-lab").press("ArrowLeft")
@@ -467,7 +467,7 @@ def test_errors_are_shown_and_the_next_run_works(lab: LabPage) -> None:
 def test_a_step_is_measured_on_demand_and_stop_stops(lab: LabPage) -> None:
     lab.choose("sync", 4, steps=0)
     lab.at("lab-run").click()
-    lab.wait(lambda: len(lab.lanes()) == 4 and lab.steps > 60)
+    lab.wait(lambda: len(lab.tracks()) == 4 and lab.steps > 60)
     lab.page.evaluate("document.querySelector('[data-testid=lab-lanes]').dataset.old = 'yes'")
     traced = lab.text("lab-times")
     lab.at("lab-trace").click()

@@ -264,7 +264,7 @@ def test_a_huge_file_is_not_even_read(trained: Trained, tmp_path: Path) -> None:
         file.truncate(6 << 30)
     trained.playground.load(huge)
     error = trained.playground.at("error")
-    expect(error).to_contain_text("films.npz has 6.0 GiB, many times as much as all weights of")
+    expect(error).to_contain_text("films.npz is 6.0 GiB, far larger than the weights of")
     expect(error).to_contain_text("Choose a file")
 
 

@@ -1,4 +1,4 @@
-"""The rings of static/engine/shared-memory.js."""
+"""The rings and control words of the memory shared by the workers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ def test_frames_of_every_size_survive_a_small_ring(blank_page: Page) -> None:
     """Frames around and far beyond the capacity, written and read in every interleaving."""
     wrong = blank_page.evaluate(
         """async () => {
-          const shared = await import("/static/engine/shared-memory.js");
-          const { RingReader, RingWriter, createRing } = shared;
+          const { RingReader, RingWriter, createRing } = await import("/static/engine/ring.js");
           const ring = createRing(64);
           // Near the end of the counters' range, so that they wrap as well.
           new Int32Array(ring, 0, 2).fill(-40);
@@ -57,9 +56,10 @@ def test_stop_words(blank_page: Page) -> None:
     seen = blank_page.evaluate(
         """async () => {
           const shared = await import("/static/engine/shared-memory.js");
+          const { interruptBuffer, stopFlag } = await import("/static/engine/control.js");
           const memory = shared.createSharedMemory();
-          const stop = shared.stopFlag(memory.control);
-          const interrupt = shared.interruptBuffer(memory.control);
+          const stop = stopFlag(memory.control);
+          const interrupt = interruptBuffer(memory.control);
           const seen = [stop(), interrupt[0]];
           shared.requestStop(memory);
           seen.push(stop(), interrupt[0]);

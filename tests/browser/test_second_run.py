@@ -87,7 +87,7 @@ def run(engine: Engine, change: str = "", again: str = "", source: str = PROGRAM
 def reset(engine: Engine) -> None:
     engine.page.evaluate("""() => {
       const idle = engine.next(({ kind, state }) => kind === "status" && state === "idle");
-      engine.client.post("reset");
+      engine.client.post({ kind: "reset" });
       return idle;
     }""")
 

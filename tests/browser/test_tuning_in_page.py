@@ -47,14 +47,14 @@ def badge(playground: Playground) -> str:
 def test_what_was_measured_is_told_kept_and_handed_to_the_next_visit(
     playground: Playground,
 ) -> None:
-    playground.wait(lambda: "Kernels, by the kind of adapter" in badge(playground))
+    playground.wait(lambda: "Kernels (defaults for this adapter)" in badge(playground))
     assert kept(playground) == []
     printed = playground.finish(MEASURE)
     (tuning,) = kept(playground)
     assert f"best: {Tuning(**tuning)}" in printed
-    playground.wait(lambda: "Kernels, measured on this adapter" in badge(playground))
+    playground.wait(lambda: "Kernels (fastest of those measured)" in badge(playground))
     playground.page.reload()
-    playground.wait(lambda: "Kernels, measured on this adapter" in badge(playground))
+    playground.wait(lambda: "Kernels (fastest of those measured)" in badge(playground))
     playground.runs_well()
 
 
@@ -63,7 +63,7 @@ def test_a_real_gpu_is_measured_while_nothing_runs(playground: Playground) -> No
     # It takes a while here, between the probes of which a program can run.
     playground.runs_well()
     playground.wait(lambda: len(kept(playground)) == 1)
-    playground.wait(lambda: "Kernels, measured on this adapter" in badge(playground))
+    playground.wait(lambda: "Kernels (fastest of those measured)" in badge(playground))
     playground.runs_well()
 
 

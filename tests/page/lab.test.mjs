@@ -72,8 +72,8 @@ test("runs are compared with the last one of the same program on one device of t
     run(5, { devices: 4 }),
     run(6, { program: "c" }),
   ];
-  assert.deepEqual(comparison(runs[4], runs), { againstOne: 2, againstIdeal: 0.5 });
-  assert.deepEqual(comparison(runs[5], runs), { againstOne: null, againstIdeal: null });
+  assert.deepEqual(comparison(runs[4], runs), { speedup: 2, efficiency: 0.5 });
+  assert.deepEqual(comparison(runs[5], runs), { speedup: null, efficiency: null });
 });
 
 test("an axis has round times within its length", () => {

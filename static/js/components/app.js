@@ -12,7 +12,7 @@ import { Transport } from "./transport.js";
 import { View, ViewTabs } from "./views.js";
 import { WeightsPanel } from "./weights-panel.js";
 
-/** The whole page: code and its output on one side, what becomes of it on the other. */
+/** The whole page: code and output in one column, training or the Lab in the other. */
 export function App() {
   return html`
     <${Header} />

@@ -6,7 +6,7 @@ const CPU = "CPU (NumPy)";
 
 /** @typedef {{kind: "gpu"|"software"|"cpu"|"unknown", text: string, remark: string}} Badge */
 
-/** Which processor does the work, or would do it. @returns {Badge} */
+/** The processor that trains, or that the next run would train on. @returns {Badge} */
 function choose() {
   const { known, info, problem } = store.gpu.value;
   const fit = store.active.value ? store.fit.value : null;
@@ -19,7 +19,7 @@ function choose() {
     : { kind: "gpu", text: info.name, remark: "" };
 }
 
-/** @returns {string} everything known about the processor, a line each */
+/** @returns {string} the details of the processor, one per line */
 function details() {
   const { info, problem } = store.gpu.value;
   const lines = [];
@@ -27,17 +27,17 @@ function details() {
     lines.push(`WebGPU adapter: ${info.name}`);
     if (info.vendor) lines.push(`Vendor: ${info.vendor} ${info.architecture}`);
     if (info.is_software) {
-      lines.push("A software adapter: it computes on the processor, not on a graphics card.");
+      lines.push("A software adapter: it runs on the processor, not on a graphics card.");
     }
     const buffer = info.limits?.maxStorageBufferBindingSize;
     if (buffer) lines.push(`Largest buffer: ${count(Math.round(buffer / 2 ** 20))} MiB`);
     const tuning = store.tuning.value;
     if (tuning) {
-      const why = tuning.measured ? "measured on this adapter" : "by the kind of adapter";
-      lines.push(`Kernels, ${why}: ${described(tuning.kernels)}`);
+      const why = tuning.measured ? "fastest of those measured" : "defaults for this adapter";
+      lines.push(`Kernels (${why}): ${described(tuning.kernels)}`);
     }
   } else if (problem) {
-    lines.push(`No WebGPU: ${problem}.`, "Training runs on the CPU, with NumPy.");
+    lines.push(`No WebGPU: ${problem}.`, "Training runs on the CPU with NumPy.");
   }
   const { playgrad, python, numpy } = store.versions.value;
   if (python) lines.push(`playgrad ${playgrad}, Python ${python}, NumPy ${numpy}`);

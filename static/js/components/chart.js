@@ -7,12 +7,12 @@ import { cssColour, theme } from "../theme.js";
  *   `colour`: a CSS custom property; `isMark`: few points, drawn as points
  */
 
-/** At most one redraw in this time: a curve needs no more, and training needs the processor. */
+/** The shortest time between redraws: a curve needs no more, and training needs the processor. */
 const REDRAW_MS = 80;
 const FONT = "11px system-ui, sans-serif";
 
 /**
- * A live line chart. The values under the pointer are given to `onHover` (an index, or null).
+ * A live line chart. `onHover` gets the index of the point under the pointer, or null.
  * @param {{data: import("../../vendor/uplot.js").default.AlignedData, lines: Line[], version: unknown,
  *          height: number, log?: boolean, format: (value: number) => string,
  *          range?: [number, number], label: string,
@@ -47,7 +47,7 @@ export function Chart(props) {
 }
 
 /**
- * Redraw after a change, but not too often, and not while out of sight.
+ * Redraw after a change, but not too often, and not while scrolled out of view.
  * @param {{current: HTMLElement | null}} place
  * @param {() => void} redraw
  * @param {unknown} version anything that changes with the data
@@ -128,19 +128,19 @@ function options(latest, width) {
 }
 
 /**
- * @param {[number, number] | undefined} wanted
+ * @param {[number, number] | undefined} range
  * @param {number | null} min
  * @param {number | null} max
  * @returns {[number, number]}
  */
-function span(wanted, min, max) {
-  if (min === null || max === null) return wanted ?? [0, 1];
-  const [low, high] = wanted ?? [Math.min(0, min), max];
+function span(range, min, max) {
+  if (min === null || max === null) return range ?? [0, 1];
+  const [low, high] = range ?? [Math.min(0, min), max];
   const margin = (max - min || 1) * 0.05;
-  return wanted ? [Math.min(low, min), Math.max(high, max)] : [low, high + margin];
+  return range ? [Math.min(low, min), Math.max(high, max)] : [low, high + margin];
 }
 
-/** The first that is not at the edge says what is counted. @param {number[]} ticks */
+/** Labels for ticks; the first one inside the axis names the unit. @param {number[]} ticks */
 function stepLabels(ticks) {
   const first = ticks.findIndex((step) => step > 0);
   return ticks.map((step, index) => (index === first ? `step ${short(step)}` : short(step)));

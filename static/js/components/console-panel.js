@@ -1,7 +1,7 @@
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import * as store from "../store.js";
 
-/** What the code printed. Follows the output unless the user has scrolled up. */
+/** The output of the code. Follows new output unless the user has scrolled up. */
 export function ConsolePanel() {
   store.transcriptVersion.value;
   const { lines } = store.transcript;
@@ -32,7 +32,7 @@ export function ConsolePanel() {
           disabled=${lines.length === 0}>Clear</button>
       </div>
       <div class="console" data-testid="console" ref=${box} onScroll=${onScroll} tabindex="0"
-        role="log" aria-live="off" aria-label="What the code printed">
+        role="log" aria-live="off" aria-label="Output of the code">
         ${lines.map(({ id, text, stream }) => html`
           <div key=${id} class="console-line" data-stream=${stream}>${text || "\u00a0"}</div>
         `)}

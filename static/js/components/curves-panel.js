@@ -22,7 +22,7 @@ const ACCURACY = [
   { series: "testAccuracy", label: "test", colour: "--test", width: 1.5, isMark: true },
 ];
 
-/** Loss and accuracy while they come in. */
+/** Live curves of loss and accuracy. */
 export function CurvesPanel() {
   const [log, setLog] = useState(false);
   const [asTable, setAsTable] = useState(false);
@@ -77,8 +77,8 @@ function Figure({ title, lines, log, unit, digits, ticks }) {
       <div class="figure-body">
         <${Chart} data=${data} lines=${lines} version=${version} height=${HEIGHT} log=${log}
           format=${ticks} range=${unit ? [0, 1] : undefined} onHover=${setHovered}
-          label=${`${title} by step: ${empty ? "nothing yet" : summary}`} />
-        ${empty && html`<p class="figure-empty">The curve appears when training begins.</p>`}
+          label=${`${title} by step: ${empty ? "no data yet" : summary}`} />
+        ${empty && html`<p class="figure-empty">The curve appears when training starts.</p>`}
       </div>
     </figure>
   `;

@@ -4,7 +4,7 @@ import * as store from "../store.js";
 
 const MOST_ROWS = 24;
 
-/** The curves as numbers: every epoch, and a sample of the steps. */
+/** The curves as tables: all epochs, and a sample of the steps. */
 export function CurvesTable() {
   store.curvesVersion.value;
   const { steps, series } = store.curves;

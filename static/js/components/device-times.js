@@ -1,23 +1,22 @@
 import { html } from "../../vendor/preact.js";
 import * as format from "../format.js";
-
-const COLUMNS = ["input", "forward", "gradient", "update", "receive", "send", "delay"];
+import { WORK_KINDS } from "../lab.js";
 
 /**
- * The same step as numbers.
- * @param {{trace: import("../types.js").Trace, updates?: Record<string, number>}} props
- *   `updates`: how many each device has made in the whole run, where they differ
+ * The numbers of the traced step.
+ * @param {{trace: import("../../engine/messages.js").Trace, updates?: Record<string, number>}} props
+ *   `updates`: how many each device has applied in the whole run, if it is asynchronous
  */
 export function DeviceTimes({ trace, updates }) {
   const { devices } = trace.timeline;
-  const columns = COLUMNS.filter((kind) => devices.some(({ kinds }) => kinds[kind]));
+  const columns = WORK_KINDS.filter((kind) => devices.some(({ kinds }) => kinds[kind]));
   return html`
     <div class="tables lab-table" tabindex="0" role="region" aria-label="Times of each device">
       <table data-testid="lab-times">
-        <caption>Milliseconds of each device, and what it moved and holds</caption>
+        <caption>Milliseconds, transfers and memory of each device</caption>
         <thead><tr>
           <th scope="col">Device</th>
-          ${columns.map((kind) => html`<th scope="col" key=${kind}>${kind === "delay" ? "held up" : kind}</th>`)}
+          ${columns.map((kind) => html`<th scope="col" key=${kind}>${kind}</th>`)}
           <th scope="col">waiting</th><th scope="col">sent</th><th scope="col">received</th>
           <th scope="col">memory</th>
           ${updates && html`<th scope="col">updates</th>`}

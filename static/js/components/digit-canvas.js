@@ -1,10 +1,10 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { SIDE, toMnist } from "../digit.js";
 
-/** Pixels of the drawing along a side; the page may show it at another size. */
+/** Side of the drawing in pixels; the page may scale it. */
 const SIZE = 224;
 const PEN = 19;
-/** How far an arrow key moves the keyboard's pen. */
+/** Pixels that an arrow key moves the keyboard's pen. */
 const STRIDE = 8;
 
 /** @type {Record<string, [number, number]>} */
@@ -15,7 +15,7 @@ export function DigitCanvas({ onDraw }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const preview = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const pen = useRef({ x: SIZE / 2, y: SIZE / 4, down: false });
-  /** Shows where the keyboard's pen is. */
+  /** Marks the position of the keyboard's pen. */
   const dot = useRef(/** @type {HTMLElement | null} */ (null));
   const [isEmpty, setEmpty] = useState(true);
 
@@ -112,7 +112,7 @@ export function DigitCanvas({ onDraw }) {
       <div class="digit-place">
         <canvas class="digit-canvas" data-testid="digit-canvas" ref=${canvas} width=${SIZE} height=${SIZE}
           tabindex="0" role="application"
-          aria-label="Drawing board. Draw with the pointer, or with the arrow keys after Space; Delete clears."
+          aria-label="Drawing area. Draw with the pointer, or press Space and use the arrow keys. Delete clears."
           onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${lift}
           onPointerCancel=${lift} onBlur=${lift} onFocus=${placeDot} onKeyDown=${onKeyDown}></canvas>
         <span class="digit-pen" ref=${dot} aria-hidden="true"></span>

@@ -6,7 +6,7 @@ import { DigitCanvas } from "./digit-canvas.js";
 
 const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/** Draw a digit; the network as it is now says what it sees. */
+/** A drawing area, and the current network's prediction. */
 export function DigitPanel() {
   const [answer, setAnswer] = useState(
     /** @type {import("../predictor.js").Answer} */ ({ probabilities: null, label: null, problem: "" }),
@@ -14,7 +14,7 @@ export function DigitPanel() {
   const predictor = useRef(/** @type {Predictor | null} */ (null));
   predictor.current ??= new Predictor(setAnswer);
 
-  // While weights change, so do the answers.
+  // The weights change with each step, and the prediction with them.
   const { step } = store.progress.value;
   const known = store.hasModel.value;
   useEffect(() => predictor.current?.modelChanged(known), [step, known]);
@@ -24,7 +24,7 @@ export function DigitPanel() {
     <section class="panel digit" aria-labelledby="digit-title">
       <div class="panel-head">
         <h2 id="digit-title">Draw a digit</h2>
-        <p class="verdict" role="status">It is a
+        <p class="verdict" role="status">Prediction
           <output data-testid="digit-prediction">${label ?? NONE}</output></p>
       </div>
       <div class="digit-body">
@@ -37,7 +37,7 @@ export function DigitPanel() {
                 isBest=${digit === label} />
             `)}
           </ol>
-          <p class="hint">${problem || (known ? "" : "Run a network, and it will tell.")}</p>
+          <p class="hint">${problem || (known ? "" : "Run a network to classify your drawing.")}</p>
         </div>
       </div>
     </section>

@@ -5,7 +5,7 @@ import { extensions } from "../editor-setup.js";
 import { edit, restoreExample } from "../examples.js";
 import * as store from "../store.js";
 
-/** The code, with marks for errors and for what is selected in the graph. */
+/** The code editor, with marks for the error and for the selected node of the graph. */
 export function EditorPanel() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
 
@@ -30,11 +30,11 @@ export function EditorPanel() {
   `;
 }
 
-/** Offers to give up the user's changes, and asks before it does. */
+/** Offers to discard the user's changes, and asks for confirmation. */
 function RestoreButton() {
   const [asking, setAsking] = useState(false);
   const edited = store.edited.value;
-  if (!edited) return html`<span class="hint">Ctrl+Enter runs it, Esc then Tab leaves</span>`;
+  if (!edited) return html`<span class="hint">Ctrl+Enter to run, Esc then Tab to leave</span>`;
   if (!asking) {
     return html`<button type="button" class="button quiet small" data-testid="reset-code"
       onClick=${() => setAsking(true)}>Reset code</button>`;
@@ -44,10 +44,10 @@ function RestoreButton() {
     setAsking(false);
   };
   return html`
-    <span class="question" role="group" aria-label="Give up your changes?">
-      <span>Give up your changes?</span>
+    <span class="question" role="group" aria-label="Discard your changes?">
+      <span>Discard your changes?</span>
       <button type="button" class="button small danger" data-testid="reset-code-confirm"
-        onClick=${answer(true)}>Give up</button>
+        onClick=${answer(true)}>Discard</button>
       <button type="button" class="button small" ref=${focusOnce} onClick=${answer(false)}>Keep</button>
     </span>
   `;
@@ -66,7 +66,7 @@ function followSource(view) {
     const code = store.source.value;
     if (id !== shown) {
       shown = id;
-      // A new state, so that undo does not lead into another example.
+      // A new state, so that undo does not return to another example.
       view.setState(EditorState.create({ doc: code, extensions: extensions(edit) }));
     } else if (code !== view.state.doc.toString()) {
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: code } });
@@ -86,11 +86,11 @@ function followError(view) {
 /** @param {EditorView} view */
 function followLine(view) {
   return effect(() => {
-    const wanted = store.revealedLine.value;
-    if (!wanted || wanted.line > view.state.doc.lines) return;
-    view.dispatch({ selection: { anchor: view.state.doc.line(wanted.line).from } });
-    scrollTo(view, wanted.line);
-    setTimeout(() => view.focus()); // once what hides the code, and keeps the focus, has gone
+    const line = store.revealedLine.value?.line;
+    if (!line || line > view.state.doc.lines) return;
+    view.dispatch({ selection: { anchor: view.state.doc.line(line).from } });
+    scrollTo(view, line);
+    setTimeout(() => view.focus()); // after a full-page graph, which holds the focus, has closed
   });
 }
 

@@ -1,9 +1,8 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
-import { reveal } from "../reveal.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
-/** The last error: what, where, and a way there. */
+/** The last error, with links to its line and operation. */
 export function ErrorPanel() {
   const error = store.error.value;
   const place = useRef(/** @type {HTMLElement | null} */ (null));
@@ -19,9 +18,9 @@ export function ErrorPanel() {
             ${error.op && html`<${Operation} name=${error.op} />`}
             ${error.line !== null && html`
               <button type="button" class="link" data-testid="error-line"
-                onClick=${() => reveal(error.line)}>line ${error.line}</button>
+                onClick=${() => store.revealLine(error.line)}>line ${error.line}</button>
             `}
-            <button type="button" class="button quiet icon-only" aria-label="Close this message"
+            <button type="button" class="button quiet icon-only" aria-label="Dismiss the error"
               onClick=${() => (store.error.value = null)}><${Icon} name="close" /></button>
           </div>
           <p class="error-message">${error.message}</p>
@@ -37,10 +36,10 @@ export function ErrorPanel() {
   `;
 }
 
-/** The operation an error is about; a way to its node where the graph has it. @param {{name: string}} props */
+/** The operation of an error; a link if the graph has its node. @param {{name: string}} props */
 function Operation({ name }) {
   const known = store.graph.value?.nodes.some((node) => node.name === name);
-  if (!known) return html`<code class="error-op" title="The operation">${name}</code>`;
-  return html`<button type="button" class="link" title="Show it in the graph"
+  if (!known) return html`<code class="error-op" title="Operation">${name}</code>`;
+  return html`<button type="button" class="link" title="Show in the graph"
     onClick=${() => (store.selectedNode.value = name)}><code>${name}</code></button>`;
 }

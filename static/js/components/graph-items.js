@@ -5,7 +5,7 @@ import { census } from "../graph-model.js";
  * @typedef {import("../graph-model.js").Item} Item
  * @typedef {import("../graph-model.js").Cluster} Cluster
  * @typedef {import("../graph-layout.js").Box} Box
- * @typedef {import("../types.js").GraphNode} GraphNode
+ * @typedef {import("../../engine/messages.js").GraphNode} GraphNode
  * @typedef {(node: GraphNode) => string} ColourOf gives the name of a colour class
  */
 
@@ -13,16 +13,16 @@ import { census } from "../graph-model.js";
 const corner = ({ x, y, width, height }) => `translate(${x - width / 2} ${y - height / 2})`;
 
 /**
- * An operation, or a folded scope.
+ * An operation, or a collapsed scope.
  * @param {{item: Item, box: Box, colourOf: ColourOf, isSelected: boolean, isCurrent: boolean,
  *          onUse: (item: Item) => void, onFocus: (id: string) => void}} props
- *   `isCurrent`: it is the one that Tab goes to
+ *   `isCurrent`: Tab moves to it
  */
 export function GraphItem({ item, box, colourOf, isSelected, isCurrent, onUse, onFocus }) {
   const { width, height } = box;
   const isScope = item.kind === "scope";
   const parts = census(item.kind === "scope" ? item.nodes : [item.node], colourOf);
-  const what = isScope ? `Scope ${item.label}, ${item.detail}, folded` : `${item.label}, ${item.detail}`;
+  const what = isScope ? `Scope ${item.label}, ${item.detail}, collapsed` : `${item.label}, ${item.detail}`;
   return html`
     <g class=${`graph-item ${item.kind}`} transform=${corner(box)} data-id=${item.id}
       data-colour=${parts[0][0]} data-selected=${isSelected ? "" : undefined}
@@ -39,7 +39,7 @@ export function GraphItem({ item, box, colourOf, isSelected, isCurrent, onUse, o
 }
 
 /**
- * What a folded scope is made of, as a strip of proportional parts.
+ * The composition of a collapsed scope, as a strip of proportional parts.
  * @param {{parts: [string, number][], width: number, y: number}} props
  */
 function Strip({ parts, width, y }) {
@@ -56,7 +56,7 @@ function Strip({ parts, width, y }) {
 }
 
 /**
- * The frame around an open scope; its title folds it.
+ * The frame around an expanded scope; its title collapses it.
  * @param {{cluster: Cluster, box: Box, isCurrent: boolean, onFold: (path: string) => void,
  *          onFocus: (id: string) => void}} props
  */
@@ -65,7 +65,7 @@ export function GraphCluster({ cluster, box, isCurrent, onFold, onFocus }) {
     <g class="graph-cluster" transform=${corner(box)}>
       <rect width=${box.width} height=${box.height} rx="12" />
       <g role="button" class="graph-cluster-title" data-id=${cluster.id} tabindex=${isCurrent ? 0 : -1}
-        aria-expanded="true" aria-label=${`Scope ${cluster.label}, open`}
+        aria-expanded="true" aria-label=${`Scope ${cluster.label}, expanded`}
         onClick=${() => onFold(cluster.path)} onFocus=${() => onFocus(cluster.id)}>
         <rect class="graph-cluster-tab" x="6" y="-9" width=${32 + cluster.label.length * 7.5} height="18" rx="9" />
         <text x="14" y="4">− ${cluster.label}</text>

@@ -1,13 +1,13 @@
 import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { alone } from "../alone.js";
-import { layOut } from "../graph-layout.js";
+import { layouts } from "../graph-layout.js";
 import { mainScopes, picture, scopesOf } from "../graph-model.js";
 import * as store from "../store.js";
 import { GraphView } from "./graph-view.js";
 import { Icon } from "./icons.js";
 import { NodeDetails } from "./node-details.js";
 
-/** @typedef {import("../types.js").GraphNode} GraphNode */
+/** @typedef {import("../../engine/messages.js").GraphNode} GraphNode */
 /** @typedef {import("./graph-view.js").Drawing} Drawing */
 
 const PHASES = ["input", "variable", "forward", "gradient", "update"];
@@ -15,7 +15,7 @@ const DEVICE_COLOURS = 8;
 /** @type {ReadonlySet<string>} */
 const NONE_OPEN = new Set();
 
-/** The dataflow graph of the model, as it is trained. */
+/** The dataflow graph of a training step. */
 export function GraphPanel() {
   const graph = store.graph.value;
   const [open, setOpen] = useState({ scopes: NONE_OPEN, toggled: /** @type {string | null} */ (null) });
@@ -26,7 +26,7 @@ export function GraphPanel() {
   const stage = useRef(/** @type {HTMLElement | null} */ (null));
   const view = useRef(/** @type {import("../viewport.js").Viewport | null} */ (null));
 
-  // A new run shows its graph whole, with the same scopes open, and what holds nearly all of it.
+  // A new run keeps the open scopes, and opens those that hold nearly all of its graph.
   useEffect(() => setOpen(({ scopes }) => (
     { scopes: new Set([...scopes, ...(graph ? mainScopes(graph) : [])]), toggled: null })), [graph]);
   const { drawing, activity } = useDrawing(graph, open, stage, isLarge);
@@ -57,14 +57,14 @@ export function GraphPanel() {
           <span class="hint">${graph.nodes.length} operations</span>
           <${ColourChoice} />
           <div class="tools" role="group" aria-label="View">
-            <${Tool} icon="minus" label="Smaller" onClick=${() => view.current?.zoom(0.8)} />
-            <${Tool} icon="plus" label="Larger" onClick=${() => view.current?.zoom(1.25)} />
-            <${Tool} icon="fit" label="Show all of it" onClick=${() => drawing && view.current?.fit(drawing.layout)} />
+            <${Tool} icon="minus" label="Zoom out" onClick=${() => view.current?.zoom(0.8)} />
+            <${Tool} icon="plus" label="Zoom in" onClick=${() => view.current?.zoom(1.25)} />
+            <${Tool} icon="fit" label="Fit to view" onClick=${() => drawing && view.current?.fit(drawing.layout)} />
             ${open.scopes.size > 0
-              ? html`<${Tool} icon="fold" label="Fold all scopes" onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
-              : html`<${Tool} icon="fold" label="Open all scopes" onClick=${allOpen} />`}
+              ? html`<${Tool} icon="fold" label="Collapse all scopes" onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
+              : html`<${Tool} icon="fold" label="Expand all scopes" onClick=${allOpen} />`}
             <button type="button" class="button quiet small" data-testid="graph-full-page"
-              onClick=${() => setLarge(!isLarge)}>${isLarge ? "Back" : "Full page"}</button>
+              onClick=${() => setLarge(!isLarge)}>${isLarge ? "Exit full page" : "Full page"}</button>
           </div>
         `}
       </div>
@@ -84,7 +84,7 @@ export function GraphPanel() {
 }
 
 /**
- * Whether a panel takes the whole page. While it does, nothing else has the focus; Escape leaves.
+ * Let a panel fill the page. Meanwhile nothing else can have the focus; Escape leaves.
  * @param {{current: HTMLElement | null}} panel
  * @returns {[boolean, (isLarge: boolean) => void]}
  */
@@ -108,8 +108,9 @@ function useFullPage(panel) {
 }
 
 /**
- * The picture of the graph with these scopes open, laid out. The last one stays until the next is ready.
- * @param {import("../types.js").Graph | null} graph
+ * The picture of the graph with these scopes open, and its layout. The last drawing stays until the
+ * next is ready.
+ * @param {import("../../engine/messages.js").Graph | null} graph
  * @param {{scopes: ReadonlySet<string>, toggled: string | null}} open
  * @param {{current: HTMLElement | null}} stage
  * @param {boolean} isLarge
@@ -120,20 +121,20 @@ function useDrawing(graph, open, stage, isLarge) {
   useEffect(() => {
     if (!graph) return setDrawing(null);
     let isWanted = true;
-    const slow = setTimeout(() => setActivity("Arranging…"), 250);
+    const slow = setTimeout(() => setActivity("Computing the layout…"), 250);
     const done = (outcome = "") => {
       clearTimeout(slow);
       setActivity(outcome);
     };
     const drawn = picture(graph, open.scopes);
     const { clientWidth = 0, clientHeight = 0 } = stage.current ?? {};
-    layOut(drawn, clientWidth > clientHeight ? "LR" : "TB").then(
+    layouts.layOut(drawn, clientWidth > clientHeight ? "LR" : "TB").then(
       (layout) => {
         if (!isWanted) return;
         done();
         setDrawing({ picture: drawn, layout, toggled: open.toggled });
       },
-      (problem) => isWanted && done(`This view could not be drawn: ${problem.message}`),
+      (problem) => isWanted && done(`The graph could not be drawn: ${problem.message}`),
     );
     return () => {
       isWanted = false;
@@ -148,10 +149,10 @@ const deviceOf = (node) => node.device ?? "not placed";
 
 function ColourChoice() {
   return html`
-    <label class="toggle">Colours show
+    <label class="toggle">Colour by
       <select value=${store.graphColours.value} data-testid="graph-colours"
         onChange=${(/** @type {any} */ event) => (store.graphColours.value = event.target.value)}>
-        <option value="phase">part</option>
+        <option value="phase">phase</option>
         <option value="device">device</option>
       </select>
     </label>
@@ -171,7 +172,7 @@ function Legend({ names, byDevice }) {
       ${names.map((name, index) => html`
         <li key=${name}><span class="graph-swatch" data-colour=${byDevice ? `device-${index % DEVICE_COLOURS}` : name}></span>${name}</li>
       `)}
-      <li><svg class="graph-swatch-line" viewBox="0 0 20 8" aria-hidden="true"><path d="M0 4h20" /></svg>control</li>
+      <li><svg class="graph-swatch-line" viewBox="0 0 20 8" aria-hidden="true"><path d="M0 4h20" /></svg>control edge</li>
     </ul>
   `;
 }

@@ -7,18 +7,18 @@ import { GraphCluster, GraphItem } from "./graph-items.js";
  * @typedef {import("../graph-model.js").Picture} Picture
  * @typedef {import("../graph-layout.js").Layout} Layout
  * @typedef {{picture: Picture, layout: Layout, toggled: string | null}} Drawing
- *   `toggled`: path of the scope that was folded or opened just now
+ *   `toggled`: path of the scope that was just collapsed or expanded
  */
 
 const ARROWS = /** @type {Record<string, [number, number]>} */ ({
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
 });
 
-/** Below this the text cannot be read. */
+/** The smallest scale at which text is readable. */
 const READABLE = 0.55;
 
 /**
- * A first look: all of it, or, where that were too small to read, where it begins.
+ * Fit the drawing, or show its beginning if the whole would be too small to read.
  * @param {Viewport | null} view
  * @param {Picture} picture
  * @param {Layout} layout
@@ -30,7 +30,7 @@ function openOn(view, picture, layout) {
 }
 
 /**
- * The drawing of a graph: pan, zoom, and walk it with the arrow keys.
+ * The drawing of a graph, with panning, zooming and arrow keys.
  * @param {{drawing: Drawing, selected: string | null, wheelZooms: boolean,
  *          colourOf: import("./graph-items.js").ColourOf, onToggle: (path: string) => void,
  *          onSelect: (name: string | null) => void, handle: {current: Viewport | null}}} props
@@ -40,7 +40,7 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
   const content = useRef(/** @type {SVGGElement | null} */ (null));
   const before = useRef(/** @type {Layout | null} */ (null));
   const [current, setCurrent] = useState("");
-  /** Whether the scope was folded or opened from the keyboard. */
+  /** Whether the scope was collapsed or expanded by keyboard. */
   const keyboard = useRef(false);
   const { picture, layout, toggled } = drawing;
   const known = layout.boxes[current] ? current : (picture.items[0]?.id ?? "");
@@ -65,7 +65,7 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
       view?.show(now);
     } else openOn(view, picture, layout);
     before.current = layout;
-    // What had the focus may have been replaced: a folded scope by its frame.
+    // The focused element may have been replaced, such as a collapsed scope by its frame.
     if (keyboard.current && toggled !== null) focus(known);
     keyboard.current = false;
   }, [layout]);
@@ -97,7 +97,7 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
     else if (item) onSelect(item.id === selected ? null : item.id);
   }
 
-  /** Go to the nearest box in a direction. @param {[number, number]} direction */
+  /** Move the focus to the nearest box in a direction. @param {[number, number]} direction */
   function walk([dx, dy]) {
     const here = layout.boxes[known];
     let best = { id: "", distance: Infinity };
@@ -119,7 +119,7 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
   }
 
   return html`
-    <svg class="graph-svg" ref=${svg} role="group" aria-label="Graph. Arrow keys walk, Enter opens."
+    <svg class="graph-svg" ref=${svg} role="group" aria-label="Graph. Arrow keys move, Enter opens."
       onKeyDown=${onKeyDown}>
       <defs>${["plain", "near"].map((kind) => html`
         <marker id=${`arrow-${kind}`} key=${kind} class=${`arrow-${kind}`} viewBox="0 0 8 8" refX="7"

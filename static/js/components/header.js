@@ -5,7 +5,7 @@ import { theme, toggleTheme } from "../theme.js";
 import { BackendBadge } from "./backend-badge.js";
 import { Icon } from "./icons.js";
 
-/** Name, choice of example, the processor that does the work, and the theme. */
+/** Name, example, processor and theme. */
 export function Header() {
   const { title } = store.example.value ?? { title: "" };
   const next = theme.value === "dark" ? "light" : "dark";

@@ -2,7 +2,7 @@ import { uPlot } from "../../vendor/uplot.js";
 import { html, useMemo, useState } from "../../vendor/preact.js";
 import * as format from "../format.js";
 import { comparison } from "../lab.js";
-import { forgetLabRun } from "../lab-runs.js";
+import { removeLabRun } from "../lab-runs.js";
 import * as store from "../store.js";
 import { Chart } from "./chart.js";
 import { Icon } from "./icons.js";
@@ -14,17 +14,17 @@ const HEIGHT = 190;
 /** @param {LabRun} run */
 const colourOf = ({ colour }) => `--series-${colour}`;
 
-/** All runs of the Lab beside each other. @param {{runs: LabRun[], shown: LabRun | null}} props */
+/** All runs of the Lab in one chart and one table. @param {{runs: LabRun[], shown: LabRun | null}} props */
 export function LabCompare({ runs, shown }) {
   return html`
     <section class="panel lab-compare" aria-labelledby="lab-compare-title">
       <div class="panel-head">
-        <h2 id="lab-compare-title">Compared</h2>
+        <h2 id="lab-compare-title">Comparison</h2>
         ${runs.length > 0 && html`<button type="button" class="button quiet small" data-testid="lab-clear"
           disabled=${store.active.value} onClick=${() => (store.labRuns.value = [])}>Clear</button>`}
       </div>
       ${runs.length === 0
-        ? html`<p class="lab-wait">Each run in the Lab is kept here: its speed, its waiting, its loss.</p>`
+        ? html`<p class="lab-wait">Each run in the Lab appears here, with its speed, waiting time and loss.</p>`
         : html`<${Losses} runs=${runs} /><${Table} runs=${runs} shown=${shown} />`}
     </section>
   `;
@@ -35,7 +35,7 @@ function Losses({ runs }) {
   const version = store.curvesVersion.value;
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const data = useMemo(() => aligned(runs), [runs, version]);
-  // The later are drawn over the earlier, which often are the same curve: let those stand out.
+  // Later curves cover earlier ones, with which they often coincide: draw earlier ones wider.
   const lines = runs.map((run, index) => (
     { label: run.title, colour: colourOf(run), width: Math.min(6, 1.5 + 1.5 * (runs.length - 1 - index)) }));
   const shownAt = hovered === null ? "Loss" : `Loss at step ${data[0][hovered]}`;
@@ -60,7 +60,7 @@ function Losses({ runs }) {
 }
 
 /**
- * The curves of all runs over one list of steps; the run under way has the page's own curve.
+ * The curves of all runs over one list of steps; the current run uses the curve of the training view.
  * @param {LabRun[]} runs
  * @returns {[number[], ...(number | null | undefined)[][]]}
  */
@@ -70,8 +70,8 @@ function aligned(runs) {
     const isLive = run.state === "running" && run.steps.length === 0;
     return isLive ? [curves.steps, curves.series.trendLoss] : [run.steps, run.losses];
   });
-  const filled = tables.some(([steps]) => steps.length > 0);
-  if (!filled) return [[], ...runs.map(() => [])];
+  const isEmpty = tables.every(([steps]) => steps.length === 0);
+  if (isEmpty) return [[], ...runs.map(() => [])];
   return /** @type {any} */ (uPlot.join(/** @type {any} */ (tables)));
 }
 
@@ -81,10 +81,10 @@ function Table({ runs, shown }) {
     <div class="tables lab-table" tabindex="0" role="region" aria-label="Runs compared">
       <table data-testid="lab-runs">
         <thead><tr>
-          <th scope="col">Run</th><th scope="col">Devices</th><th scope="col">ms a step</th>
-          <th scope="col"><abbr title="How many times as fast as the last run of this program on one device">against one</abbr></th>
-          <th scope="col"><abbr title="That, as a share of what so many devices could do at best">against ideal</abbr></th>
-          <th scope="col">waiting</th><th scope="col">moved</th><th scope="col">loss</th>
+          <th scope="col">Run</th><th scope="col">Devices</th><th scope="col">ms per step</th>
+          <th scope="col"><abbr title="Speed relative to the last run of this program on one device">Speedup</abbr></th>
+          <th scope="col"><abbr title="Speedup divided by the number of devices">Efficiency</abbr></th>
+          <th scope="col">Waiting</th><th scope="col"><abbr title="Bytes between devices, per step">Moved</abbr></th><th scope="col">Loss</th>
           <th scope="col"><span class="visually-hidden">Remove</span></th>
         </tr></thead>
         <tbody>${runs.map((run) => html`
@@ -96,16 +96,15 @@ function Table({ runs, shown }) {
 
 /** @param {{run: LabRun, runs: LabRun[], isShown: boolean}} props */
 function Row({ run, runs, isShown }) {
-  const { againstOne, againstIdeal } = comparison(run, runs);
-  const times = againstOne === null ? format.NONE : `${format.times(againstOne)} ×`;
-  // Where there are several programs, the first run of each in a row names it.
+  const { speedup, efficiency } = comparison(run, runs);
+  // If there are several programs, the first of consecutive runs of one program names it.
   const before = runs[runs.indexOf(run) - 1];
   const isMixed = runs.some(({ program }) => program !== run.program);
   const isNamed = isMixed && before?.program !== run.program;
   return html`
     <tr data-shown=${isShown ? "" : undefined} data-testid="lab-run-row">
       <th scope="row">
-        <button type="button" class="lab-run-name" aria-pressed=${isShown} title="Show its step above"
+        <button type="button" class="lab-run-name" aria-pressed=${isShown} title="Show the timeline of this run"
           onClick=${() => (store.labShown.value = run.id)}>
           <span class="legend-line" style=${{ background: `var(${colourOf(run)})` }}></span>
           <span>${run.id} ${run.title}${run.state === "done" ? "" : ` (${run.state})`}
@@ -114,13 +113,13 @@ function Row({ run, runs, isShown }) {
       </th>
       <td>${run.devices} ${run.device ?? ""}</td>
       <td>${run.msPerStep === null ? format.NONE : format.milliseconds(run.msPerStep)}</td>
-      <td>${times}</td>
-      <td>${format.percent(againstIdeal, 0)}</td>
+      <td>${speedup === null ? format.NONE : `${format.times(speedup)} ×`}</td>
+      <td>${format.percent(efficiency, 0)}</td>
       <td>${format.percent(run.trace?.timeline.bubble, 0)}</td>
       <td>${run.trace ? format.bytes(run.trace.timeline.bytes_moved / run.trace.steps) : format.NONE}</td>
       <td>${format.loss(run.loss)}</td>
       <td><button type="button" class="button quiet icon-only" aria-label=${`Remove run ${run.id}`}
-        disabled=${run.state === "running"} onClick=${() => forgetLabRun(run.id)}><${Icon} name="close" /></button></td>
+        disabled=${run.state === "running"} onClick=${() => removeLabRun(run.id)}><${Icon} name="close" /></button></td>
     </tr>
   `;
 }

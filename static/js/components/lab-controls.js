@@ -11,7 +11,7 @@ import { Icon } from "./icons.js";
 /** @typedef {import("../types.js").LabSettings} LabSettings */
 
 const MOST_DELAY = 1000;
-/** Least and most of each number, and whether it may be left empty. @type {Record<string, [number, () => number, boolean?]>} */
+/** Minimum and maximum of each number, and whether it may be empty. @type {Record<string, [number, () => number, boolean?]>} */
 const BOUNDS = {
   devices: [1, mostDevices],
   micro_batches: [1, () => 32],
@@ -21,9 +21,9 @@ const BOUNDS = {
   steps: [0, () => 100_000],
 };
 const KINDS = [
-  { name: "auto", title: "Automatic", about: "What the program says; else GPU workers where there is WebGPU." },
-  { name: "gpu", title: "GPU workers", about: "Each device has a worker and a GPUDevice of its own." },
-  { name: "cpu", title: "NumPy workers", about: "cpu:0 is the page's Python; each other one is a worker with a Python of its own." },
+  { name: "auto", title: "Automatic", about: "The program's choice, otherwise GPU workers if the browser has WebGPU." },
+  { name: "gpu", title: "GPU workers", about: "Each device has its own worker and its own GPUDevice." },
+  { name: "cpu", title: "NumPy workers", about: "cpu:0 is the page's own Python. Every other device is a worker with its own Python." },
 ];
 
 /** @param {Partial<LabSettings>} change */
@@ -31,12 +31,12 @@ function set(change) {
   store.labSettings.value = { ...store.labSettings.value, ...change };
 }
 
-/** What to run: strategy, devices, and the details that mean something with it. */
+/** The settings of a run: strategy, kind of devices, and the details that apply. */
 export function LabControls() {
   const choices = store.labChoices.value;
   const settings = store.labSettings.value;
   if (!choices) {
-    return html`<section class="panel lab-controls"><p class="lab-wait">The Lab opens when Python is up.</p></section>`;
+    return html`<section class="panel lab-controls"><p class="lab-wait">The Lab opens when Python is ready.</p></section>`;
   }
   const used = detailsUsed(settings, choices);
   /** @param {"strategy" | "schedule" | "collective"} name @param {string} label */
@@ -72,7 +72,7 @@ export function LabControls() {
   `;
 }
 
-/** Run, stop, and measure a step; and what went wrong, for those who do not see the code now. */
+/** Run, stop and trace a step; and the error, since the code may be out of view. */
 function Commands() {
   const error = store.error.value;
   return html`
@@ -98,7 +98,7 @@ function Delays({ settings }) {
   return html`
     <fieldset class="lab-delays" aria-describedby="lab-delays-help">
       <legend>Delays, ms</legend>
-      <p id="lab-delays-help" class="lab-help">Each piece of a device's work is held up for so long: what a slow one does to the others.</p>
+      <p id="lab-delays-help" class="lab-help">Delays every task on a device by this time, to show how a slow device affects the others.</p>
       ${delays.map((delay, place) => html`
         <${Count} key=${place} label=${`Device ${place}`} id=${`lab-delay-${place}`} value=${delay} least=${0}
           most=${MOST_DELAY} onChange=${(/** @type {number} */ value) =>
@@ -108,27 +108,27 @@ function Delays({ settings }) {
   `;
 }
 
-/** What so many devices are on this machine, and what came of it. @param {LabSettings} settings */
+/** The speed to expect from several devices on this machine, and the measured one. @param {LabSettings} settings */
 function honestly({ devices }) {
   const { info } = store.gpu.value;
   const cores = navigator.hardwareConcurrency;
   const shared = store.deviceChoice.value !== "cpu" && info
-    ? `GPU workers all share one GPU here (${info.name}): ${devices} of them are together no faster than it is alone, `
-    : `This machine has ${cores} cores, and no more workers than that compute at a time: ${devices} NumPy workers are `
-      + `at best ${Math.min(cores, devices)} times as fast as one, with small layers slower, `;
-  return `${shared}and moving tensors takes time on top. The order, the waiting and the traffic are real. ${measured()}`;
+    ? `All GPU workers share one GPU here (${info.name}), so ${devices} of them are no faster than one. `
+    : `This machine has ${cores} cores, so ${devices} NumPy workers are at best ${Math.min(cores, devices)} times as `
+      + "fast as one, and slower than one if layers are small. ";
+  return `${shared}Moving tensors takes extra time. The order of work, the waiting and the traffic are real. ${measured()}`;
 }
 
-/** The latest run on several devices that can be compared with one device, in numbers. */
+/** The speedup of the latest run on several devices, as a sentence. */
 function measured() {
   const runs = store.labRuns.value;
-  const compared = runs.filter((each) => each.devices > 1 && comparison(each, runs).againstOne !== null);
+  const compared = runs.filter((each) => each.devices > 1 && comparison(each, runs).speedup !== null);
   const run = compared.findLast((each) => !each.isHeldUp);
   if (!run) {
     return compared.length > 0
-      ? "Run it without delays, and the measured ratio stands here."
-      : "Run one device first, then a strategy, and the measured ratio stands here.";
+      ? "Run it without delays to see the measured speedup here."
+      : "Run one device first, then a strategy, to see the measured speedup here.";
   }
-  const times = comparison(run, runs).againstOne ?? NaN;
-  return `Measured: run ${run.id}, on ${run.devices} ${run.device} devices, was ${format.times(times)} times as fast as one device.`;
+  const speedup = comparison(run, runs).speedup ?? NaN;
+  return `Measured: run ${run.id}, on ${run.devices} ${run.device} devices, was ${format.times(speedup)} times as fast as one device.`;
 }

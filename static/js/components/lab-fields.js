@@ -1,9 +1,9 @@
 import { html, useState } from "../../vendor/preact.js";
 
 /**
- * One of several.
+ * A choice of one option.
  * @param {{label: string, id: string, value: string, options: {name: string, title: string}[],
- *          help?: string, onChange: (value: string) => void}} props `help`: what the choice means
+ *          help?: string, onChange: (value: string) => void}} props `help`: explains the chosen option
  */
 export function Choice({ label, id, value, options, help, onChange }) {
   return html`
@@ -21,24 +21,25 @@ export function Choice({ label, id, value, options, help, onChange }) {
 }
 
 /**
- * A whole number from `least` to `most`; anything else is put right when the field is left, and told.
+ * A whole number from `least` to `most`. Other input is corrected when the field loses the focus, with
+ * a remark.
  * @param {{label: string, id: string, value: number | null, least: number, most: number,
  *          help?: string, isOptional?: boolean, onChange: (value: number | null) => void}} props
- *   `isOptional`: the field may be empty, which is null
+ *   `isOptional`: the field may be empty, for null
  */
 export function Count({ label, id, value, least, most, help, isOptional, onChange }) {
   const [remark, setRemark] = useState("");
 
   /** @param {any} event */
   function take({ target }) {
-    const wanted = Math.round(Number(target.value));
+    const entered = Math.round(Number(target.value));
     const isEmpty = target.value === "";
-    const isNumber = Number.isFinite(wanted) && !isEmpty;
-    const kept = isEmpty && isOptional ? null : value;
-    const taken = isNumber ? Math.min(most, Math.max(least, wanted)) : kept;
-    target.value = taken === null ? "" : String(taken);
-    setRemark(isNumber && taken !== wanted ? `Here it can be ${least} to ${most}. ` : "");
-    onChange(taken);
+    const isNumber = Number.isFinite(entered) && !isEmpty;
+    const fallback = isEmpty && isOptional ? null : value;
+    const corrected = isNumber ? Math.min(most, Math.max(least, entered)) : fallback;
+    target.value = corrected === null ? "" : String(corrected);
+    setRemark(isNumber && corrected !== entered ? `Allowed: ${least} to ${most}. ` : "");
+    onChange(corrected);
   }
   return html`
     <div class="lab-field">

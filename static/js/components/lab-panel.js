@@ -5,7 +5,7 @@ import { LabControls } from "./lab-controls.js";
 import { LabPlacement } from "./lab-placement.js";
 import { LabTimeline } from "./lab-timeline.js";
 
-/** Several devices: how they share the work, what each did when, and what came of it. */
+/** Training on several devices: strategy, timeline, comparison and placement. */
 export function LabPanel() {
   const runs = store.labRuns.value;
   const shown = runs.find(({ id }) => id === store.labShown.value)

@@ -1,23 +1,23 @@
 import { placement } from "../actions.js";
 import { html, useState } from "../../vendor/preact.js";
 
-/** @typedef {import("../types.js").Placement} Placement */
+/** @typedef {import("../../engine/messages.js").Placement} Placement */
 
 /**
- * Where each operation of the last step runs, and why; asked for when it is opened.
- * @param {{isAsynchronous: boolean}} props `isAsynchronous`: replicas make steps by themselves
+ * The device of each operation of the last training step, with the reason; loaded when opened.
+ * @param {{isAsynchronous: boolean}} props `isAsynchronous`: each replica trains at its own pace
  */
 export function LabPlacement({ isAsynchronous }) {
-  const [found, setFound] = useState(/** @type {Placement | null} */ (null));
+  const [table, setTable] = useState(/** @type {Placement | null} */ (null));
   const [problem, setProblem] = useState("");
 
   /** @param {Event} event */
   async function toggled(event) {
     if (!(event.currentTarget instanceof HTMLDetailsElement && event.currentTarget.open)) return;
-    setFound(null);
+    setTable(null);
     setProblem("");
     try {
-      setFound(await placement());
+      setTable(await placement());
     } catch (failure) {
       setProblem(String(failure instanceof Error ? failure.message : failure));
     }
@@ -27,11 +27,11 @@ export function LabPlacement({ isAsynchronous }) {
     <details class="panel lab-placement" data-testid="lab-placement" onToggle=${toggled}>
       <summary>Where each operation runs, and why</summary>
       ${problem && html`<p class="hint" role="alert">${problem}</p>`}
-      ${!problem && !found && html`<p class="hint" role="status">Operations that were never measured are measured now: a second or two.</p>`}
-      ${found && html`<p class="hint" data-testid="lab-placement-headline">${found.headline}</p>
-        ${isAsynchronous && html`<p class="hint" data-testid="lab-placement-replicas">Each replica has a copy of what computes
-          the gradients, on a device of its own. This is the step as the device with the weights has it.</p>`}
-        <${Rows} rows=${found.rows} />`}
+      ${!problem && !table && html`<p class="hint" role="status">Measuring the operations that have not been measured yet. This takes a second or two.</p>`}
+      ${table && html`<p class="hint" data-testid="lab-placement-headline">${table.headline}</p>
+        ${isAsynchronous && html`<p class="hint" data-testid="lab-placement-replicas">Each replica computes gradients with a copy
+          of these operations on its own device. The table shows the step of the device that holds the weights.</p>`}
+        <${Rows} rows=${table.rows} />`}
     </details>
   `;
 }
@@ -41,7 +41,7 @@ function Rows({ rows }) {
   return html`
     <div class="tables lab-table" tabindex="0" role="region" aria-label="Devices of the operations">
       <table data-testid="lab-placement-rows">
-        <caption>The operations of the step that was trained last, by scope</caption>
+        <caption>Operations of the last training step, by scope</caption>
         <thead><tr>
           <th scope="col">Scope</th><th scope="col">Device</th>
           <th scope="col">Operations</th><th scope="col">Reason</th>

@@ -1,43 +1,37 @@
 import { html, useState } from "../../vendor/preact.js";
 import * as format from "../format.js";
-import { ticks } from "../lab.js";
+import { WORK_KINDS, ticks } from "../lab.js";
 import { DeviceTimes } from "./device-times.js";
-import { Lane } from "./lane.js";
+import { Track } from "./track.js";
 
 /** @typedef {import("../types.js").LabRun} LabRun */
-/** @typedef {import("../types.js").Trace} Trace */
-/** @typedef {import("../types.js").TraceEvent} TraceEvent */
+/** @typedef {import("../../engine/messages.js").Trace} Trace */
+/** @typedef {import("../../engine/messages.js").TraceEvent} TraceEvent */
 
-/** Kinds of work and what they are called, in the order of a step. */
-export const KINDS = [
-  ["input", "input"], ["forward", "forward"], ["gradient", "gradient"], ["update", "update"],
-  ["receive", "receive"], ["send", "send"], ["delay", "held up (pale)"],
-];
-
-/** One measured step: what each device did when. @param {{run: LabRun | null}} props */
+/** The timeline of a measured step, with its numbers. @param {{run: LabRun | null}} props */
 export function LabTimeline({ run }) {
   const trace = run?.trace ?? null;
   return html`
     <section class="panel lab-timeline" aria-labelledby="lab-timeline-title">
       <div class="panel-head">
-        <h2 id="lab-timeline-title">${(trace?.steps ?? 1) === 1 ? "One step" : `${trace?.steps} steps`}, measured</h2>
+        <h2 id="lab-timeline-title">Timeline of ${(trace?.steps ?? 1) === 1 ? "one step" : `${trace?.steps} steps`}</h2>
         ${run && html`<span class="hint" data-testid="lab-timeline-run">${run.title}</span>`}
       </div>
       ${run && trace
-        ? html`<${Measures} run=${run} trace=${trace} /><${Lanes} key=${run.id} trace=${trace} />
+        ? html`<${Measures} run=${run} trace=${trace} /><${Tracks} key=${run.id} trace=${trace} />
             <${DeviceTimes} trace=${trace} updates=${run.report.updates} />
             ${Object.entries(run.report.lost ?? {}).map(([device, why]) => html`
-              <p key=${device} class="hint lab-lost" data-failed>${device} was lost, and the others went on: ${why}</p>`)}`
+              <p key=${device} class="hint lab-lost" data-failed>${device} was lost; the others continued: ${why}</p>`)}`
         : html`<p class="lab-wait">${unmeasured(run)}</p>`}
     </section>
   `;
 }
 
-/** Why there is no step to look at. @param {LabRun | null} run */
+/** The reason that there is no timeline. @param {LabRun | null} run */
 function unmeasured(run) {
-  if (!run) return "Run a strategy to see what each device does when: computing, moving tensors, waiting.";
-  if (run.state === "running") return "A step is measured soon after the first.";
-  return "This run was over before a step was measured. Have it make a few steps more.";
+  if (!run) return "Run a strategy to see when each device computes, moves tensors and waits.";
+  if (run.state === "running") return "A step is measured shortly after training starts.";
+  return "This run ended before a step was measured. Train a few more steps.";
 }
 
 /** @param {{run: LabRun, trace: Trace}} props */
@@ -45,17 +39,17 @@ function Measures({ run, trace }) {
   const { bubble, communication, bytes_moved, seconds } = trace.timeline;
   const formula = trace.bubble_formula;
   const memory = Object.values(trace.memory).reduce((sum, bytes) => sum + bytes, 0);
-  const several = run.devices > 1;
+  const isParallel = run.devices > 1;
   const perSecond = run.msPerStep ? 1000 / run.msPerStep : null;
   /** @type {[string, string, string, string][]} test id, name, value, remark */
   const measures = [
-    ["bubble", several ? "Waiting (bubble)" : "Waiting", format.percent(bubble, 0),
+    ["bubble", isParallel ? "Waiting (bubble)" : "Waiting", format.percent(bubble, 0),
       formula === null ? "" : `formula ${format.percent(formula, 0)}`],
     ["communication", "Moving tensors", format.percent(communication, 0), "of the time"],
-    ["bytes", "Moved a step", format.bytes(bytes_moved / trace.steps), trace.steps > 1 ? "on average" : ""],
-    ["memory", "Memory", format.bytes(memory), several ? "on all devices" : ""],
+    ["bytes", "Moved per step", format.bytes(bytes_moved / trace.steps), trace.steps > 1 ? "on average" : ""],
+    ["memory", "Memory", format.bytes(memory), isParallel ? "on all devices" : ""],
     ["speed", "Steps per second", format.rate(perSecond), ""],
-    ["step", "Time traced", `${format.milliseconds(1000 * seconds)} ms`, ""],
+    ["step", "Traced time", `${format.milliseconds(1000 * seconds)} ms`, ""],
   ];
   const staleness = run.report.mean_staleness;
   if (staleness !== undefined) {
@@ -74,31 +68,31 @@ function Measures({ run, trace }) {
   `;
 }
 
-/** The picture: a lane for each device, over one axis of time. @param {{trace: Trace}} props */
-function Lanes({ trace }) {
-  const [looked, setLooked] = useState(/** @type {TraceEvent | null} */ (null));
-  const whole = Math.max(1000 * trace.timeline.seconds, 1e-6);
-  const marks = ticks(whole, 6);
+/** A track for each device, over a common time axis. @param {{trace: Trace}} props */
+function Tracks({ trace }) {
+  const [selected, setSelected] = useState(/** @type {TraceEvent | null} */ (null));
+  const duration = Math.max(1000 * trace.timeline.seconds, 1e-6);
+  const marks = ticks(duration, 6);
   const present = new Set(trace.events.map(({ kind }) => kind));
   return html`
-    <div class="lanes" data-testid="lab-lanes">
+    <div class="tracks" data-testid="lab-lanes">
       ${trace.timeline.devices.map(({ device }) => html`
-        <${Lane} key=${device} device=${device} whole=${whole} looked=${looked} onLook=${setLooked}
+        <${Track} key=${device} device=${device} duration=${duration} selected=${selected} onSelect=${setSelected}
           events=${trace.events.filter((event) => event.device === device)} />
       `)}
-      <div class="lane-axis" aria-hidden="true">
+      <div class="track-axis" aria-hidden="true">
         ${marks.map((time) => html`
-          <span key=${time} style=${{ left: `${(100 * time) / whole}%` }}>${Number(time.toPrecision(3))}${time === 0 ? " ms" : ""}</span>
+          <span key=${time} style=${{ left: `${(100 * time) / duration}%` }}>${Number(time.toPrecision(3))}${time === 0 ? " ms" : ""}</span>
         `)}
       </div>
-      <p class="lane-about" role="status" data-testid="lab-looked">
-        ${looked ? describe(looked) : "Point at a piece of work, or walk a lane with the arrow keys."}
+      <p class="track-about" role="status" data-testid="lab-looked">
+        ${selected ? describe(selected) : "Point at a task, or move along a track with the arrow keys."}
       </p>
-      <ul class="lane-legend" aria-label="Colours">
-        ${KINDS.filter(([kind]) => present.has(kind)).map(([kind, name]) => html`
-          <li key=${kind}><span class="lane-swatch" data-kind=${kind}></span>${name}</li>
+      <ul class="track-legend" aria-label="Colours">
+        ${WORK_KINDS.filter((kind) => present.has(kind)).map((kind) => html`
+          <li key=${kind}><span class="track-swatch" data-kind=${kind}></span>${kind === "delay" ? "delay (pale)" : kind}</li>
         `)}
-        <li><span class="lane-swatch" data-kind="idle"></span>waiting</li>
+        <li><span class="track-swatch" data-kind="idle"></span>waiting</li>
       </ul>
     </div>
   `;

@@ -1,20 +1,19 @@
 import { html } from "../../vendor/preact.js";
 import { shape } from "../format.js";
-import { reveal } from "../reveal.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
 /**
- * Everything about one node.
- * @param {{node: import("../types.js").GraphNode, onLeave: () => void}} props
- *   `onLeave`: the user goes to the code, which the graph may hide
+ * The details of one node.
+ * @param {{node: import("../../engine/messages.js").GraphNode, onLeave: () => void}} props
+ *   `onLeave`: the user moves to the code, which a full-page graph hides
  */
 export function NodeDetails({ node, onLeave }) {
   const lineKnown = node.line !== null && store.linesApply.value;
 
   function toCode() {
     onLeave();
-    reveal(node.line);
+    store.revealLine(node.line);
   }
 
   return html`
@@ -26,11 +25,11 @@ export function NodeDetails({ node, onLeave }) {
       </div>
       <dl>
         <div><dt>Operation</dt><dd><code>${node.op}</code></dd></div>
-        <div><dt>Part</dt><dd>${node.phase}</dd></div>
+        <div><dt>Phase</dt><dd>${node.phase}</dd></div>
         <div><dt>Shape</dt><dd>${shape(node.shape)}</dd></div>
         <div><dt>Type</dt><dd>${node.dtype ?? "none"}</dd></div>
         <div><dt>Device</dt><dd>${node.device ?? "not placed"}</dd></div>
-        ${node.line !== null && html`<div><dt>Made by</dt><dd>${lineKnown
+        ${node.line !== null && html`<div><dt>Created at</dt><dd>${lineKnown
           ? html`<button type="button" class="link" onClick=${toCode}>line ${node.line}</button>`
           : `line ${node.line}`}</dd></div>`}
         ${Object.entries(node.attrs ?? {}).map(([name, value]) => html`

@@ -2,14 +2,14 @@ import { html } from "../../vendor/preact.js";
 import { NONE, duration, loss, percent, rate } from "../format.js";
 import * as store from "../store.js";
 
-/** Percent of the run that is done, as a whole number. */
+/** Progress of the run in percent, as a whole number. */
 function percentDone() {
   const { fit, progress } = store;
   const total = fit.value?.total_steps ?? 0;
   return total > 0 ? Math.min(100, Math.floor((100 * progress.value.step) / total)) : 0;
 }
 
-/** The thin bar at the foot of the commands. */
+/** The thin bar below the commands. */
 export function ProgressBar() {
   const done = percentDone();
   const left = store.progress.value.eta;
@@ -56,7 +56,7 @@ export function Statistics() {
 
 /**
  * @param {{label: string, id: string, value: string, of?: string | null, strong?: boolean}} props
- *   `of`: what the value is a part of
+ *   `of`: the total
  */
 function Statistic({ label, id, value, of, strong }) {
   return html`

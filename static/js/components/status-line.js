@@ -5,20 +5,20 @@ import * as store from "../store.js";
 /** @type {Partial<Record<import("../store.js").Intent, string>>} */
 const INTENTS = {
   pause: "Pausing after this batch…",
-  resume: "Going on…",
+  resume: "Resuming…",
   stop: "Stopping…",
   reset: "Resetting…",
 };
 
-/** A sentence about what is going on. */
+/** A sentence about the state of the run. */
 function sentence() {
   const { engine, queuedRun, intent, notice, runState, startingDevices, fit, progress } = store;
   const about = fit.value;
-  if (engine.value === "broken") return "The engine could not start. Run tries again.";
+  if (engine.value === "broken") return "The engine could not start. Press Run to try again.";
   if (engine.value === "starting") {
     const stage = store.bootStage.value || "Starting Python";
     const before = notice.value ? `${notice.value} ` : "";
-    return `${before}${stage}…${queuedRun.value ? " Your run begins when it is up." : ""}`;
+    return `${before}${stage}…${queuedRun.value ? " Your run starts when it is ready." : ""}`;
   }
   if (intent.value && INTENTS[intent.value]) return INTENTS[intent.value];
   if (notice.value) return notice.value;
@@ -26,24 +26,24 @@ function sentence() {
   switch (runState.value) {
     case "running":
       if (startingDevices.value.length > 0) {
-        return `Starting a Python for each of ${startingDevices.value.join(", ")}…`;
+        return `Starting Python for ${startingDevices.value.join(", ")}…`;
       }
       if (!about) return "Running your code…";
       return `Training ${count(about.parameters)} parameters on ${place(about)}`;
     case "paused":
-      return about ? "Holding. Step trains one batch." : "Holding before the first batch.";
+      return about ? "Paused. Step trains one batch." : "Paused before the first batch.";
     case "stopped":
-      return "Stopped. The weights are as they were then.";
+      return "Stopped. The weights are kept.";
     case "done":
-      return about ? `Trained in ${duration(progress.value.seconds)}` : "The code has run.";
+      return about ? `Trained in ${duration(progress.value.seconds)}` : "The code has finished.";
     case "error":
-      return "Something went wrong: see the message by the code.";
+      return "Something went wrong. See the error below the code.";
     default:
       return "Press Run to train the network.";
   }
 }
 
-/** @param {import("../types.js").Fit} fit */
+/** @param {import("../../engine/messages.js").Fit} fit */
 function place({ device, adapter }) {
   return device.startsWith("cpu") ? "the CPU" : (adapter ?? "the GPU");
 }
@@ -59,11 +59,11 @@ export function StatusLine() {
   `;
 }
 
-/** Whether something goes on that has no progress bar yet. */
+/** Whether the user waits for something without a progress bar. */
 const isWaiting = () =>
   store.engine.value === "starting" || (store.runState.value === "running" && !store.fit.value);
 
-/** How long the wait has been, once it is noticeable. Not read out: it would interrupt all the time. */
+/** The seconds waited so far, if noticeable; hidden from screen readers, which it would interrupt. */
 function Elapsed() {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {

@@ -8,20 +8,20 @@ import { StatusLine } from "./status-line.js";
 
 /** @typedef {import("../shortcuts.js").Command} Command */
 
-/** @type {[Command, string, string][]} command, its name, and what it does */
+/** @type {[Command, string, string][]} command, label, description */
 const COMMANDS = [
   ["run", "Run", "Run the code from the top"],
-  ["pause", "Pause", "Hold after the batch that is being trained"],
-  ["resume", "Resume", "Go on training"],
-  ["step", "Step", "Train one batch, then hold"],
-  ["stop", "Stop", "End the run; curves and weights stay"],
-  ["reset", "Reset", "Forget curves and weights; the code stays"],
+  ["pause", "Pause", "Pause after the current batch"],
+  ["resume", "Resume", "Continue training"],
+  ["step", "Step", "Train one batch, then pause"],
+  ["stop", "Stop", "Stop the run; keep curves and weights"],
+  ["reset", "Reset", "Clear curves and weights; keep the code"],
 ];
 
-/** What a button says while its wish is being granted. @type {Partial<Record<Command, string>>} */
+/** Labels of buttons while the engine carries out the command. @type {Partial<Record<Command, string>>} */
 const PENDING = { pause: "Pausing", stop: "Stopping", reset: "Resetting" };
 
-/** The commands, the state of the run, and its numbers. */
+/** The commands, the state of the run and its numbers. */
 export function Transport() {
   return html`
     <section class="transport" aria-label="Training">
@@ -30,14 +30,14 @@ export function Transport() {
           <${CommandButton} key=${command} command=${command} label=${label} about=${about} />
         `)}
       </div>
-      <label class="device-choice" title="Where the work is done, unless the code says otherwise">
+      <label class="device-choice" title="The device to train on, unless the code chooses one">
         <span>Device</span>
         <select
           data-testid="device-select"
           value=${store.deviceChoice.value}
           onChange=${(/** @type {any} */ event) => (store.deviceChoice.value = event.target.value)}
         >
-          <option value="auto">auto</option>
+          <option value="auto">Auto</option>
           <option value="gpu">GPU</option>
           <option value="cpu">CPU</option>
         </select>

@@ -7,7 +7,7 @@ const VIEWS = [
   { name: "lab", title: "Lab" },
 ];
 
-/** The tabs: one device that trains, or several and how they work together. */
+/** The tabs: training, and the Lab with its several devices. */
 export function ViewTabs() {
   const open = store.view.value;
 
@@ -26,7 +26,7 @@ export function ViewTabs() {
   }
 
   return html`
-    <div class="view-tabs" role="tablist" aria-label="What to watch" onKeyDown=${onKeyDown}>
+    <div class="view-tabs" role="tablist" aria-label="Views" onKeyDown=${onKeyDown}>
       ${VIEWS.map(({ name, title }) => html`
         <button key=${name} type="button" role="tab" class="view-tab" id=${`tab-${name}`}
           data-testid=${`tab-${name}`} aria-selected=${name === open} aria-controls=${name === open ? `view-${name}` : undefined}
@@ -36,7 +36,7 @@ export function ViewTabs() {
   `;
 }
 
-/** What is under a tab. @param {{name: string, children?: any}} props */
+/** The content of a tab. @param {{name: string, children?: any}} props */
 export function View({ name, children }) {
   return html`<div class="view" role="tabpanel" id=${`view-${name}`} aria-labelledby=${`tab-${name}`}>
     ${children}

@@ -7,12 +7,12 @@ import { Icon } from "./icons.js";
 
 /** @typedef {{text: string, failed?: boolean}} Outcome */
 
-/** Trained weights out, and in again. */
+/** Saves the trained weights, and loads them from files. */
 export function WeightsPanel() {
   const [outcome, setOutcome] = useState(/** @type {Outcome} */ ({ text: "" }));
   const [dropping, setDropping] = useState(false);
 
-  /** @param {Promise<string>} work gives a sentence on success */
+  /** @param {Promise<string>} work resolves to a sentence */
   async function tell(work) {
     try {
       setOutcome({ text: await work });
@@ -75,8 +75,8 @@ export function WeightsPanel() {
         </label>
         <p class="hint" role="status" data-failed=${outcome.failed ? "" : undefined}>
           ${outcome.text || (none
-            ? "Run a network first: then its weights can be saved here, and loaded again."
-            : "Files open in PyTorch and NumPy. Drop one here to load it.")}
+            ? "Run a network first. Then you can save its weights and load them again."
+            : "PyTorch and NumPy can open these files. Drop a file here to load it.")}
         </p>
       </div>
     </section>

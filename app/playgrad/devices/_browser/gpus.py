@@ -24,16 +24,9 @@ from playgrad.errors import OutOfMemoryError
 
 
 def _adapter_info(record: dict[str, Any]) -> AdapterInfo:
-    return AdapterInfo(
-        name=record["name"],
-        vendor=record["vendor"],
-        architecture=record["architecture"],
-        backend=record["backend"],
-        is_software=record["is_software"],
-        has_quads=record["has_quads"],
-        limits=Limits.from_mapping(record["limits"]),
-        features=tuple(record["features"]),
-    )
+    """The adapter that `describe` in static/engine/adapter.js reports."""
+    limits = Limits.from_mapping(record["limits"])
+    return AdapterInfo(**{**record, "limits": limits, "features": tuple(record["features"])})
 
 
 def list_adapters() -> list[AdapterInfo]:

@@ -1,0 +1,273 @@
+"""Python's messages to the page and its device workers are those that static/engine/messages.js
+lists: the same kinds, the same fields, the same types."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+import playgrad
+from playgrad.data import source as data_source
+from playgrad.devices import registry
+from playgrad.devices.base import AdapterInfo, Limits
+from playgrad.graph.graph import reset_default_graph
+from playgrad.runtime.hooks import get_hooks, set_hooks
+from tests.page.messages import Types
+
+TYPES = Types()
+LIBRARY = Path(playgrad.__file__).parent
+ENGINE = Path(__file__).parents[2] / "static" / "engine"
+
+PROGRAM = """
+import sys
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+print("to the console")
+print("to the console as well", file=sys.stderr)
+x = np.random.default_rng(0).normal(size=(64, 784)).astype(np.float32)
+y = (x[:, 0] > 0).astype(np.int32)
+model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(2)])
+model.compile(
+    optimizer=pg.optim.SGD(learning_rate=0.1),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+    metrics=["accuracy"],
+)
+model.fit(x, y, batch_size=16, epochs=2, validation_data=(x, y), verbose=0)
+"""
+WHILE_TRAINING: list[dict[str, Any]] = [
+    {"kind": "set_learning_rate", "value": 0.05},
+    {"kind": "trace"},
+    {"kind": "pause"},
+    {"kind": "step"},
+    {"kind": "resume"},
+]
+
+
+class Recorded(dict[str, Any]):
+    """A request that notes the fields that Python reads."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        super().__init__(request)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.add(name)
+        return super().get(name, default)
+
+
+class Page:
+    """A page for the controller: collects its events, and lets it find requests."""
+
+    def __init__(self, controller: ModuleType) -> None:
+        self.controller = controller
+        self.events: list[dict[str, Any]] = []
+        self.requests: list[Recorded] = []
+        self.served: list[Recorded] = []
+
+    def poll(self) -> tuple[Recorded, None] | None:
+        if not self.requests:
+            return None
+        self.served.append(self.requests.pop(0))
+        return self.served[-1], None
+
+    def send(self, *requests: dict[str, Any]) -> None:
+        self.requests += map(Recorded, requests)
+        self.controller.handle_pending()
+
+
+@contextmanager
+def _fresh_modules(**stubs: ModuleType | SimpleNamespace) -> Iterator[None]:
+    """Let the page's modules be imported anew, with stubs of what only a browser has."""
+    before = dict(sys.modules)
+    sys.modules.update(stubs)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for name in sys.modules.keys() - before.keys():
+            if "_browser" in name or name.startswith(("playgrad.page", "pyodide", "playgrad_host")):
+                del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """After a run on one device, an asynchronous one in the Lab, a failed one, and questions."""
+    host = SimpleNamespace(stop_requested=lambda: False, take_interrupt=lambda: False)
+    ffi = SimpleNamespace(JsException=Exception)
+    stubs = {"playgrad_host": host, "pyodide": SimpleNamespace(ffi=ffi), "pyodide.ffi": ffi}
+    with _fresh_modules(**stubs), pytest.MonkeyPatch.context() as patch:  # type: ignore[arg-type]
+        from playgrad.page import controller
+
+        page = Page(controller)
+        host.emit = page.events.append
+        patch.setattr(controller.host, "poll_mailbox", page.poll)
+        patch.setattr(controller.host, "wait_mailbox", lambda timeout: page.poll())
+        adapter = AdapterInfo("software", is_software=True)
+        patch.setattr(registry, "gpu_adapters", lambda: [adapter])
+        patch.setattr(registry, "keep_data", lambda room: None)
+        for name in ("stdout", "stderr"):
+            patch.setattr(sys, name, io.StringIO())
+        hooks, read = get_hooks(), data_source.read_from_files
+        controller.main()
+        try:
+            _drive(page)
+            yield page
+        finally:
+            controller.controller.reset()
+            set_hooks(hooks)
+            data_source.set_source(read)
+            registry.reset_logical_devices()
+            reset_default_graph()
+
+
+def _drive(page: Page) -> None:
+    options = {"device": "cpu", "paused": False}
+    page.send({"kind": "tune"})
+    page.send({"kind": "run", "source": PROGRAM, "options": options}, *WHILE_TRAINING)
+    page.send(
+        {"kind": "export", "format": "npz", "id": 1},
+        {"kind": "predict", "pixels": [0.5] * 784, "id": 2},
+        {"kind": "placement", "id": 3},
+        {"kind": "graph", "id": 4},
+        {"kind": "import", "name": "weights.npz", "payload": b"not weights", "id": 5},
+    )
+    (exported,) = [event for event in page.events if event.get("id") == 1]
+    content = exported["bytes"]
+    page.send({"kind": "import", "name": "weights.npz", "payload": content, "id": 6})
+    page.send({"kind": "reset"}, {"kind": "run", "source": "1 / 0", "options": options})
+    lab = {"strategy": "async", "devices": 2, "steps": 24}
+    options |= {"devices": 2, "lab": lab}
+    page.send({"kind": "run", "source": PROGRAM, "options": options}, *WHILE_TRAINING)
+
+
+def test_every_event_that_python_emits_is_in_the_list(page: Page) -> None:
+    for event in page.events:
+        assert TYPES.mismatch(("name", "PythonEvent"), event, event["kind"]) is None, event
+
+
+def test_every_event_in_the_list_is_emitted_by_python(page: Page) -> None:
+    assert {event["kind"] for event in page.events} == set(TYPES.messages("PythonEvent"))
+    known = {"reason", "accuracy", "updates", "staleness", "mean_staleness", "lost", "traceback"}
+    assert known <= {key for event in page.events for key in _keys(event)}
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield str(key)
+            yield from _keys(item)
+
+
+def test_the_source_of_python_emits_no_other_kinds() -> None:
+    kinds = set(TYPES.messages("PythonEvent"))
+    for folder in ("page", "training", "devices/_browser"):
+        for path in (LIBRARY / folder).glob("*.py"):
+            for event in re.finditer(r'\{\s*"kind": "(\w+)"', path.read_text(encoding="utf-8")):
+                assert event[1] in kinds, f"{path}: {event[1]}"
+
+
+def test_python_reads_the_fields_of_each_request_and_no_others(page: Page) -> None:
+    listed = TYPES.messages("Request")
+    read: dict[str, set[str]] = {}
+    for request in page.served:
+        read.setdefault(request["kind"], set()).update(request.read)
+    assert read.keys() == listed.keys()
+    for kind, shapes in listed.items():
+        (shape,) = shapes
+        # The content of an imported file is the payload beside the request.
+        assert read[kind] - {"payload"} == shape.keys(), kind
+
+
+def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) -> None:
+    (shape,) = TYPES.shapes(("name", "Answers"))
+    replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
+    kinds = {1: "export", 2: "predict", 3: "placement", 4: "graph", 6: "import"}
+    assert shape.keys() == set(kinds.values())
+    for number, kind in kinds.items():
+        answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}
+        assert replies[number]["ok"], replies[number]
+        assert TYPES.mismatch(shape[kind].type, answer, kind) is None
+    assert not replies[5]["ok"]
+
+
+def test_python_handles_no_other_requests() -> None:
+    handled: set[str] = set()
+    for path in (LIBRARY / "page" / "controller.py", LIBRARY / "training" / "chunk_loop.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare) and ast.unparse(node.left) == "kind":
+                compared = [c.value for c in node.comparators if isinstance(c, ast.Constant)]
+                handled |= {value for value in compared if isinstance(value, str)}
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("_on_"):
+                handled.add(node.name.removeprefix("_on_"))
+    assert handled == set(TYPES.messages("Request"))
+
+
+def test_calls_to_a_device_worker_have_the_arguments_in_the_list(page: Page) -> None:
+    from playgrad.devices._browser import gpus
+
+    (arguments,) = TYPES.shapes(("name", "DeviceArguments"))
+    (values,) = TYPES.shapes(("name", "DeviceValues"))
+    assert arguments.keys() == values.keys()
+    calls: set[str] = set()
+
+    class Link:
+        def call(self, call: str, device: int, argument: Any, *data: Any) -> Any:
+            decoded = json.loads(json.dumps(argument))
+            assert TYPES.mismatch(arguments[call].type, decoded, call) is None
+            calls.add(call)
+            return TYPES.sample(values[call].type), b""
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gpus, "link_to", lambda device: Link())
+        patch.setattr(gpus, "check_plan", lambda *args: None)
+        assert gpus.list_adapters()[0].limits == Limits()
+        host = gpus.open()
+        plan: dict[str, Any] = {"kernels": []}
+        program = host.load(plan, {"x": 1})
+        host.expect(plan)
+        buffer = host.create_buffer(4)
+        host.execute(program, 0, 2, [(buffer, 0, b"1234")], [((program, 0), 0, 0)])
+        host.stats()
+        host.destroy_buffer(buffer)
+        host.unload(program)
+        host.destroy()
+    assert calls == arguments.keys()
+
+
+def test_an_adapter_has_the_same_fields_in_python_and_in_the_page() -> None:
+    (shape,) = TYPES.shapes(("name", "AdapterInfo"))
+    names = {field.name for field in fields(AdapterInfo)}
+    assert names - {"driver"} == shape.keys()  # browsers do not report a driver
+
+
+def test_the_module_that_python_imports_has_the_functions_that_python_calls() -> None:
+    source = (ENGINE / "python-host.js").read_text(encoding="utf-8")
+    offered = set(re.findall(r"^    (\w+)[:(]", source[source.index("  return {") :], re.MULTILINE))
+    called: set[str] = set()
+    for path in (LIBRARY / "devices" / "_browser").glob("*.py"):
+        called |= set(re.findall(r"playgrad_host\.(\w+)", path.read_text(encoding="utf-8")))
+    assert called == offered
+
+
+def test_the_checker_finds_differences() -> None:
+    event = {"kind": "status", "state": "running"}
+    assert TYPES.mismatch(("name", "PythonEvent"), event) is None
+    for wrong in ({"state": "asleep"}, {"more": 1}, {"kind": "statuses"}, {"state": None}):
+        assert TYPES.mismatch(("name", "PythonEvent"), event | wrong) is not None
+    assert TYPES.mismatch(("name", "PythonEvent"), {"kind": "status"}) is not None

@@ -28,13 +28,6 @@ export default [
     rules: { ...rules, "no-restricted-syntax": noModuleState },
   },
   {
-    files: [
-      "static/engine/python-worker.js",
-      "static/js/{engine-events,graph-layout,lab-runs,reveal}.js",
-    ],
-    rules: { "no-restricted-syntax": "off" },
-  },
-  {
     files: ["**/*.mjs", "eslint.config.js"],
     languageOptions: { globals: { ...globals.browser, ...globals.node } },
     rules,

@@ -10,11 +10,11 @@ const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render|softpipe/i;
 /**
  * @param {GPU | undefined} gpu `navigator.gpu`
  * @returns {Promise<GPUAdapter>}
- * @throws {EngineError} DeviceError, saying why there is none
+ * @throws {EngineError} DeviceError with the reason
  */
 export async function findAdapter(gpu) {
   if (!gpu) {
-    throw new EngineError("DeviceError", "this browser has no WebGPU, or it is switched off");
+    throw new EngineError("DeviceError", "this browser has no WebGPU, or it is disabled");
   }
   const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
   if (!adapter) {
@@ -24,10 +24,9 @@ export async function findAdapter(gpu) {
 }
 
 /**
- * Open a device with WebGPU's default limits, which every page can count on, except that buffers
- * may be as large as the adapter can, up to 1 GiB, and invocations in fours may see each other's
- * values where a kernel wants that.
- * @param {GPUAdapter} adapter fresh: an adapter opens one device only
+ * Open a device with WebGPU's default limits, which every adapter has, except for larger buffers, up to
+ * 1 GiB, and for subgroups of four invocations where kernels use them.
+ * @param {GPUAdapter} adapter a fresh one: an adapter can open only one device
  * @returns {Promise<GPUDevice>}
  */
 export async function openDevice(adapter) {
@@ -43,7 +42,7 @@ export async function openDevice(adapter) {
 }
 
 /**
- * Whether it is a processor with vectors of four invocations, which see each other's values.
+ * Whether an adapter runs on a processor whose vectors are subgroups of four invocations.
  * @param {GPUAdapter} adapter
  */
 function hasQuads(adapter) {
@@ -68,8 +67,8 @@ function largerBuffers(adapter) {
 
 /**
  * @param {GPUAdapter} adapter
- * @param {GPUDevice} [device] whose limits to give; else only those that `openDevice` raises,
- *   the others being WebGPU's defaults
+ * @param {GPUDevice} [device] the source of the limits; without it, only those that `openDevice`
+ *   raises are reported, since the others are WebGPU's defaults
  * @returns {AdapterInfo}
  */
 export function describe(adapter, device) {
@@ -90,7 +89,7 @@ export function describe(adapter, device) {
 function limitsOf(device) {
   /** @type {Record<string, number>} */
   const limits = {};
-  // The limits are getters on the prototype: spreading the object would give nothing.
+  // The limits are getters on the prototype: spreading the object would copy nothing.
   for (const name in device.limits) {
     const value = Reflect.get(device.limits, name);
     if (typeof value === "number") limits[name] = value;

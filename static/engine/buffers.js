@@ -1,4 +1,4 @@
-/** The storage buffers of one GPUDevice: made, counted and written. */
+/** Creates, counts and writes the storage buffers of one GPUDevice. */
 
 import { EngineError } from "./errors.js";
 
@@ -6,7 +6,7 @@ import { EngineError } from "./errors.js";
  * @typedef {{buffer: GPUBuffer, offset: number, size: number}} Span a range of bytes
  */
 
-/** Sizes go up to whole words, which is what copies and queue writes move. @param {number} size */
+/** A size rounded up to whole words, the unit of copies and queue writes. @param {number} size */
 export const padded = (size) => Math.max(4, Math.ceil(size / 4) * 4);
 
 export class BufferPool {

@@ -1,18 +1,18 @@
-/** Files of data sets: fetched once, and early where a program shows that it will want them. */
+/** Files of data sets, fetched once, and early if the program shows that it will read them. */
 
-/** What a program calls, and the files that it then reads. @type {[call: string, files: string[]][]} */
-const WANTED = [
+/** Calls in a program, with the files that they read. @type {[call: string, files: string[]][]} */
+const READ_BY = [
   ["data.mnist(", ["train-images", "train-labels", "test-images", "test-labels"].map((part) => `/data/mnist/${part}`)],
 ];
 
-/** @param {string} program @returns {string[]} the files that it will read, as far as can be seen */
-export function filesWanted(program) {
-  return WANTED.flatMap(([call, files]) => (program.includes(call) ? files : []));
+/** @param {string} program @returns {string[]} the files that it will probably read */
+export function filesReadBy(program) {
+  return READ_BY.flatMap(([call, files]) => (program.includes(call) ? files : []));
 }
 
-/** How large a file may be, and how long it may take. @typedef {{bytes: number, seconds: number}} Limits */
+/** The largest size and the longest download of a file. @typedef {{bytes: number, seconds: number}} Limits */
 
-/** The images of MNIST are 47 million bytes. @type {Limits} */
+/** The training images of MNIST are 47 million bytes. @type {Limits} */
 const LIMITS = { bytes: 256 << 20, seconds: 300 };
 
 export class DataFiles {
@@ -22,12 +22,12 @@ export class DataFiles {
   #expected = new Set();
   #early = new AbortController();
 
-  /** Begin to fetch files that will be read. @param {string[]} paths */
+  /** Begin to fetch files that a program will read. @param {string[]} paths */
   expect(paths) {
     for (const path of paths) {
       if (this.#expected.has(path)) continue;
       this.#expected.add(path);
-      this.#fetch(path).catch(() => {}); // `read` tries again, and tells
+      this.#fetch(path).catch(() => {}); // `read` tries again and reports the failure
     }
   }
 
@@ -41,15 +41,15 @@ export class DataFiles {
   }
 
   /**
-   * A file of this server, waited for.
+   * Read a file of this server, blocking until it has arrived.
    * @param {string} path for instance "/data/mnist/train-labels"
    * @returns {Uint8Array}
-   * @throws {Error} there is no such file, or it is beyond the limits
+   * @throws {Error} the file does not exist or exceeds the limits
    */
   read(path) {
     let content = this.#content.get(path);
     if (!content) {
-      // What is still on its way cannot arrive while we wait, and would hold up what we wait for.
+      // Early downloads cannot arrive while this call blocks, and would slow it down.
       this.#early.abort();
       content = download(path, LIMITS);
       this.#content.set(path, content);
@@ -59,11 +59,11 @@ export class DataFiles {
 }
 
 /**
- * Fetch a file, and wait for it.
+ * Download a file, blocking until it has arrived.
  * @param {string} path
  * @param {Limits} limits
  * @returns {Uint8Array}
- * @throws {Error} the server did not give it, or it is beyond the limits
+ * @throws {Error} the server refused it, or it exceeds the limits
  */
 export function download(path, limits) {
   const end = performance.now() + 1000 * limits.seconds;
@@ -74,25 +74,25 @@ export function download(path, limits) {
   return content;
 }
 
-/** @param {"HEAD" | "GET"} method @param {string} path @param {number} end of the wait @param {Limits} limits */
+/** @param {"HEAD" | "GET"} method @param {string} path @param {number} end time limit as of `performance.now` @param {Limits} limits */
 function request(method, path, end, { seconds }) {
   const request = new XMLHttpRequest();
   request.open(method, path, false);
   request.responseType = "arraybuffer";
-  request.timeout = Math.max(1, end - performance.now()); // 0 were no limit
+  request.timeout = Math.max(1, end - performance.now()); // 0 would mean no limit
   try {
     request.send();
   } catch (problem) {
     if (performance.now() < end) throw problem;
-    throw new Error(`${path} took more than ${seconds} s. Run again when the connection is better.`);
+    throw new Error(`${path} took more than ${seconds} s. Run again with a faster connection.`);
   }
   if (request.status !== 200) throw new Error(`${path}: ${request.status} ${request.statusText}`);
   return request;
 }
 
-/** @param {string | null} length as a header says it; 0 if it does not */
+/** @param {string | null} length from a header; null if it is missing */
 const size = (length) => Number(length ?? 0);
 
 /** @param {string} path @param {Limits} limits */
 const tooLarge = (path, limits) =>
-  new Error(`${path} is larger than the ${limits.bytes} bytes that the page takes. Offer a part of it.`);
+  new Error(`${path} is larger than ${limits.bytes} bytes, the largest file that the page loads. Use a part of it.`);

@@ -1,4 +1,4 @@
-/** Errors that travel from the device worker to Python, where they become typed exceptions. */
+/** Errors that a device worker sends to Python, where they become typed exceptions. */
 
 /** @typedef {"KernelError" | "OutOfMemoryError" | "DeviceLostError" | "DeviceError"} ErrorType */
 
@@ -6,7 +6,7 @@ export class EngineError extends Error {
   /**
    * @param {ErrorType} type name of the class in playgrad.errors
    * @param {string} message
-   * @param {string} [op] the graph node concerned
+   * @param {string} [op] name of the node
    */
   constructor(type, message, op) {
     super(message);
@@ -24,10 +24,10 @@ export function fromGpuError(error, where, op) {
 }
 
 /**
- * Do GPU work and collect its asynchronous errors.
+ * Run GPU work and collect its asynchronous errors.
  * @template T
  * @param {GPUDevice} device
- * @param {() => T} work synchronous, so that no other work can fall into the same scopes
+ * @param {() => T} work synchronous, so that no other work enters the same error scopes
  * @returns {{value: T, error: Promise<GPUError | null>}} `error` is the first one, if any
  */
 export function guarded(device, work) {
@@ -37,9 +37,9 @@ export function guarded(device, work) {
   const pop = () => Promise.all([1, 2, 3].map(() => device.popErrorScope()));
   try {
     const value = work();
-    // A lost device may refuse to pop; the loss itself is reported by device.lost.
+    // A lost device may refuse to pop; `device.lost` reports the loss.
     const error = pop().then(
-      (found) => found.find((each) => each !== null) ?? null,
+      (errors) => errors.find((each) => each !== null) ?? null,
       () => null,
     );
     return { value, error };

@@ -1,12 +1,12 @@
 /**
- * Images of Python's memory: an interpreter that has imported NumPy and playgrad already, made once
- * by make-image.mjs and restored in place of starting one (docs/decisions/008-starting-quickly.md).
+ * Images of Python's memory: an interpreter that has already imported NumPy and playgrad, saved once
+ * by make-image.mjs and restored instead of starting one (docs/decisions/008-starting-quickly.md).
  *
- * An image is the length of a header (uint32, little endian), the header as JSON, and one after the
- * other what Pyodide keeps of its own, the files, and the pages of memory that are not all zero.
+ * An image consists of the length of a header (uint32, little endian), the header as JSON, Pyodide's
+ * own state, the files, and the pages of memory that are not all zero.
  *
- * Memory holds numbers of compiled functions. They mean the same in another interpreter if it has
- * loaded the same libraries in the same order before Python begins: both sides use `install` for it.
+ * Memory contains numbers of compiled functions. They are valid in another interpreter if it loaded
+ * the same libraries in the same order before Python starts: both sides use `install` for that.
  */
 
 export const PAGE = 4096;
@@ -16,12 +16,12 @@ const LENGTH = 4;
  * @typedef {[path: string, size: number][]} Sizes
  * @typedef {{state: number, files: Sizes, functions: number, memory: number,
  *            pages: [first: number, count: number][]}} Header
- *   sizes in bytes; `functions`: how many there are once the libraries are loaded
+ *   sizes in bytes; `functions`: the number of functions after the libraries are loaded
  * @typedef {{header: Header, state: Uint8Array, body: Promise<Uint8Array>}} Image
  * @typedef {any} Module the Emscripten module in which Pyodide runs
  */
 
-/** The bytes of a stream as they are asked for. */
+/** A stream read in portions of given sizes. */
 class Arrival {
   #reader;
   /** @type {Uint8Array} */
@@ -32,9 +32,9 @@ class Arrival {
     this.#reader = stream.getReader();
   }
 
-  /** The next `size` bytes. @param {number} size @returns {Promise<Uint8Array<ArrayBuffer>>} */
+  /** Read the next `size` bytes. @param {number} size @returns {Promise<Uint8Array<ArrayBuffer>>} */
   async take(size) {
-    const taken = new Uint8Array(size);
+    const bytes = new Uint8Array(size);
     for (let filled = 0; filled < size; ) {
       if (this.#waiting.length === 0) {
         const { done, value } = await this.#reader.read();
@@ -42,18 +42,18 @@ class Arrival {
         this.#waiting = value;
       }
       const part = this.#waiting.subarray(0, size - filled);
-      taken.set(part, filled);
+      bytes.set(part, filled);
       filled += part.length;
       this.#waiting = this.#waiting.subarray(part.length);
     }
-    return taken;
+    return bytes;
   }
 }
 
 /**
  * Begin to download an image.
  * @param {string} url
- * @returns {Promise<Image>} once its first parts are there
+ * @returns {Promise<Image>} as soon as its first parts have arrived
  */
 export async function openImage(url) {
   const response = await fetch(url);
@@ -65,16 +65,16 @@ export async function openImage(url) {
   const state = await arrival.take(header.state);
   const rest = [...header.files, ...header.pages.map(([, count]) => ["", count * PAGE])];
   const body = arrival.take(rest.reduce((sum, [, size]) => sum + Number(size), 0));
-  body.catch(() => {}); // whoever restores the image awaits it and reports that
+  body.catch(() => {}); // reported where the image is restored
   return { header, state, body };
 }
 
 /**
- * Write files and load the libraries (.so) among them, before Python begins.
+ * Write files and load the libraries (.so) among them, before Python starts.
  * @param {Module} module
  * @param {Sizes} files
  * @param {Uint8Array} bytes of all files
- * @returns {Promise<number>} how many of the bytes were those of files
+ * @returns {Promise<number>} the number of bytes used
  */
 export async function install(module, files, bytes) {
   const folders = new Set();
@@ -97,8 +97,8 @@ export async function install(module, files, bytes) {
 }
 
 /**
- * Let `prepare` do something with a module after its code is compiled and before Python begins.
- * @param {(settings: any) => Promise<Module>} create makes the module
+ * Let `prepare` change a module after its code is compiled and before Python starts.
+ * @param {(settings: any) => Promise<Module>} create creates the module
  * @param {(module: Module) => Promise<void>} prepare
  * @returns {(settings: any) => Promise<Module>}
  */
@@ -118,7 +118,7 @@ export function preparing(create, prepare) {
 }
 
 /**
- * Options for `loadPyodide` that restore an image in place of starting Python.
+ * Options for `loadPyodide` that restore an image instead of starting Python.
  * @param {(settings: any) => Promise<Module>} create Pyodide's own, from pyodide.asm.mjs
  * @param {Image} image
  */
@@ -132,7 +132,7 @@ export function restoring(create, { header, state, body }) {
     }
   });
   return {
-    // Pyodide fills memory with what follows its state: nothing, because that is done here.
+    // Pyodide copies what follows its state into memory: nothing, since `fill` does that below.
     _loadSnapshot: state,
     /** @param {any} settings */
     async createPyodideModule(settings) {

@@ -1,15 +1,15 @@
 /**
- * Makes an image of Python's memory (image.js) in Node: `node make-image.mjs <folder of Pyodide>`.
+ * Creates an image of Python's memory (image.js) in Node: `node make-image.mjs <folder of Pyodide>`.
  *
- * Reads files for Python from standard input, as the length of a table (uint32), the table of
- * [path, size] as JSON, and their bytes; writes the image to standard output.
+ * Reads files for Python from standard input (the length of a table as uint32, the table of
+ * [path, size] as JSON, the bytes of the files) and writes the image to standard output.
  */
 
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { PAGE, install, preparing } from "./image.js";
 
-/** What a page imports sooner or later, and can without the page's host module. */
+/** Modules that every page imports and that do not need the page's host module. */
 const IMPORTS = `
 import gc, platform, random, sysconfig, traceback
 import numpy
@@ -26,8 +26,8 @@ function filesOf(input) {
 }
 
 /**
- * Where Python keeps the number of the function by which it calls others, which Pyodide compiles
- * if the engine has WebAssembly's garbage collection. Browsers have; Node 20 has not.
+ * The address at which Python stores the number of its trampoline function. Pyodide compiles that
+ * function if the engine supports WebAssembly garbage collection: browsers do, Node 20 does not.
  * @param {import("./image.js").Module} module
  */
 function trampoline(module) {
@@ -65,8 +65,8 @@ async function make(folder, input) {
   const { LDSO } = pyodide._module;
   const loaded = Object.keys(LDSO.loadedLibsByName).length;
   pyodide.runPython(IMPORTS);
-  if (Object.keys(LDSO.loadedLibsByName).length !== loaded) throw new Error("a library came late");
-  // Pyodide would take the packages found among the files for objects that it cannot store.
+  if (Object.keys(LDSO.loadedLibsByName).length !== loaded) throw new Error("a library was loaded late");
+  // Pyodide would take packages among the files for objects that it cannot serialise.
   for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name];
   if (reserved) pyodide._module.HEAP32[trampoline(pyodide._module)] = reserved;
 

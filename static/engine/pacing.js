@@ -1,14 +1,13 @@
 /**
- * How many training steps to submit before waiting for the device.
+ * Decides how many training steps to submit before waiting for the device.
  *
- * Steps are submitted in groups; at most two groups are in flight. A group is about 25 ms of work,
- * so that a stop is obeyed soon, slow steps do not pile up, and fast ones are never waited for
- * one by one. Some browsers report finished work on a coarse timer (about 100 ms); a group is
- * then made longer than the timer's period, since anything shorter would be measured as one
- * period and the groups would shrink for no reason.
+ * Steps are submitted in groups, with at most two groups in flight. A group is about 25 ms of work: a
+ * stop takes effect soon, slow steps do not pile up, and fast steps are never awaited one by one. Some
+ * browsers report finished work on a coarse timer (about 100 ms). A group is then longer than the
+ * timer's period: anything shorter would be measured as one period, and groups would shrink for no
+ * reason.
  *
- * Steps that take next to nothing go to the device several in one submit, which costs it as much
- * as a small kernel.
+ * Very short steps share a submit, since a submit costs the device as much as a small kernel.
  */
 
 const GROUP_MS = 25;
@@ -20,49 +19,49 @@ const STEPS_IN_SUBMIT = 8;
 const REMEMBERED = 8;
 
 export class Pace {
-  /** Steps in a group now. */
+  /** Current number of steps in a group. */
   group = 1;
-  /** Milliseconds that a step takes; 0 until one was measured. */
+  /** Milliseconds per step; 0 until the first measurement. */
   perStep = 0;
-  /** @type {number[]} what it was the last times */
+  /** @type {number[]} the last values of `perStep` */
   #recent = [];
   #target;
 
-  /** @param {number} latency milliseconds the browser takes to report that nothing is to be done */
+  /** @param {number} latency milliseconds until the browser reports that an idle device is done */
   constructor(latency) {
     this.#target = Math.max(GROUP_MS, 1.5 * latency);
   }
 
-  /** Steps in a submit now. */
+  /** Current number of steps in a submit. */
   get submit() {
     if (this.perStep === 0) return 1;
     return Math.max(1, Math.min(Math.floor(SUBMIT_MS / this.perStep), STEPS_IN_SUBMIT));
   }
 
-  /** Milliseconds that a step takes when nothing disturbs it; 0 until one was measured. */
+  /** Milliseconds per step when nothing disturbs it; 0 until the first measurement. */
   get least() {
     return this.#recent.length > 0 ? Math.min(...this.#recent) : 0;
   }
 
-  /** @param {number} steps that have ended @param {number} milliseconds they took */
+  /** @param {number} steps finished steps @param {number} milliseconds their duration */
   finished(steps, milliseconds) {
     this.perStep = Math.max(milliseconds / steps, 1e-3);
     this.#recent.push(this.perStep);
     if (this.#recent.length > REMEMBERED) this.#recent.shift();
-    const wanted = Math.round(this.#target / this.perStep);
-    this.group = Math.max(1, Math.min(wanted, this.group * GROWTH, LONGEST_GROUP));
+    const ideal = Math.round(this.#target / this.perStep);
+    this.group = Math.max(1, Math.min(ideal, this.group * GROWTH, LONGEST_GROUP));
   }
 }
 
-/** @typedef {{steps: number, since: number}} Rest steps not waited for, and since when they run */
+/** @typedef {{steps: number, since: number}} Rest steps that were not awaited, and when they started */
 
 /**
- * Submit steps at a pace that the device can follow.
+ * Submit steps at a pace that the device can sustain.
  * @param {number} steps
  * @param {Pace} pace
  * @param {{submit: (steps: number) => void, done: () => Promise<unknown>, stop: () => boolean}} device
- *   `submit` so many steps; `done` resolves when everything submitted so far has run
- * @returns {Promise<{submitted: number, rest: Rest}>} `rest`: the last steps, still to be waited for
+ *   `submit` submits a number of steps; `done` resolves when everything submitted so far has run
+ * @returns {Promise<{submitted: number, rest: Rest}>} `rest`: the last steps, to be awaited
  */
 export async function submitSteps(steps, pace, device) {
   /** @type {{steps: number, done: Promise<unknown>}[]} */
@@ -74,14 +73,14 @@ export async function submitSteps(steps, pace, device) {
     const size = Math.min(pace.group, steps - submitted);
     let count = 0;
     while (count < size && !device.stop()) {
-      const several = Math.min(pace.submit, size - count);
-      device.submit(several);
-      count += several;
+      const together = Math.min(pace.submit, size - count);
+      device.submit(together);
+      count += together;
     }
     submitted += count;
     if (submitted >= steps) break;
     const done = device.done();
-    done.catch(() => {}); // whoever waits for it hears of a failure; the last ones nobody waits for
+    done.catch(() => {}); // reported where it is awaited; the last ones are not awaited
     inFlight.push({ steps: count, done });
     const oldest = inFlight.length >= GROUPS_IN_FLIGHT ? inFlight.shift() : undefined;
     if (oldest) {

@@ -1,26 +1,26 @@
 /**
- * Hearing soon of work that is soon done.
+ * Notices early that short work is done.
  *
- * Chromium's GPU process looks for finished work when commands arrive, again 2 ms later, and then
- * every millisecond. A step of a small network takes less. So while a short wait lasts, the process
- * gets commands: an empty error scope, whose answer comes back in about 0.1 ms whatever the device
- * does. Longer waits are left to the browser: there the commands would take more time from a
- * software adapter than they save.
+ * Chromium's GPU process checks for finished work when commands arrive, again 2 ms later, and then
+ * every millisecond. A step of a small network takes less time. During a short wait, the process
+ * therefore gets commands: empty error scopes, each of which returns in about 0.1 ms even if the
+ * device is busy. Longer waits are left to the browser: there, the commands would take more time from
+ * a software adapter than they save.
  */
 
-/** Waits that are known to take more milliseconds are not short. */
+/** Waits longer than this many milliseconds are not short. */
 const SHORT_MS = 5;
 
 /**
  * @template T
  * @param {GPUDevice} device
- * @param {Promise<T>} work is done when the device is; fails when the device is lost
- * @param {number} least milliseconds that it takes on an idle machine; 0 if that is not known
- * @returns {Promise<T>} the same, a little earlier if it is short
+ * @param {Promise<T>} work resolves when the device is done, rejects when it is lost
+ * @param {number} least its duration on an idle machine in milliseconds; 0 if unknown
+ * @returns {Promise<T>} the same result, a little earlier if the wait is short
  */
 export async function polled(device, work, least) {
   if (least > SHORT_MS) return work;
-  // What takes far longer than it must waits for a core. The commands would take that, too.
+  // Work that takes far longer waits for a processor core, for which the commands would compete.
   const until = performance.now() + Math.min(SHORT_MS, 2 * least || SHORT_MS);
   let ended = false;
   const end = work.finally(() => (ended = true));
@@ -31,5 +31,5 @@ export async function polled(device, work, least) {
 /** @param {GPUDevice} device */
 function roundTrip(device) {
   device.pushErrorScope("internal");
-  return device.popErrorScope().catch(() => {}); // of a lost device, which `work` tells
+  return device.popErrorScope().catch(() => {}); // the device is lost, which `work` reports
 }

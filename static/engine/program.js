@@ -1,6 +1,6 @@
 /**
- * A Plan made ready to run on one GPUDevice: buffers, pipelines and bind groups made once, so that
- * a training step is one encoder, one compute pass and one submit.
+ * Prepares a Plan to run on one GPUDevice: buffers, pipelines and bind groups are created once, so
+ * that a training step is one encoder, one compute pass and one submit.
  *
  * The Plan is plain data; `app/playgrad/compiler/plan.py` documents its fields.
  */
@@ -20,7 +20,7 @@ import { EngineError, fromGpuError, guarded } from "./errors.js";
  *   Dispatch
  */
 
-/** Pipelines of one device, cached by their text and access: plans share most kernels. */
+/** Pipelines of one device, cached by WGSL and access: plans share most kernels. */
 export class PipelineCache {
   #device;
   /** @type {Map<string, GPUBindGroupLayout>} by access */
@@ -48,8 +48,8 @@ export class PipelineCache {
   /** @param {PlanKernel} kernel @returns {Promise<Kernel>} */
   async #compile(kernel) {
     const layout = this.#layout(kernel.access);
-    // Only browsers know this directive, so kernels are without it. On the first line, as messages
-    // count lines.
+    // Kernels lack this directive because only browsers know it. It is prepended to the first line, so
+    // that line numbers in messages stay right.
     const enable = this.#device.features.has("subgroups") ? "enable subgroups; " : "";
     const code = enable + kernel.wgsl;
     const { value, error } = guarded(this.#device, () => {
@@ -62,10 +62,10 @@ export class PipelineCache {
       return { module, pipeline };
     });
     const pipeline = await value.pipeline.catch((reason) => reason);
-    const found = await error;
-    if (!found && pipeline instanceof GPUComputePipeline) return { layout, pipeline };
+    const refusal = await error;
+    if (!refusal && pipeline instanceof GPUComputePipeline) return { layout, pipeline };
     const messages = await compilerMessages(value.module, kernel.wgsl);
-    const text = messages || found?.message || String(pipeline?.message ?? pipeline);
+    const text = messages || refusal?.message || String(pipeline?.message ?? pipeline);
     const params = kernel.params ? ` ${JSON.stringify(kernel.params)}` : "";
     throw new EngineError("KernelError", `kernel ${kernel.family}${params}: ${text}`);
   }
@@ -101,11 +101,11 @@ async function compilerMessages(module, wgsl) {
     .join("\n");
 }
 
-/** A loaded Plan. Owns no buffers: the runner does. */
+/** A loaded Plan. Its buffers belong to the runner. */
 export class Program {
   /**
    * @param {Map<number, GPUBuffer>} buffers by plan buffer id
-   * @param {number[]} owned host ids of the buffers made for this program
+   * @param {number[]} owned ids of the buffers created for this program
    * @param {Dispatch[][]} segments
    */
   constructor(buffers, owned, segments) {
@@ -116,7 +116,7 @@ export class Program {
 }
 
 /**
- * Compile a plan's kernels, all at once, and bind its buffers.
+ * Compile a plan's kernels in parallel, and bind its buffers.
  * @param {GPUDevice} device
  * @param {PipelineCache} pipelines
  * @param {Plan} plan
@@ -127,7 +127,7 @@ export class Program {
 export async function prepare(device, pipelines, plan, buffers) {
   /** @type {Map<number, Kernel>} */
   const kernels = new Map();
-  // All settle before the first failure is told, so that no compilation outlives this call.
+  // Wait for all before reporting a failure, so that no compilation outlives this call.
   const results = await Promise.allSettled(
     plan.kernels.map(async (kernel) => kernels.set(kernel.id, await pipelines.get(kernel))),
   );
@@ -135,12 +135,12 @@ export async function prepare(device, pipelines, plan, buffers) {
 
   const { value: dispatches, error } = guarded(device, () => {
     const prepared = plan.commands.map((command) => prepareCommand(device, command, kernels, buffers));
-    // Encoding once without submitting shows every rule that a command breaks, before training.
+    // Encoding once without submitting reveals invalid commands before training.
     encode(device, prepared);
     return prepared;
   });
-  const found = await error;
-  if (found) throw (await findCulprit(device, plan, kernels, buffers)) ?? fromGpuError(found, "plan");
+  const refusal = await error;
+  if (refusal) throw (await findCulprit(device, plan, kernels, buffers)) ?? fromGpuError(refusal, "plan");
   return plan.segments.map(([first, last]) => dispatches.slice(first, last));
 }
 
@@ -153,10 +153,10 @@ export async function prepare(device, pipelines, plan, buffers) {
  */
 function prepareCommand(device, command, kernels, buffers) {
   /** @param {number} id */
-  const buffer = (id) => {
-    const found = buffers.get(id);
-    if (!found) throw new EngineError("KernelError", `the plan has no buffer ${id}`, command.node);
-    return found;
+  const bufferOf = (id) => {
+    const buffer = buffers.get(id);
+    if (!buffer) throw new EngineError("KernelError", `the plan has no buffer ${id}`, command.node);
+    return buffer;
   };
   const kernel = kernels.get(command.kernel);
   if (!kernel) {
@@ -167,7 +167,7 @@ function prepareCommand(device, command, kernels, buffers) {
     layout: kernel.layout,
     entries: command.bindings.map(([id, offset, size], binding) => ({
       binding,
-      resource: { buffer: buffer(id), offset, size },
+      resource: { buffer: bufferOf(id), offset, size },
     })),
   });
   const [x, y, z] = command.workgroups;
@@ -175,7 +175,7 @@ function prepareCommand(device, command, kernels, buffers) {
 }
 
 /**
- * The error of the first command that is wrong on its own.
+ * The error of the first command that fails when encoded by itself.
  * @param {GPUDevice} device
  * @param {Plan} plan
  * @param {Map<number, Kernel>} kernels
@@ -186,10 +186,10 @@ async function findCulprit(device, plan, kernels, buffers) {
     const { error } = guarded(device, () =>
       encode(device, [prepareCommand(device, command, kernels, buffers)]),
     );
-    const found = await error;
-    if (found) {
+    const refusal = await error;
+    if (refusal) {
       const kernel = plan.kernels.find(({ id }) => id === command.kernel);
-      return fromGpuError(found, `kernel ${kernel?.family}`, command.node);
+      return fromGpuError(refusal, `kernel ${kernel?.family}`, command.node);
     }
   }
   return undefined;
@@ -198,7 +198,7 @@ async function findCulprit(device, plan, kernels, buffers) {
 /**
  * @param {GPUDevice} device
  * @param {Dispatch[]} dispatches
- * @param {number} [times] how often, one after the other
+ * @param {number} [times] repetitions, in order
  * @returns {GPUCommandBuffer}
  */
 export function encode(device, dispatches, times = 1) {

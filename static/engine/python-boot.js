@@ -1,20 +1,20 @@
 /**
- * Starts Python with NumPy and playgrad: from the server's image of its memory, or where there is
- * none that this browser can use, step by step. Everything that can be is downloaded at once.
+ * Starts Python with NumPy and playgrad: from the server's image of its memory, or step by step if
+ * this browser cannot use the image. Downloads run in parallel where possible.
  */
 
 import { pyodideURL } from "../vendor/versions.js";
 import { openImage, restoring } from "./image.js";
 
-/** Where the server keeps the runtime, its lock file and the NumPy wheel. */
+/** The server's folder of the runtime, its lock file and the NumPy wheel. */
 const PYODIDE = new URL(pyodideURL, self.location.href).href;
 const IMAGE = new URL("/image/python.bin", self.location.href).href;
 const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
 
-/** Two interpreters of one image would draw the same numbers. */
+/** Interpreters restored from one image would otherwise draw the same random numbers. */
 const RESEED = "import random, numpy; random.seed(); numpy.random.seed()";
 
-/** Nobody is there to be asked: `input()` finds the end of a file. */
+/** `input()` finds the end of the file: the page has no input. */
 const stdin = () => null;
 
 /**

@@ -1,15 +1,15 @@
-/** Reading buffers of one GPUDevice: what is read is copied to a staging buffer, which is mapped. */
+/** Reads buffers of one GPUDevice by copying them to a staging buffer, which is then mapped. */
 
 import { checkSpan, padded } from "./buffers.js";
 
 /** @typedef {import("./buffers.js").Span} Span */
 
-/** Bytes of staging buffers that are kept from read to read. */
-const KEPT_BYTES = 16 << 20;
+/** Bytes of staging buffers that are reused for later reads. */
+const REUSED_BYTES = 16 << 20;
 
 export class Readback {
   #device;
-  /** @type {GPUBuffer[]} staging buffers that no read uses */
+  /** @type {GPUBuffer[]} unused staging buffers */
   #free = [];
 
   /** @param {GPUDevice} device */
@@ -18,7 +18,7 @@ export class Readback {
   }
 
   /**
-   * Begin to read spans as they are after everything submitted so far.
+   * Begin to read spans, with the contents they have after everything submitted so far.
    * @param {Span[]} spans
    * @returns {Reading}
    */
@@ -43,25 +43,25 @@ export class Readback {
 
   /** @param {number} size @returns {GPUBuffer} */
   #take(size) {
-    const fitting = this.#free.findIndex((staging) => staging.size >= size);
-    const [found] = this.#free.splice(Math.max(fitting, 0), 1); // else the first, which was too small
-    if (fitting >= 0) return found;
-    found?.destroy();
+    const fitting = this.#free.findIndex((each) => each.size >= size);
+    const [staging] = this.#free.splice(Math.max(fitting, 0), 1); // if none fits, replace the first
+    if (fitting >= 0) return staging;
+    staging?.destroy();
     const usage = GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST;
     return this.#device.createBuffer({ size, usage, label: "staging" });
   }
 
   /** @param {GPUBuffer} staging */
   #giveBack(staging) {
-    const kept = this.#free.reduce((sum, { size }) => sum + size, 0);
-    if (kept + staging.size <= KEPT_BYTES) this.#free.push(staging);
+    const unused = this.#free.reduce((sum, { size }) => sum + size, 0);
+    if (unused + staging.size <= REUSED_BYTES) this.#free.push(staging);
     else staging.destroy();
   }
 }
 
-/** A read under way. */
+/** A read in progress. */
 class Reading {
-  /** Resolves when the bytes are there. @type {Promise<undefined>} */
+  /** Resolves when the bytes have arrived. @type {Promise<undefined>} */
   mapped;
   #spans;
   #staging;
@@ -77,7 +77,7 @@ class Reading {
     this.mapped = staging.mapAsync(GPUMapMode.READ, 0, total);
   }
 
-  /** The bytes of all spans, one after the other; to be asked for once, when `mapped` has resolved. */
+  /** The concatenated bytes of all spans; to be called once, after `mapped` has resolved. */
   take() {
     const data = gather(new Uint8Array(this.#staging.getMappedRange(0, this.#total)), this.#spans);
     this.#staging.unmap();
@@ -86,7 +86,7 @@ class Reading {
   }
 }
 
-/** Take the padding out between spans. @param {Uint8Array} mapped @param {Span[]} spans */
+/** Concatenate spans without their padding. @param {Uint8Array} mapped @param {Span[]} spans */
 function gather(mapped, spans) {
   const data = new Uint8Array(spans.reduce((sum, { size }) => sum + size, 0));
   let from = 0;

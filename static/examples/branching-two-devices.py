@@ -1,9 +1,9 @@
 """A network with two branches, each on a device of its own.
 
-Both branches see the same points of a spiral; one is deep, the other
-wide. They depend on each other only where they are joined, so two
-devices can work on them at the same time. Colour the graph by device to
-see where it was cut, and what is sent.
+Both branches classify the points of a spiral: one is deep, the other
+wide. Neither needs the other until they are joined, so two devices can
+compute them at the same time. Colour the graph by device to see where
+it is cut and which tensors are sent.
 """
 
 import playgrad as pg
@@ -11,7 +11,7 @@ from playgrad import nn
 
 x, y = pg.data.spiral(600)
 
-pg.set_logical_devices(cpu=2)  # gpu=2 works as well, and "gpu:0" below
+pg.set_logical_devices(cpu=2)  # or gpu=2, with "gpu:0" and "gpu:1" below
 
 points = pg.Input((2,))
 with pg.device("cpu:0"):
@@ -32,5 +32,5 @@ model.compile(
 model.fit(x, y, batch_size=100, epochs=40, verbose=0)
 
 second = [node.name for node in model.graph.nodes if node.device == "cpu:1"]
-print(f"{len(second)} operations are on the second device, the first of them {second[0]}")
+print(f"{len(second)} operations are on the second device, starting with {second[0]}")
 print(f"accuracy {model.evaluate(x, y)[1]:.1%}")

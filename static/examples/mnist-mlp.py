@@ -1,22 +1,22 @@
 """Handwritten digits, a small network.
 
-Learns to read the 60,000 digits of MNIST with one hidden layer of 128
-units, and is tested on 10,000 that it has never seen. Expect 96% after
-one epoch.
+Trains a network with one hidden layer of 128 units on the 60,000 digits
+of MNIST, then tests it on 10,000 digits that it has never seen. Expect
+96% accuracy after one epoch.
 """
 
 import playgrad as pg
 from playgrad import nn
 
-# Images are 28 x 28 bytes, labels the digits 0 to 9.
+# Images of 28 x 28 bytes, and their labels: the digits 0 to 9.
 (x_train, y_train), (x_test, y_test) = pg.data.mnist()
 
 model = pg.Sequential(
     [
-        nn.Rescaling(1 / 255),  # bytes 0..255 to numbers 0..1
-        nn.Flatten(),  # 28 x 28 pixels to 784 numbers
-        nn.Dense(128, activation="relu"),  # try 32 units, or 512
-        nn.Dense(10),  # one score for each digit
+        nn.Rescaling(1 / 255),  # bytes to numbers from 0 to 1
+        nn.Flatten(),  # 28 x 28 pixels to 784 inputs
+        nn.Dense(128, activation="relu"),  # try 32 or 512 units
+        nn.Dense(10),  # a score for each digit
     ]
 )
 

@@ -1,12 +1,12 @@
-"""Schedules of a pipeline, compared.
+"""Pipeline schedules, compared.
 
-Four layers are dealt out to two devices, and eight parts of each batch
-pass through them. The schedule says in which order; the bubble is the
-share of time in which devices wait. Every piece of work is held up for
-a few milliseconds, as if the layers were large: so one sees the
-schedule, also where two devices share one processor. All give the same
-loss but PipeDream, which does not wait for updates: its weights are
-older. In the Lab, take "As the program says" to see each timeline.
+Two devices hold two layers each. A batch passes through them in eight
+micro-batches, in the order that the schedule sets. The bubble is the
+share of time that devices spend waiting. A delay of 10 ms per task
+imitates large layers, so that the schedule is visible even if both
+devices share one processor. All schedules give the same loss, except
+PipeDream, which does not wait for updates and uses older weights. In
+the Lab, choose "As the program says" to see each timeline.
 """
 
 import playgrad as pg
@@ -14,7 +14,8 @@ from playgrad import nn
 from playgrad.parallel.schedules import SCHEDULES, draw, make_schedule
 from playgrad.runtime.timeline import timeline
 
-DEVICES, PARTS, DELAY = 2, 8, 0.01  # seconds
+DEVICES, MICRO_BATCHES = 2, 8
+DELAY = 0.01  # seconds
 x, y = pg.data.spiral(512)
 rows = []
 
@@ -32,21 +33,21 @@ for schedule in SCHEDULES:
     model.compile(
         optimizer=pg.optim.Adam(0.01),
         loss=nn.SparseCategoricalCrossentropy(from_logits=True),
-        strategy=pg.parallel.Pipeline(DEVICES, PARTS, schedule),
+        strategy=pg.parallel.Pipeline(DEVICES, MICRO_BATCHES, schedule),
         device="cpu",
     )
     model.build((2,))
     kind = model.session.device.partition(":")[0]
-    model.session.executor.delays = {f"{kind}:{place}": DELAY for place in range(DEVICES)}
+    model.session.executor.delays = {f"{kind}:{number}": DELAY for number in range(DEVICES)}
     history = model.fit(x, y, batch_size=256, epochs=5, verbose=0)
 
     trace = pg.Trace()
     model.session.run(model.training_step, trace=trace)
     measured = timeline(trace).bubble
-    formula = pg.parallel.bubble_formula(schedule, DEVICES, PARTS, chunks)
+    formula = pg.parallel.bubble_formula(schedule, DEVICES, MICRO_BATCHES, chunks)
     speed = len(history.losses) / history.train_seconds
     rows.append((schedule, measured, formula, speed, history.losses[-1]))
-    print(f"{schedule}\n{draw(make_schedule(schedule, DEVICES, PARTS, chunks))}\n")
+    print(f"{schedule}\n{draw(make_schedule(schedule, DEVICES, MICRO_BATCHES, chunks))}\n")
     model.close()
 
 print("schedule       bubble measured  by formula  steps/s    loss")

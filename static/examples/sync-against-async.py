@@ -1,10 +1,10 @@
-"""Synchronous against asynchronous, with one slow replica.
+"""Synchronous and asynchronous training, with one slow device.
 
-Two devices share the training of one network. Together at every step,
-both are as slow as the slower one. On their own, the fast one goes on;
-but the gradients of the slow one are of older weights by then: they are
-stale. In the Lab, take "As the program says" to see curves and
-timelines.
+Two devices train one network, and the second is slow. If they wait for
+each other at every step, both run at the speed of the slow one. If they
+do not wait, the fast one continues, but the gradients of the slow one
+are stale: they were computed with older weights. In the Lab, choose "As
+the program says" to see curves and timelines.
 """
 
 import time
@@ -13,11 +13,11 @@ import playgrad as pg
 from playgrad import nn
 
 x, y = pg.data.spiral(512)
-slow = {"cpu:1": 0.08, "gpu:1": 0.08}  # seconds that it is held up at each piece of work
+slow = {"cpu:1": 0.08, "gpu:1": 0.08}  # seconds of delay per task
 
 
 class Clock(nn.Callback):
-    """Notes after how many seconds each loss was reached."""
+    """Records the time at which each loss is reached."""
 
     def on_train_begin(self, logs):
         self.started = time.perf_counter()
@@ -51,9 +51,9 @@ def train(name, strategy):
     print(f"{name}: {len(history.losses)} steps, {speed:.1f} steps/s, loss {loss:.3f}")
     points = clock.curve[:: max(1, len(clock.curve) // 5)]
     print("  " + ", ".join(f"{loss:.2f} at {seconds:.1f} s" for seconds, _, loss in points))
-    for what, value in history.parallel.items():
+    for name, value in history.parallel.items():
         if value:
-            print(f"  {what.replace('_', ' ')}: {value}")
+            print(f"  {name.replace('_', ' ')}: {value}")
     model.close()
 
 

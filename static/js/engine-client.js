@@ -5,7 +5,7 @@
  */
 
 import { connectWorkers, sendToPython } from "../engine/connect.js";
-import { filesWanted } from "../engine/data-files.js";
+import { filesReadBy } from "../engine/data-files.js";
 import { clearStop, requestStop } from "../engine/shared-memory.js";
 import { recall, remember } from "./storage.js";
 
@@ -123,7 +123,7 @@ export class EngineClient {
 
   /** Fetch the files that a program will read, while Python starts. @param {string} source */
   expect(source) {
-    const files = filesWanted(source);
+    const files = filesReadBy(source);
     if (files.length > 0 && this.#python) sendToPython(this.#python, { kind: "expect", files });
   }
 

@@ -1,6 +1,6 @@
 /** Records the runs of the Lab in the store, while they train and when they end. */
 
-import { PROGRAM, SINGLE, devicesOf, kept, runOptions, titleOf, unusedColour } from "./lab.js";
+import { PROGRAM, SINGLE, devicesOf, runsToKeep, runOptions, titleOf, unusedColour } from "./lab.js";
 import * as store from "./store.js";
 
 /** @import { LabOptions, ParallelReport, Trace } from "../engine/messages.js" */
@@ -109,7 +109,7 @@ class LabRecorder {
   #add(title, isSingle, devices) {
     const { source, exampleId } = store.executed.value; // the editor may show other code by now
     const example = store.examples.value.find((each) => each.id === exampleId);
-    const before = kept(store.labRuns.value, source);
+    const before = runsToKeep(store.labRuns.value, source);
     /** @type {LabRun} */
     const run = {
       id: ++this.#lastId, colour: unusedColour(before), title, state: "running", isSingle, devices,

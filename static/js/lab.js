@@ -100,11 +100,11 @@ export const MOST_RUNS = 8;
  * @param {string} program
  * @returns {LabRun[]} fewer than `MOST_RUNS`
  */
-export function kept(runs, program) {
+export function runsToKeep(runs, program) {
   if (runs.length < MOST_RUNS) return runs;
   const reference = runs.findLast((run) => run.isSingle && run.msPerStep !== null && run.program === program);
   const oldest = runs.find((run) => run !== reference);
-  return kept(runs.filter((run) => run !== oldest), program);
+  return runsToKeep(runs.filter((run) => run !== oldest), program);
 }
 
 /** @param {LabRun[]} runs fewer than `MOST_RUNS` @returns {number} the number of an unused colour */

@@ -335,7 +335,7 @@ def test_a_run_of_two_fits_shows_the_second(lab: LabPage) -> None:
         run = lab.run_in_lab()
         assert run[WAITING] == run[MOVED] == "–"
         lab.at("lab-run-row").last.get_by_role("button", name="Data parallel").click()
-        expect(lab.page.locator(".lab-timeline")).to_contain_text("ended before a step was measured")
+        expect(lab.page.locator(".lab-timeline")).to_contain_text("before a step was measured")
     finally:
         lab.write(PROGRAM)
 

@@ -214,8 +214,8 @@ def test_data_have_a_limit_of_size(engine: Engine) -> None:
     path = "/data/mnist/test-labels"
     assert downloaded(engine, path, 10_008, 100) == 10_008
     for most in (100, 10_007):  # told by the header; found out, as it was sent compressed
-        words = f"{path} is larger than the {most} bytes that the page takes. Offer a part of it."
-        assert downloaded(engine, path, most, 100) == words
+        words = f"{path} is larger than {most} bytes, the largest file that the page loads."
+        assert downloaded(engine, path, most, 100) == f"{words} Use a part of it."
 
 
 def test_data_have_a_limit_of_time(engine: Engine) -> None:
@@ -224,5 +224,5 @@ def test_data_have_a_limit_of_time(engine: Engine) -> None:
     engine.page.route(f"**{path}", lambda _: None)
     words = downloaded(engine, path, 1 << 20, 0.5)
     engine.page.unroute(f"**{path}")
-    assert words == f"{path} took more than 0.5 s. Run again when the connection is better."
+    assert words == f"{path} took more than 0.5 s. Run again with a faster connection."
     assert finish(engine, "print('still here')") == "still here"

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  comparison, detailsUsed, devicesOf, kept, runOptions, ticks, titleOf, unusedColour,
+  comparison, detailsUsed, devicesOf, runOptions, runsToKeep, ticks, titleOf, unusedColour,
 } from "../../static/js/lab.js";
 
 const CHOICES = {
@@ -85,11 +85,11 @@ test("an axis has round times within its length", () => {
 test("of many runs the latest stay, and the one that those of the program are compared with", () => {
   const run = (id, more) => ({ id, colour: (id - 1) % 8, program: "a", isSingle: false, msPerStep: 10, ...more });
   const few = [run(1), run(2)];
-  assert.deepEqual(kept(few, "a"), few);
+  assert.deepEqual(runsToKeep(few, "a"), few);
   const many = [1, 2, 3, 4, 5, 6, 7, 8].map((id) => run(id, { isSingle: id === 1 || id === 2 }));
-  assert.deepEqual(kept(many, "a").map(({ id }) => id), [2, 3, 4, 5, 6, 7, 8]);
-  assert.deepEqual(kept([...kept(many, "a"), run(9)], "a").map(({ id }) => id), [2, 4, 5, 6, 7, 8, 9]);
-  assert.deepEqual(kept([...kept(many, "a"), run(9)], "b").map(({ id }) => id), [3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(runsToKeep(many, "a").map(({ id }) => id), [2, 3, 4, 5, 6, 7, 8]);
+  assert.deepEqual(runsToKeep([...runsToKeep(many, "a"), run(9)], "a").map(({ id }) => id), [2, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(runsToKeep([...runsToKeep(many, "a"), run(9)], "b").map(({ id }) => id), [3, 4, 5, 6, 7, 8, 9]);
 });
 
 test("no two runs have one colour", () => {

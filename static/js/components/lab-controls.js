@@ -49,7 +49,7 @@ export function LabControls() {
   return html`
     <section class="panel lab-controls" aria-labelledby="lab-title">
       <div class="panel-head">
-        <h2 id="lab-title">Strategy</h2>
+        <h2 id="lab-title">Setup</h2>
         <${Commands} />
       </div>
       <div class="lab-fields">

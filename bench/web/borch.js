@@ -7,7 +7,7 @@ import { Device, Tensor, compiled, init, isSoftwareAdapter, nn, optim } from "/b
 
 export const CONVENTION = "torch";
 
-/** @returns {Promise<string>} the backend that really runs; there is only one that trains */
+/** @returns {Promise<string>} the backend in use; only one can train */
 export async function open(backend) {
   if (backend !== "webgpu") throw new Error(`borch cannot train on ${backend}`);
   await init();
@@ -29,14 +29,14 @@ function modules(spec) {
       return [new nn.MaxPool2d(2, 2)];
     }
     const around = padding === "same" ? (size - 1) / 2 : 0;
-    const made =
+    const module =
       kind === "conv"
         ? new nn.Conv2d(channels, units, size, 1, around)
         : new nn.Linear(channels, units);
     channels = units;
     [height, width] = [height, width].map((length) => length + 2 * around - size + 1);
     const after = { relu: nn.ReLU, tanh: nn.Tanh }[activation];
-    return after ? [made, new after()] : [made];
+    return after ? [module, new after()] : [module];
   });
 }
 
@@ -73,7 +73,7 @@ export async function build(spec, batches, weights) {
   };
 }
 
-/** How to multiply square matrices, `times` times over, and wait. */
+/** Return a function that multiplies square matrices `times` times and waits. */
 export async function product(size) {
   const values = () => Float32Array.from({ length: size * size }, Math.random);
   const [a, b] = [Tensor.from(values(), [size, size]), Tensor.from(values(), [size, size])];

@@ -2,7 +2,7 @@
  * jax-js: loss, gradient and optimizer in one `jit`, as its documentation recommends. There is no
  * optimizer package for this version on npm, so Adam is written out.
  *
- * Using an array takes one reference away; `.ref` adds one.
+ * Using an array consumes one reference; `.ref` adds one.
  */
 
 import {
@@ -12,7 +12,7 @@ import {
 export const CONVENTION = "jax";
 const [BETA_1, BETA_2, EPSILON] = [0.9, 0.999, 1e-7];
 
-/** @returns {Promise<string>} the backend that really runs */
+/** @returns {Promise<string>} the backend in use */
 export async function open(backend) {
   const devices = await init(backend);
   if (!devices.includes(backend)) throw new Error(`jax-js has no ${backend} here`);
@@ -61,7 +61,7 @@ function adam(rate, { weights, means, squares, powers }, gradients) {
   return next;
 }
 
-/** A loss once it is computed, for the backend that gets slower the more work is queued. */
+/** A loss, awaited on the backend that slows down when much work is queued. */
 const settled = (loss, backend) => (backend === "wasm" ? loss.blockUntilReady() : undefined);
 
 export function build(spec, batches, weights) {
@@ -101,13 +101,13 @@ export function build(spec, batches, weights) {
   };
 }
 
-/** How to multiply square matrices, `times` times over, and wait. */
+/** Return a function that multiplies square matrices `times` times and waits. */
 export async function product(size) {
   const values = () => Float32Array.from({ length: size * size }, Math.random);
   const [a, b] = [np.array(values()).reshape([size, size]), np.array(values()).reshape([size, size])];
   const multiply = jit((left, right) => np.matmul(left, right));
   return async (times) => {
-    // Each is waited for: what is given up before it was needed is never computed.
+    // Each product is awaited: jax-js never computes a result that is dropped before it is used.
     for (let i = 0; i < times; i++) {
       const result = multiply(a.ref, b.ref);
       await result.blockUntilReady();

@@ -1,7 +1,7 @@
 /**
- * Runs one peer on one workload, as the address says: `?peer=jax&backend=webgpu&workload=w1`, with
- * the settings of `measure`; `workload=matmul` times a 1024 × 1024 × 1024 product instead.
- * The outcome is left in `globalThis.outcome`.
+ * Runs one peer on one workload, given in the query: `?peer=jax&backend=webgpu&workload=w1`, with the
+ * settings of `measure`; `workload=matmul` times a 1024 × 1024 × 1024 product instead.
+ * The outcome is stored in `globalThis.outcome`.
  */
 
 import { countDispatches, measure } from "./measure.js";

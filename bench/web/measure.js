@@ -1,4 +1,4 @@
-/** How a peer written in JavaScript is measured; `measure.py` is the same in Python. */
+/** Measures a peer written in JavaScript; `measure.py` does the same in Python. */
 
 let dispatches = 0;
 
@@ -18,7 +18,7 @@ export function countDispatches() {
 /**
  * Train and time.
  * @param {{step(): unknown, loss(): Promise<number>}} trainer
- *   `step` starts a step, `loss` waits for the loss of the last one
+ *   `step` starts a step, `loss` waits for the loss of the last step
  * @param {{first: number, budget: number, least: number, most: number}} settings
  */
 export async function measure(trainer, { first, budget, least, most }) {

@@ -6,7 +6,7 @@
 export const CONVENTION = "tensorflow";
 const MODULES = "/modules/@tensorflow";
 
-/** @type {any} the library is a classic script that makes this global */
+/** @type {any} the library is a classic script that defines this global */
 let tf;
 
 function script(path) {
@@ -17,7 +17,7 @@ function script(path) {
   });
 }
 
-/** @returns {Promise<string>} the backend that really runs: it falls back in silence */
+/** @returns {Promise<string>} the backend in use: the library falls back silently */
 export async function open(backend) {
   await script("tfjs/dist/tf.min.js");
   await script(`tfjs-backend-${backend}/dist/tf-backend-${backend}.min.js`);
@@ -71,7 +71,7 @@ export function build(spec, batches, weights) {
   };
 }
 
-/** How to multiply square matrices, `times` times over, and wait. */
+/** Return a function that multiplies square matrices `times` times and waits. */
 export function product(size) {
   const [a, b] = [tf.randomUniform([size, size]), tf.randomUniform([size, size])];
   return async (times) => {

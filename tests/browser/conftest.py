@@ -19,7 +19,7 @@ _ENGINE_HARNESS = (Path(__file__).parent / "engine_harness.js").read_text(encodi
 
 @pytest.fixture
 def blank_page(chromium: Browser, server: str) -> Iterator[Page]:
-    """A cross-origin isolated page without scripts: whatever happens in it, the test did.
+    """A cross-origin isolated page without scripts of its own.
 
     The test fails if a script of it throws or if the security policy refuses something.
     """
@@ -49,7 +49,7 @@ def page(chromium: Browser, server: str) -> Iterator[Page]:
 
 
 class Engine:
-    """The page's two workers without the page: posts requests, collects events."""
+    """The engine without the page: posts requests, collects events."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -59,18 +59,18 @@ class Engine:
     def run(
         self, source: str, *, stop_after_ms: int | None = None, devices: int | None = None
     ) -> dict[str, Any]:
-        """Run user code to its end: `state`, `stdout`, `error`, and after a stop `stop_ms`."""
+        """Run user code to its end; return `state`, `stdout`, `error`, and `stop_ms` of a stop."""
         result: dict[str, Any] = self.page.evaluate(
-            "(given) => engine.run(...given)", [source, stop_after_ms, devices]
+            "(options) => engine.run(...options)", [source, stop_after_ms, devices]
         )
         return result
 
     def events(self, kind: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.page.evaluate("kind => engine.events(kind)", kind)
-        return found
+        events: list[dict[str, Any]] = self.page.evaluate("kind => engine.events(kind)", kind)
+        return events
 
     def workers(self, kind: str) -> list[Worker]:
-        """Those alive of ``kind``, for instance "device-worker"."""
+        """The live workers of a script, for instance "device-worker"."""
         return [each for each in self.page.workers if kind in each.url]
 
     def device_worker(self) -> Worker:
@@ -89,7 +89,7 @@ def engine(chromium: Browser, server: str) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def playground(chromium: Browser, server: str) -> Iterator[Playground]:
-    """The real page, ready to run, shared by the tests of a file; each leaves it usable."""
+    """The real page, ready to run, shared by the tests of a file, which leave it usable."""
     opened = Playground(chromium, server)
     opened.expect_status("ready")
     yield opened

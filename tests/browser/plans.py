@@ -1,4 +1,4 @@
-"""Plans written by hand for the tests of the browser's runner."""
+"""Handwritten Plans for the tests of the browser's runner."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 
 
 def bias() -> np.ndarray:
-    """What the total starts from: (COUNT,) float32."""
+    """The initial total: (COUNT,) float32."""
     return np.linspace(-1, 1, COUNT, dtype=np.float32)
 
 

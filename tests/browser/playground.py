@@ -1,4 +1,4 @@
-"""The page as a visitor uses it: buttons by test id, code typed into the editor, numbers read."""
+"""Drives the page as a visitor does: clicks buttons, writes code, reads numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import safetensors.numpy
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 PATIENCE_MS = 180_000
-"""For what takes seconds on an idle machine; a busy one may take many times as long."""
+"""For waits that take seconds on an idle machine, and far longer on a busy one."""
 
 GOOD = """
 import numpy as np
@@ -29,10 +29,10 @@ model.compile(
 model.fit(x, (x[:, 0] > 0).astype(np.int32), batch_size=16, epochs=2, verbose=0)
 print("trained well")
 """
-"""A program of a moment: eight steps of a tiny network."""
+"""A very short program: eight steps of a tiny network."""
 
-# Clicks a button and tells the milliseconds until the status reads one of `states`, as the visitor
-# would see it: without the road to the test and back.
+# Clicks a button and returns the milliseconds until the status is one of `states`, measured in the
+# page, without the round trip to the test.
 _CLICK_AND_WAIT = """([button, states]) => new Promise((resolve) => {
   const status = document.querySelector("[data-testid=status]");
   const began = performance.now();
@@ -54,7 +54,7 @@ _PASTE = """(element, text) => {
   element.dispatchEvent(paste);
 }"""
 
-# The bytes that the save button would give. A browser allows a page ten downloads in a row.
+# The bytes that the save button exports: browsers limit a page to ten downloads in a row.
 _WEIGHTS = """async () => {
   const { exportWeights } = await import("/static/js/actions.js");
   const { bytes } = await exportWeights("safetensors");
@@ -63,7 +63,7 @@ _WEIGHTS = """async () => {
 
 
 class Playground:
-    """A tab with the page open; everything it complained about is in ``complaints``."""
+    """A tab with the page; ``complaints`` collects errors and policy violations."""
 
     def __init__(self, browser: Browser, address: str, **context: Any) -> None:
         self.context: BrowserContext = browser.new_context(
@@ -85,9 +85,10 @@ class Playground:
         assert not self.complaints, "\n".join(self.complaints)
 
     def forgive(self, *words: str) -> None:
-        """Drop complaints with any of ``words``: a test that breaks things brings them about."""
-        kept = [text for text in self.complaints if not any(word in text for word in words)]
-        self.complaints[:] = kept
+        """Drop complaints that contain any of ``words``: a test that breaks things expects them."""
+        self.complaints[:] = [
+            text for text in self.complaints if not any(word in text for word in words)
+        ]
 
     # Reading
 
@@ -98,7 +99,7 @@ class Playground:
         return self.at(test_id).inner_text()
 
     def number(self, test_id: str) -> float:
-        """The number shown, without its percent sign; NaN while there is none."""
+        """The number shown, without a percent sign; NaN for a dash."""
         text = self.text(test_id).rstrip("%")
         return float("nan") if text == "–" else float(text)
 
@@ -108,31 +109,31 @@ class Playground:
         return 0 if text == "–" else int(text)
 
     def expect_status(self, *states: str, seconds: float = PATIENCE_MS / 1000) -> str:
-        """Wait until the status is one of ``states``; an error in its place fails at once."""
+        """Wait until the status is one of ``states``; fail at once on an unexpected error."""
         end = time.monotonic() + seconds
         while (state := self.text("status")) not in states:
             assert state != "error" or "error" in states, self.text("error")
-            assert time.monotonic() < end, f"{state} in the place of {states} for {seconds} s"
+            assert time.monotonic() < end, f"{state} instead of {states} for {seconds} s"
             self.page.wait_for_timeout(50)
         return state
 
     def wait(self, condition: Callable[[], bool], seconds: float = PATIENCE_MS / 1000) -> None:
         end = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < end, f"waited {seconds} s in vain"
+            assert time.monotonic() < end, f"nothing happened for {seconds} s"
             self.page.wait_for_timeout(50)
 
     def workers(self) -> list[str]:
         return sorted(worker.url.rpartition("/")[2] for worker in self.page.workers)
 
     def expect_workers(self, *scripts: str) -> None:
-        """These are left, soon: a browser needs seconds to end one that never comes to rest."""
+        """Wait until only these are left: a browser takes seconds to end a busy worker."""
         self.wait(lambda: self.workers() == sorted(scripts))
 
     # Doing
 
     def write(self, source: str) -> None:
-        """Paste ``source`` into the editor in the place of what it holds."""
+        """Replace the content of the editor by pasting ``source``."""
         content = self.page.locator("[data-testid=editor] .cm-content")
         content.press("Control+a")
         content.evaluate(_PASTE, source.strip("\n"))
@@ -146,7 +147,7 @@ class Playground:
         self.at("run").click()
 
     def finish(self, source: str | None = None, state: str = "done") -> str:
-        """Run to the end, which must be ``state``; what was printed."""
+        """Run until the status is ``state``; return the output."""
         self.start(source)
         self.expect_status("running", state)
         self.page.wait_for_timeout(0)
@@ -154,13 +155,13 @@ class Playground:
         return self.text("console")
 
     def timed(self, button: str, *states: str) -> float:
-        """Press ``button``; milliseconds until the status is one of ``states``."""
+        """Press ``button``; return the milliseconds until the status is one of ``states``."""
         expect(self.at(button)).to_be_enabled(timeout=PATIENCE_MS)
         answered: float = self.page.evaluate(_CLICK_AND_WAIT, [button, list(states)])
         return answered
 
     def runs_well(self) -> None:
-        """The page is as usable as ever: a small good program runs to its end."""
+        """Check that the page is still usable: a small program runs to its end."""
         assert "trained well" in self.finish(GOOD)
         expect(self.at("error")).to_have_count(0)
 
@@ -172,7 +173,7 @@ class Playground:
         return path
 
     def weights(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The weights as they are now, by name."""
+        """The current weights by name."""
         return safetensors.numpy.load(base64.b64decode(self.page.evaluate(_WEIGHTS)))
 
     def load(self, path: Path) -> None:

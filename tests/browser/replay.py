@@ -1,4 +1,4 @@
-"""One Plan with the state it begins from, replayed by either runner: what came out, and how."""
+"""Replays one Plan, from the same state, with either runner."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GPU = "gpu:0"
 
 @dataclass(frozen=True)
 class Recording:
-    """A Plan as the session made it, and bytes of all that it needs from outside.
+    """A Plan as the session compiled it, with the bytes of its external buffers.
 
     Attributes:
         state: the external buffers by key.
@@ -44,7 +44,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Outcome:
-    """After some steps: what is fetched, the variables, and how much was submitted."""
+    """The outcome of some steps: fetches, variables, and the number of submits."""
 
     fetches: dict[str, Array]
     variables: dict[str, Array]
@@ -98,7 +98,7 @@ def _outcome(recording: Recording, data: list[bytes], counts: dict[str, int]) ->
 
 
 def on_desktop(host: WgpuHost, recording: Recording, steps: int = 1) -> Outcome:
-    """Replay through wgpu-py; leaves nothing on the host."""
+    """Replay with wgpu-py; leaves nothing on the host."""
     external = {key: host.create_buffer(len(data)) for key, data in recording.state.items()}
     program = host.load(recording.plan, external)
     slots = recording.plan["feeds"]
@@ -123,7 +123,7 @@ def on_desktop(host: WgpuHost, recording: Recording, steps: int = 1) -> Outcome:
 
 @contextmanager
 def _counted() -> Iterator[dict[str, int]]:
-    """Fills the dictionary it gives, at the end, with how often each was called."""
+    """Yield a dictionary that is filled with call counts at the end."""
     calls = {
         "submits": (wgpu_native.GPUQueue, "submit"),
         "waits": (wgpu_native.GPUQueue, "read_buffer"),
@@ -196,7 +196,7 @@ OPEN_IN_PAGE = """async () => {
 
 
 def in_page(page: Page, recording: Recording, steps: int = 1) -> Outcome:
-    """Replay by static/engine/runner.js in a page where OPEN_IN_PAGE was evaluated."""
+    """Replay with static/engine/runner.js in a page in which OPEN_IN_PAGE was evaluated."""
     slots = recording.plan["feeds"]
     reads = [(where, offset, size(spec)) for _, spec, where, offset in _reads(recording)]
     result = page.evaluate(

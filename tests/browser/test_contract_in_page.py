@@ -67,7 +67,7 @@ def contract(engine: Engine) -> Engine:
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("op", operations(), ids=lambda op: op.name)
 def test_agrees_with_the_reference(contract: Engine, op: OpDef, family: str) -> None:
-    """Values and gradients of all samples; and no buffer stays behind."""
+    """Check values and gradients of all samples, and that no buffer is left."""
     result = contract.run(
         CHECK.format(
             op=op.name, differentiable=op.name in DIFFERENTIABLE, is_software=FAMILIES[family]

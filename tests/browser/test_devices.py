@@ -1,4 +1,4 @@
-"""Several devices in the page: workers started when Python wants them, working at the same time."""
+"""Several devices in the page: workers start on demand and compute at the same time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
-# A square matrix is multiplied on each of four devices with a variable that lives there, then all
-# are added up on the first. Each device has some work, so that others have time to begin theirs.
+# Each of four devices multiplies a square matrix by a variable of its own; the first adds up the
+# results. Each has enough work for the others to begin meanwhile.
 NETWORK = """
 import json
 import numpy as np
@@ -58,7 +58,7 @@ def network(kind: str = "gpu", size: int = 64, times: int = 2) -> str:
 
 
 def finish(engine: Engine, source: str) -> str:
-    """Run a program that must end well; what it printed."""
+    """Run a program that must succeed; return its output."""
     result = engine.run(source)
     assert result["state"] == "done", result
     stdout: str = result["stdout"]
@@ -70,7 +70,7 @@ KINDS = pytest.mark.parametrize("kind", WORKERS)
 
 
 def values(source: str) -> Any:
-    """What the program gives on the desktop."""
+    """The result of the program on the desktop."""
     namespace: dict[str, Any] = {}
     exec(source + RUN, namespace)
     return namespace["results"]
@@ -87,7 +87,7 @@ session.close()
 
 @pytest.mark.parametrize(("kind", "size"), [("gpu", 16), ("gpu", 1100), ("cpu", 1100)])
 def test_four_devices_give_what_the_desktop_gives(engine: Engine, kind: str, size: int) -> None:
-    """Also where tensors (4.6 MiB) are larger than the rings that they go through."""
+    """Also with tensors (4.6 MiB) larger than the rings that carry them."""
     source = network(kind, size, times=1)
     got = json.loads(finish(engine, source + RUN + "print(json.dumps(results))"))
     for one, other in zip(got, values(source.replace('"gpu"', '"cpu"')), strict=True):
@@ -114,7 +114,7 @@ session.close()
     spans = json.loads(finish(engine, source))
     assert {device for device, _, _ in spans} == {f"{kind}:{index}" for index in range(4)}
     together = max(sum(start <= at < end for _, start, end in spans) for _, at, _ in spans)
-    # cpu:0 is the interpreter that hands out the work, and keeps none waiting for its own.
+    # cpu:0 distributes the work, and does not make others wait for its own.
     assert together >= (4 if kind == "gpu" else 3)
 
 
@@ -154,7 +154,7 @@ def break_while_running(
     patience = time.monotonic() + 60
     while ends and broken in engine.workers(kind):
         assert time.monotonic() < patience, f"{device} is there for ever"
-        engine.page.wait_for_timeout(50)  # its end is told late
+        engine.page.wait_for_timeout(50)  # its end is reported late
     assert len(engine.workers(kind)) == len(workers)
     return result
 

@@ -1,4 +1,4 @@
-"""The executor where Python has one thread and devices are given work that is not waited for."""
+"""The executor on a single Python thread, with asynchronous work on devices."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
-# Tasks that note when they begin and end. If the `until` of one never comes true, the run ends with
-# a `DeviceTimeoutError` after 60 s.
+# Tasks that record when they begin and end. If the `until` of a task never becomes true, the run
+# fails with a `DeviceTimeoutError` after 60 s.
 TASKS = """
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.tasks import SegmentTask
@@ -42,7 +42,7 @@ executor.timeout = 60.0
 
 
 def test_a_device_is_given_its_next_segment_while_it_does_one(engine: Engine) -> None:
-    """Another device's waits for the end of what it needs."""
+    """A task of another device waits for its predecessors to end."""
     source = """
 began = lambda name: lambda: f"{name} begins" in log
 executor.run([
@@ -58,7 +58,7 @@ print(", ".join(log))
 
 
 def test_the_first_error_of_a_device_is_told(engine: Engine) -> None:
-    """Not what it causes in the segments behind, even if that is heard of at the same moment."""
+    """The cause is reported, not its consequences in later segments that arrive together."""
     source = """
 looks = []
 def second_look():

@@ -1,4 +1,4 @@
-"""Workers that hang while Python asks them for something outside a run: nobody waits for ever."""
+"""Workers that hang on a request outside a run: Python does not wait for ever."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def while_hanging(engine: Engine, device: str, *lines: str) -> list[str]:
     waiting = """
 session.run(updates, {x: batch})
 print("ready", flush=True)
-_browser.wait_mailbox(600)  # until told that it hangs
+_browser.wait_mailbox(600)  # until the page reports that it hangs
 """
     source = network(kind) + LIMITED + waiting + "\n".join(lines)
     engine.page.evaluate(START, source)
@@ -83,7 +83,7 @@ def test_writing_variables(engine: Engine, kind: str) -> None:
 
 @KINDS
 def test_closing_a_session(engine: Engine, kind: str) -> None:
-    """What is to be given back is gone with the worker: that is no error."""
+    """The resources to release are gone with the worker: that is not an error."""
     assert while_hanging(engine, f"{kind}:2", "limited(session.close)") == []
 
 
@@ -99,7 +99,7 @@ def test_opening_a_processor_whose_worker_does_not_start(chromium: Browser, serv
     page.close()
 
 
-# As many steps in one call as take longer than the limit.
+# One call with enough steps to exceed the limit.
 LONG = """
 with pg.Graph().as_default() as counting:
     count = pg.Variable(np.zeros(4, np.float32), name="count")

@@ -36,12 +36,12 @@ while True:
         print("not now")
 """
 GENEROUS_MS = 30_000
-"""An answer takes milliseconds; more than this is a broken button, even on a busy machine."""
+"""A response takes milliseconds; beyond this, a button is broken, even on a busy machine."""
 
 
 @pytest.fixture(params=["gpu", "cpu"])
 def training(playground: Playground, request: pytest.FixtureRequest) -> Iterator[Playground]:
-    """The page while it trains, without an end, on a device."""
+    """The page while it trains endlessly on a device."""
     playground.choose_device(request.param)
     start_training(playground)
     yield playground
@@ -57,7 +57,7 @@ def start_training(playground: Playground) -> None:
 
 
 def assert_holds(playground: Playground) -> None:
-    """The step count stands still."""
+    """Check that the step count does not change."""
     before = playground.steps
     playground.page.wait_for_timeout(400)
     assert playground.steps == before
@@ -99,7 +99,7 @@ def test_stop_and_run_again(training: Playground) -> None:
     answers(training, "stop", "stopped")
     assert_holds(training)
     expect(training.at("error")).to_have_count(0)
-    assert training.text("console") == "", "a stop is no error, and prints nothing"
+    assert training.text("console") == "", "a stop is not an error and prints nothing"
     training.start()
     training.wait(lambda: training.steps >= 5)
     assert training.text("status") == "running"
@@ -139,7 +139,7 @@ def test_step_from_rest_trains_one_batch(playground: Playground) -> None:
 
 
 def test_many_wishes_at_once(playground: Playground) -> None:
-    """A burst of clicks ends in what the last ones ask for."""
+    """A burst of clicks ends in the state that the last clicks request."""
     start_training(playground)
     for button in ("pause", "resume", "step", "pause", "resume", "step", "step", "step"):
         playground.page.evaluate(
@@ -156,7 +156,7 @@ def test_many_wishes_at_once(playground: Playground) -> None:
 
 @pytest.mark.parametrize("delay", [0, 60, 200, 500, 1000, 1600])
 def test_stop_at_any_moment_of_the_start(playground: Playground, delay: int) -> None:
-    """While data are fetched, the graph is built, kernels compile, the first steps run."""
+    """While data is fetched, the graph is built, kernels compile, and the first steps run."""
     playground.start(ENDLESS)
     playground.page.wait_for_timeout(delay)
     answers(playground, "stop", "stopped")
@@ -168,7 +168,7 @@ def test_stop_at_any_moment_of_the_start(playground: Playground, delay: int) -> 
 def test_stop_ends_an_infinite_loop(playground: Playground, source: str) -> None:
     playground.start(source)
     playground.page.wait_for_timeout(300)
-    # On a machine too busy for Python to take note in time, the page starts it afresh.
+    # On a very busy machine, Python may respond too late, and the page restarts it.
     answers(playground, "stop", "stopped", "loading")
     playground.expect_status("stopped")
     expect(playground.at("error")).to_have_count(0)
@@ -176,7 +176,7 @@ def test_stop_ends_an_infinite_loop(playground: Playground, source: str) -> None
 
 
 def test_stop_ends_a_loop_that_swallows_interrupts(playground: Playground) -> None:
-    """Python is started afresh, and says so; nothing has to be reloaded."""
+    """Python is restarted with a notice; the page need not be reloaded."""
     playground.start(STUBBORN)
     playground.page.wait_for_timeout(300)
     answers(playground, "stop", "loading", "stopped")

@@ -1,4 +1,4 @@
-"""Bad programs, bad data, lost devices, crashes: each is told in words, and the page goes on."""
+"""Bad programs, bad data, lost devices and crashes: errors are shown, the page stays usable."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ model.compile(
 """
 FIT = "model.fit(x, y, batch_size=16, epochs=1, verbose=0)\n"
 
-# The program after BEGIN, the error, words of it, and the line that is to be marked.
+# The program after BEGIN, the type of the error, words of its message, and the line to mark.
 BAD_PROGRAMS = {
     "syntax": ("print('before'\nx = 1", "SyntaxError", "'(' was never closed", 12),
     "name": ("print(1)\nlearning_rat + 1", "NameError", "'learning_rat' is not defined", 13),
@@ -64,7 +64,7 @@ BAD_PROGRAMS = {
         "a = pg.placeholder('float32', (None, 3), name='a')\npg.Session().run(a)",
         "FeedError",
         "the placeholder 'a' is needed",
-        12,  # where it was made
+        12,  # where it was created
     ),
     "too-big": (
         "big = pg.Sequential([nn.Dense(1 << 23), nn.Dense(64)])\n"
@@ -78,7 +78,7 @@ BAD_PROGRAMS = {
 
 
 def expect_error(playground: Playground, kind: str, words: str, line: int | None) -> str:
-    """The error panel shows it, and the editor marks the line; the whole text."""
+    """Check the error panel and the marked line; return the text of the error."""
     playground.expect_status("error")
     error = playground.at("error")
     expect(error).to_contain_text(kind)
@@ -131,7 +131,7 @@ model.fit(x, x[:, :2], batch_size=16, epochs=1, shuffle=False, verbose=0)
     weights = playground.weights()
     assert all(np.isfinite(array).all() for array in weights.values())
 
-    # As many steps as were good, one at a time, end in the same weights.
+    # The same number of good steps, one at a time, give the same weights.
     good = int(found[1]) - 1
     assert good >= 1
     assert playground.steps == good
@@ -192,7 +192,7 @@ def test_a_device_lost_at_rest_goes_unnoticed(playground: Playground) -> None:
 
 
 def test_a_device_worker_that_broke_is_replaced(training: Playground) -> None:
-    """An error that nobody caught, as a bug of ours would be."""
+    """An uncaught error, as a bug would cause."""
     (worker,) = [each for each in training.page.workers if "device-worker" in each.url]
     worker.evaluate("setTimeout(() => { throw new Error('a bug of ours'); }, 0)")
     expect_error(training, "DeviceLostError", "gpu:0: its worker has ended", 12)

@@ -1,4 +1,4 @@
-"""The graph's panel: on the full page by keyboard alone, and beside a Lab that is scrolled."""
+"""The graph panel: on the full page by keyboard alone, and next to a scrolled Lab."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.browser.playground import PATIENCE_MS, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
-# What has the focus: "" for the page as a whole, which it passes on its way round.
+# The focused element; "" for the page as a whole.
 _FOCUSED = """() => {
   const element = document.activeElement;
   if (element === document.body) return "";
@@ -53,7 +53,7 @@ def test_the_focus_stays_in_the_full_page_graph(drawn: Playground) -> None:
     expect(button).to_have_text("Full page")
     expect(button).to_be_focused()
     expect(drawn.page.get_by_role("dialog")).to_have_count(0)
-    # All that was out of reach is back.
+    # Everything can be reached again.
     seen = set()
     for _ in range(12):
         drawn.page.keyboard.press("Shift+Tab")
@@ -78,7 +78,7 @@ def test_escape_closes_the_details_first(drawn: Playground) -> None:
 
 
 def test_a_line_of_code_is_shown_beside_the_graph(drawn: Playground) -> None:
-    """The code lies behind the graph, which has to make way."""
+    """The full-page graph covers the code and has to close."""
     full_page(drawn)
     drawn.page.get_by_role("button", name="Expand all scopes").click()
     kernel = drawn.at("graph-view").locator('[data-id="dense_1/kernel"]')
@@ -92,7 +92,7 @@ def test_a_line_of_code_is_shown_beside_the_graph(drawn: Playground) -> None:
 
 
 def test_a_reset_leaves_the_full_page(drawn: Playground) -> None:
-    """There is nothing to show any more, nor a button to leave."""
+    """Without a graph there is nothing to show, and no button to leave."""
     full_page(drawn)
     drawn.page.keyboard.press("Control+Shift+Period")
     drawn.expect_status("ready")

@@ -1,4 +1,4 @@
-"""The Lab by its own buttons: strategies run, measured, drawn and compared; stopped; gone wrong."""
+"""The Lab in the page: strategies are run, measured, drawn, compared and stopped, and may fail."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LabPage(Playground):
         self.at(field).press("Tab")
 
     def run_in_lab(self, state: str = "done") -> list[str]:
-        """Run with what is chosen; the run's cells in the table."""
+        """Run with the chosen settings; return the cells of the run's row."""
         before = self.at("lab-run-row").count()
         self.at("lab-run").click()
         expect(self.at("lab-run-row")).to_have_count(min(before + 1, MOST_RUNS))
@@ -118,7 +118,7 @@ def test_strategies_are_run_measured_and_compared(lab: LabPage) -> None:
     for row in lab.rows():
         assert float(row[MS]) > 0
 
-    # The step of an earlier run is looked at again.
+    # Show the timeline of an earlier run again.
     lab.at("lab-run-row").nth(1).get_by_role("button", name="Data parallel").click()
     assert len(lab.tracks()) == 3
     assert "Data parallel" in lab.text("lab-timeline-run")
@@ -130,7 +130,7 @@ def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None
     assert lab.at("graph-colours").input_value() == "device"
     legend = lab.page.locator(".graph-legend")
     expect(legend).to_contain_text("cpu:1", timeout=PATIENCE_MS)
-    for number in (0, 1):  # side by side, without a scope to be opened first
+    for number in (0, 1):  # visible at once, without expanding a scope
         replica = lab.page.locator(f'[data-id="scope:data_parallel/replica_{number}"]')
         expect(replica).to_have_attribute("data-colour", f"device-{number}", timeout=PATIENCE_MS)
     lab.choose("single")
@@ -159,7 +159,7 @@ def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage
 
 
 def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
-    """Each device has a worker and a GPUDevice of its own; the losses are those of one."""
+    """Each device has its own worker and GPUDevice; the losses are those of one device."""
     lab.at("lab-kind").select_option("gpu")
     try:
         assert lab.at("device-select").input_value() == "gpu"
@@ -175,7 +175,7 @@ def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
                 assert float(run[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
         lab.choose("async", 3)
         lab.run_in_lab()
-        # A few updates are noted: not every replica need be among them.
+        # Only a few updates are traced, not necessarily of every replica.
         assert {"gpu:0", "gpu:1", "gpu:2"} & set(lab.tracks())
     finally:
         lab.choose_device("cpu")
@@ -225,7 +225,7 @@ def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPa
             else:
                 assert (each.get_attribute("id") or "").startswith("lab-delay-")
     lab.at("lab-strategy").select_option("sync")
-    # Numbers are put right when a field is left.
+    # Numbers are corrected when a field loses the focus.
     lab.fill("lab-devices", 9999)
     most = int(lab.at("lab-devices").get_attribute("max") or 0)
     assert most >= 4
@@ -238,7 +238,7 @@ def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPa
 
 
 def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
-    """Each fit of the example is a row; what it holds up is drawn as that."""
+    """Each fit of the example is a row; delays are drawn as delays."""
     lab.page.get_by_test_id("example-select").select_option("sync-against-async")
     try:
         lab.at("lab-strategy").select_option("program")
@@ -254,7 +254,7 @@ def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
         ]
         one, sync, free, _ = lab.rows()
         assert float(one[LOSS]) == pytest.approx(float(sync[LOSS]), abs=2e-4)
-        assert float(sync[MS]) > float(free[MS])  # 0.16 s of delays a step
+        assert float(sync[MS]) > float(free[MS])  # 0.16 s of delays per step
         lab.at("lab-run-row").nth(1).get_by_role("button", name="Data parallel").click()
         held = lab.page.locator('[data-device="cpu:1"] [data-kind="delay"]')
         assert held.count() >= 1
@@ -266,7 +266,7 @@ def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
 
 
 def test_what_the_program_placed_itself_is_not_one_device(lab: LabPage) -> None:
-    """Its device scopes hold without a strategy, too; a strategy on one device is a strategy."""
+    """Device scopes apply without a strategy, too; a strategy on one device is a strategy."""
     scoped = PROGRAM.replace("[nn.Dense(2)]", "[last]").replace(
         "model = ",
         "pg.set_logical_devices(cpu=2)\nwith pg.device('cpu:1'): last = nn.Dense(2)\nmodel = ",
@@ -307,7 +307,7 @@ def test_a_run_with_delays_has_no_ratio_to_one_device(lab: LabPage) -> None:
 
 
 def test_a_program_that_trains_nothing_is_told(lab: LabPage) -> None:
-    """Runs of different programs are told apart, too."""
+    """Runs of different programs are labelled."""
     lab.choose("single")
     lab.run_in_lab()
     expect(lab.page.locator(".lab-run-program")).to_have_count(0)
@@ -322,7 +322,7 @@ def test_a_program_that_trains_nothing_is_told(lab: LabPage) -> None:
 
 
 def test_a_run_of_two_fits_shows_the_second(lab: LabPage) -> None:
-    """Not the step of the first beside the curve of the second, which is too short to be traced."""
+    """The second fit is too short to be traced: the timeline of the first is not shown."""
     shorter = PROGRAM.replace(
         "model.fit(", "model.fit(x, (x[:, 0] > 0).astype(np.int32), epochs=9)\nmodel.fit("
     )
@@ -341,7 +341,7 @@ def test_a_run_of_two_fits_shows_the_second(lab: LabPage) -> None:
 
 
 def test_a_run_whose_python_did_not_stop_has_ended(lab: LabPage) -> None:
-    """What runs in the other tab afterwards is not taken for it."""
+    """A later run in the other tab is not mistaken for it."""
     lab.choose("single")
     lab.write(STUBBORN)
     try:
@@ -359,7 +359,7 @@ def test_a_run_whose_python_did_not_stop_has_ended(lab: LabPage) -> None:
 
 
 def test_steps_that_belong_together_are_measured_together(lab: LabPage) -> None:
-    """Local SGD by its whole round, and asynchronous updates two of each replica."""
+    """Local SGD by its whole round; asynchronous training by two updates per replica."""
     heading = lab.page.locator("#lab-timeline-title")
     moved = []
     for strategy, devices, traced in (("sync", 2, 1), ("local", 2, 2), ("async", 2, 4)):
@@ -373,14 +373,14 @@ def test_steps_that_belong_together_are_measured_together(lab: LabPage) -> None:
             "Timeline of one step" if traced == 1 else f"Timeline of {traced} steps"
         )
         assert lab.at("lab-bytes-remark").count() == (traced > 1)
-    # 202 parameters there and back, and the loss; once in two steps, and whether all was finite;
-    # and for each update, but that more or fewer batches may begin than end while it is traced.
+    # sync: 202 parameters both ways, and the loss; local: once in two steps, with a finite flag;
+    # async: for each update, though more or fewer batches may begin than end during the trace.
     assert moved[:2] == ["1.6 KiB", "816 B"]
     assert moved[2] in ("1.2 KiB", "1.4 KiB", "1.6 KiB", "1.8 KiB", "2.0 KiB")
 
 
 def test_replicas_that_do_not_wait_go_on_without_one_that_died(lab: LabPage) -> None:
-    """Also when a step is measured meanwhile; the run names it, and the next has another."""
+    """Also while a step is traced; the run names the lost replica, and the next has a new one."""
     lab.choose("async", 3, steps=0)
     lab.at("lab-run").click()
     lab.wait(lambda: len(lab.tracks()) > 0)
@@ -472,7 +472,7 @@ def test_a_step_is_measured_on_demand_and_stop_stops(lab: LabPage) -> None:
     traced = lab.text("lab-times")
     lab.at("lab-trace").click()
     lab.wait(lambda: lab.text("lab-times") != traced)
-    # A run of 400,000 steps has a speed long before a tenth of them.
+    # A run of 400,000 steps shows a speed long before a tenth of them.
     lab.wait(lambda: lab.text("lab-speed") != "–")
     assert lab.timed("lab-stop", "stopped") < 5000
     assert "(stopped)" in lab.rows()[-1][RUN]
@@ -488,7 +488,7 @@ def test_many_switches_leave_nothing_behind(lab: LabPage) -> None:
             lab.choose(strategy, 2, steps=4)
             lab.run_in_lab()
     rows = lab.rows()
-    assert len(rows) == MOST_RUNS  # the latest, and what they are compared with
+    assert len(rows) == MOST_RUNS  # the latest, and the run that they are compared with
     assert "One device" in rows[0][RUN] and "One device" not in rows[1][RUN]
     assert all(row[ONE].endswith("×") for row in rows)
     colours = lab.page.locator(".lab-run-name .legend-line")

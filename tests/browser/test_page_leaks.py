@@ -12,7 +12,7 @@ from tests.browser.playground import GOOD, Playground
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 WORKERS = ["device-worker.js", "graph-layout-worker.js", "python-worker.js"]
-# Asks for what the run before left: a run begins by closing the sessions of the last one.
+# Counts what the previous run left: a run begins by closing its sessions.
 STATS = """
 import json
 from playgrad.devices import registry
@@ -55,7 +55,7 @@ def test_buffers_and_programs_go_with_the_run(playground: Playground) -> None:
 
 
 def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground) -> None:
-    """With it go the device workers of the old Python, and what it had on the device."""
+    """The device workers of the old Python end with it, and free their devices."""
     stubborn = GOOD + "while True:\n    try:\n        while True: pass\n    except: pass\n"
     for _ in range(2):
         playground.start(stubborn)
@@ -67,7 +67,7 @@ def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground
 
 
 def test_memory_of_the_page_settles(playground: Playground) -> None:
-    """Heaps of JavaScript and Python, and the DOM, after many runs are as after a few."""
+    """Heaps of JavaScript and Python and the DOM do not grow from a few runs to many."""
     session = playground.context.new_cdp_session(playground.page)
 
     def measure() -> dict[str, float]:

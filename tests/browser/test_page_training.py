@@ -1,4 +1,4 @@
-"""The main job, by the real buttons: train the examples, draw a digit, weights out and in again."""
+"""The main task, with the real buttons: train, draw a digit, save and load weights."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHAPES = {
 ZERO = [(0.5, 0.2), (0.3, 0.35), (0.3, 0.65), (0.5, 0.8), (0.7, 0.65), (0.7, 0.35), (0.5, 0.2)]
 NUMBERS = ("epoch", "step-count", "loss", "accuracy", "test-accuracy", "steps-per-second")
 
-# The small example's network over few digits; `rate` decides whether it learns.
+# The network of the small example on few digits; `rate` decides whether it learns.
 SHORT = """
 import playgrad as pg
 from playgrad import nn
@@ -54,14 +54,14 @@ model.fit(x_train[:640], y_train[:640], batch_size=64, validation_data=(x_test, 
 
 @dataclass
 class Trained:
-    """A page whose small example was run to its end, and what was seen on the way."""
+    """A page that ran the small example to its end, with its observations."""
 
     playground: Playground
     badge: str
     seen: list[dict[str, str]] = field(default_factory=list)
     predictions: list[str] = field(default_factory=list)
     accuracy: float = 0.0
-    """On the 10,000 test images, as the page says: percent."""
+    """Accuracy on the 10,000 test images in percent, as the page shows it."""
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def trained(chromium: Browser, server: str) -> Iterator[Trained]:
 
 
 def accuracy_by_numpy(weights: dict[str, Array]) -> float:
-    """Percent of the test images that the small network gets right, computed without playgrad."""
+    """Accuracy of the small network on the test images in percent, computed without playgrad."""
     _, (x, y) = pg.data.mnist()
     pixels = x.reshape(len(x), 784).astype(np.float32) / np.float32(255)
     hidden = np.maximum(pixels @ weights["dense_1/kernel"] + weights["dense_1/bias"], 0)
@@ -94,7 +94,7 @@ def accuracy_by_numpy(weights: dict[str, Array]) -> float:
 
 
 def read(path: Path) -> dict[str, Array]:
-    """The arrays of a weights file, by other people's code."""
+    """The arrays of a weights file, read by another library."""
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as archive:
             return dict(archive)
@@ -151,7 +151,7 @@ def test_saved_weights_open_in_torch(trained: Trained, tmp_path: Path) -> None:
 
 
 def test_the_graph_leads_from_left_to_right(trained: Trained) -> None:
-    """Also with a layer opened: the loss is in the scope that begins with the batch, a circle."""
+    """Also with a layer expanded: the scope of the batch contains the loss, which makes a cycle."""
     graph = trained.playground.at("graph-view")
     graph.scroll_into_view_if_needed()
 
@@ -191,7 +191,7 @@ def test_weights_come_back_after_reset(trained: Trained, tmp_path: Path) -> None
 def test_weights_loaded_into_a_held_run_are_those_it_goes_on_with(
     trained: Trained, tmp_path: Path
 ) -> None:
-    """With a learning rate of nothing, the run's test accuracy is that of the file."""
+    """With a tiny learning rate, the test accuracy of the run is that of the file."""
     playground = trained.playground
     saved = playground.download("export-safetensors", tmp_path)
     playground.write(SHORT.format(rate=1e-30))
@@ -285,7 +285,7 @@ def test_the_convolutional_example(trained: Trained) -> None:
 
 
 def accuracy_of_cnn(weights: dict[str, Array]) -> float:
-    """Percent right of the first 1,000 test images, computed by PyTorch."""
+    """Accuracy on the first 1,000 test images in percent, computed by PyTorch."""
     _, (x, y) = pg.data.mnist()
     tensors = {name: torch.from_numpy(array) for name, array in weights.items()}
     image = torch.from_numpy(x[:1000].astype(np.float32) / 255)[:, None]

@@ -1,4 +1,4 @@
-"""The two runners: one Plan, made on the desktop, gives the same by wgpu-py and in Chromium."""
+"""Parity of the two runners: one Plan gives the same results with wgpu-py and in Chromium."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def host() -> Iterator[_wgpu.WgpuHost]:
 
 
 def both(host: _wgpu.WgpuHost, page: Page, recording: Recording, steps: int = 1) -> list[Outcome]:
-    """What either runner makes of it; steps that the device does quickly may share a submit."""
+    """Compare the runners; quick steps may share a submit."""
     outcomes = [on_desktop(host, recording, steps), in_page(page, recording, steps)]
     dispatches = len(recording.plan["commands"])
     for outcome in outcomes:
@@ -103,7 +103,7 @@ def test_training(host: _wgpu.WgpuHost, page: Page, layers: Any) -> None:
     print(f"{layers.__name__}: {runnable.dispatches} dispatches a step; losses", *losses)
     assert losses[0][0] > 1 and (losses[0] > 0).all()
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-3)
-    # Adam divides by what may be next to nothing, so that single weights may differ by a step.
+    # Adam may divide by almost zero, so single weights may differ by a whole step.
     assert_same(desktop.variables, browser.variables, rtol=1e-2, atol=2e-3)
     kernels = [name for name in desktop.variables if name.endswith("kernel")]
     for name in kernels:
@@ -118,7 +118,7 @@ def test_random_programs(host: _wgpu.WgpuHost, page: Page, sampled: Sampled) -> 
     with Session(program.graph, device="gpu") as session:
         runnable = session.compiled([*program.fetches, *program.targets], sampled.feed_dict())
         assert runnable is not None
-        # Everything may have been folded away; then there is nothing to replay.
+        # If everything was folded, there is nothing to replay.
         assume(GPU in runnable.plans and runnable.plans[GPU].plan["commands"])
         assume(len(runnable.compiled.segments[GPU]) == 1)
         feeds = {program.feeds[name].node.name: array for name, array in sampled.feeds.items()}
@@ -129,7 +129,7 @@ def test_random_programs(host: _wgpu.WgpuHost, page: Page, sampled: Sampled) -> 
 
 
 def test_random_numbers_are_the_same_bits_everywhere(host: _wgpu.WgpuHost, page: Page) -> None:
-    """Threefry on NumPy, wgpu-py and Chromium; normals go through log and cos, which differ."""
+    """Threefry on NumPy, wgpu-py and Chromium; normals use log and cos, which differ."""
     graph = Graph()
     with graph.as_default():
         step = ops.Variable(0, dtype="uint32", name="step")
@@ -152,5 +152,5 @@ def test_random_numbers_are_the_same_bits_everywhere(host: _wgpu.WgpuHost, page:
         for name, tensor in exact.items():
             assert outcome.fetches[tensor.name].tobytes() == reference[name].tobytes(), name
         normal = outcome.fetches[near["normal"].name]
-        # WGSL's cosine may be off by 2^-11, and is multiplied by a radius of up to 6.
+        # WGSL's cosine may have an error of 2^-11, and is multiplied by a radius of up to 6.
         np.testing.assert_allclose(normal, reference["normal"], rtol=0, atol=3e-3)

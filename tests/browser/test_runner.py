@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
-# `bench.runner` on a device of its own; `bench.stop` ends replays; `bench.attempt(work)` gives the
-# error's type, op and message.
+# `bench.runner` has its own device; `bench.stop` ends replays; `bench.attempt(work)` returns the
+# type, op and message of the error.
 OPEN = """async () => {
   const { Runner } = await import("/static/engine/runner.js");
   const { findAdapter, openDevice, describe } = await import("/static/engine/adapter.js");
@@ -44,7 +44,7 @@ def bench(blank_page: Page) -> Page:
 
 
 def attempt_load(bench: Page, plan: dict[str, Any]) -> dict[str, Any]:
-    """The error that loading the plan gives; checks that no buffer is left behind."""
+    """Return the error of loading a plan; check that no buffer is left."""
     result: dict[str, Any] = bench.evaluate(
         "plan => bench.attempt(() => bench.runner.load(plan))", plan
     )
@@ -98,7 +98,7 @@ def test_plan_with_segments_feeds_fetches_and_an_external_buffer(bench: Page) ->
 
 
 def test_executions_are_begun_while_earlier_ones_are_under_way(bench: Page) -> None:
-    """Each reads what there was after it, whatever those begun behind it write."""
+    """Each reads the state right after it, whatever later executions write."""
     results = bench.evaluate(
         """async ([plan, count, size]) => {
           const runner = bench.runner;
@@ -194,7 +194,7 @@ def test_stop_ends_a_long_execute_between_steps(bench: Page) -> None:
     )
     assert 0 < result["steps"] < 1e9
     assert result["counted"] == result["steps"]
-    assert result["ms"] < 30_000  # all the steps would take days
+    assert result["ms"] < 30_000  # all steps would take days
     assert result["again"] == 3
 
 
@@ -245,11 +245,11 @@ def test_groups_grow_to_the_device_and_shrink_again(bench: Page) -> None:
           };
         }"""
     )
-    assert groups["fresh"] == 1  # of unknown length
+    assert groups["fresh"] == 1  # duration unknown
     assert groups["fast"] == [500, 8]  # 25 ms
     assert groups["medium"][1] == 2  # 5 ms at most in one submit
     assert groups["slow"] == [1, 1]
-    assert groups["coarse"][0] >= 50  # not one by one, at a timer tick each
+    assert groups["coarse"][0] >= 50  # not one by one, each with a timer tick
 
 
 def test_a_step_takes_the_least_that_it_took_lately(bench: Page) -> None:
@@ -265,7 +265,7 @@ def test_a_step_takes_the_least_that_it_took_lately(bench: Page) -> None:
           return found;
         }"""
     )
-    assert least == [0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 6]  # not the one time that it was held up
+    assert least == [0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 6]  # not the single slow one
 
 
 def test_only_short_waits_are_polled(bench: Page) -> None:

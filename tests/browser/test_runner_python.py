@@ -1,4 +1,4 @@
-"""The two workers in Chromium: Pyodide and the device worker, under the server's own headers."""
+"""Pyodide and the device worker in Chromium, with the headers of the server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 STOPPED_MS = 30_000
-"""Short beside what is to be stopped, and long enough for a busy machine."""
+"""Short compared with the program to stop, and long enough for a busy machine."""
 OPEN = """
 import json, time
 import numpy as np
@@ -30,7 +30,7 @@ def plan_text(plan: dict[str, Any]) -> str:
 
 
 def finish(engine: Engine, source: str) -> str:
-    """Run user code that must end well; what it printed."""
+    """Run user code that must succeed; return its output."""
     result = engine.run(OPEN + source + "\nhost.destroy()\n")
     assert result["state"] == "done", result
     stdout: str = result["stdout"]
@@ -106,7 +106,7 @@ except PlaygradError as error:
 
 
 def test_round_trips(engine: Engine) -> None:
-    """Prints what a call costs; only that large data comes back whole is asserted."""
+    """Print the cost of calls; check only that large data survives the round trip."""
     source = """
 def cost(call, times):
     started = time.perf_counter()
@@ -193,7 +193,7 @@ def test_restarted_python_finds_an_empty_device(engine: Engine) -> None:
     assert finish(engine, "print(host.stats()['buffers'])") == "0"
 
 
-# Downloads with limits that a test can reach; the words of the error, else the number of bytes.
+# Downloads with small limits; returns the message of the error, or the number of bytes.
 DOWNLOAD = """async ([path, limits]) => {
   const { download } = await import("/static/engine/data-files.js");
   try {
@@ -213,13 +213,13 @@ def downloaded(engine: Engine, path: str, size: int, seconds: float) -> int | st
 def test_data_have_a_limit_of_size(engine: Engine) -> None:
     path = "/data/mnist/test-labels"
     assert downloaded(engine, path, 10_008, 100) == 10_008
-    for most in (100, 10_007):  # told by the header; found out, as it was sent compressed
+    for most in (100, 10_007):  # known from the header; noticed late, because it is compressed
         words = f"{path} is larger than {most} bytes, the largest file that the page loads."
         assert downloaded(engine, path, most, 100) == f"{words} Use a part of it."
 
 
 def test_data_have_a_limit_of_time(engine: Engine) -> None:
-    """A server that says nothing."""
+    """A server that never answers."""
     path = "/data/silent"
     engine.page.route(f"**{path}", lambda _: None)
     words = downloaded(engine, path, 1 << 20, 0.5)

@@ -1,4 +1,4 @@
-"""A second run of the same program compiles nothing and sends no data set again; never stale."""
+"""A second run of a program compiles nothing, sends no data set again, and uses no stale data."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def listening(engine: Engine) -> Iterator[Engine]:
 
 
 def run(engine: Engine, change: str = "", again: str = "", source: str = PROGRAM) -> Any:
-    """What the program printed, bytes written to the device and pipelines made for it."""
+    """The output of a program, the bytes written to the device, and the pipelines created."""
     result = engine.run(source.replace("# CHANGE", change).replace("# AGAIN", again))
     assert result["state"] == "done", result["error"]
     counted = engine.device_worker().evaluate(_TAKE)

@@ -1,4 +1,4 @@
-"""Python starts from the server's image of its memory, and where that cannot be, without."""
+"""Python starts from the server's image of its memory, or without it if the image fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROGRAM = """
 import numpy as np
 import playgrad as pg
 from numpy import fft, linalg, polynomial
-import colorsys, random  # one that no image holds, one that every image does
+import colorsys, random  # one that is in no image, one that is in every image
 
 product = pg.matmul(pg.constant(np.eye(3, dtype="f4") * 2), pg.constant(np.ones((3, 3), "f4")))
 with pg.Session() as session:
@@ -38,7 +38,7 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
 
 
 def start(context: BrowserContext, server: str) -> tuple[Engine, list[str]]:
-    """A started engine, and where it says that it had to do without the image."""
+    """A started engine, and its messages about the image."""
     page = context.new_page()
     said: list[str] = []
     context.on(

@@ -1,4 +1,4 @@
-"""What a training step costs beside its kernels: it makes nothing, and sends nothing to the GPU."""
+"""The overhead of a training step: it creates no objects and sends no data to the GPU."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
-# Notes every object made on a device, every submit and every write, in order.
+# Records every object created on a device, every submit and every write, in order.
 _LISTEN = """() => {
   globalThis.made = [];
   globalThis.originals = [];
@@ -38,7 +38,7 @@ _STOP_LISTENING = """() => {
   return made;
 }"""
 
-# Marks its place among the calls by buffers of sizes that nothing else has.
+# Marks positions among the calls by buffers of unique sizes.
 _PROGRAM = """
 import numpy as np
 import playgrad as pg
@@ -93,20 +93,20 @@ def calls_between_marks(engine: Engine, source: str) -> Counter[str]:
 
 
 def test_training_makes_encoders_only_and_sends_no_byte(engine: Engine) -> None:
-    """1,024 steps of ``fit`` on data that lives on the device, losses told and all."""
+    """1,024 steps of ``fit`` on device data, with losses reported."""
     calls = calls_between_marks(engine, _FIT)
     assert set(calls) == {"createCommandEncoder", "submit"}
     assert calls["createCommandEncoder"] == calls["submit"] < 1024 + 300
 
 
 def test_reading_each_loss_makes_encoders_only_and_sends_no_byte(engine: Engine) -> None:
-    """One for the step, one for what is read."""
+    """One for the step, one for the read."""
     assert calls_between_marks(engine, _READ_EACH) == {"createCommandEncoder": 2000, "submit": 2000}
 
 
 @pytest.mark.parametrize("steps", [2000, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_steps_leave_nothing_behind(engine: Engine, steps: int) -> None:
-    """On the device, in Python, and in the JavaScript of the workers."""
+    """Nothing accumulates on the device, in Python, or in the JavaScript of the workers."""
 
     def train(count: int) -> dict[str, int]:
         source = f"{_GROWTH}\nimport json\nprint(json.dumps(growth('gpu', {count})))"
@@ -116,9 +116,9 @@ def test_steps_leave_nothing_behind(engine: Engine, steps: int) -> None:
         return left
 
     workers = ("device-worker.js", "python-worker.js")
-    limit = 30_000  # so many bytes come and go; an object for each encoder would be more
+    limit = 30_000  # bytes that come and go; an object for each encoder would be more
     with WorkerHeaps(engine.page) as heaps:
-        train(steps)  # compiles, caches, and what V8 learns of the code
+        train(steps)  # fills caches and V8's feedback
         before = {worker: heaps.used(worker) for worker in workers}
         left = train(steps)
         grown = {worker: heaps.used(worker) - before[worker] for worker in workers}

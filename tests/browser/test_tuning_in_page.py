@@ -1,4 +1,4 @@
-"""Kernels chosen by measurement, in the page: told, kept by the browser, measured while idle."""
+"""Kernels chosen by measurement in the page: shown, stored by the browser, measured while idle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def report(probe, times):
 print("best:", tune(registry.gpu(0), report))
 """
 
-# The software adapter as if it were none; it is only slower than what it passes for.
+# Presents the software adapter as a hardware adapter; it is only slower.
 PASS_FOR_HARDWARE = """
 from dataclasses import replace
 from playgrad.devices import logical, registry
@@ -35,8 +35,8 @@ registry.keep_tuning(device, None)
 """
 
 
-def kept(playground: Playground) -> list[dict[str, Any]]:
-    """What the browser keeps of adapters."""
+def stored(playground: Playground) -> list[dict[str, Any]]:
+    """The measurements that the browser has stored."""
     return list(json.loads(playground.page.evaluate(KEPT) or "{}").values())
 
 
@@ -48,9 +48,9 @@ def test_what_was_measured_is_told_kept_and_handed_to_the_next_visit(
     playground: Playground,
 ) -> None:
     playground.wait(lambda: "Kernels (defaults for this adapter)" in badge(playground))
-    assert kept(playground) == []
+    assert stored(playground) == []
     printed = playground.finish(MEASURE)
-    (tuning,) = kept(playground)
+    (tuning,) = stored(playground)
     assert f"best: {Tuning(**tuning)}" in printed
     playground.wait(lambda: "Kernels (fastest of those measured)" in badge(playground))
     playground.page.reload()
@@ -60,14 +60,14 @@ def test_what_was_measured_is_told_kept_and_handed_to_the_next_visit(
 
 def test_a_real_gpu_is_measured_while_nothing_runs(playground: Playground) -> None:
     playground.finish(PASS_FOR_HARDWARE)
-    # It takes a while here, between the probes of which a program can run.
+    # This takes a while; a program can run between two probes.
     playground.runs_well()
-    playground.wait(lambda: len(kept(playground)) == 1)
+    playground.wait(lambda: len(stored(playground)) == 1)
     playground.wait(lambda: "Kernels (fastest of those measured)" in badge(playground))
     playground.runs_well()
 
 
-# A probe whose replays are short, but the first time so many that each call takes half a minute.
+# A probe with short replays, but at first so many of them that each call takes half a minute.
 LONG_PROBE = """
 from playgrad.graph.opdef import lookup
 from playgrad.page.controller import controller
@@ -111,10 +111,10 @@ def test_a_stop_while_it_is_measured_is_that_of_the_run_that_waits(
     (device,) = (each for each in playground.page.workers if "device-worker" in each.url)
     device.evaluate(COUNT_SUBMITS)
     playground.finish(PASS_FOR_HARDWARE + LONG_PROBE)
-    playground.wait(lambda: device.evaluate("submits") > 100)  # far more than single replays
+    playground.wait(lambda: device.evaluate("submits") > 100)  # far more than for single replays
     playground.start("print('begun')\n" + program)
     playground.timed("stop", "stopped")
     assert "begun" not in playground.text("console")
-    playground.wait(lambda: len(kept(playground)) == 1)  # the next time it comes to its end
+    playground.wait(lambda: len(stored(playground)) == 1)  # the next attempt completes
     assert "left on the device: 0 0" in playground.finish(LEFT)
     playground.runs_well()

@@ -1,4 +1,4 @@
-"""JavaScript's memory in the workers of a page."""
+"""Measures the JavaScript heaps of a page's workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class WorkerHeaps:
-    """Looks at the heaps of a page's workers, through the protocol of the developer tools."""
+    """The heaps of a page's workers, read through the developer tools protocol."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -57,8 +57,8 @@ class WorkerHeaps:
         return self._answers.pop(self._asked)
 
     def used(self, worker: str) -> int:
-        """Bytes that live objects take in the worker of that file, which must be idle."""
-        for _ in range(2):  # what is finalised in the first collection goes in the second
+        """Bytes of live objects in the worker of a script, which must be idle."""
+        for _ in range(2):  # objects finalised by the first collection are freed by the second
             self._ask(worker, "HeapProfiler.collectGarbage")
         usage = self._ask(worker, "Runtime.getHeapUsage")
         return int(usage["usedSize"] + usage["embedderHeapUsedSize"] + usage["backingStorageSize"])

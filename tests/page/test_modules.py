@@ -1,4 +1,4 @@
-"""The page's modules that need no browser, tested by Node's own test runner."""
+"""The page's modules that need no browser, tested by Node's test runner."""
 
 from __future__ import annotations
 

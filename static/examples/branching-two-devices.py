@@ -1,9 +1,9 @@
-"""A network with two branches, each on a device of its own.
+"""A network with two branches, each on its own device.
 
-Both branches classify the points of a spiral: one is deep, the other
-wide. Neither needs the other until they are joined, so two devices can
-compute them at the same time. Colour the graph by device to see where
-it is cut and which tensors are sent.
+Both branches classify the points of a spiral: one is deep, the
+other wide. Neither needs the other until they are joined, so two
+devices can compute them at the same time. Colour the graph by device
+to see where it is cut and which tensors are sent.
 """
 
 import playgrad as pg
@@ -11,7 +11,7 @@ from playgrad import nn
 
 x, y = pg.data.spiral(600)
 
-pg.set_logical_devices(cpu=2)  # or gpu=2, with "gpu:0" and "gpu:1" below
+pg.set_logical_devices(cpu=2)  # or gpu=2, and "gpu:0" below
 
 points = pg.Input((2,))
 with pg.device("cpu:0"):

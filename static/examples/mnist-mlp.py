@@ -1,8 +1,8 @@
 """Handwritten digits, a small network.
 
-Trains a network with one hidden layer of 128 units on the 60,000 digits
-of MNIST, then tests it on 10,000 digits that it has never seen. Expect
-96% accuracy after one epoch.
+Trains a network with one hidden layer of 128 units on the 60,000
+digits of MNIST, then tests it on 10,000 digits that it has never
+seen. Expect 96% accuracy after one epoch.
 """
 
 import playgrad as pg

@@ -177,7 +177,7 @@ def _keys(value: Any) -> Iterator[str]:
 def test_the_source_of_python_emits_no_other_kinds() -> None:
     kinds = set(TYPES.messages("PythonEvent"))
     for folder in ("page", "training", "devices/_browser"):
-        for path in (LIBRARY / folder).glob("*.py"):
+        for path in (LIBRARY / folder).rglob("*.py"):
             for event in re.finditer(r'\{\s*"kind": "(\w+)"', path.read_text(encoding="utf-8")):
                 assert event[1] in kinds, f"{path}: {event[1]}"
 

@@ -1,7 +1,6 @@
 // Bundles the page's third-party modules into static/vendor/, one ES module each, so that the page
-// itself needs no bundler and no CDN. Code that several of them need goes into shared chunks: there is
-// exactly one Preact in the page, however many modules import it. Each module gets a declaration file
-// with the types of its packages beside it.
+// needs no bundler and no CDN. Shared code goes into chunks, so that there is exactly one Preact in
+// the page. A declaration file beside each module has the types of its packages.
 
 import { readFileSync, readdirSync, rmSync, mkdirSync, writeFileSync, copyFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,7 +16,7 @@ const exportAll = (/** @type {string[]} */ ...names) =>
 
 const html = `export * from "./htm.js";\n`;
 
-/** What each vendored module exports: its source, and its types where they differ from the source. */
+/** The source of each vendored module, and its types if they differ from the source. */
 const modules = {
   htm: {
     source: `import htm from "htm"; import { h } from "preact";
@@ -50,7 +49,7 @@ export const graphlib = dagre.graphlib; export const layout = dagre.layout;\n`,
   },
 };
 
-/** Resolves `vendor:NAME` and the `./NAME.js` among them to the table above. */
+/** Resolves `vendor:NAME`, and `./NAME.js` inside these modules, to the table above. */
 const fromTable = {
   name: "vendor-table",
   setup(/** @type {esbuild.PluginBuild} */ build) {
@@ -70,9 +69,9 @@ const fromTable = {
 };
 
 /**
- * CodeMirror's style-mod uses constructed style sheets in a shadow root only, and a <style> element in a
- * document, which the page's Content-Security-Policy forbids. Every browser with WebGPU has
- * constructed sheets in documents, so it is told to use them there too.
+ * Makes CodeMirror's style-mod use constructed style sheets in documents too, not only in shadow
+ * roots. Its <style> elements are forbidden by the page's Content-Security-Policy, and every browser
+ * with WebGPU supports constructed style sheets.
  */
 const constructedStyleSheets = {
   name: "constructed-style-sheets",
@@ -81,14 +80,14 @@ const constructedStyleSheets = {
       const source = readFileSync(path, "utf8");
       const documentsExcluded = "!root.head && root.adoptedStyleSheets";
       if (source.split(documentsExcluded).length !== 2) {
-        throw new Error("style-mod has changed: look again at how it chooses constructed style sheets");
+        throw new Error("style-mod has changed: check how it chooses constructed style sheets");
       }
       return { contents: source.replace(documentsExcluded, "root.adoptedStyleSheets") };
     });
   },
 };
 
-/** The licences of every package that went into the bundle, as their terms ask. */
+/** The licences of every package in the bundle, which their terms require. */
 function licences(/** @type {esbuild.Metafile} */ metafile) {
   const packages = new Set(
     Object.keys(metafile.inputs).flatMap((path) => {
@@ -133,6 +132,6 @@ writeFileSync(join(out, "LICENSES.txt"), licences(metafile));
 const pyodide = JSON.parse(readFileSync(join(root, "node_modules/pyodide/package.json"), "utf8"));
 writeFileSync(
   join(out, "versions.js"),
-  `/** Where this server keeps the pinned Pyodide: pass it to loadPyodide as indexURL. */
+  `/** The URL of the pinned Pyodide on this server: pass it to loadPyodide as indexURL. */
 export const pyodideURL = "/pyodide/${pyodide.version}/";\n`,
 );

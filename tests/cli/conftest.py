@@ -1,4 +1,4 @@
-"""A small program of a user's."""
+"""A small program that a user might write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the command line in this process, as a user meets it: exit code, stdout, stderr."""
+"""Runs the command line in this process, with exit code, stdout and stderr as a user sees them."""
 
 from __future__ import annotations
 

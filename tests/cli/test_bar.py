@@ -1,4 +1,4 @@
-"""The progress bar and the lines of epochs."""
+"""The progress bar and the line for each epoch."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_explain_any_placement(capsys: pytest.CaptureFixture[str], program: Path
     [
         (["--placement", "auto", "--parallel", "sync"], "so --placement has no effect"),
         (["--device-kinds", "cpu"], "--device-kinds has no effect without --placement"),
-        (["--placement", "auto", "--device-kinds", "tpu"], "'tpu' is none of cpu, gpu"),
+        (["--placement", "auto", "--device-kinds", "tpu"], "'tpu' is not one of cpu, gpu"),
         (["--placement", "auto", "--every", 2], "--every has no effect without --parallel"),
     ],
 )

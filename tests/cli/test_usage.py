@@ -1,4 +1,4 @@
-"""What is asked of the command line, and what it says to what it cannot do: exit codes, words."""
+"""Wrong usage and failures: exit codes and messages."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def test_failures_are_told_on_stderr(
     code, _, err = failing("x = 1\n")
     assert (code, err) == (
         1,
-        "playgrad: GraphError: wrong.py trained no model. It must call fit().\n",
+        "playgrad: GraphError: wrong.py did not train a model. It must call fit().\n",
     )
     code, _, err = failing("import numpy as np\nnp.zeros(3).reshape(2)\n")
     assert (code, "wrong.py, line 2)" in err) == (1, True)
     code, _, err = failing("import sys\nsys.exit(3)\n")
-    assert (code, err) == (1, "playgrad: PlaygradError: wrong.py ended with exit status 3.\n")
+    assert (code, err) == (1, "playgrad: PlaygradError: wrong.py exited with status 3.\n")
     code, _, err = failing("x = '\udcff'\n")
     assert (code, "SyntaxError" in err) == (1, True)
     code, _, err = failing("raise KeyboardInterrupt\n")
@@ -56,17 +56,17 @@ def test_failures_are_told_on_stderr(
         ((), "required: COMMAND"),
         (("trian",), "invalid choice"),
         (("train",), "required: EXAMPLE|FILE"),
-        (("train", "no-such"), "there is no example or file 'no-such': see `playgrad examples`"),
-        (("train", "../examples/mnist-mlp"), "there is no example or file"),
+        (("train", "no-such"), "no example or file 'no-such': see `playgrad examples`"),
+        (("train", "../examples/mnist-mlp"), "no example or file"),
         (("train", "mnist-mlp", "--steps", "0"), "'0' is no whole number of at least 1"),
         (("train", "mnist-mlp", "--epochs", "1.5"), "'1.5' is no whole number"),
         (("train", "mnist-mlp", "--steps", "5", "--epochs", "1"), "not allowed with"),
-        (("train", "mnist-mlp", "--device", "tpu"), "'tpu' is none of auto, cpu, gpu, gpu:N"),
+        (("train", "mnist-mlp", "--device", "tpu"), "'tpu' is not one of auto, cpu, gpu, gpu:N"),
         (("train", "mnist-mlp", "--export", "w.pt"), "does not tell the format"),
-        (("train", "mnist-mlp", "--export", "/none/w.npz"), "there is no folder '/none'"),
+        (("train", "mnist-mlp", "--export", "/none/w.npz"), "the folder '/none' does not exist"),
         (("train", "mnist-mlp", "--trace", "."), "'.' is a folder"),
-        (("serve", "--port", "99999"), "'99999' is no port number"),
-        (("serve", "--host", ""), "no address is given"),
+        (("serve", "--port", "99999"), "'99999' is not a port number"),
+        (("serve", "--host", ""), "the address is empty"),
     ],
 )
 def test_wrong_usage(

@@ -19,7 +19,7 @@ import pytest
 from playgrad import paths
 from playgrad.assets import MNIST, Asset, DownloadError, File, fetch
 from playgrad.assets.asset import Source
-from playgrad.assets.progress import Progress, draw_bar, size_text
+from playgrad.assets.progress import DownloadProgress, draw_bar, size_text
 from playgrad.assets.sources import Folder, NpmPackage, PythonWheel, Website
 from playgrad.server import serve
 
@@ -104,7 +104,7 @@ def asset(*sources: Source, files: tuple[File, ...] = FILES) -> Asset:
 @pytest.mark.parametrize("compressed", [False, True])
 def test_files_arrive_with_a_line_for_each(site: Site, cache: Path, compressed: bool) -> None:
     stream = io.StringIO()
-    folder = fetch(asset(site.source(compressed)), progress=Progress(stream))
+    folder = fetch(asset(site.source(compressed)), progress=DownloadProgress(stream))
     assert folder == cache / "things"
     assert files_in(folder) == {"a.bin", "b.txt", "b.txt.gz", "made.json", "made.json.gz"}
     assert (folder / "a.bin").read_bytes() == CONTENTS["a.bin"]
@@ -115,16 +115,16 @@ def test_files_arrive_with_a_line_for_each(site: Site, cache: Path, compressed: 
 
 
 def test_nothing_is_fetched_twice(site: Site) -> None:
-    fetch(asset(site.source()), progress=Progress(io.StringIO()))
+    fetch(asset(site.source()), progress=DownloadProgress(io.StringIO()))
     stream = io.StringIO()
-    fetch(asset(site.source()), progress=Progress(stream))
+    fetch(asset(site.source()), progress=DownloadProgress(stream))
     assert site.requests == ["a.bin", "b.txt"]
     assert stream.getvalue() == ""
 
 
 def test_terminal_has_a_bar(site: Site) -> None:
     stream = Terminal()
-    fetch(asset(site.source()), progress=Progress(stream))
+    fetch(asset(site.source()), progress=DownloadProgress(stream))
     lines = stream.getvalue().split("\r\x1b[K")
     assert lines[0] == "playgrad: fetching Things (0.3 MB) from the site\n"
     assert lines[-2] == f"[{30 * '#'}] 0.3/0.3 MB  b.txt"
@@ -170,7 +170,7 @@ def test_the_next_source_delivers_the_rest(site: Site, tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_bytes(CONTENTS["b.txt"])
     stream = io.StringIO()
     nowhere = Website("nowhere", "http://no.such.host.invalid/{name}")
-    fetch(asset(Folder(tmp_path), nowhere, site.source()), progress=Progress(stream))
+    fetch(asset(Folder(tmp_path), nowhere, site.source()), progress=DownloadProgress(stream))
     assert site.requests == ["a.bin"]
     assert "playgrad: nowhere: http://no.such.host.invalid/a.bin: " in stream.getvalue()
 

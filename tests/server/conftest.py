@@ -1,4 +1,4 @@
-"""Fixtures for tests of the server: a client without a network, a folder of its own to serve."""
+"""Fixtures for tests of the server: a client without a network, and a temporary static folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playgrad.server import create_app
 
 
 class BufferedClient(FlaskClient):
-    """A client that reads every response to its end, so that no file stays open."""
+    """A client that reads every response completely, so that no file stays open."""
 
     def open(self, *args: Any, **options: Any) -> TestResponse:
         return super().open(*args, **{"buffered": True, **options})
@@ -22,7 +22,7 @@ class BufferedClient(FlaskClient):
 
 @pytest.fixture
 def client() -> FlaskClient:
-    """A client of the application over this checkout."""
+    """A client of the application that serves this checkout."""
     app = create_app()
     app.test_client_class = BufferedClient
     return app.test_client()
@@ -30,7 +30,7 @@ def client() -> FlaskClient:
 
 @pytest.fixture
 def static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that is served as ``/static``; its parent holds a secret."""
+    """An empty folder, served as ``/static``. Its parent contains a secret."""
     folder = tmp_path / "static"
     folder.mkdir()
     (tmp_path / "secret.txt").write_text("secret")

@@ -1,4 +1,4 @@
-"""The library bundle, Pyodide, MNIST, the examples: what the page downloads."""
+"""Downloads of the page: the library bundle, Pyodide, MNIST, the examples."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def test_bundle_has_library_and_kernels_but_no_desktop_parts(client: FlaskClient
     assert "playgrad/paths.py" in names
     assert "playgrad/graph/graph.py" in names
     kernels = paths.kernels()
-    wanted = {path.relative_to(kernels).as_posix() for path in kernels.rglob("*.wgsl")}
+    expected = {path.relative_to(kernels).as_posix() for path in kernels.rglob("*.wgsl")}
     prefix = "playgrad/kernels/"
-    assert {name.removeprefix(prefix) for name in names if name.startswith(prefix)} == wanted
+    assert {name.removeprefix(prefix) for name in names if name.startswith(prefix)} == expected
     for left_out in ("server/", "cli/", "assets/", "static/"):
         assert not [name for name in names if name.startswith(f"playgrad/{left_out}")]
     assert all(name.endswith((".py", ".wgsl")) for name in names)

@@ -1,4 +1,4 @@
-"""Files: nothing outside the folder, ETags, ranges, compression, caching."""
+"""Files: confinement to the folder, ETags, ranges, compression, caching."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_no_path_leaves_the_folder(client: FlaskClient, static: Path, name: str)
 
 @pytest.mark.parametrize("name", ESCAPES)
 def test_no_raw_request_leaves_the_folder(server: str, name: str) -> None:
-    """Over a socket, where no client library tidies the path up first."""
+    """Over a socket, because client libraries normalise paths."""
     target = f"/static/{name.replace('secret.txt', 'paths.py')}"
     address = urlsplit(server)
     with socket.create_connection((address.hostname, address.port), timeout=60) as connection:

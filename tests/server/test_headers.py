@@ -1,4 +1,4 @@
-"""Every response is isolated, has a strict policy and the right type."""
+"""Every response has the isolation headers, a strict policy and the right content type."""
 
 from __future__ import annotations
 

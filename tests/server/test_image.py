@@ -1,4 +1,4 @@
-"""Images of Python's memory: made by Node from the library as it is, told honestly where not."""
+"""Images of Python's memory: made by Node from the current library, or the reason why not."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from playgrad.server.image import ImageCache, ImageError
 def test_image_holds_the_library_and_is_made_once(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = ImageCache(BundleCache()).make()
-    content = made.read_bytes()
+    path = ImageCache(BundleCache()).make()
+    content = path.read_bytes()
     (length,) = struct.unpack_from("<I", content)
     header = json.loads(content[4 : 4 + length])
-    names = {path.removeprefix("/lib/python3.14/site-packages/") for path, _ in header["files"]}
+    names = {name.removeprefix("/lib/python3.14/site-packages/") for name, _ in header["files"]}
     assert {"playgrad/__init__.py", "playgrad/kernels/matmul_register.wgsl"} <= names
     assert not any(name.startswith("playgrad/server") for name in names)
     pages = sum(count for _, count in header["pages"])
     files = sum(size for _, size in header["files"])
     assert len(content) == 4 + length + header["state"] + files + 4096 * pages
-    assert gzip.decompress(made.with_name(f"{made.name}.gz").read_bytes()) == content
+    assert gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes()) == content
 
-    monkeypatch.setenv("PATH", "")  # no Node: what is there is enough
-    assert ImageCache(BundleCache()).make() == made
+    monkeypatch.setenv("PATH", "")  # without Node: the cached image is used
+    assert ImageCache(BundleCache()).make() == path
     response = client.get("/image/python.bin", headers={"Accept-Encoding": "identity"})
     assert response.data == content
     again = client.get("/image/python.bin", headers={"If-None-Match": response.headers["ETag"]})

@@ -1,4 +1,4 @@
-"""The Content-Security-Policy in a real browser: what playgrad needs works, nothing else does."""
+"""The Content-Security-Policy in a real browser: it allows what playgrad needs, and no more."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ float(numpy.arange(10.0).sum() + numpy.linalg.det(numpy.eye(3)))`);
 
 @pytest.fixture
 def probe(chromium: Browser, server: str) -> Iterator[Page]:
-    """A page on the server's origin, with the server's own headers but a body of the test's."""
+    """A page on the server's origin with the server's headers and the body `PAGE`."""
     context = chromium.new_context()
     page = context.new_page()
 
@@ -120,7 +120,7 @@ def test_vendored_modules_work_without_inline_styles(probe: Page) -> None:
         "editorDisplay": "flex",
         "below": True,
     }
-    # The inline script of the probe itself is the only thing that was refused.
+    # Only the inline script of the probe was refused.
     assert probe.evaluate("violations") == ["script-src-elem"]
     assert not probe.evaluate("window.inlineScriptRan === true")
 
@@ -136,7 +136,7 @@ def test_vendored_modules_work_without_inline_styles(probe: Page) -> None:
     ],
 )
 def test_what_the_page_does_not_need_is_refused(probe: Page, attempt: str, directive: str) -> None:
-    # Later, from a timer: what a test evaluates directly is exempt from the policy.
+    # From a timer, because code that a test evaluates directly is exempt from the policy.
     refused = probe.evaluate(
         f"""new Promise((resolve) => {{
             addEventListener("securitypolicyviolation", (e) => resolve(e.violatedDirective));

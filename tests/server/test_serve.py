@@ -1,4 +1,4 @@
-"""The real server, over real sockets."""
+"""The real server over real sockets."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_impossible_address_is_told_plainly(host: str, port: int) -> None:
 
 
 def test_interrupt_ends_it_quietly() -> None:
-    # A shell's background job inherits an ignored interrupt, and so would what it starts.
+    # A background job of a shell ignores SIGINT, and its child processes inherit that.
     program = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from playgrad.server import serve; serve('127.0.0.1', 0)"

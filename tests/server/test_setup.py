@@ -15,7 +15,7 @@ import pytest
 
 from playgrad.assets import PYODIDE, PYODIDE_VERSION, Asset, DownloadError, File, fetch
 from playgrad.assets.pins import LOCK, NUMPY
-from playgrad.assets.progress import Progress
+from playgrad.assets.progress import DownloadProgress
 from playgrad.assets.sources import Website
 from tools.setup import node, steps, system
 from tools.setup.steps import SetupError, Step, run_step
@@ -26,7 +26,7 @@ WHEEL = File("numpy.whl", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
 
 @dataclass(frozen=True)
 class Memory:
-    """A source that has ``content`` as every file; no network without."""
+    """A source that has ``content`` as every file, or fails if it is None."""
 
     title: str
     content: bytes | None = None
@@ -34,7 +34,9 @@ class Memory:
     def __str__(self) -> str:
         return self.title
 
-    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+    def read(
+        self, files: Sequence[File], progress: DownloadProgress
+    ) -> Iterator[tuple[File, bytes]]:
         if self.content is None:
             raise OSError("no network")
         for file in files:
@@ -178,13 +180,13 @@ def test_old_or_missing_node_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("script", "told"),
+    ("script", "message"),
     [
         ("exit 1", "no Python 3.11 or newer on PATH"),
         ('case "$2" in *ensurepip*) exit 1;; esac', "python3 has no venv or ensurepip module"),
     ],
 )
-def test_missing_python_is_told(tmp_path: Path, script: str, told: str) -> None:
+def test_missing_python_is_told(tmp_path: Path, script: str, message: str) -> None:
     (tmp_path / "python3").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "python3").chmod(0o755)
     finder = Path(__file__).resolve().parents[2] / "tools" / "find-python"
@@ -192,4 +194,4 @@ def test_missing_python_is_told(tmp_path: Path, script: str, told: str) -> None:
         ["/bin/sh", finder], env={"PATH": str(tmp_path)}, capture_output=True, text=True
     )
     assert result.returncode == 1
-    assert told in result.stderr
+    assert message in result.stderr

@@ -1,1 +1,1 @@
-"""Set-up: everything a checkout needs and git does not hold. ``python -m tools.setup SCOPE``."""
+"""Set-up: installs what a checkout needs beyond git. ``python -m tools.setup SCOPE``."""

@@ -1,6 +1,6 @@
-"""Runs the steps of one scope, in order, skipping what is already there.
+"""Runs the set-up steps of a scope in order, skipping those that are up to date.
 
-Scopes: ``run`` is what the page and the command line need; ``test`` adds what the tests need.
+Scopes: ``run`` installs what the page and the command line need; ``test`` adds what the tests need.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tools.setup.steps import VAR, SetupError, Step, run_step
 
 
 def steps(scope: str) -> list[Step]:
-    """The steps of ``scope``, in the order they need each other."""
+    """Return the steps of ``scope``, each after those it depends on."""
     common = [
         python.step(),
         node.packages_step(),
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
         return 2
     VAR.mkdir(exist_ok=True)
     with open(VAR / ".setup.lock", "w") as lock:
-        # Two of these at once (`make run` and `make test` in two terminals) take turns.
+        # `make run` and `make test` in two terminals take turns.
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
             for step in steps(arguments[0]):

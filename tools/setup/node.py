@@ -13,7 +13,7 @@ _VENDOR = ROOT / "static" / "vendor"
 
 
 def _check_node() -> None:
-    """Raises SetupError unless a recent enough Node and npm are on PATH."""
+    """Raise SetupError unless npm and a recent enough Node are on PATH."""
     cure = f"install Node.js {_OLDEST_NODE} or newer, with npm, and run this again"
     if not shutil.which("node") or not shutil.which("npm"):
         raise SetupError(f"node and npm are not both on PATH: {cure}")

@@ -1,4 +1,4 @@
-"""A step of set-up, and the stamp that tells whether it has been done already."""
+"""A step of set-up, and the stamp that records that it is done."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ _STAMPS = VAR / "stamps"
 
 
 class SetupError(Exception):
-    """Set-up cannot go on; the text says what is missing and what to do."""
+    """Set-up cannot continue; the message says what is missing and what to do."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to make.
+    """A step, skipped while its inputs are unchanged and its outputs exist.
 
-    ``inputs`` are the texts and files whose content decides the outcome; ``outputs`` are the files
-    that must be there. The step is skipped while the inputs are as they were and the outputs exist.
+    Attributes:
+        inputs: texts, and files whose content determines the result.
+        outputs: files or folders that ``make`` creates.
     """
 
     name: str
@@ -43,11 +44,11 @@ class Step:
 
 
 def run_step(step: Step) -> bool:
-    """Makes ``step`` unless it is up to date; returns whether there was anything to do."""
+    """Run ``step`` unless it is up to date, and return whether it ran."""
     stamp = _STAMPS / step.name
     digest = step.digest()
-    done = stamp.is_file() and stamp.read_text() == digest
-    if done and all(path.exists() for path in step.outputs):
+    is_current = stamp.is_file() and stamp.read_text() == digest
+    if is_current and all(path.exists() for path in step.outputs):
         return False
     stamp.unlink(missing_ok=True)
     print(f"set-up: {step.name} ...", flush=True)
@@ -63,7 +64,7 @@ def run_step(step: Step) -> bool:
 
 
 def run(*command: str | Path, env: dict[str, str] | None = None) -> None:
-    """Runs a command in the checkout. Raises CalledProcessError if it fails."""
+    """Run a command in the checkout. Raises CalledProcessError if it fails."""
     sys.stdout.flush()
     subprocess.run(
         [str(part) for part in command], cwd=ROOT, check=True, env={**os.environ, **(env or {})}

@@ -1,6 +1,6 @@
 """System packages: Chromium for the browser tests, and a Vulkan driver for wgpu.
 
-Installed by apt where this is root on a machine that has apt; elsewhere the command is printed.
+root installs them with apt; other users are shown the command to run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DRIVER_FOLDERS = ("/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/s
 
 
 def _has_vulkan() -> bool:
-    """Whether wgpu can find an adapter's driver: macOS brings Metal, others need Vulkan."""
+    """Return whether wgpu can find an adapter: macOS has Metal, other systems need Vulkan."""
     if sys.platform == "darwin":
         return True
     try:
@@ -43,7 +43,7 @@ def _command(packages: list[str], sudo: str = "sudo ") -> str:
 
 
 def _install(packages: list[str]) -> None:
-    """Raises SetupError, with the command to type, where apt cannot be used from here."""
+    """Install with apt. Raises SetupError, with the command to run, if that is not possible."""
     if not shutil.which("apt-get"):
         raise SetupError(f"please install the equivalents of these packages: {' '.join(packages)}")
     if os.geteuid() != 0:
@@ -54,10 +54,10 @@ def _install(packages: list[str]) -> None:
 
 
 def vulkan_step() -> Step:
-    """A software Vulkan driver where there is none at all, for `--device gpu` without a GPU.
+    """Return the step that installs a software Vulkan driver, for ``--device gpu`` without a GPU.
 
-    Training works without it, on the cpu device, so a failure is told and no more; and it is tried
-    once only, so that later starts need no network.
+    Training on ``cpu`` works without it, so a failure is only reported. The step runs once, so that
+    later starts need no network.
     """
 
     def make() -> None:
@@ -72,7 +72,7 @@ def vulkan_step() -> Step:
 
 
 def test_step() -> Step:
-    """Chromium and a Vulkan driver, looked for each time: the tests cannot do without."""
+    """Return the step that installs Chromium and a Vulkan driver, which the tests need."""
 
     def make() -> None:
         missing = _missing_for_tests()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from playgrad import paths
-from playgrad.assets.progress import Progress
+from playgrad.assets.progress import DownloadProgress
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class File:
     gzip_level: int | None = None
 
     def matches(self, content: bytes) -> bool:
-        """Whether ``content`` has the pinned SHA-256."""
+        """Return whether ``content`` has the pinned SHA-256."""
         return hashlib.sha256(content).hexdigest() == self.sha256
 
     def is_in(self, folder: Path) -> bool:
-        """Whether ``folder`` holds this very file, with its compressed copy if it has one."""
+        """Return whether ``folder`` has the file, undamaged, and its compressed copy."""
         path = folder / self.name
         if self.gzip_level is not None and not compressed(path).is_file():
             return False
@@ -45,7 +45,9 @@ class File:
 class Source(Protocol):
     """Somewhere to get files from. ``str(source)`` names it for the user."""
 
-    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+    def read(
+        self, files: Sequence[File], progress: DownloadProgress
+    ) -> Iterator[tuple[File, bytes]]:
         """Yield the files it has with their contents, unchecked; raise any exception on failure."""
 
 

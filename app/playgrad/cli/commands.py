@@ -1,7 +1,6 @@
-"""What each command does with its arguments; wrong usage is told before anything is done.
+"""The commands. Each one reports wrong usage before it does anything.
 
-They import what they need themselves, so that `playgrad --help` does not wait for the server's
-libraries.
+Imports are inside the functions, so that ``playgrad --help`` need not load the server's libraries.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def _program(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Pa
 
     program = find_program(options.program)
     if program is None:
-        parser.error(f"there is no example or file {options.program!r}: see `playgrad examples`")
+        parser.error(f"no example or file {options.program!r}: see `playgrad examples`")
     options.program = str(program)
     return program
 

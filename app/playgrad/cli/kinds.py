@@ -1,4 +1,4 @@
-"""Types of the command line's arguments: texts to values, or words on what is wrong with them."""
+"""Types of the command line's arguments: they convert a text to a value, or raise an error."""
 
 from __future__ import annotations
 
@@ -32,50 +32,50 @@ def positive(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
 
 
 def host(text: str) -> str:
     if not text:
-        # It would mean every address of the machine.
-        raise argparse.ArgumentTypeError("no address is given; 0.0.0.0 stands for all of them")
+        # An empty address would listen on all addresses of the machine.
+        raise argparse.ArgumentTypeError("the address is empty; use 0.0.0.0 for all addresses")
     return text
 
 
 def port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port number (0 to 65535)")
     return int(text)
 
 
 def device(text: str) -> str:
     if not re.fullmatch(r"auto|cpu|gpu(:\d+)?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is none of auto, cpu, gpu, gpu:N")
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, cpu, gpu, gpu:N")
     return text
 
 
 def device_kinds(text: str) -> tuple[str, ...]:
     kinds = tuple(text.split(","))
     if not set(kinds) <= {"cpu", "gpu"}:
-        raise argparse.ArgumentTypeError(f"{text!r} is none of cpu, gpu, and cpu,gpu")
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of cpu, gpu and cpu,gpu")
     return kinds
 
 
 def gpu(text: str) -> str:
     if not re.fullmatch(r"gpu(:\d+)?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither gpu nor gpu:N")
+        raise argparse.ArgumentTypeError(f"{text!r} is not gpu or gpu:N")
     return text
 
 
 def output_file(text: str) -> Path:
     path = Path(text)
     if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
+        raise argparse.ArgumentTypeError(f"the folder {str(path.parent)!r} does not exist")
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{text!r} is a folder")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"{text!r} cannot be written")
+        raise argparse.ArgumentTypeError(f"{text!r} is not writable")
     return path
 
 

@@ -1,4 +1,4 @@
-"""``playgrad devices``, ``examples`` and ``export``: the commands that list and convert."""
+"""``playgrad devices``, ``playgrad examples`` and ``playgrad export``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playgrad.server.examples import list_examples
 
 
 def print_devices(as_json: bool) -> int:
-    """Every device by name, with its adapter."""
+    """Print each device with its adapter."""
     devices = list_devices()
     if as_json:
         print(json.dumps(devices))
@@ -33,7 +33,7 @@ def print_devices(as_json: bool) -> int:
 
 
 def print_examples(as_json: bool) -> int:
-    """The examples by name, with what they are."""
+    """Print each example with its title."""
     examples = list_examples(paths.static() / "examples")
     if as_json:
         print(json.dumps([{k: e[k] for k in ("id", "title", "description")} for e in examples]))
@@ -43,7 +43,7 @@ def print_examples(as_json: bool) -> int:
 
 
 def convert(source: str, target: Path | None) -> int:
-    """Check the weights file ``source`` and write it as ``target``, or list what it holds."""
+    """Check the weights file ``source``, and write it as ``target`` or list its tensors."""
     tensors = io.load(source)
     if target is not None:
         io.save(tensors, target)

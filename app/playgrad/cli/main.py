@@ -1,4 +1,4 @@
-"""Runs the command line, and what becomes of errors: 0 done, 1 failed, told on stderr, 2 usage."""
+"""The entry point. Exit codes: 0 success, 1 failure with a message on stderr, 2 wrong usage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAILED = 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; wrong usage raises SystemExit(2)."""
+    """Run a command and return its exit code. Wrong usage raises ``SystemExit(2)``."""
     parser = make_parser()
     options = parser.parse_args(arguments)
     try:
@@ -37,7 +37,7 @@ def _fail(options: argparse.Namespace, text: str) -> int:
 
 
 def _place(error: BaseException, program: str | None) -> str:
-    """Where ``program`` failed, if it did and the error's own text does not say so."""
+    """Return the place in ``program`` that raised ``error``, or an empty text."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == program]
     return f" ({program}, line {lines[-1]})" if lines else ""

@@ -15,9 +15,9 @@ Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of all of them; what it gives has the ``command`` to call, of `commands`."""
+    """Return the parser of all commands. ``options.command`` is the function to call."""
     parser = argparse.ArgumentParser(
-        prog="playgrad", description="Train small neural networks on your own processor."
+        prog="playgrad", description="Train small neural networks on your own GPU or CPU."
     )
     parser.add_argument("--version", action="version", version=f"playgrad {playgrad.__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -31,9 +31,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_train(parsers: Parsers) -> None:
     parser = parsers.add_parser(
-        "train", help="run an example, or a program of your own that trains a model"
+        "train", help="run an example or your own program that trains a model"
     )
-    parser.add_argument("program", metavar="EXAMPLE|FILE", help="an example's name, or a .py file")
+    parser.add_argument("program", metavar="EXAMPLE|FILE", help="name of an example, or a .py file")
     parser.add_argument(
         "--device",
         type=kinds.device,
@@ -41,25 +41,29 @@ def _add_train(parsers: Parsers) -> None:
         help="auto, cpu, gpu or gpu:N (default: auto)",
     )
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=kinds.count, metavar="N", help="passes over the data")
-    length.add_argument("--steps", type=kinds.count, metavar="N", help="batches, instead of epochs")
-    parser.add_argument("--batch-size", type=kinds.count, metavar="N", help="samples a batch")
-    parser.add_argument("--seed", type=int, metavar="N", help="of weights, order and dropout")
+    length.add_argument("--epochs", type=kinds.count, metavar="N", help="number of epochs")
+    length.add_argument(
+        "--steps", type=kinds.count, metavar="N", help="number of steps, instead of epochs"
+    )
+    parser.add_argument("--batch-size", type=kinds.count, metavar="N", help="samples per batch")
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="seed for weights, shuffling and dropout"
+    )
     _add_parallel(parser)
     parser.add_argument(
         "--export",
         type=kinds.weights_file,
         metavar="FILE",
-        help="write the weights (.safetensors, .npz)",
+        help="write the weights to a .safetensors or .npz file",
     )
     parser.add_argument(
         "--trace",
         type=kinds.output_file,
         metavar="FILE",
-        help="write a Chrome trace of one step",
+        help="write a trace of one step for Chrome's tracing view",
     )
     parser.add_argument(
-        "--json", action="store_true", help="print the result as one JSON object, last"
+        "--json", action="store_true", help="print the result as a JSON object on the last line"
     )
     parser.set_defaults(command=commands.run_train)
 
@@ -70,29 +74,29 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--placement",
         choices=("auto",),
-        help="divide a step among devices by a cost model, where that is faster",
+        help="divide a step among devices where a cost model predicts that it is faster",
     )
     group.add_argument(
         "--device-kinds",
         type=kinds.device_kinds,
         metavar="KINDS",
-        help="what --placement may use, such as cpu,gpu; as many of each as --devices says",
+        help="device kinds for --placement, such as cpu,gpu, with --devices of each",
     )
     group.add_argument(
-        "--explain", action="store_true", help="say of each operation where it runs, and why"
+        "--explain", action="store_true", help="print where each operation runs, and why"
     )
 
 
 def _add_simulate(parsers: Parsers) -> None:
     parser = parsers.add_parser(
-        "simulate", help="what a training step would take on devices that are not here"
+        "simulate", help="predict how long a training step takes on more devices"
     )
-    parser.add_argument("program", metavar="EXAMPLE|FILE", help="an example's name, or a .py file")
+    parser.add_argument("program", metavar="EXAMPLE|FILE", help="name of an example, or a .py file")
     parser.add_argument(
         "--device",
         type=kinds.device,
         default="auto",
-        help="what one of them is like (default: auto)",
+        help="device that stands for each of them (default: auto)",
     )
     strategies = [name for name, s in STRATEGIES.items() if s.descriptor.can_be_simulated]
     parser.add_argument("--parallel", choices=strategies, default="sync")
@@ -102,48 +106,57 @@ def _add_simulate(parsers: Parsers) -> None:
         nargs="+",
         default=[1, 2, 4, 8],
         metavar="N",
+        help="numbers of devices to simulate (default: 1 2 4 8)",
     )
     parser.add_argument(
         "--here",
         action="store_true",
-        help="all on this machine, whose memory and cores they share; else each has one of its own",
+        help="devices share the memory and cores of this machine; without it each has its own",
     )
-    parser.add_argument("--batch-size", type=kinds.count, metavar="N", help="samples a batch")
-    parser.add_argument("--micro-batches", type=kinds.count, metavar="N")
-    parser.add_argument("--schedule", choices=("gpipe", "1f1b"))
-    parser.add_argument("--collective", choices=("ring", "tree", "central"))
+    parser.add_argument("--batch-size", type=kinds.count, metavar="N", help="samples per batch")
+    parser.add_argument(
+        "--micro-batches", type=kinds.count, metavar="N", help="micro-batches per batch"
+    )
+    parser.add_argument("--schedule", choices=("gpipe", "1f1b"), help="pipeline schedule")
+    parser.add_argument(
+        "--collective", choices=("ring", "tree", "central"), help="how gradients are added up"
+    )
     parser.add_argument(
         "--latency",
         type=kinds.positive,
         default=20.0,
-        help="microseconds a message (default: 20)",
+        help="microseconds per message (default: 20)",
     )
     parser.add_argument(
         "--bandwidth",
         type=kinds.positive,
         default=10.0,
-        help="GB/s of each device (default: 10)",
+        help="GB/s per device (default: 10)",
     )
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     parser.set_defaults(command=commands.run_simulate)
 
 
 def _add_devices(parsers: Parsers) -> None:
-    parser = parsers.add_parser("devices", help="list the processors that can do the work")
+    parser = parsers.add_parser("devices", help="list the devices of this machine")
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     parser.set_defaults(command=commands.run_devices)
 
 
 def _add_tune(parsers: Parsers) -> None:
     parser = parsers.add_parser(
-        "tune", help="measure which kernels are fastest on a GPU, and remember them"
+        "tune", help="measure which kernels are fastest on a GPU, and remember the result"
     )
     parser.add_argument(
         "--device", type=kinds.gpu, default="gpu:0", help="gpu:N (default: %(default)s)"
     )
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--list", action="store_true", help="what each GPU runs, and why")
-    instead.add_argument("--forget", action="store_true", help="what was measured of it")
+    instead.add_argument(
+        "--list", action="store_true", help="print the kernels chosen for each GPU, and why"
+    )
+    instead.add_argument(
+        "--forget", action="store_true", help="delete the measurements of this GPU"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(command=commands.run_tune)
 
@@ -161,23 +174,29 @@ def _add_export(parsers: Parsers) -> None:
     parser.add_argument("source", metavar="SOURCE", help="a .safetensors or .npz file")
     parser.add_argument(
         "target", type=kinds.weights_file, nargs="?", metavar="TARGET",
-        help="what to write; without it the contents are listed",
+        help="file to write; without it, list the tensors",
     )  # fmt: skip
     parser.set_defaults(command=commands.run_export)
 
 
 def _add_serve(parsers: Parsers) -> None:
-    parser = parsers.add_parser("serve", help="serve the page")
+    parser = parsers.add_parser(
+        "serve",
+        help="serve the page",
+        description="Serve the page. The first run fetches Pyodide and MNIST into the cache, "
+        "PLAYGRAD_CACHE or ~/.cache/playgrad. PLAYGRAD_ASSETS names a folder, such as a copy of "
+        "that cache, to take them from instead of the network.",
+    )
     parser.add_argument(
         "--host",
         type=kinds.host,
         default=os.environ.get("HOST") or "127.0.0.1",
-        help="address (HOST; %(default)s)",
+        help="address to listen on (default: HOST, else 127.0.0.1)",
     )
     parser.add_argument(
         "--port",
         type=kinds.port,
         default=os.environ.get("PORT") or "8000",
-        help="port (PORT; %(default)s)",
+        help="port to listen on (default: PORT, else 8000)",
     )
     parser.set_defaults(command=commands.run_serve)

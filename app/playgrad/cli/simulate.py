@@ -1,4 +1,4 @@
-"""``playgrad simulate``: what a program's training step would take on devices that are not here."""
+"""``playgrad simulate``: predicts how long a training step takes on other numbers of devices."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _STEPS = 2
 
 
 def simulate(program: Path, options: argparse.Namespace) -> int:
-    """Train ``program`` for a moment, measure a step, and say what it would take elsewhere."""
+    """Train ``program`` for two steps, measure a step, and print the simulated times."""
     hooks = TrainHooks(ProgressBar(sys.stderr))
     before = set_hooks(hooks)
     device = None if options.device == "auto" else options.device
     try:
-        own = Options(device=device, steps=_STEPS, batch_size=options.batch_size, verbose=0)
-        with options_set(own):
+        overrides = Options(device=device, steps=_STEPS, batch_size=options.batch_size, verbose=0)
+        with options_set(overrides):
             run_program(program, 0)
         hooks.bar.close()
         if hooks.model is None:
-            raise GraphError(f"{program.name} trained no model.", hint="It must call fit().")
+            raise GraphError(f"{program.name} did not train a model.", hint="It must call fit().")
         simulated = cache(lambda count: _simulated(hooks, count, options))
         rows = [_row(simulated(count), count, simulated(1).seconds) for count in options.devices]
     finally:
@@ -78,7 +78,7 @@ def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> 
 
 
 def _row(times: Timeline, devices: int, alone: float) -> dict[str, Any]:
-    """One number of devices. The ideal is what a step takes on one, divided by it.
+    """Return the row of one number of devices. The ideal time is ``alone / devices``.
 
     Args:
         alone: seconds of a step on one device.

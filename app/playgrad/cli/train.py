@@ -1,4 +1,4 @@
-"""``playgrad train``: runs a program that trains a model, and reports on it."""
+"""``playgrad train``: runs a program that trains a model, and reports the result."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from playgrad.training.strategies.base import Strategy
 from playgrad.training.strategies.registry import strategy_named
 
 _LAST_STEPS = 100
-"""``train_loss`` is the mean over so many steps: a single batch says little."""
+"""Number of steps that ``train_loss`` is the mean of: the loss of a single batch is noisy."""
 
 
 class TrainHooks(Hooks):
-    """Shows progress, and keeps the model and the facts of the last ``fit``."""
+    """Shows progress, and stores the model and the events of the last ``fit``."""
 
     def __init__(self, bar: ProgressBar) -> None:
         self.bar = bar
@@ -44,7 +44,7 @@ class TrainHooks(Hooks):
 
 
 def find_program(name: str) -> Path | None:
-    """The example called ``name``, or the file; None where there is neither."""
+    """Return the path of the example or file ``name``, or None if neither exists."""
     example = paths.static() / "examples" / f"{name}.py"
     if "/" not in name and example.is_file():
         return example
@@ -53,7 +53,7 @@ def find_program(name: str) -> Path | None:
 
 
 def train(program: Path, options: argparse.Namespace) -> int:
-    """Run ``program`` with the command line's choices in place of its own."""
+    """Run ``program``; the command line's options override those of the program."""
     trace = Trace() if options.trace or options.parallel else None
     overrides = Options(
         device=None if options.device == "auto" else options.device,
@@ -72,7 +72,9 @@ def train(program: Path, options: argparse.Namespace) -> int:
         with options_set(overrides):
             run_program(program, options.seed or 0)
             if hooks.model is None or hooks.model.history is None:
-                raise GraphError(f"{program.name} trained no model.", hint="It must call fit().")
+                raise GraphError(
+                    f"{program.name} did not train a model.", hint="It must call fit()."
+                )
             _finish(program, options, hooks, trace)
     finally:
         hooks.bar.close()
@@ -92,20 +94,20 @@ def _strategy(options: argparse.Namespace) -> Strategy | None:
 def _placement(options: argparse.Namespace) -> Automatic | None:
     if options.placement is None:
         return None
-    own = options.device.partition(":")[0]
-    if own == "auto":
-        own = "gpu" if gpu_adapters() else "cpu"
-    kinds = options.device_kinds or (own,)
+    kind = options.device.partition(":")[0]
+    if kind == "auto":
+        kind = "gpu" if gpu_adapters() else "cpu"
+    kinds = options.device_kinds or (kind,)
     names = tuple(f"{kind}:{i}" for kind in kinds for i in range(options.devices or 2))
     ensure_devices(names)
     return Automatic(names)
 
 
 def run_program(program: Path, seed: int) -> None:
-    """Run ``program`` as Python would: it may import what lies beside it, and end itself.
+    """Run ``program`` as Python would: it may import modules beside it, and call ``sys.exit``.
 
     Raises:
-        PlaygradError: it ended itself with an exit status that says it failed.
+        PlaygradError: the program exited with a status other than 0.
     """
     name = str(program)
     code = compile(program.read_bytes(), name, "exec")
@@ -116,7 +118,7 @@ def run_program(program: Path, seed: int) -> None:
         exec(code, {"__name__": "__main__", "__file__": name})
     except SystemExit as end:
         if end.code not in (None, 0):
-            raise PlaygradError(f"{program.name} ended with exit status {end.code}.") from None
+            raise PlaygradError(f"{program.name} exited with status {end.code}.") from None
     finally:
         sys.argv, sys.path = arguments, folders
 
@@ -152,7 +154,7 @@ def _finish(
 
 
 def report(name: str, hooks: TrainHooks) -> dict[str, Any]:
-    """What was trained, where, how fast and how well."""
+    """Return the result of training as plain data: device, model size, times, losses."""
     facts, history, model = hooks.facts, hooks.model.history, hooks.model
     steps = len(history.losses)
     return {
@@ -181,7 +183,7 @@ def _print(result: dict[str, Any], options: argparse.Namespace) -> None:
     print(f"{result['example']} on {result['device']} ({result['adapter']}): {quality}")
     print(
         f"{result['steps']:,} steps in {result['seconds']:.1f} s, "
-        f"{result['ms_per_step']:.2f} ms a step, {result['dispatches_per_step']} dispatches a step"
+        f"{result['ms_per_step']:.2f} ms/step, {result['dispatches_per_step']} dispatches/step"
     )
     for what, path in (("weights", options.export), ("trace", options.trace)):
         if path is not None:

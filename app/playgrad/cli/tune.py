@@ -1,4 +1,4 @@
-"""``playgrad tune``: measure which variants of kernels are fastest on a GPU, and remember them."""
+"""``playgrad tune``: measures which kernel variants are fastest on a GPU, and remembers them."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from playgrad.runtime.tuner import Probe, tune
 
 
 def run_tune(options: argparse.Namespace) -> int:
-    """List, forget, or measure, as ``options`` say."""
+    """List, forget or measure tunings, depending on ``options``."""
     if options.list:
         return _list(options.json)
     device = registry.gpu(int(options.device.partition(":")[2] or 0))
     if options.forget:
         registry.keep_tuning(device, None)
-        print(f"{device.name} ({device.adapter}): forgotten")
+        print(f"{device.name} ({device.adapter}): measurements forgotten")
         return 0
     probes: list[Probe] = []
     times: dict[str, Any] = {}
 
-    def report(probe: Probe, found: Times) -> None:
+    def report(probe: Probe, measured: Times) -> None:
         probes.append(probe)
-        times.update(found)
+        times.update(measured)
 
     tuning = tune(device, report)
     if options.json:
         print(json.dumps({"adapter": device.adapter, "seconds": times, "tuning": asdict(tuning)}))
         return 0
-    print(f"{device.name} ({device.adapter}), 10^9 operations a second:")
+    print(f"{device.name} ({device.adapter}), 10^9 operations per second:")
     for kind, variants in VARIANTS.items():
         _print_kind(
             kind, variants, [probe for probe in probes if probe.kind == kind], times, tuning
@@ -47,8 +47,8 @@ def _print_kind(
 ) -> None:
     rows = [["", *variants]]
     for probe in probes:
-        found = times[probe.name]
-        rates = [_rate(probe, found[name]) if name in found else "wrong" for name in variants]
+        seconds = times[probe.name]
+        rates = [_rate(probe, seconds[name]) if name in seconds else "wrong" for name in variants]
         rows.append([probe.name, *rates])
     print()
     print_table(rows)
@@ -60,20 +60,18 @@ def _rate(probe: Probe, seconds: float) -> str:
 
 
 def _list(as_json: bool) -> int:
-    """What each GPU runs, and why."""
+    """Print the kernels chosen for each GPU, and why."""
     adapters = registry.gpu_adapters()
     if not adapters:
-        raise DeviceError("WebGPU offers no adapter here.", hint="Install a driver.")
-    found = []
+        raise DeviceError("WebGPU finds no GPU adapter.", hint="Install a Vulkan driver.")
+    rows = []
     for number, info in enumerate(adapters):
         known = registry.known_tuning(info)
         tuning = known or default_tuning(info.is_software, info.has_quads)
         why = "measured" if known else "by kind"
-        found.append(
-            {"device": f"gpu:{number}", "adapter": info.name, "why": why, **asdict(tuning)}
-        )
+        rows.append({"device": f"gpu:{number}", "adapter": info.name, "why": why, **asdict(tuning)})
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(rows))
     else:
-        print_table([list(entry.values()) for entry in found])
+        print_table([list(entry.values()) for entry in rows])
     return 0

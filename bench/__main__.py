@@ -1,6 +1,6 @@
-"""The benchmark: every peer × backend × workload, in turns, and tables of what came out.
+"""The benchmark: every peer × backend × workload, interleaved, and tables of the results.
 
-make bench                                  everything; half an hour on two cores
+make bench                                  everything: half an hour on two cores
 make bench ARGS="--only w1 --only jax"      one workload, one peer beside playgrad
 make bench ARGS="--quick"                   one short repeat of each
 """
@@ -34,12 +34,12 @@ ON_DESKTOP = (
 )  # fmt: skip
 PARTS = ("page", "desktop", "startup", "parallel")
 FIRST = 5
-"""Steps whose losses are compared; later repeats look at one only, for the slow peers' sake."""
+"""Steps whose losses are compared. Later repeats compare one only, to save time with slow peers."""
 
 
 def main(arguments: list[str]) -> int:
     options = _parse(arguments)
-    # Each table is there as soon as it is known, and stays if a later part is broken off.
+    # Print each table as soon as it is complete, so that it survives if a later part is aborted.
     sys.stdout.reconfigure(line_buffering=True)
     if not options.no_install:
         install()
@@ -76,7 +76,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parallel(options: argparse.Namespace, results: dict[str, Any]) -> list[str]:
-    """Print the tables of the strategies; where they differ from one device and should not."""
+    """Print the tables of the strategies; return where they wrongly differ from one device."""
     with serving(playgrad_app()) as playgrad, chromium(options.hardware) as browser:
         tab = Tab(browser, playgrad, playgrad, options.patience)
         tables = parallel.measure(tab, options.quick, options.patience / 2)
@@ -129,7 +129,7 @@ def _desktop(
 def _shares(
     run: Any, pairs: list[tuple[str, str]], rows: list[Row], results: dict[str, Any], where: str
 ) -> None:
-    """Print what share of the adapter's best matrix product each workload reaches."""
+    """Print each workload's speed as a share of the adapter's fastest matrix product."""
     outcomes = {f"{p} {b}": run(p, b, "matmul", {}) for p, b in pairs}
     products = {name: o["gflops"] for name, o in outcomes.items() if "gflops" in o}
     results[f"{where} products"] = outcomes
@@ -138,7 +138,7 @@ def _shares(
 
 
 def _measure(run: Any, pairs: Iterable[tuple[str, str]], options: argparse.Namespace) -> list[Row]:
-    """All rows, the repeats interleaved: each goes once round all peers."""
+    """Return all rows, measured in interleaved repeats: each repeat visits every peer once."""
     rows = [
         Row(peer, backend, workload) for workload in _workloads(options) for peer, backend in pairs
     ]
@@ -146,14 +146,14 @@ def _measure(run: Any, pairs: Iterable[tuple[str, str]], options: argparse.Names
     for repeat in range(1 if options.quick else options.repeats):
         for row in rows:
             if repeat and (not row.good or time.monotonic() > end):
-                continue  # it cannot, as it said the first time; or the time is over
+                continue  # it failed the first time, or the time is up
             budget = 0.2 if options.quick else options.budget
             settings = {"budget": budget, "least": 2, "most": 5 if options.quick else 200}
             settings["first"] = FIRST if repeat == 0 else 1
             outcome = run(row.peer, row.backend, row.workload, settings)
             row.outcomes.append(outcome)
-            told = outcome.get("once_ms") or outcome["error"].splitlines()[0][:120]
-            print(f"{repeat + 1} {row.workload} {row.name}: {told}", file=sys.stderr, flush=True)
+            summary = outcome.get("once_ms") or outcome["error"].splitlines()[0][:120]
+            print(f"{repeat + 1} {row.workload} {row.name}: {summary}", file=sys.stderr, flush=True)
     return rows
 
 
@@ -164,27 +164,32 @@ def _workloads(options: argparse.Namespace) -> list[str]:
 def _chosen(
     pairs: Iterable[tuple[str, str]], here: set[str], options: argparse.Namespace
 ) -> list[tuple[str, str]]:
-    """The peers asked for that are installed; playgrad is always among them."""
+    """Return the requested peers that are installed; playgrad is always included."""
     named = set(options.only) - set(WORKLOADS)
-    wanted = named | {MINE} if named else here
-    return [pair for pair in pairs if pair[0] in here & wanted]
+    requested = named | {MINE} if named else here
+    return [pair for pair in pairs if pair[0] in here & requested]
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one repeat of few steps")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--budget", type=float, default=1.0, help="seconds for each measurement")
+    parser.add_argument("--budget", type=float, default=1.0, help="seconds per measurement")
     parser.add_argument(
-        "--minutes", type=float, default=math.inf, help="for repeats after the first, in each part"
+        "--minutes",
+        type=float,
+        default=math.inf,
+        help="limit for later repeats, per part",
     )
-    parser.add_argument("--patience", type=float, default=300, help="seconds for a measurement")
+    parser.add_argument(
+        "--patience", type=float, default=300, help="seconds until a measurement fails"
+    )
     peers = {peer for peer, _ in (*IN_PAGE, *ON_DESKTOP)}
     names = sorted({*WORKLOADS, *peers})
     parser.add_argument("--only", action="append", default=[], choices=names)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
-    parser.add_argument("--hardware", action="store_true", help="the GPU, not the software adapter")
-    parser.add_argument("--no-install", action="store_true", help="use what is installed")
+    parser.add_argument("--hardware", action="store_true", help="use the machine's GPU")
+    parser.add_argument("--no-install", action="store_true", help="use the installed peers")
     parser.add_argument("--json", type=argparse.FileType("w"), metavar="FILE")
     return parser.parse_args(arguments)
 

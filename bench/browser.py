@@ -34,7 +34,7 @@ def read(name):
 """
 _TRAIN = """
 trainer = PlaygradTrainer(read, WORKLOAD, DEVICE)
-# The clock that the page also has.
+# The page uses the same clock.
 result = measure(trainer, SETTINGS, now=time.time)
 result |= {"backend": trainer.backend, "adapter": trainer.adapter, "phases": trainer.phases,
            "dispatches": trainer.dispatches or None, "kernels": trainer.kernels(),
@@ -48,7 +48,7 @@ print("RESULT" + json.dumps(result | {"backend": "cpu"}))
 
 
 class Tab:
-    """Opens pages in one Chromium, for the peers' server and for playgrad's."""
+    """Opens pages in one Chromium, from the peers' server and from playgrad's."""
 
     def __init__(self, browser: Browser, peers: str, playgrad: str, seconds: float) -> None:
         self.browser = browser
@@ -58,7 +58,7 @@ class Tab:
 
     @contextmanager
     def page(self) -> Iterator[Page]:
-        """A page that shares nothing with those before it, caches included."""
+        """Open a page that shares nothing with earlier ones, not even caches."""
         context = self.browser.new_context()
         page = context.new_page()
         page.set_default_timeout(self.milliseconds)
@@ -68,7 +68,7 @@ class Tab:
             context.close()
 
     def peer(self, peer: str, backend: str, workload: str, settings: Outcome) -> Outcome:
-        """Measure a peer on ``workload``; ``matmul`` gives the ``gflops`` of a matrix product."""
+        """Measure a peer on ``workload``, or with ``matmul`` the speed of a matrix product."""
         query = {"peer": peer, "backend": backend, "workload": workload, **settings}
         with self.page() as page:
             try:
@@ -80,11 +80,11 @@ class Tab:
         return outcome
 
     def run_playgrad(self, source: str, device: str, runs: int = 1) -> Outcome:
-        """Run a program in playgrad's workers, one time after the other.
+        """Run a program ``runs`` times in a row in playgrad's workers.
 
         Returns:
-            The ``marks``, when each run was ``begun`` in milliseconds since ``origin``, and the
-            ``results`` that the runs printed.
+            A dict: ``marks``, the times of events; ``begun``, when each run began, in milliseconds
+            since ``origin``; ``results``, as printed by the runs.
         """
         script = (WEB / "playgrad.js").read_text(encoding="utf-8")
         with self.page() as page:
@@ -108,7 +108,7 @@ class Tab:
         }
 
     def playgrad_on(self, backend: str, workload: str, settings: Outcome) -> Outcome:
-        """Measure playgrad on its device ``webgpu`` or ``cpu``."""
+        """Measure playgrad on ``webgpu`` or ``cpu``."""
         if workload == "matmul":
             ran = self.run_playgrad(product_program(), "gpu")
             return ran if "error" in ran else {"backend": "webgpu", **ran["results"][0]}
@@ -121,13 +121,13 @@ class Tab:
         return outcome | {"marks": ran["marks"]}
 
     def numpy_by_hand(self, workload: str, settings: Outcome) -> Outcome:
-        """Measure the step written in NumPy, in the Python that playgrad runs in."""
+        """Measure the step written in NumPy, in the same Python that runs playgrad."""
         ran = self.run_playgrad(by_hand_program(workload, settings), "cpu")
         return ran if "error" in ran else _timed(ran)
 
 
 def _timed(ran: Outcome) -> Outcome:
-    """The program's outcome, its first step counted from navigation."""
+    """Return the program's outcome, with the first step counted from navigation."""
     outcome: Outcome
     (outcome,) = ran["results"]
     outcome["first_step_ms"] = 1000 * outcome.pop("first_step") - ran["origin"]
@@ -140,7 +140,7 @@ def _pasted(name: str) -> str:
 
 
 def train_program(workload: str, device: str, settings: Outcome) -> str:
-    """What is run in the page to measure playgrad: the desktop's own files, pasted together."""
+    """Return the program that measures playgrad in the page: the desktop's files, concatenated."""
     names = {"WORKLOAD": workload, "DEVICE": device, "SETTINGS": settings}
     return _program("peers/playgrad_program.py", names, _TRAIN)
 
@@ -163,10 +163,10 @@ def product_program() -> str:
 
 @contextmanager
 def chromium(hardware: bool = False) -> Iterator[Browser]:
-    """A headless Chromium with WebGPU on the software adapter, or on the machine's GPU."""
+    """Launch a headless Chromium with WebGPU on the software adapter, or on the machine's GPU."""
     executable = next(filter(None, map(shutil.which, _NAMES)), None)
     if not executable:
-        raise SystemExit("bench: there is no Chromium on PATH; `make setup-test` installs it")
+        raise SystemExit("bench: no Chromium on PATH; `make setup-test` installs it")
     flags = [*_FLAGS] if hardware else [*_FLAGS, _SOFTWARE]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=flags)

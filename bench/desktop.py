@@ -1,4 +1,4 @@
-"""Runs the desktop's programs, each measurement in a process of its own."""
+"""Runs the desktop's programs, each measurement in a separate process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MODULES = {
 def measure(
     peer: str, backend: str, workload: str, settings: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
-    """The outcome of one measurement, or ``error``."""
+    """Return the outcome of one measurement, or a dict with ``error``."""
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "app"), str(PYTHON)]),
     }
@@ -37,8 +37,8 @@ def measure(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=seconds
         )
     except subprocess.TimeoutExpired:
-        return {"error": f"no end after {seconds:.0f} s"}
+        return {"error": f"no result after {seconds:.0f} s"}
     if ran.returncode != 0:
-        return {"error": (ran.stderr.strip().splitlines() or ["it failed"])[-1]}
+        return {"error": (ran.stderr.strip().splitlines() or ["failed without a message"])[-1]}
     outcome: dict[str, Any] = json.loads(ran.stdout.rpartition("RESULT")[2])
     return outcome

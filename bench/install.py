@@ -1,4 +1,4 @@
-"""Installs the peers into ``var/bench``; what is pinned is beside this file."""
+"""Installs the peers into ``var/bench``, as pinned beside this file."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _PYTHON_PINS = "constraints.txt"
 
 
 def _same(name: str) -> bool:
-    """Whether what was installed last was installed from the pins as they are."""
+    """Return whether the last installation used the current pins."""
     stamp = VAR / name
     return stamp.is_file() and stamp.read_bytes() == (BENCH / name).read_bytes()
 
 
 def install() -> None:
-    """Install what is missing or pinned differently now."""
+    """Install the peers that are missing or whose pins have changed."""
     VAR.mkdir(parents=True, exist_ok=True)
     if not (NPM.is_dir() and all(map(_same, _NPM_PINS))):
         for name in _NPM_PINS:
@@ -35,7 +35,7 @@ def install() -> None:
 
 
 def installed() -> set[str]:
-    """The peers that are there. PyTorch comes with the tests' packages."""
+    """Return the peers that are installed. PyTorch comes with the test packages."""
     places = {
         "tfjs": NPM / "@tensorflow" / "tfjs",
         "jax": NPM / "@jax-js" / "jax",

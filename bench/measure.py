@@ -1,6 +1,6 @@
-"""How a peer written in Python is measured; ``web/measure.js`` is the same in JavaScript.
+"""Measures a peer written in Python; ``web/measure.js`` is the same in JavaScript.
 
-The file stands by itself: it is also pasted before the program that runs in playgrad's page.
+The file is self-contained: it is also prepended to the program that runs in playgrad's page.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ import time
 
 
 def measure(trainer, settings, now=time.perf_counter):
-    """Train and time.
+    """Train, and measure the time.
 
     Args:
-        trainer: ``step_and_read() -> loss``, one step; ``steps(n) -> loss``, n steps with the loss
-            of the last one read at the end.
-        settings: ``first`` steps whose losses are compared between peers, ``budget`` seconds for
-            each way of reading, ``least`` and ``most`` steps for that.
+        trainer: has ``step_and_read() -> loss`` for one step, and ``steps(n) -> loss`` for n steps
+            that reads only the last loss.
+        settings: ``first``, the number of steps whose losses are compared between peers;
+            ``budget`` in seconds for each of the two; ``least`` and ``most`` steps for each.
 
     Returns:
-        A dict: ``losses`` of the first steps, ``first_step`` (the time by ``now`` when the first
-        one had ended), ``once_ms`` and ``each_ms`` a step, ``last_loss``, ``steps`` in all.
+        A dict: ``losses`` of the first steps; ``first_step``, the time by ``now`` at which the
+        first one ended; ``once_ms`` and ``each_ms`` per step; ``last_loss``; total ``steps``.
     """
     losses = [trainer.step_and_read()]
     first_step = now()

@@ -1,4 +1,4 @@
-"""The strategies of several devices beside one: in the page and on the desktop, as tables."""
+"""Compares strategies on several devices with one device, in the page and on the desktop."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from bench.strategies import STRATEGIES
 Row = dict[str, Any]
 NETWORKS = ("mlp", "cnn")
 EQUAL = ("synchronous", "gpipe", "1f1b", "interleaved", "bidirectional")
-"""Those whose result is to be that of one device."""
+"""Strategies that must give the result of one device."""
 TOLERANCE = 1e-4
-"""By how much their losses may differ, relatively: sums are made in another order."""
+"""Largest relative difference of their losses: sums are computed in a different order."""
 _HEAD = (
     "strategy | devices | steps/s | against one | losses differ by | bubble: measured, formula "
-    "| bytes a step | moving tensors |"
+    "| bytes per step | moving tensors |"
 )
 
 
 def measure(tab: Tab, quick: bool, seconds: float) -> dict[str, list[Row]]:
-    """Rows by title: each network on the desktop's processors and on the page's GPU workers.
+    """Return rows by title: each network on desktop processors and on GPU workers of the page.
 
     Args:
         quick: one network, two strategies, two devices, few steps.
-        seconds: for each table; what would be begun later is left out.
+        seconds: for each table; rows that would start later are left out.
     """
     settings: dict[str, Any] = {
         "steps": 8 if quick else 50,
@@ -47,9 +47,9 @@ def measure(tab: Tab, quick: bool, seconds: float) -> dict[str, list[Row]]:
 
 
 def problems(tables: Mapping[str, Iterable[Row]]) -> list[str]:
-    """Rows that are not what one device gives although they should be."""
+    """Return a message for each row that wrongly differs from one device."""
     return [
-        f"{title}: {row['strategy']} on {row['devices']} devices is off by {row['error']:.1e}"
+        f"{title}: {row['strategy']} on {row['devices']} devices differs by {row['error']:.1e}"
         for title, rows in tables.items()
         for row in rows
         if row["strategy"] in EQUAL and not row["error"] < TOLERANCE
@@ -57,7 +57,7 @@ def problems(tables: Mapping[str, Iterable[Row]]) -> list[str]:
 
 
 def table(rows: list[Row]) -> str:
-    """Markdown."""
+    """Return the rows as a Markdown table."""
     one = rows[0]["steps_per_second"]
     lines = [f"| {_HEAD}", "|---" * 8 + "|"]
     for row in rows:
@@ -70,8 +70,8 @@ def table(rows: list[Row]) -> str:
             if row["bubble"] is not None:
                 bubble = f"{row['bubble']:.0%}, {row['formula']:.0%}"
             error = f"{row['error']:.1e}"
-            own = error if row["strategy"] in EQUAL else f"({error})"
-            cells += [own, bubble, f"{row['bytes']:,}", f"{row['communication']:.0%}"]
+            shown = error if row["strategy"] in EQUAL else f"({error})"
+            cells += [shown, bubble, f"{row['bytes']:,}", f"{row['communication']:.0%}"]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 

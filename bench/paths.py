@@ -1,4 +1,4 @@
-"""Where the benchmark's files are."""
+"""Paths of the benchmark's files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repeats become rows: median, minimum, maximum; the checks; the tables in Markdown."""
+"""Rows from repeats, checks of their losses, and tables in Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from bench.workloads import WORKLOADS, flops
 
 TOLERANCE = 0.002
-"""How far the first losses may differ between peers, relatively."""
+"""Largest relative difference of the first losses between peers."""
 MINE = "playgrad"
 
 
@@ -40,19 +40,19 @@ class Row:
         return median(values) if values else None
 
     def check(self) -> None:
-        """Note what is wrong with the row by itself: no result, a wrong backend, no learning."""
+        """Record problems of this row: no result, a different backend, a loss that did not fall."""
         for outcome in self.outcomes:
             if "error" in outcome:
                 self.problems.append(outcome["error"].splitlines()[0])
             elif outcome["backend"] != self.backend:
-                self.problems.append(f"ran on {outcome['backend']} in place of {self.backend}")
+                self.problems.append(f"ran on {outcome['backend']} instead of {self.backend}")
             elif not outcome["last_loss"] < outcome["losses"][0]:
                 self.problems.append("the loss did not fall")
         self.problems = list(dict.fromkeys(self.problems))
 
 
 def check(rows: Sequence[Row]) -> None:
-    """Fill in the ``problems`` of all rows, comparing losses with the median of a workload."""
+    """Fill in the ``problems`` of all rows; losses are compared with the workload's median."""
     for row in rows:
         row.check()
     for workload in WORKLOADS:
@@ -67,12 +67,12 @@ def check(rows: Sequence[Row]) -> None:
                 expected = median(other[step] for other in losses.values() if len(other) > step)
                 if abs(loss - expected) > TOLERANCE * abs(expected):
                     share = (loss - expected) / expected
-                    row.problems.append(f"loss of step {step + 1} is off by {share:+.2%}")
+                    row.problems.append(f"loss of step {step + 1} differs by {share:+.2%}")
                     break
 
 
 def table(rows: Iterable[Row], *, in_page: bool) -> str:
-    """All rows, a section for each workload, fastest first."""
+    """Return a table of all rows, with a section for each workload, fastest first."""
     head = ["", "once, ms", "each, ms", "dispatches", "loss"]
     if in_page:
         head.insert(3, "first step, s")
@@ -116,7 +116,7 @@ def _number(value: float | None) -> str:
 
 
 def _spread(values: Sequence[float]) -> str:
-    """Median, and in brackets minimum and maximum of more than one value."""
+    """Return the median and, if there is more than one value, minimum and maximum in brackets."""
     middle = _number(median(values))
     if len(values) == 1:
         return middle
@@ -124,7 +124,7 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def comparison(rows: Sequence[Row], backends: Sequence[str]) -> str:
-    """How many times as fast as the best peer on ``backends`` playgrad's first backend is."""
+    """Return a table of playgrad's speed relative to the best peer on ``backends``."""
     lines = ["| | best peer | once | each |", "|---|---|---|---|"]
     for workload in WORKLOADS:
         mine = [
@@ -144,24 +144,24 @@ def comparison(rows: Sequence[Row], backends: Sequence[str]) -> str:
 
 
 def shares_of_peak(rows: Sequence[Row], products: dict[str, float]) -> str:
-    """What share of the adapter's best big matrix product each row reaches."""
+    """Return a table of each row's speed as a share of the fastest large matrix product."""
     peak = max(products.values())
-    told = ", ".join(f"{name} {speed:.1f}" for name, speed in sorted(products.items()))
-    lines = [f"1024³ product, GFLOP/s: {told}.", ""]
+    speeds = ", ".join(f"{name} {speed:.1f}" for name, speed in sorted(products.items()))
+    lines = [f"1024³ product, GFLOP/s: {speeds}.", ""]
     names = list(dict.fromkeys(row.name for row in rows if row.name in products))
     lines += ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     for name, workload in WORKLOADS.items():
         cells = []
         for column in names:
-            found = [row for row in rows if (row.name, row.workload) == (column, name)]
-            time = found[0].typical("once_ms") if found else None
+            matching = [row for row in rows if (row.name, row.workload) == (column, name)]
+            time = matching[0].typical("once_ms") if matching else None
             cells.append(f"{flops(workload) / (time * 1e6) / peak:.1%}" if time else "–")
         lines.append(f"| {name.upper()} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def footprint(rows: Sequence[Row]) -> str:
-    """What playgrad's own rows say of compiling and of memory on the device."""
+    """Return a table of playgrad's compilation times and device memory."""
     lines = [
         "| playgrad | graph to Plan, ms | pipelines, ms | device memory, MB | least, MB | ratio |",
         "|---|---|---|---|---|---|",
@@ -181,7 +181,7 @@ def footprint(rows: Sequence[Row]) -> str:
 
 
 def dispatch_list(row: Row) -> str:
-    """playgrad's kernels of one step, in order."""
+    """Return a list of the kernels of one step, in order."""
     kernels = row.good[0]["kernels"]
     lines = [f"{row.workload.upper()}: {len(kernels)} dispatches", ""]
     for family, workgroups, node in kernels:

@@ -1,7 +1,7 @@
 """The two servers of the benchmark, both on 127.0.0.1 and a free port.
 
-Peers get a plain one that makes their pages cross-origin isolated, as threads of WebAssembly need.
-playgrad gets its own application, to which only the files of the workloads are added.
+The peers' server makes pages cross-origin isolated, which WebAssembly threads require. playgrad's
+is its usual application with the workloads' files added.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _file(folder: Path, name: str) -> Response:
 
 
 def peers_app() -> Flask:
-    """The pages of the peers, their packages and the workloads."""
+    """Return the application with the peers' pages, their packages and the workloads."""
     app = Flask("bench", static_folder=None)
 
     @app.after_request
@@ -63,15 +63,15 @@ def peers_app() -> Flask:
 
 
 def _small_probe(text: str) -> str:
-    """borch's runtime with a smaller probe of read-back times, which is not what is measured."""
+    """Return borch's runtime with a shorter probe of read-back times, which is not measured."""
     text, changed = re.subn(r"(KICK_PROBE_ITERS) = 1e4;", r"\1 = 10;", text)
     text, more = re.subn(r"(KICK_PROBE_WORKGROUPS) = 1024;", r"\1 = 1;", text)
-    assert (changed, more) == (1, 1), "borch's probe is not where it was"
+    assert (changed, more) == (1, 1), "borch's probe has changed: update the patterns"
     return text
 
 
 def playgrad_app() -> Flask:
-    """playgrad's application, with the workloads beside its own data sets."""
+    """Return playgrad's application with the workloads added to its data sets."""
     app = create_app()
 
     @app.get("/data/bench/<path:name>")
@@ -83,7 +83,7 @@ def playgrad_app() -> Flask:
 
 @contextmanager
 def serving(app: Flask) -> Iterator[str]:
-    """Serves ``app`` from a thread; gives its address, without a slash at the end."""
+    """Serve ``app`` from a thread; yield its address, without a trailing slash."""
     server = create_server(app, host="127.0.0.1", port=0, threads=8, ident=None)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

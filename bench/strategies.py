@@ -1,6 +1,6 @@
-"""What the strategies of several devices do to two small networks, against one device.
+"""Measures the strategies on two small networks, against one device.
 
-The file stands by itself: it is run on the desktop, and also pasted into playgrad's page.
+The file is self-contained: it runs on the desktop, and is also pasted into playgrad's page.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MICRO_BATCHES = 4
 BATCH = 64
 SAMPLES = 256
 DELAY = 0.02
-"""Seconds that each piece of work is held up where a bubble is measured: so much more than the work
-itself takes that the schedule is seen, and not the noise of devices that share processors."""
+"""Seconds by which each pass is delayed to measure a bubble. That is much longer than the pass, so
+it shows the schedule and not the noise of devices that share processors."""
 EVERY = SAMPLES // BATCH
-"""Steps between two means of local SGD: those of an epoch."""
+"""Steps between two means of local SGD: an epoch."""
 STRATEGIES = {
     "synchronous": lambda n: pg.parallel.DataParallel(n),
     "local SGD": lambda n: pg.parallel.LocalSGD(n, every=EVERY),
@@ -36,7 +36,7 @@ STRATEGIES = {
 
 
 def data_of(network):
-    """Samples and labels, the same everywhere."""
+    """Return samples and labels, the same on every host."""
     random = np.random.default_rng(0)
     shape = (SAMPLES, 32) if network == "mlp" else (SAMPLES, 12, 12, 1)
     x = random.normal(size=shape).astype(np.float32)
@@ -45,7 +45,7 @@ def data_of(network):
 
 
 def layers_of(network):
-    """Eight layers with weights, so that four devices can have two chunks each."""
+    """Return eight layers with weights, so that four devices can have two chunks each."""
     if network == "mlp":
         return [nn.Dense(64, activation="tanh") for _ in range(7)] + [nn.Dense(10)]
     convolutions = [nn.Conv2D(8, 3, padding="same", activation="relu") for _ in range(4)]
@@ -54,7 +54,7 @@ def layers_of(network):
 
 
 def trained(network, kind, strategy, steps):
-    """A model after ``steps`` steps from the weights that all begin with, and its losses."""
+    """Return a model after ``steps`` steps from fixed initial weights, and its losses."""
     pg.reset_default_graph(0)
     model = pg.Sequential(layers_of(network))
     model.compile(
@@ -67,18 +67,19 @@ def trained(network, kind, strategy, steps):
 
 
 def fit(model, network, steps, trace=None):
-    """Further steps; with a trace the last one is looked at."""
+    """Train for further steps; with ``trace``, the last one is traced."""
     x, y = data_of(network)
     with options_set(Options(steps=steps, trace=trace)):
         return model.fit(x, y, batch_size=BATCH, verbose=0)
 
 
 def row(network, kind, name, devices, settings, single):
-    """One strategy on so many devices.
+    """Measure one strategy on ``devices`` devices.
 
     Args:
-        settings: ``steps`` whose losses are compared, and ``timed`` ones; multiples of `EVERY`.
-        single: losses of one device.
+        settings: the numbers of ``steps`` whose losses are compared and of ``timed`` steps, both
+            multiples of `EVERY`.
+        single: the losses of one device.
     """
     strategy = STRATEGIES[name](devices)
     model, losses = trained(network, kind, strategy, settings["steps"])
@@ -86,7 +87,7 @@ def row(network, kind, name, devices, settings, single):
     trace = pg.Trace()
     history = fit(model, network, settings["timed"], trace)
     shown = timeline(trace)
-    # Where none waits all updates are traced, of local SGD a step and a mean.
+    # Asynchronous replicas trace all updates, local SGD the steps up to a mean.
     traced = {"asynchronous": settings["timed"], "local SGD": EVERY}.get(name, 1)
     outcome = {
         "strategy": name,
@@ -116,12 +117,12 @@ def speed_of(history):
 
 
 def measure(network, kind, settings):
-    """Rows of all strategies, one device first, as the median of a run before each of the others.
+    """Return rows for all strategies. The first row is one device, timed before each of the others.
 
     Args:
-        kind: of devices, "cpu" or "gpu".
+        kind: "cpu" or "gpu" devices.
         settings: ``steps``, ``timed``, ``devices`` and ``strategies``; and ``seconds``, after which
-            no further row is begun.
+            no further row starts.
     """
     began = time.perf_counter()
     model, single = trained(network, kind, None, settings["steps"])

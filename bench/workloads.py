@@ -1,8 +1,8 @@
-"""The workloads: what is trained, on which numbers. Every peer gets the same bytes.
+"""The workloads: networks and data. Every peer gets the same bytes.
 
-``write`` makes for each workload a file of arrays (``w1.bin``) and its description (``w1.json``):
-the layers, where in the file the data and the initial weights are, and in three conventions,
-because libraries disagree about how a weight lies in memory.
+For each workload, ``write`` creates a file of arrays (``w1.bin``) and a description (``w1.json``):
+the layers, and the offsets of the data and the initial weights. Weights are stored in three
+conventions, because libraries disagree about their layout.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 SEED = 20261121
 BATCHES = 8
-"""Batches of the data set; training goes round them in order."""
+"""Batches of the data set; training cycles through them in order."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ class Weighted:
 
 
 def weighted_layers(workload: Workload) -> list[tuple[Weighted, tuple[int, ...] | None]]:
-    """Layers with weights; beside a dense one after ``flatten`` the shape that was flattened."""
+    """Return the layers with weights, and for a dense one after ``flatten`` the flattened shape."""
     shape = workload.input_shape
     flattened: tuple[int, ...] | None = None
-    found: list[tuple[Weighted, tuple[int, ...] | None]] = []
+    result: list[tuple[Weighted, tuple[int, ...] | None]] = []
     for layer in workload.layers:
         if layer.kind == "flatten":
             flattened, shape = shape, (int(np.prod(shape)),)
@@ -121,18 +121,19 @@ def weighted_layers(workload: Workload) -> list[tuple[Weighted, tuple[int, ...] 
         elif layer.kind == "conv":
             cut = layer.size - 1 if layer.padding == "valid" else 0
             out = (shape[0] - cut, shape[1] - cut, layer.units)
-            found.append((Weighted(layer, shape, out[0] * out[1]), None))
+            result.append((Weighted(layer, shape, out[0] * out[1]), None))
             shape = out
         else:
-            found.append((Weighted(layer, shape, 1), flattened))
+            result.append((Weighted(layer, shape, 1), flattened))
             shape, flattened = (layer.units,), None
-    return found
+    return result
 
 
 def flops(workload: Workload) -> int:
-    """Floating-point operations of one training step in matrix products and convolutions.
+    """Return the floating-point operations of a step's matrix products and convolutions.
 
-    Forward and the gradient of the weights for each layer, that of the input for all but the first.
+    Each layer computes its result and the gradient of its weights; all but the first also compute
+    the gradient of their input.
     """
     total = 0
     for number, (each, _) in enumerate(weighted_layers(workload)):
@@ -142,14 +143,14 @@ def flops(workload: Workload) -> int:
 
 
 def data(workload: Workload) -> tuple[Array, Array]:
-    """Inputs (float32) and targets: float32 values for ``mse``, int32 classes else."""
+    """Return inputs (float32) and targets: float32 values for ``mse``, otherwise int32 classes."""
     random = np.random.default_rng(SEED)
     count = BATCHES * workload.batch
     if workload.loss == "mse":
         x = random.uniform(-1, 1, (count, *workload.input_shape)).astype(np.float32)
         y = np.sin(3 * x[:, :1]) * x[:, 1:]
         return x, y.astype(np.float32)
-    # Ten blurred blots with noise: as sparse as digits, and learnable.
+    # Ten blurred blots with noise: as sparse as digits, and easy to learn.
     blots = random.random((10, 7, 7)) ** 3
     labels = random.integers(0, 10, count).astype(np.int32)
     images = np.kron(blots[labels], np.ones((4, 4))) * 0.7 + random.random((count, 28, 28)) * 0.3
@@ -157,7 +158,7 @@ def data(workload: Workload) -> tuple[Array, Array]:
 
 
 def weights(workload: Workload, convention: str) -> list[Array]:
-    """Kernel and bias of each layer, the same numbers in every convention.
+    """Return kernel and bias of each layer, the same numbers in every convention.
 
     ``tensorflow``: (height, width, in, out), (in, out), maps flattened with channels last;
     ``jax``: (out, in, height, width), (in, out), maps flattened with channels first;
@@ -185,7 +186,7 @@ CONVENTIONS = ("tensorflow", "jax", "torch")
 
 
 def write(folder: Path) -> None:
-    """Make the files of every workload in ``folder``."""
+    """Write the files of every workload to ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     for workload in WORKLOADS.values():
         blob = bytearray()

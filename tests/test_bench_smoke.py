@@ -80,6 +80,6 @@ def test_a_strategy_that_is_off_is_told_of() -> None:
         {"strategy": "synchronous", "devices": 2, "error": float("nan")},
     ]
     assert parallel.problems({"mlp": rows}) == [
-        "mlp: 1f1b on 4 devices is off by 1.0e-02",
-        "mlp: synchronous on 2 devices is off by nan",
+        "mlp: 1f1b on 4 devices differs by 1.0e-02",
+        "mlp: synchronous on 2 devices differs by nan",
     ]

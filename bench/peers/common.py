@@ -1,4 +1,4 @@
-"""What the desktop's programs share: their arguments, the workload's file, the answer."""
+"""Shared by the desktop's programs: arguments, workload files and output."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def load(workload: str) -> Loaded:
 
 
 def main(open_trainer: Callable[[str, str], Any]) -> None:
-    """Measure as the command line says: device, workload, settings as JSON."""
+    """Measure according to the command line: device, workload, settings as JSON."""
     device, workload, settings = sys.argv[1:]
     trainer = open_trainer(workload, device)
     result = measure(trainer, json.loads(settings))

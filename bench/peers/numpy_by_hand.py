@@ -1,7 +1,7 @@
-"""The same step written by hand in NumPy, as one who knows it would: the yardstick of ``cpu``.
+"""The same step written by hand in idiomatic NumPy: the yardstick for ``cpu``.
 
-The file stands by itself: it is also pasted before the program that runs in playgrad's page.
-Convolutions are products with a matrix of windows, whose gradient is added back window by window.
+The file is self-contained: it is also prepended to the program that runs in playgrad's page.
+Convolutions are products with a matrix of windows; its gradient is added back window by window.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Pool:
     def backward(self, grad, is_first):
         result = np.empty(self.shape, grad.dtype)
         for corner, (i, j) in zip(self.corners, ((0, 0), (0, 1), (1, 0), (1, 1)), strict=True):
-            # Of equal pixels all get it: such are zeros before a relu, which lets nothing through.
+            # Equal pixels all get the gradient: they are zeros after a relu, which blocks it.
             result[:, i::2, j::2] = grad * (corner == self.y)
         return result
 

@@ -1,4 +1,4 @@
-"""tinygrad: the whole step under ``TinyJit``. Its device is chosen by the environment (``DEV``)."""
+"""tinygrad: the whole step under ``TinyJit``. The environment (``DEV``) selects its device."""
 
 from __future__ import annotations
 

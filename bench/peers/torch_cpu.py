@@ -1,4 +1,4 @@
-"""PyTorch on the CPU: eager, which is what its tutorials show for small networks."""
+"""PyTorch on the CPU, in eager mode, as its tutorials show for small networks."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def network(loaded: Loaded) -> nn.Sequential:
             layers.append(nn.Flatten() if kind == "flatten" else nn.MaxPool2d(2))
             continue
         kernel, bias = (torch.from_numpy(next(weights)) for _ in range(2))
-        made: Any
+        layer: Any
         if kind == "conv":
             out, channels, size, _ = kernel.shape
-            made = nn.Conv2d(channels, out, size, padding=spec["padding"])
+            layer = nn.Conv2d(channels, out, size, padding=spec["padding"])
         else:
-            made = nn.Linear(kernel.shape[1], kernel.shape[0])
-        made.weight, made.bias = nn.Parameter(kernel), nn.Parameter(bias)
-        layers.append(made)
+            layer = nn.Linear(kernel.shape[1], kernel.shape[0])
+        layer.weight, layer.bias = nn.Parameter(kernel), nn.Parameter(bias)
+        layers.append(layer)
         if spec["activation"]:
             layers.append({"relu": nn.ReLU, "tanh": nn.Tanh}[spec["activation"]]())
     return nn.Sequential(*layers)

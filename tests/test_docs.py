@@ -1,4 +1,4 @@
-"""Every piece of Python in the README and the guides runs."""
+"""Python in the README and the guides runs, and the files they name exist."""
 
 from __future__ import annotations
 
@@ -20,9 +20,29 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def blocks(name: str) -> list[str]:
-    """The Python of a document, block by block."""
+    """Return the Python blocks of a document."""
     text = (ROOT / name).read_text(encoding="utf-8")
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+GUIDES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
+)
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_files_named_in_guides_exist(name: str) -> None:
+    """`compiler/plan.py` is a path in the library; others are paths in the repository."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    paths = re.findall(r"`([\w./-]+/(?:[\w.-]+\.(?:py|js|mjs|css|wgsl|md|toml))?)`", text)
+    missing = [
+        path
+        for path in paths
+        if not any(path.startswith(folder) for folder in ("var/", "static/vendor/", "/"))
+        and not any((root / path).exists() for root in (ROOT, ROOT / "app" / "playgrad"))
+    ]
+    assert not missing
 
 
 def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +89,7 @@ def test_guide_to_several_devices(
     with pg.Graph().as_default():
         names: dict[str, object] = {}
         exec(block, names)
-    if "spread" in names:  # a loop of one's own
+    if "spread" in names:  # a training loop of the user's
         assert capsys.readouterr().out.startswith("[1. 2. 3. 4.]")
     if "model" not in names:
         return

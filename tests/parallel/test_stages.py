@@ -149,7 +149,7 @@ def test_connections_over_stages_and_shared_layers(strategy: Pipeline) -> None:
         ([["dense_1"], ["dense_9"]], 2, "'dense_9' is not a layer of the model"),
         ([["dense_1"], ["dense_1"]], 2, "'dense_1' is in two stages"),
         ([["dense_1"], ["dense_2", "dense_3"]], 2, "no stage has the layers dropout_1"),
-        ([["dense_1"], []], 2, r"stage 1 is \(\), not a list"),
+        ([["dense_1"], []], 2, r"stage 1 is \(\), not a list of layer names"),
         (
             [["dense_2", "dense_3"], ["dense_1", "dropout_1"]],
             2,

@@ -1,7 +1,21 @@
-"""Schedules of pipelines: in which order each device does its passes over the micro-batches.
+"""Pipeline schedules: the order in which each device does its passes over the micro-batches.
 
-A schedule is written as its paper has it, as one list of passes for each device. What a pass needs
-follows from the passes themselves, so that nothing else has to be said to run or draw it.
+A schedule is written as in its paper: one list of passes for each device. What a pass has to wait
+for follows from the passes alone, so the list is all that is needed to run, time or draw a
+schedule.
+
+===============  ====================================================================
+gpipe            Huang et al. 2019, *GPipe: Efficient training of giant neural networks
+                 using pipeline parallelism*
+1f1b             Narayanan et al. 2021, *Memory-efficient pipeline-parallel DNN
+                 training* (PipeDream-Flush)
+interleaved      Narayanan et al. 2021, *Efficient large-scale language model training
+                 on GPU clusters using Megatron-LM*, section 2.2
+bidirectional    Li and Hoefler 2021, *Chimera: Efficiently training large-scale neural
+                 networks with bidirectional pipelines*
+pipedream        Narayanan et al. 2019, *PipeDream: Generalized pipeline parallelism
+                 for DNN training*; see `playgrad.parallel.stashing`
+===============  ====================================================================
 """
 
 from __future__ import annotations
@@ -14,9 +28,9 @@ from playgrad.errors import GraphError
 
 
 class Pass(NamedTuple):
-    """One entry of a schedule: a stage's way over a micro-batch.
+    """The forward or backward computation of one stage for one micro-batch.
 
-    Where there are two streams of micro-batches, each counts its own from 0.
+    In a schedule with two streams of micro-batches, each stream counts its own from 0.
     """
 
     stage: int
@@ -26,7 +40,7 @@ class Pass(NamedTuple):
 
 
 class TimedPass(NamedTuple):
-    """A pass of a device, in units of time: a forward pass takes 1, a backward pass 2."""
+    """A pass with its device and start, in units of time: forward takes 1, backward 2."""
 
     entry: Pass
     device: int
@@ -38,11 +52,14 @@ class TimedPass(NamedTuple):
 
 
 Orders = list[list[Pass]]
-"""For each device its passes, in order."""
+"""The passes of each device, in order."""
 
 
 def gpipe(devices: int, micro_batches: int, chunks: int = 1) -> Orders:
-    """All forward passes, then all backward passes (Huang et al. 2019)."""
+    """Return all forward passes, then all backward passes.
+
+    Simple, but a device keeps the activations of all micro-batches.
+    """
     return [
         [Pass(s, m, backward) for backward in (False, True) for m in range(micro_batches)]
         for s in range(devices)
@@ -50,44 +67,44 @@ def gpipe(devices: int, micro_batches: int, chunks: int = 1) -> Orders:
 
 
 def one_forward_one_backward(devices: int, micro_batches: int, chunks: int = 1) -> Orders:
-    """1F1B with a flush (Narayanan et al. 2021, PipeDream-flush).
+    """Return 1F1B: a warm-up of forward passes, then forward and backward in turn, then a flush.
 
-    Stage s begins with as many forward passes as there are stages after it. Then it does a forward
-    and a backward pass in turn, so that it never holds more than ``devices - s`` micro-batches.
+    Stage s warms up with as many forward passes as there are stages after it, so it never keeps the
+    activations of more than ``devices - s`` micro-batches. The bubble is that of GPipe.
     """
     return [
         _alternate(
             [Pass(s, m, False) for m in range(micro_batches)],
             [Pass(s, m, True) for m in range(micro_batches)],
-            ahead=devices - s - 1,
+            warm_up=devices - s - 1,
         )
         for s in range(devices)
     ]
 
 
 def interleaved(devices: int, micro_batches: int, chunks: int) -> Orders:
-    """1F1B where each device has several chunks of layers (Narayanan et al. 2021, section 2.2).
+    """Return 1F1B with several chunks of layers on each device: a smaller bubble, more transfers.
 
-    Stage s is on device ``s % devices``. Micro-batches go in groups, as many as there are devices,
-    through one chunk after the other. A last group that is not full leaves its passes out.
+    Stage s is on device ``s % devices``. Micro-batches pass through one chunk after the other in
+    groups of ``devices``. If the last group is incomplete, its missing passes are left out.
     """
     if chunks == 1:
         return one_forward_one_backward(devices, micro_batches)
-    whole = -(-micro_batches // devices) * devices
-    turns = range(whole * chunks)
+    complete = -(-micro_batches // devices) * devices
+    turns = range(complete * chunks)
 
-    def virtual(device: int, turn: int, backward: bool) -> Pass:
-        group, place = divmod(turn, devices * chunks)
-        chunk, number = divmod(place, devices)
+    def pass_at(device: int, turn: int, backward: bool) -> Pass:
+        group, turn_in_group = divmod(turn, devices * chunks)
+        chunk, number = divmod(turn_in_group, devices)
         if backward:
             chunk = chunks - 1 - chunk
         return Pass(chunk * devices + device, group * devices + number, backward)
 
     orders = [
         _alternate(
-            [virtual(d, turn, False) for turn in turns],
-            [virtual(d, turn, True) for turn in turns],
-            ahead=2 * (devices - d - 1) + (chunks - 1) * devices,
+            [pass_at(d, turn, False) for turn in turns],
+            [pass_at(d, turn, True) for turn in turns],
+            warm_up=2 * (devices - d - 1) + (chunks - 1) * devices,
         )
         for d in range(devices)
     ]
@@ -95,27 +112,28 @@ def interleaved(devices: int, micro_batches: int, chunks: int) -> Orders:
 
 
 def bidirectional(devices: int, micro_batches: int, chunks: int = 1) -> Orders:
-    """Two streams, from both ends, each with half of the micro-batches: Chimera (Li and Hoefler
-    2021), its basic units one directly after the other.
+    """Return two streams that enter at opposite ends, each with half of the micro-batches: Chimera
+    with its basic units directly after one another.
 
-    In the second stream stage s is on device ``devices - 1 - s``. In slots of equal length the
-    streams never want a device at the same time, if the number of devices is even.
+    In the second stream, stage s is on device ``devices - 1 - s``. If passes take equally long and
+    the number of devices is even, the streams never need a device at the same time.
     """
-    slots: list[list[tuple[int, Pass]]] = [[] for _ in range(devices)]
+    timed: list[list[tuple[int, Pass]]] = [[] for _ in range(devices)]
     half = max(1, devices // 2)
     for stream in range(2):
         for number in range((micro_batches + 1 - stream) // 2):
             unit, place = divmod(number, half)
-            begin = 2 * devices * unit + 2 * place
+            start = 2 * devices * unit + 2 * place
             for s in range(devices):
-                own = slots[s if stream == 0 else devices - 1 - s]
-                own.append((begin + s, Pass(s, number, False, stream)))
-                own.append((begin + 2 * devices - 1 - s, Pass(s, number, True, stream)))
-    return [[entry for _, entry in sorted(own, key=lambda item: item[0])] for own in slots]
+                order = timed[s if stream == 0 else devices - 1 - s]
+                order.append((start + s, Pass(s, number, False, stream)))
+                order.append((start + 2 * devices - 1 - s, Pass(s, number, True, stream)))
+    return [[entry for _, entry in sorted(order, key=lambda item: item[0])] for order in timed]
 
 
 PIPEDREAM = "pipedream"
-"""The order of 1F1B, but each micro-batch is an update: see `playgrad.parallel.stashing`."""
+"""The order of 1F1B, but every micro-batch updates the weights; see `playgrad.parallel.stashing`.
+"""
 SCHEDULES: dict[str, Callable[[int, int, int], Orders]] = {
     "gpipe": gpipe,
     "1f1b": one_forward_one_backward,
@@ -126,17 +144,17 @@ SCHEDULES: dict[str, Callable[[int, int, int], Orders]] = {
 
 
 def make_schedule(name: str, devices: int, micro_batches: int, chunks: int = 1) -> Orders:
-    """The schedule called ``name``.
+    """Return the schedule called ``name``.
 
     Args:
-        chunks: stages of each device; only for "interleaved".
+        chunks: stages on each device; only for "interleaved".
 
     Raises:
-        GraphError: there is none of that name, or it cannot be done with these numbers.
+        GraphError: there is no such schedule, or it is not possible with these numbers.
     """
     if name not in SCHEDULES:
         raise GraphError(
-            f"there is no schedule {name!r}.", hint=f"There are: {', '.join(SCHEDULES)}."
+            f"there is no schedule {name!r}.", hint=f"Available: {', '.join(SCHEDULES)}."
         )
     if devices < 1 or micro_batches < 1 or chunks < 1:
         raise GraphError("a pipeline needs at least one device, micro-batch and chunk.")
@@ -151,17 +169,17 @@ def make_schedule(name: str, devices: int, micro_batches: int, chunks: int = 1) 
 
 
 def simulate(orders: Orders) -> list[TimedPass]:
-    """When each pass runs if a forward pass takes 1, a backward pass 2, and sending nothing.
+    """Return when each pass runs if forward takes 1, backward 2, and transfers no time.
 
     Returns:
-        By the time at which they begin: an order that respects all dependencies.
+        The passes by start: an order that respects all dependencies.
 
     Raises:
         GraphError: the passes wait for each other in a circle.
     """
-    last = max(entry.stage for order in orders for entry in order)
+    last_stage = max(entry.stage for order in orders for entry in order)
     ends: dict[Pass, int] = {}
-    free = [0] * len(orders)
+    free_at = [0] * len(orders)
     done = [0] * len(orders)
     timed: list[TimedPass] = []
     while len(timed) < sum(map(len, orders)):
@@ -169,12 +187,12 @@ def simulate(orders: Orders) -> list[TimedPass]:
         for device, order in enumerate(orders):
             while done[device] < len(order):
                 entry = order[done[device]]
-                needed = _needed(entry, last)
+                needed = _needed(entry, last_stage)
                 if not all(other in ends for other in needed):
                     break
-                start = max([free[device], *(ends[other] for other in needed)])
+                start = max([free_at[device], *(ends[other] for other in needed)])
                 timed.append(TimedPass(entry, device, start))
-                ends[entry] = free[device] = timed[-1].end
+                ends[entry] = free_at[device] = timed[-1].end
                 done[device] += 1
         if len(timed) == before:
             stuck = [order[n] for order, n in zip(orders, done, strict=True) if n < len(order)]
@@ -183,44 +201,46 @@ def simulate(orders: Orders) -> list[TimedPass]:
 
 
 def bubble(orders: Orders) -> float:
-    """The share of all devices' time in which they wait, by `simulate`."""
+    """Return the share of all devices' time in which they wait, counted by `simulate`."""
     timed = simulate(orders)
-    whole = max(item.end for item in timed) * len(orders)
-    return 1 - sum(item.end - item.start for item in timed) / whole
+    total = max(item.end for item in timed) * len(orders)
+    return 1 - sum(item.end - item.start for item in timed) / total
 
 
 def bubble_formula(name: str, devices: int, micro_batches: int, chunks: int = 1) -> float:
-    """The share of all devices' time in which they wait, by the formula of the schedule's paper.
+    """Return the share of all devices' time in which they wait, by the formula of the paper.
 
-    A backward pass takes twice as long as a forward pass, all stages the same, and transfers no
-    time. With p devices, m micro-batches and v chunks on each device::
+    A backward pass takes twice as long as a forward pass, all stages take equally long, and
+    transfers take no time. With p devices, m micro-batches and v chunks on each device::
 
         gpipe, 1f1b, pipedream   (p - 1) / (m + p - 1)
-        interleaved      (p - 1) / (v m + p - 1)        where p divides m
-        bidirectional    b / (3 m + b), b = (p - 2) (m / p + 1)     where p is even and divides m
+        interleaved              (p - 1) / (v m + p - 1)      if p divides m
+        bidirectional            b / (3 m + b), b = (p - 2) (m / p + 1)
+                                                              if p is even and divides m
 
-    Where the formula does not hold, the number is counted by `simulate`.
+    Where the formula does not hold, `bubble` counts.
 
     Raises:
-        GraphError: there is no such schedule.
+        GraphError: there is no such schedule, or it is not possible with these numbers.
     """
     orders = make_schedule(name, devices, micro_batches, chunks)
-    whole_groups = micro_batches % devices == 0
+    complete_groups = micro_batches % devices == 0
     if name == "bidirectional":
-        if not whole_groups or devices % 2:
+        if not complete_groups or devices % 2:
             return bubble(orders)
         idle = (devices - 2) * (micro_batches // devices + 1)
         return idle / (3 * micro_batches + idle)
-    if chunks > 1 and not whole_groups:
+    if chunks > 1 and not complete_groups:
         return bubble(orders)
     return (devices - 1) / (chunks * micro_batches + devices - 1)
 
 
 def weight_versions(orders: Orders) -> dict[tuple[int, int], int]:
-    """With which version each stage computes a micro-batch where every backward pass is followed
-    by an update: by (stage, micro-batch), the number of updates made before.
+    """Return the version of the weights in each forward pass, if every backward pass updates them.
 
-    Micro-batch m would have version m on one device; what is missing is its staleness.
+    Returns:
+        By (stage, micro-batch), the number of updates before it. On one device micro-batch m would
+        have version m; the difference is its staleness.
     """
     versions: dict[tuple[int, int], int] = {}
     for order in orders:
@@ -234,33 +254,34 @@ def weight_versions(orders: Orders) -> dict[tuple[int, int], int]:
 
 
 def draw(orders: Orders) -> str:
-    """A picture in text: a line for each device, a column for each unit of time.
+    """Return a picture in text: a line for each device, a column for each unit of time.
 
-    Forward passes are digits, backward passes letters; of a second stream capital letters. Of
-    several chunks all passes over a micro-batch are drawn alike.
+    Forward passes are digits and backward passes letters, superscript and capital in the second
+    stream. The chunks of a device are not told apart.
     """
     timed = simulate(orders)
     lines = [["."] * max(item.end for item in timed) for _ in orders]
-    for entry, device, start in timed:
-        number = entry.micro_batch % 10
-        letters = "abcdefghij" if entry.backward else "0123456789"
+    for item in timed:
+        entry = item.entry
         if entry.stream:
-            letters = "ABCDEFGHIJ" if entry.backward else "⁰¹²³⁴⁵⁶⁷⁸⁹"
-        for time in range(start, start + (2 if entry.backward else 1)):
-            lines[device][time] = letters[number]
+            signs = "ABCDEFGHIJ" if entry.backward else "⁰¹²³⁴⁵⁶⁷⁸⁹"
+        else:
+            signs = "abcdefghij" if entry.backward else "0123456789"
+        for time in range(item.start, item.end):
+            lines[item.device][time] = signs[entry.micro_batch % 10]
     return "\n".join(f"device {number}  {''.join(line)}" for number, line in enumerate(lines))
 
 
-def _needed(entry: Pass, last: int) -> list[Pass]:
-    """The passes before ``entry``; ``last`` is the last stage."""
+def _needed(entry: Pass, last_stage: int) -> list[Pass]:
+    """Return the passes that ``entry`` waits for."""
     stage = entry.stage
     if not entry.backward:
         return [entry._replace(stage=stage - 1)] if stage else []
-    after = [entry._replace(stage=stage + 1)] if stage < last else []
-    return [entry._replace(backward=False), *after]
+    later = [entry._replace(stage=stage + 1)] if stage < last_stage else []
+    return [entry._replace(backward=False), *later]
 
 
-def _alternate(forward: Sequence[Pass], backward: Sequence[Pass], ahead: int) -> list[Pass]:
-    """``ahead`` forward passes, then one of each in turn, then what is left."""
-    turns = zip_longest(forward[ahead:], backward)
-    return [*forward[:ahead], *(entry for entry in chain.from_iterable(turns) if entry)]
+def _alternate(forward: Sequence[Pass], backward: Sequence[Pass], warm_up: int) -> list[Pass]:
+    """Return ``warm_up`` forward passes, then forward and backward in turn, then the rest."""
+    pairs = zip_longest(forward[warm_up:], backward)
+    return [*forward[:warm_up], *(entry for entry in chain.from_iterable(pairs) if entry)]

@@ -1,8 +1,9 @@
-"""Simulates steps on devices that are not there: hundreds of them, joined by any link.
+"""Simulate a step on devices that are not there, hundreds of them, over any interconnect.
 
-The rules are those of the executor: a task begins once all that it needs has ended, and a device
-does one task after the other. Only time is not real: what a task takes is said beforehand, as
-measured, and what a transfer takes follows from its size and the link (Hockney 1994).
+The rules are the executor's: a task becomes ready when all tasks it needs have ended, and a device
+runs one task after the other. Only time is simulated. Tasks take the seconds they are given, as
+measured; a transfer takes a latency plus its bytes divided by the bandwidth (Hockney 1994, *The
+communication challenge for MPP*).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from playgrad.compiler.segments import Segment
@@ -26,13 +27,13 @@ from playgrad.runtime.trace import Event, Trace
 
 @dataclass(frozen=True)
 class Job:
-    """A task of the simulation.
+    """A unit of simulated work: receive, compute, send.
 
     Attributes:
-        seconds: of computing.
-        kind: forward, gradient, update, ...: as in a trace.
-        after: positions of the jobs that must end before.
-        received, sent: bytes that its device takes in before and gives out after.
+        seconds: computing time, alone on the machine.
+        kind: forward, gradient, update, ... as in a trace.
+        after: positions of the jobs that must end before it starts.
+        received, sent: bytes that its device receives before computing and sends afterwards.
     """
 
     name: str
@@ -46,11 +47,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Interconnect:
-    """What joins the devices.
+    """The link model between all devices.
 
     Attributes:
         latency: seconds of each message, whatever its size.
-        bandwidth: bytes a second of each device.
+        bandwidth: bytes per second of each device.
     """
 
     latency: float = 0.0
@@ -59,131 +60,143 @@ class Interconnect:
 
 @dataclass(frozen=True)
 class Machine:
-    """What the devices are part of.
+    """The hardware that the devices share.
 
     Attributes:
-        rates: how fast a device computes while 1, 2, ... of them do: 1 is as fast as alone on a
-            machine that has no other work. Where even more compute, they share what so many get
-            done. Empty where nothing is shared.
-        overhead: seconds that every job takes to begin, once there is nothing left that it waits
-            for.
+        rates: the speed of each device while 1, 2, ... devices compute, as a share of its speed
+            alone on an idle machine. More devices than rates share the throughput of the last
+            entry. Empty if devices share nothing.
+        overhead: seconds between the moment a job has all it waits for and the moment it is ready.
     """
 
     rates: tuple[float, ...] = ()
     overhead: float = 0.0
 
     def rate(self, computing: int) -> float:
-        """How fast each of ``computing`` devices is."""
+        """Return the speed of each of ``computing`` devices."""
         if not self.rates:
             return 1.0
-        known = min(computing, len(self.rates))
-        return self.rates[known - 1] * known / computing
+        measured = min(computing, len(self.rates))
+        return self.rates[measured - 1] * measured / computing
 
 
 def simulate_jobs(
     jobs: Sequence[Job], link: Interconnect = Interconnect(), machine: Machine = Machine()
 ) -> Trace:
-    """When each job would run, as a trace that begins at 0.
+    """Return the trace of a run of ``jobs``, which starts at time 0.
 
     Args:
-        link: what joins the devices; transfers take no time unless it says so.
-        machine: what the devices are part of; each is one by itself unless it says so.
+        link: the interconnect; by default transfers take no time.
+        machine: the hardware; by default devices share nothing.
+
+    Raises:
+        RuntimeError: jobs wait for each other in a circle.
     """
     return _Simulation(jobs, link, machine).run()
 
 
 class _Simulation:
+    """A discrete-event simulation.
+
+    A job passes through five moments, each of which brings about the next one: ready (its device's
+    queue), started (receiving), received (computing), computed (sending), sent.
+
+    All but computing take a time that is known when they begin, so their ends are timers. Computing
+    slows down while more devices compute; but all that compute are equally fast. So one clock of
+    work, ``worked``, serves them all: it advances at the common rate, and a job that begins to
+    compute ends when that clock has advanced by the job's seconds.
+    """
+
     def __init__(self, jobs: Sequence[Job], link: Interconnect, machine: Machine) -> None:
         self.jobs = jobs
         self.link = link
         self.machine = machine
-        self.table = ReadyTable([job.after for job in jobs])
+        self.waiting = ReadyTable([job.after for job in jobs])
         self.trace = Trace()
         self.now = 0.0
+        self.worked = 0.0
+        self.timers: list[tuple[float, int, Callable[[int], None]]] = []  # time, job, what follows
+        self.computing: list[tuple[float, int]] = []  # `worked` at the end, job
         self.queues: dict[str, deque[int]] = {job.device: deque() for job in jobs}
         self.busy: set[str] = set()
-        self.queued: dict[int, float] = {}
-        self.timers: list[tuple[float, int, str]] = []  # when, job, what happens then
-        # Those that compute are all equally fast. So each has done its work when the work that one
-        # of them would have done since the beginning comes to a number known when it begins.
-        self.work = 0.0
-        self.computing: list[tuple[float, int]] = []  # that number, job
-        self.started: dict[int, float] = {}
+        self.ready_at: dict[int, float] = {}
+        self.phase_start: dict[int, float] = {}
 
     def run(self) -> Trace:
-        for number in self.table.first():
-            self._at(self.machine.overhead, number, "arrived")
+        for number in self.waiting.first():
+            self._after(self.machine.overhead, number, self._ready)
         while self.timers or self.computing:
-            self._next()
-        if self.table.left:
+            self._advance()
+        if self.waiting.left:
             raise RuntimeError("jobs wait for each other in a circle")
         return self.trace
 
-    def _next(self) -> None:
-        """Go on to the next moment at which something happens."""
-        rate, first = 1.0, math.inf
+    def _advance(self) -> None:
+        """Go to the next moment at which something happens."""
+        rate, computed_at = 1.0, math.inf
         if self.computing:
             rate = self.machine.rate(len(self.computing))
-            first = self.now + max(0.0, self.computing[0][0] - self.work) / rate
-        if self.timers and self.timers[0][0] <= first:
-            when, number, what = heapq.heappop(self.timers)
-            self.work += (when - self.now) * rate
-            self.now = when
-            {"arrived": self._arrived, "received": self._received, "sent": self._sent}[what](number)
+            computed_at = self.now + max(0.0, self.computing[0][0] - self.worked) / rate
+        if self.timers and self.timers[0][0] <= computed_at:
+            time, number, follow = heapq.heappop(self.timers)
+            self.worked += (time - self.now) * rate
+            self.now = time
+            follow(number)
         else:
-            self.work, number = heapq.heappop(self.computing)
-            self.now = first
+            self.worked, number = heapq.heappop(self.computing)
+            self.now = computed_at
             self._computed(number)
 
-    def _at(self, seconds: float, number: int, what: str) -> None:
-        heapq.heappush(self.timers, (self.now + seconds, number, what))
+    def _after(self, seconds: float, number: int, follow: Callable[[int], None]) -> None:
+        # A job has one timer at a time: no two entries have equal time and number.
+        heapq.heappush(self.timers, (self.now + seconds, number, follow))
 
-    def _arrived(self, number: int) -> None:
-        """All that the job needs is there."""
+    def _ready(self, number: int) -> None:
         device = self.jobs[number].device
-        self.queued[number] = self.now
+        self.ready_at[number] = self.now
         self.queues[device].append(number)
-        self._start(device)
+        self._start_next(device)
 
-    def _start(self, device: str) -> None:
+    def _start_next(self, device: str) -> None:
         if device in self.busy or not self.queues[device]:
             return
         number = self.queues[device].popleft()
         self.busy.add(device)
-        self.started[number] = self.now
-        self._at(self.jobs[number].received / self.link.bandwidth, number, "received")
+        self.phase_start[number] = self.now
+        self._after(self.jobs[number].received / self.link.bandwidth, number, self._received)
 
     def _received(self, number: int) -> None:
-        self._note(number, "receive", self.started[number], self.jobs[number].received)
-        self.started[number] = self.now
-        heapq.heappush(self.computing, (self.work + self.jobs[number].seconds, number))
+        job = self.jobs[number]
+        self._record(number, "receive", job.received)
+        heapq.heappush(self.computing, (self.worked + job.seconds, number))
 
     def _computed(self, number: int) -> None:
-        self._note(number, self.jobs[number].kind, self.started[number])
-        self.started[number] = self.now
-        self._at(self.jobs[number].sent / self.link.bandwidth, number, "sent")
+        job = self.jobs[number]
+        self._record(number, job.kind)
+        self._after(job.sent / self.link.bandwidth, number, self._sent)
 
     def _sent(self, number: int) -> None:
         job = self.jobs[number]
-        self._note(number, "send", self.started[number], job.sent)
-        for follower in self.table.finished(number):
-            self._at(self._delay(follower), follower, "arrived")
+        self._record(number, "send", job.sent)
+        for follower in self.waiting.finished(number):
+            self._after(self._delay(follower), follower, self._ready)
         self.busy.discard(job.device)
-        self._start(job.device)
+        self._start_next(job.device)
 
     def _delay(self, number: int) -> float:
-        """Seconds from the end of the last job that another waits for to its arrival."""
+        """Return the seconds between the end of the last job that a job needs and its being
+        ready."""
         job = self.jobs[number]
-        far = any(self.jobs[before].device != job.device for before in job.after)
-        return self.machine.overhead + (self.link.latency if far else 0.0)
+        remote = any(self.jobs[before].device != job.device for before in job.after)
+        return self.machine.overhead + (self.link.latency if remote else 0.0)
 
-    def _note(self, number: int, kind: str, start: float, size: int = 0) -> None:
-        job = self.jobs[number]
-        if kind in ("receive", "send") and not size:
-            return
-        self.trace.events.append(
-            Event(job.name, job.device, self.queued[number], start, self.now, kind, size)
-        )
+    def _record(self, number: int, kind: str, size: int = 0) -> None:
+        """Add the phase of a job that ends now to the trace, and begin the next one."""
+        job, start = self.jobs[number], self.phase_start[number]
+        self.phase_start[number] = self.now
+        if size or kind not in TRANSFERS:
+            event = Event(job.name, job.device, self.ready_at[number], start, self.now, kind, size)
+            self.trace.events.append(event)
 
 
 def segment_job(segment: Segment, seconds: float, after: Sequence[int]) -> Job:

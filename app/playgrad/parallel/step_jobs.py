@@ -1,12 +1,12 @@
-"""Steps on any number of devices as jobs of the simulator, from what one device was measured to do.
+"""Training steps on any number of devices, as jobs for the simulator.
 
-No graph is made for them: hundreds of copies of it would say nothing new. But the jobs are those
-of the graphs that strategies make: a device has as many tasks, and they wait for the same.
+Costs are measured on one device. No graph is built, as hundreds of copies of it would tell nothing
+new; but each device gets the same jobs as the strategy's graph has tasks, with the same order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from playgrad.errors import GraphError
@@ -14,19 +14,19 @@ from playgrad.parallel.schedules import Orders, Pass
 from playgrad.parallel.simulator import Job
 
 BUCKET_BYTES = 1 << 20
-"""Gradients are added up in buckets of at least so many bytes, as `DataParallel` does."""
+"""The least bytes of a bucket of gradients, as in `DataParallel`."""
 
 
 @dataclass(frozen=True)
 class StageCost:
-    """What one stage (or a whole network) costs for one micro-batch (or a device's share).
+    """The costs of one stage for one micro-batch, or of a whole network for one replica's share.
 
     Attributes:
-        forward, backward: seconds of a micro-batch.
-        update: seconds, once a step.
+        forward, backward: seconds of one pass.
+        update: seconds per step.
         parameters: bytes of its gradients.
-        activations: bytes of a micro-batch that it hands to the next stage.
-        input: seconds to find the samples of a step.
+        activations: bytes per micro-batch passed on to the next stage.
+        input: seconds per step to gather the samples.
         adding: seconds to add its gradients to those of another device.
     """
 
@@ -40,11 +40,11 @@ class StageCost:
 
 
 class _Jobs:
-    """Jobs under construction; each device does its own one after the other.
+    """Jobs under construction; each device runs its jobs in the order they are added.
 
     Args:
-        joined: what waits for no other device is one job with what was before it, as the compiler
-            has it where there are no tasks.
+        joined: merge a job that waits for no other device into its device's job before it, as the
+            compiler does with nodes outside of tasks.
     """
 
     def __init__(self, joined: bool = False) -> None:
@@ -62,15 +62,14 @@ class _Jobs:
         received: int = 0,
         sent: int = 0,
     ) -> int:
-        """One more job of ``device``; its position."""
+        """Add a job to ``device`` and return its position."""
         last = self.last.get(device)
         if self.joined and last is not None and not after:
-            whole = self.list[last]
-            if seconds > whole.seconds:
-                whole = replace(whole, name=name, kind=kind)
-            self.list[last] = replace(
-                whole, seconds=self.list[last].seconds + seconds, sent=whole.sent + sent
-            )
+            merged = self.list[last]
+            if seconds > merged.seconds:  # named after its longest part
+                merged = replace(merged, name=name, kind=kind)
+            total = self.list[last].seconds + seconds
+            self.list[last] = replace(merged, seconds=total, sent=merged.sent + sent)
             return last
         before = {*after} if last is None else {*after, last}
         number = self.last[device] = len(self.list)
@@ -81,11 +80,13 @@ class _Jobs:
 
 
 def data_parallel_jobs(cost: StageCost, devices: int, collective: str = "ring") -> list[Job]:
-    """A synchronous step: each device computes for its share, and all add up their gradients, a
-    bucket when the next one has been computed.
+    """Return a synchronous data-parallel step.
+
+    Each device computes the gradients of its share of the batch. They are all-reduced bucket by
+    bucket, each one while the next is being computed.
 
     Args:
-        cost: of the whole network for one device's share of the batch.
+        cost: of the whole network for one device's share.
         collective: "ring", "tree" or "central".
 
     Raises:
@@ -93,71 +94,70 @@ def data_parallel_jobs(cost: StageCost, devices: int, collective: str = "ring") 
     """
     if collective not in _COLLECTIVES:
         known = ", ".join(_COLLECTIVES)
-        raise GraphError(f"there is no collective {collective!r}: there are {known}.")
-    add_up = _COLLECTIVES[collective]
-    everyone = range(devices)
+        raise GraphError(f"there is no collective {collective!r}.", hint=f"Available: {known}.")
+    all_reduce = _COLLECTIVES[collective]
     buckets = max(1, cost.parameters // BUCKET_BYTES) if devices > 1 else 1
     jobs = _Jobs(joined=buckets == 1)
     size = -(-cost.parameters // buckets)
-    for device in everyone:
+    for device in range(devices):
         jobs.add(device, "input", "input", cost.input)
         jobs.add(device, "forward", "forward", cost.forward)
     for bucket in range(buckets):
-        for device in everyone:
+        for device in range(devices):
             jobs.add(device, f"backward {bucket}", "gradient", cost.backward / buckets)
-        if bucket:
-            add_up(jobs, devices, size, cost.adding / buckets)
+        if bucket:  # the bucket before this one
+            all_reduce(jobs, devices, size, cost.adding / buckets)
     if devices > 1:
-        add_up(jobs, devices, size, cost.adding / buckets)
-    for device in everyone:
+        all_reduce(jobs, devices, size, cost.adding / buckets)
+    for device in range(devices):
         jobs.add(device, "update", "update", cost.update)
     return jobs.list
 
 
 def _ring(jobs: _Jobs, devices: int, size: int, adding: float) -> None:
-    """Everyone hands a part on to the next, 2 (n - 1) times (Patarasuk and Yuan 2009)."""
-    everyone = range(devices)
+    """All-reduce in a ring (Patarasuk and Yuan 2009): in each of 2 (n − 1) rounds every device
+    passes an n-th of the bytes on to the next device."""
     part = -(-size // devices)
-    ends = [jobs.add(device, "ring", "update", sent=part) for device in everyone]
+    ends = [jobs.add(device, "ring", "update", sent=part) for device in range(devices)]
     rounds = 2 * (devices - 1)
     for number in range(1, rounds + 1):
-        passed_on = part if number < rounds else 0
+        sent = part if number < rounds else 0
         ends = [
             jobs.add(
                 device, f"ring {number}", "update", adding / devices,
-                (ends[device - 1],), part, passed_on,
+                (ends[device - 1],), part, sent,
             )
-            for device in everyone
+            for device in range(devices)
         ]  # fmt: skip
 
 
-def _transfer(
+def _send(
     jobs: _Jobs, name: str, sender: int, receiver: int, size: int, adding: float = 0.0
 ) -> None:
-    """``receiver`` gets ``size`` bytes from ``sender``, and may add them to its own."""
-    out = jobs.add(sender, name, "update", sent=size)
-    jobs.add(receiver, name, "update", adding, (out,), received=size)
+    """Send ``size`` bytes, which the receiver may add to its own."""
+    sent = jobs.add(sender, name, "update", sent=size)
+    jobs.add(receiver, name, "update", adding, (sent,), received=size)
 
 
 def _tree(jobs: _Jobs, devices: int, size: int, adding: float) -> None:
-    """In pairs towards the first, and back."""
-    reach = 1
-    while reach < devices:
-        for place in range(0, devices - reach, 2 * reach):
-            _transfer(jobs, "reduce", place + reach, place, size, adding)
-        reach *= 2
-    while reach > 1:
-        reach //= 2
-        for place in range(0, devices - reach, 2 * reach):
-            _transfer(jobs, "copy", place, place + reach, size)
+    """Reduce in pairs towards the first device, and broadcast back."""
+    distance = 1
+    while distance < devices:
+        for place in range(0, devices - distance, 2 * distance):
+            _send(jobs, "reduce", place + distance, place, size, adding)
+        distance *= 2
+    while distance > 1:
+        distance //= 2
+        for place in range(0, devices - distance, 2 * distance):
+            _send(jobs, "copy", place, place + distance, size)
 
 
 def _central(jobs: _Jobs, devices: int, size: int, adding: float) -> None:
-    """All to the first, and back."""
+    """Send all gradients to the first device, and the sum back."""
     for place in range(1, devices):
-        _transfer(jobs, "reduce", place, 0, size, adding)
+        _send(jobs, "reduce", place, 0, size, adding)
     for place in range(1, devices):
-        _transfer(jobs, "copy", 0, place, size)
+        _send(jobs, "copy", 0, place, size)
 
 
 _COLLECTIVES: dict[str, Callable[[_Jobs, int, int, float], None]] = {
@@ -168,58 +168,60 @@ _COLLECTIVES: dict[str, Callable[[_Jobs, int, int, float], None]] = {
 
 
 def pipeline_jobs(costs: Sequence[StageCost], orders: Orders) -> list[Job]:
-    """A synchronous step of a pipeline.
+    """Return a synchronous step of a pipeline.
 
     Args:
         costs: of each stage, for one micro-batch.
-        orders: for each device its passes; see `playgrad.parallel.schedules`. One stream.
+        orders: the passes of each device; see `playgrad.parallel.schedules`. One stream only.
     """
     jobs = _Jobs()
-    place: dict[Pass, int] = {}
-    for order in orders:
-        for entry in order:
-            place[entry] = 1 + len(place)
+    # The job of each pass has this position, as the input comes first.
+    passes = [entry for order in orders for entry in order]
+    position = {entry: number for number, entry in enumerate(passes, start=1)}
     device_of = {entry.stage: device for device, order in enumerate(orders) for entry in order}
     first = device_of[0]
     jobs.add(first, "input", "input", costs[0].input)
-    for device, order in enumerate(orders):
-        for entry in order:
-            _pass(jobs, costs, entry, device, device_of, place)
-    # The task that updates the first stage also decides whether the step counts, and for all.
+    for entry in passes:
+        _add_pass(jobs, costs, entry, device_of, position)
+    # The task that updates the first stage decides for all stages whether the step counts.
     seconds = [sum(costs[stage].update for stage in {e.stage for e in order}) for order in orders]
-    decided = jobs.add(first, "update", "update", seconds[first])
+    decision = jobs.add(first, "update", "update", seconds[first])
     for device in range(len(orders)):
         if device != first:
-            jobs.add(device, "update", "update", seconds[device], (decided,))
+            jobs.add(device, "update", "update", seconds[device], (decision,))
     return jobs.list
 
 
-def _pass(
+def _add_pass(
     jobs: _Jobs,
     costs: Sequence[StageCost],
     entry: Pass,
-    device: int,
-    device_of: dict[int, int],
-    place: dict[Pass, int],
+    device_of: Mapping[int, int],
+    position: Mapping[Pass, int],
 ) -> None:
-    """Add the job of ``entry``.
+    """Add the job of ``entry``, which receives from one neighbouring stage and sends to the other.
 
     Args:
         device_of: the device of each stage.
-        place: where the job of each pass is, or will be.
+        position: the position of each pass's job, present or future.
     """
-    stage, cost = entry.stage, costs[entry.stage]
+    stage, cost, device = entry.stage, costs[entry.stage], device_of[entry.stage]
     before = costs[stage - 1].activations if stage else 0
-    source, target = (stage + 1, stage - 1) if entry.backward else (stage - 1, stage + 1)
-    received, sent = (cost.activations, before) if entry.backward else (before, cost.activations)
-    needed = [place[entry._replace(backward=False)]] if entry.backward else []
+    if entry.backward:
+        name, kind, seconds = f"backward {entry.micro_batch}", "gradient", cost.backward
+        source, target, received, sent = stage + 1, stage - 1, cost.activations, before
+        needed = [position[entry._replace(backward=False)]]
+    else:
+        name, kind, seconds = f"forward {entry.micro_batch}", "forward", cost.forward
+        source, target, received, sent = stage - 1, stage + 1, before, cost.activations
+        needed = []
     if source in device_of:
-        needed.append(place[entry._replace(stage=source)])
+        needed.append(position[entry._replace(stage=source)])
     jobs.add(
         device,
-        f"{'backward' if entry.backward else 'forward'} {entry.micro_batch}",
-        "gradient" if entry.backward else "forward",
-        cost.backward if entry.backward else cost.forward,
+        name,
+        kind,
+        seconds,
         needed,
         received if device_of.get(source, device) != device else 0,
         sent if device_of.get(target, device) != device else 0,

@@ -11,6 +11,7 @@ import numpy as np
 from playgrad.compiler.compile import Compiled
 from playgrad.compiler.lifetimes import last_uses
 from playgrad.compiler.segments import Segment
+from playgrad.compiler.task_table import TaskEntry, task_table
 from playgrad.devices.device import Loaded
 from playgrad.devices.pending import Done, Result, Then
 from playgrad.graph.graph import Graph
@@ -85,64 +86,41 @@ class Runnable:
         return StraightProgram(order, program.fetches, program.feeds, nodes)
 
     def _build(self) -> None:
-        position: dict[Node, int] = {}
-        segments = {
-            node: segment
-            for own in self.compiled.segments.values()
-            for segment in own
+        inside = {
+            node
+            for segments in self.compiled.segments.values()
+            for segment in segments
             for node in segment.nodes
         }
-        begun: dict[int, int] = {}
-        groups: list[tuple[list[Node], Segment | None]] = []
         for node in self.compiled.order:
-            segment = segments.get(node)
-            if segment is not None:
-                if id(segment) not in begun:
-                    begun[id(segment)] = len(groups)
-                    groups.append((segment.nodes, segment))
-                position[node] = begun[id(segment)]
-            elif node.op.name == "constant":
+            if node in inside:
+                continue
+            if node.op.name == "constant":
                 self.constants[node.outputs[0]] = node.attrs["value"]
             elif is_variable(node):
                 self.read_at_start.append(node)
-            elif node.op.name != "placeholder":
-                position[node] = len(groups)
-                groups.append(([node], None))
-        for nodes, segment in groups:
-            after = {position[b] for n in nodes for b in n.predecessors if b in position}
-            behind = None
-            if segment is not None:
-                own = [begun[id(each)] for each in self.compiled.segments[segment.device]]
-                after -= set(own)  # a device does its segments one after the other
-                if segment.index > 0:
-                    behind = own[segment.index - 1]
-                    after.add(behind)
-            self.tasks.append(self._task(nodes, segment, tuple(sorted(after)), behind))
+        table = task_table(self.compiled.order, self.compiled.segments)
+        self.tasks.extend(map(self._task, table))
 
-    def _task(
-        self,
-        nodes: list[Node],
-        segment: Segment | None,
-        after: tuple[int, ...],
-        behind: int | None,
-    ) -> Task:
+    def _task(self, entry: TaskEntry) -> Task:
+        segment = entry.segment
         if segment is not None:
             task = SegmentTask(
                 segment.name,
                 segment.device,
-                after=after,
+                after=entry.after,
                 steps=self._segment_steps(segment),
                 segment=segment,
-                behind=behind,
+                behind=entry.behind,
             )
             if segment.device in self.plans:
                 task.give_up = self.plans[segment.device].device.give_up
             return task
-        node = nodes[0]
+        node = entry.nodes[0]
         touched = sum(t.spec.size for t in (*node.inputs, *node.outputs))
         heavy = touched * 4 > HEAVY_BYTES
         work = self._node_work(node)
-        return Task(node.name, node.device or "cpu:0", work, after, heavy, node.phase)
+        return Task(node.name, entry.device, work, entry.after, heavy, node.phase)
 
     def _segment_steps(self, segment: Segment) -> Steps:
         if segment.device in self.plans:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from playgrad.compiler.compile import Compiled, placeable, run_passes
@@ -14,7 +14,6 @@ from playgrad.compiler.program import Program
 from playgrad.devices import registry
 from playgrad.errors import DeviceError, OutOfMemoryError
 from playgrad.graph.tensor import Node
-from playgrad.ops.state import is_variable
 from playgrad.parallel.placement.clusters import Cluster, Groups, find_clusters, find_groups
 from playgrad.parallel.placement.heft import Assigned, ListScheduler, Option
 from playgrad.parallel.placement.predict import CostModel, Prediction
@@ -49,7 +48,9 @@ class AutomaticPlanner:
         most = len(devices)
         counts = sorted({n for n in (2, 3, 4, 8, 16, 32, 64, most) if 1 < n <= most})
         divided = [search.divided(devices[:count]) for count in counts]
-        return _best(list(filter(search.fits, singles)), list(filter(search.fits, divided)))
+        return _best(
+            [each for each in singles if each.fits], [each for each in divided if each.fits]
+        )
 
     def summarize(
         self, program: Program, shapes: Shapes, policy: Policy, conclusion: str | None
@@ -60,11 +61,11 @@ class AutomaticPlanner:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A placement that was compiled, and its predicted cost."""
+    """A placement, its predicted cost, and whether each device has enough memory for it."""
 
     placement: PlannedPlacement
-    compiled: Compiled
     prediction: Prediction
+    fits: bool
 
     @property
     def seconds(self) -> float:
@@ -122,13 +123,10 @@ class Search:
         starts = planned_starts(clusters, assigned, cheap)
         return self._candidate(replace(placement, starts=starts))
 
-    def fits(self, candidate: Candidate) -> bool:
-        """Return whether each device has room for its variables and temporaries."""
-        return all(self._bytes(candidate.compiled, d) <= room for d, room in self.memory.items())
-
     def _candidate(self, placement: PlannedPlacement) -> Candidate:
         compiled = run_passes(self.program, self.shapes, placement.policy(self.policy))
-        return Candidate(placement, compiled, self.costs.predict(compiled))
+        fits = all(_bytes_used(compiled, device) <= room for device, room in self.memory.items())
+        return Candidate(placement, self.costs.predict(compiled), fits)
 
     def _homes(self, groups: Groups) -> dict[Hashable, str]:
         """Return the devices of groups that the user has decided."""
@@ -156,11 +154,13 @@ class Search:
                 seconds[node][device] = time
         return seconds
 
-    def _bytes(self, compiled: Compiled, device: str) -> int:
-        nodes = [node for node in compiled.order if node.device == device]
-        segments = compiled.segments.get(device, [])
-        temporaries = peak_bytes(segments, last_uses(segments, compiled.program.fetches))
-        return sum(find_groups(nodes).sizes.values()) + temporaries
+
+def _bytes_used(compiled: Compiled, device: str) -> int:
+    """Return the bytes that ``device`` needs for variables and temporaries."""
+    nodes = [node for node in compiled.order if node.device == device]
+    segments = compiled.segments.get(device, [])
+    temporaries = peak_bytes(segments, last_uses(segments, compiled.program.fetches))
+    return sum(find_groups(nodes).sizes.values()) + temporaries
 
 
 def _usable_devices(policy: Policy, request: Automatic) -> list[str]:
@@ -216,35 +216,30 @@ def _placement(
     assigned: Sequence[Assigned],
     groups: Groups,
     homes: Mapping[Hashable, str],
-    decided: Mapping[Hashable, str],
+    decided: Collection[Hashable],
     default: str,
 ) -> PlannedPlacement:
     """Return the devices and reasons of nodes.
 
     Args:
         homes: the devices of all groups.
-        decided: the devices of groups that the user has decided.
+        decided: the groups whose device was decided before.
     """
     devices: dict[str, str] = {}
     reasons: dict[str, str] = {}
-    first_reader: dict[Hashable, str] = {}
+    first_user: dict[Hashable, str] = {}
     for cluster, choice in zip(clusters, assigned, strict=True):
         for node in cluster.nodes:
             devices[node.name] = choice.device
             reasons[node.name] = _reason(node, cluster, choice, groups)
-            for tensor in node.inputs:
-                if tensor.node in groups.of:
-                    first_reader.setdefault(groups.of[tensor.node], node.name)
+            read = [groups.of[tensor.node] for tensor in node.inputs if tensor.node in groups.of]
+            for group in (*read, *groups.bound.get(node, ())):
+                first_user.setdefault(group, node.name)
     for node, group in groups.of.items():
-        if group not in homes:
-            continue
-        devices[node.name] = homes[group]
-        if group in decided:
-            reasons[node.name] = _DECIDED
-        elif group not in first_reader or (is_variable(node) and node.name != group):
-            reasons[node.name] = f"with the variable {group}"
-        else:
-            reasons[node.name] = f"with its first user '{first_reader[group]}'"
+        if group in homes:
+            devices[node.name] = homes[group]
+            user = f"with its first user '{first_user.get(group)}'"
+            reasons[node.name] = _DECIDED if group in decided else user
     return PlannedPlacement(default, devices, reasons)
 
 
@@ -262,15 +257,9 @@ def _reason(node: Node, cluster: Cluster, choice: Assigned, groups: Groups) -> s
 def _finish(device: str, option: Option) -> str:
     text = f"{_ms(option.end)} on {device}"
     if option.moving > 0:
-        text += f" ({_ms(option.moving)} of it for {_size(option.bytes)} from {option.source})"
+        text += f" ({_ms(option.moving)} of it for {option.bytes:,} bytes from {option.source})"
     return text
 
 
 def _ms(seconds: float) -> str:
     return f"{1000 * seconds:.3g} ms"
-
-
-def _size(count: int) -> str:
-    if count < 1000:
-        return f"{count} bytes"
-    return f"{count / 1000:.3g} kB" if count < 1_000_000 else f"{count / 1e6:.3g} MB"

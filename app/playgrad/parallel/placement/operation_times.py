@@ -6,9 +6,9 @@ import math
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,7 @@ little for each element."""
 _FREE = {"no_op", "constant", "placeholder", "variable", "read_variable", "send", "receive"}
 
 
-@dataclass(frozen=True)
-class _Operation:
+class _Operation(NamedTuple):
     """An operation on inputs of known shapes."""
 
     op: OpDef

@@ -6,15 +6,15 @@ import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from playgrad.compiler.compile import Compiled
 from playgrad.compiler.place import HOST
 from playgrad.compiler.segments import Segment
 from playgrad.compiler.split import sender_of
+from playgrad.compiler.task_table import task_table
 from playgrad.devices import registry
 from playgrad.graph.tensor import Node
-from playgrad.ops.state import is_variable
 from playgrad.parallel.placement.links import Links
 from playgrad.parallel.placement.operation_times import OperationTimes
 from playgrad.parallel.simulator import Interconnect, Job, Machine, segment_job, simulate_jobs
@@ -92,39 +92,19 @@ def _rates(devices: Sequence[str]) -> tuple[float, ...]:
 
 
 def _jobs(compiled: Compiled, seconds: Mapping[Node, float], latency: float) -> list[Job]:
-    """Return the segments of ``compiled`` as jobs; each node that a lone processor runs is one.
+    """Return the tasks of ``compiled`` as jobs.
 
     Args:
         latency: seconds to start a segment; those that receive from another device wait for the
             link's latency instead.
     """
-    segment_of = {
-        node: segment
-        for segments in compiled.segments.values()
-        for segment in segments
-        for node in segment.nodes
-    }
-    parts: list[Segment] = []
-    number: dict[int, int] = {}  # by the identity of the part
-    position: dict[Node, int] = {}
-    for node in compiled.order:
-        part = segment_of.get(node)
-        if part is None:
-            if is_variable(node) or node.op.name in ("constant", "placeholder"):
-                continue
-            part = Segment(node.device or HOST, 0, [node])
-        position[node] = number.setdefault(id(part), len(parts))
-        if position[node] == len(parts):
-            parts.append(part)
+    table = task_table(compiled.order, compiled.segments)
     jobs = []
-    for place, part in enumerate(parts):
-        before = {position[b] for node in part.nodes for b in node.predecessors if b in position}
-        before.discard(place)
-        if part.index:
-            before.add(number[id(compiled.segments[part.device][part.index - 1])])
-        job = segment_job(part, math.fsum(map(seconds.__getitem__, part.nodes)), sorted(before))
-        local = all(parts[earlier].device == part.device for earlier in before)
-        if local and part.nodes[0] in segment_of:
-            job = replace(job, seconds=job.seconds + latency)
-        jobs.append(job)
+    for task in table:
+        time = math.fsum(seconds[node] for node in task.nodes)
+        local = all(table[before].device == task.device for before in task.after)
+        if local and task.segment is not None:
+            time += latency
+        segment = task.segment or Segment(task.device, 0, list(task.nodes))
+        jobs.append(segment_job(segment, time, task.after))
     return jobs

@@ -23,21 +23,6 @@ class NodeDecision:
     device: str
     reason: str
 
-    @property
-    def scope(self) -> str:
-        """The name scope that the node was created in; "" outside of all."""
-        return self.node.rpartition("/")[0]
-
-
-@dataclass(frozen=True)
-class Row:
-    """Nodes of one scope with the same device and reason."""
-
-    scope: str
-    nodes: tuple[str, ...]
-    device: str
-    reason: str
-
 
 @dataclass(frozen=True)
 class MeasuredSummary:
@@ -57,12 +42,16 @@ class MeasuredSummary:
     conclusion: str | None = None
 
     @property
-    def rows(self) -> list[Row]:
-        """The decisions by scope, in the order of each row's first node."""
+    def rows(self) -> list[dict[str, Any]]:
+        """The decisions by name scope, device and reason, in the order of each row's first node."""
         rows: dict[tuple[str, str, str], list[str]] = {}
         for each in self.decisions:
-            rows.setdefault((each.scope, each.device, each.reason), []).append(each.node)
-        return [Row(scope, tuple(n), device, why) for (scope, device, why), n in rows.items()]
+            scope = each.node.rpartition("/")[0]
+            rows.setdefault((scope, each.device, each.reason), []).append(each.node)
+        return [
+            {"scope": scope, "nodes": nodes, "device": device, "reason": reason}
+            for (scope, device, reason), nodes in rows.items()
+        ]
 
     @property
     def headline(self) -> str:
@@ -87,25 +76,22 @@ class MeasuredSummary:
             "seconds": self.prediction.seconds,
             "seconds_alone": self.alone.seconds,
             "bytes_moved": self.prediction.bytes_moved,
-            "rows": [
-                {"scope": r.scope, "nodes": list(r.nodes), "device": r.device, "reason": r.reason}
-                for r in self.rows
-            ],
+            "rows": self.rows,
         }
 
     def __str__(self) -> str:
         return "\n".join([self.headline, *self._lines()])
 
     def _lines(self) -> Iterator[str]:
-        width = max((len(row.device) for row in self.rows), default=0)
+        width = max((len(each.device) for each in self.decisions), default=0)
         scope = None
         for row in self.rows:
-            if row.scope != scope:
-                yield row.scope or "(no scope)"
-                scope = row.scope
-            names = [name.rpartition("/")[2] for name in row.nodes]
+            if row["scope"] != scope:
+                scope = row["scope"]
+                yield scope or "(no scope)"
+            names = [name.rpartition("/")[2] for name in row["nodes"]]
             nodes = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
-            yield f"  {row.device:{width}}  {nodes}: {row.reason}"
+            yield f"  {row['device']:{width}}  {nodes}: {row['reason']}"
 
 
 class _OnDefaultDevice(Policy):

@@ -1,0 +1,64 @@
+"""The tasks of a compiled program, and which tasks each has to wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from playgrad.compiler.segments import Segment
+from playgrad.graph.tensor import Node
+from playgrad.ops.state import is_variable
+
+
+@dataclass(frozen=True)
+class TaskEntry:
+    """A segment, or a node that a lone processor runs by itself.
+
+    Attributes:
+        after: positions of the tasks that must end before.
+        behind: the one of ``after`` that is the same device's segment before, if any.
+    """
+
+    nodes: Sequence[Node]
+    segment: Segment | None
+    after: tuple[int, ...]
+    behind: int | None = None
+
+    @property
+    def device(self) -> str:
+        return self.nodes[0].device or "cpu:0"
+
+
+def task_table(order: Sequence[Node], segments: Mapping[str, Sequence[Segment]]) -> list[TaskEntry]:
+    """Return the tasks of a program, in an order that respects all dependencies.
+
+    Args:
+        order: the nodes of the program; constants, variables and placeholders outside of segments
+            are values, not tasks.
+        segments: by device; each device runs its segments in order.
+    """
+    segment_of = {node: each for row in segments.values() for each in row for node in each.nodes}
+    place_of: dict[int, int] = {}  # by the identity of the segment
+    position: dict[Node, int] = {}
+    parts: list[tuple[Sequence[Node], Segment | None]] = []
+    for node in order:
+        segment = segment_of.get(node)
+        if segment is not None:
+            position[node] = place_of.setdefault(id(segment), len(parts))
+            if position[node] == len(parts):
+                parts.append((segment.nodes, segment))
+        elif not is_variable(node) and node.op.name not in ("constant", "placeholder"):
+            position[node] = len(parts)
+            parts.append(([node], None))
+    table = []
+    for nodes, segment in parts:
+        after = {position[b] for n in nodes for b in n.predecessors if b in position}
+        behind = None
+        if segment is not None:
+            row = [place_of[id(each)] for each in segments[segment.device]]
+            after -= set(row)  # implied by the one directly behind
+            if segment.index > 0:
+                behind = row[segment.index - 1]
+                after.add(behind)
+        table.append(TaskEntry(nodes, segment, tuple(sorted(after)), behind))
+    return table

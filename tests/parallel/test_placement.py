@@ -1,4 +1,4 @@
-"""Automatic placement: the scheduling, what it decides, and how it explains itself."""
+"""Automatic placement: list scheduling, decisions, and their explanations."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def _nap(inputs: Any, attrs: Any) -> list[np.ndarray]:
 
 
 HEAVY = OpDef("nap", lambda inputs, attrs: [inputs[0]], _nap)
-"""Takes a known time, and none of the cores: two of them at the same time take as long as one."""
+"""Sleeps for a known time, using no core: two at the same time take as long as one."""
 
 
 def branches(graph: pg.Graph, count: int) -> tuple[pg.Tensor, pg.Tensor]:
-    """An input, and the sum of equally heavy branches, with a variable in each."""
+    """Return an input and the sum of equally expensive branches, each with a variable."""
     x = pg.placeholder("float32", (4,), name="x")
     total = x
     for number in range(count):
@@ -48,7 +48,7 @@ FEED = np.array([0.1, -0.2, 0.3, 0.4], np.float32)
 
 
 def test_the_example_of_the_paper() -> None:
-    """Figures 2 to 4 of Topcuoglu et al. 2002: ten tasks on three processors take 80."""
+    """Figures 2 to 4 of Topcuoglu et al. 2002: ten tasks on three processors end at 80."""
     costs = [
         (14, 16, 9), (13, 19, 18), (11, 13, 19), (13, 8, 17), (12, 13, 10),
         (13, 16, 9), (7, 15, 11), (5, 11, 14), (18, 12, 20), (21, 7, 16),
@@ -73,7 +73,7 @@ def test_the_example_of_the_paper() -> None:
 
 
 def test_equal_branches_go_to_two_devices(graph: pg.Graph) -> None:
-    """With few transfers, each branch whole, and the values of one device."""
+    """Each branch stays on one device, with few transfers and the same values."""
     pg.set_logical_devices(cpu=2)
     x, total = branches(graph, 2)
     with pg.Session(graph, "cpu") as session:
@@ -111,21 +111,21 @@ def test_a_chain_stays_on_one_device(graph: pg.Graph) -> None:
 
 
 def test_what_the_user_says_comes_first(graph: pg.Graph) -> None:
-    """Scopes are kept, and what is written in place is where its variable is."""
+    """Device scopes are respected, and updates in place run where their variable is."""
     pg.set_logical_devices(cpu=2)
     with pg.device("cpu:1"):
         w = pg.Variable(np.ones(4, np.float32), name="w")
-    own = pg.Variable(np.ones(4, np.float32), name="own")
+    free = pg.Variable(np.ones(4, np.float32), name="free")
     x, total = branches(graph, 2)
-    changes = [w.assign_add(total * own), own.assign_add(total, name="change")]
+    changes = [w.assign_add(total * free), free.assign_add(total, name="change")]
     update = pg.group(*changes)
     with pg.Session(graph, "cpu", placement="auto") as session:
         session.run(update, {x: FEED})
-        found = {d.node: d for d in session.placement_summary(update, {x: FEED}).decisions}
+        decisions = {d.node: d for d in session.placement_summary(update, {x: FEED}).decisions}
         assert session.policy.requested_device(w.node) == "cpu:1"
-    assert found["change"].reason == "with the variable own"
-    assert found["change"].device == found["own"].device
-    assert (found["w"].device, found["w"].reason) == ("cpu:1", "set by device scope")
+    assert decisions["change"].reason == "with the variable free"
+    assert decisions["change"].device == decisions["free"].device
+    assert (decisions["w"].device, decisions["w"].reason) == ("cpu:1", "set by device scope")
 
 
 @pytest.mark.parametrize("placement", ["auto", None])
@@ -154,15 +154,15 @@ def test_no_kernel_on_a_gpu(graph: pg.Graph) -> None:
     y = pg.exp(x, name="y")
     policy = Policy("gpu:0", ("cpu:0", "gpu:0"))
     program = Program(graph, [y])
-    found = {node.name: decision for node, decision in decide(program, policy).items()}
-    assert found["y"].device == "cpu:0"
-    assert found["y"].reason == "only the cpu can run it: no GPU has float64 values"
+    decisions = {node.name: decision for node, decision in decide(program, policy).items()}
+    assert decisions["y"].device == "cpu:0"
+    assert decisions["y"].reason == "only the cpu can run it: no GPU has float64 values"
     y.node.device = "gpu:0"
     with pytest.raises(UnsupportedOpError, match=r"cannot run on gpu:0: no GPU has float64"):
         decide(program, policy)
     soft = Policy("cpu:0", ("cpu:0", "gpu:0"), soft=True)
-    found = {node.name: decision for node, decision in decide(program, soft).items()}
-    assert found["y"].reason == "soft: gpu:0 cannot run it: no GPU has float64 values"
+    decisions = {node.name: decision for node, decision in decide(program, soft).items()}
+    assert decisions["y"].reason == "soft: gpu:0 cannot run it: no GPU has float64 values"
 
 
 def test_wrong_wishes(graph: pg.Graph) -> None:
@@ -181,7 +181,7 @@ def test_wrong_wishes(graph: pg.Graph) -> None:
 
 
 def test_of_a_function(graph: pg.Graph) -> None:
-    """The summary explains every way of placing."""
+    """The summary explains placements by a function, too."""
     pg.set_logical_devices(cpu=2)
     x, total = branches(graph, 2)
 
@@ -205,7 +205,7 @@ def test_of_a_function(graph: pg.Graph) -> None:
 
 
 def test_room_on_the_devices(graph: pg.Graph) -> None:
-    """Variables that fit on no device alone are divided; those that fit nowhere are refused."""
+    """Variables too large for one device are divided; too large for all, they are an error."""
     pg.set_logical_devices(cpu=2)
     with graph.as_default():
         x = pg.placeholder("float32", (1, 64), name="x")
@@ -250,7 +250,7 @@ def test_variables_move_with_their_values(graph: pg.Graph) -> None:
     "wish", ["auto", pytest.param(MIXED, marks=pytest.mark.gpu)], ids=["auto", "mixed"]
 )
 def test_training_with_it(wish: Any) -> None:
-    """A model whose two branches are trained as on one device."""
+    """A model with two branches has the same losses as on one device."""
     pg.set_logical_devices(cpu=2)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(60, 6)).astype(np.float32)
@@ -273,7 +273,7 @@ def test_training_with_it(wish: Any) -> None:
 
 @pytest.mark.gpu
 def test_processor_and_gpu_together(graph: pg.Graph) -> None:
-    """What only the processor can do is there; values are right whatever the model decides."""
+    """Operations without a GPU kernel run on the processor; values do not depend on the plan."""
     x, total = branches(graph, 1)
     y = pg.matmul(pg.reshape(total, [1, 4]), np.full((4, 4), 0.5, np.float32), name="product")
     wish = pg.parallel.Automatic(("gpu:0", "cpu:0"))
@@ -281,8 +281,8 @@ def test_processor_and_gpu_together(graph: pg.Graph) -> None:
         expected = session.run(y, {x: FEED})
     with pg.Session(graph, "gpu", placement=wish) as session:
         np.testing.assert_allclose(session.run(y, {x: FEED}), expected, rtol=1e-4)
-        found = {d.node: d for d in session.placement_summary(y, {x: FEED}).decisions}
-    assert found["branch_0/nap_0"].device == "cpu:0"
+        decisions = {d.node: d for d in session.placement_summary(y, {x: FEED}).decisions}
+    assert decisions["branch_0/nap_0"].device == "cpu:0"
 
 
 @pytest.mark.gpu

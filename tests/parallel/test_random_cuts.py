@@ -1,4 +1,4 @@
-"""Graphs cut at random over devices, some of them slow, in any order: the same values."""
+"""Graphs cut at random over devices, some of them slow, in any order, give the same values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DELAYS = st.sampled_from([0.0, 0.001, 0.004])
 
 
 def check_cut(sampled: Sampled, devices: list[str], data: st.DataObject, default: str) -> None:
-    """Two runs with nodes and variables scattered, as against what the program means."""
+    """Compare two runs with scattered nodes and variables with the interpreter."""
     program, state = sampled.program, dict(sampled.state)
     places = st.sampled_from([None, *devices])
     for node in program.graph.nodes:
@@ -52,7 +52,7 @@ def test_over_processors(sampled: Sampled, count: int, data: st.DataObject) -> N
 
 
 class DrawnCosts(CostModel):
-    """Any times of operations, so that any placement may seem the best."""
+    """Random times of operations, so that any placement may seem the best."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -67,13 +67,13 @@ class DrawnCosts(CostModel):
 
 
 LINKS = Links()
-"""The real ones, measured once for all examples."""
+"""The real links, measured once for all examples."""
 
 
 @settings(max_examples=60)
 @given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
 def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
-    """Whatever the cost model says, and wherever some nodes have to be: the same values."""
+    """The values do not depend on costs, or on which nodes the user has placed."""
     pg.set_logical_devices(cpu=count)
     devices = [f"cpu:{i}" for i in range(count)]
     program, state = sampled.program, dict(sampled.state)
@@ -117,7 +117,7 @@ def test_over_processors_and_gpus(sampled: Sampled, count: int, data: st.DataObj
     st.data(),
 )
 def test_collectives_under_delays(ways: list[str], count: int, data: st.DataObject) -> None:
-    """Several on their way at once, with tasks or without: the same bits, no deadlock."""
+    """Several collectives at once, in tasks or not, give the same bits and no deadlock."""
     pg.set_logical_devices(cpu=4)
     devices = [f"cpu:{i}" for i in range(count)]
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Schedules of pipelines: complete, free of deadlocks, as frugal and as full as theory says."""
+"""Pipeline schedules: complete, free of deadlocks, with the memory and bubble of their papers."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ COUNTS = st.integers(1, 6)
 MICRO_BATCHES = st.integers(1, 20)
 
 
-def made(name: str, devices: int, micro_batches: int, chunks: int) -> tuple[Orders, int]:
-    """A schedule that there is, and its number of stages."""
+def valid_schedule(name: str, devices: int, micro_batches: int, chunks: int) -> tuple[Orders, int]:
+    """Return a valid schedule near these numbers, and its number of stages."""
     chunks = chunks if name == "interleaved" else 1
     micro_batches = max(micro_batches, 2) if name == "bidirectional" else micro_batches
     return make_schedule(name, devices, micro_batches, chunks), devices * chunks
 
 
 def in_flight(order: list[Pass]) -> int:
-    """The most micro-batches (of a chunk) whose activations a device keeps at the same time."""
-    kept, most = 0, 0
+    """Return the most micro-batches whose activations a device keeps at the same time."""
+    active, most = 0, 0
     for entry in order:
-        kept += -1 if entry.backward else 1
-        most = max(most, kept)
+        active += -1 if entry.backward else 1
+        most = max(most, active)
     return most
 
 
@@ -43,7 +43,7 @@ def in_flight(order: list[Pass]) -> int:
 def test_every_pass_is_done_once_on_the_device_of_its_stage(
     name: str, devices: int, micro_batches: int, chunks: int
 ) -> None:
-    orders, stages = made(name, devices, micro_batches, chunks)
+    orders, stages = valid_schedule(name, devices, micro_batches, chunks)
     done = [entry for order in orders for entry in order]
     assert len(set(done)) == len(done)
     streams = 2 if name == "bidirectional" else 1
@@ -65,7 +65,7 @@ def test_every_pass_is_done_once_on_the_device_of_its_stage(
 def test_what_a_pass_needs_has_ended_before(
     name: str, devices: int, micro_batches: int, chunks: int
 ) -> None:
-    orders, stages = made(name, devices, micro_batches, chunks)
+    orders, stages = valid_schedule(name, devices, micro_batches, chunks)
     timed = simulate(orders)
     ends = {item.entry: item.end for item in timed}
     place = {item.entry: number for number, item in enumerate(timed)}

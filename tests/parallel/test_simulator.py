@@ -1,4 +1,4 @@
-"""The simulator: against theory, and against what really happened."""
+"""The simulator, compared with theory and with real runs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_devices_that_share_a_machine_slow_each_other_down() -> None:
 
 
 def test_each_job_takes_time_to_begin() -> None:
-    """But no device is busy with it: the other goes on as fast as it is alone."""
+    """Overhead occupies no device: meanwhile the other one computes at full speed."""
     jobs = [
         Job("a", "x", 1.0, "forward"),
         Job("b", "x", 1.0, "forward", (0,)),
@@ -108,7 +108,7 @@ def test_a_ring_takes_the_time_of_its_formula(devices: int) -> None:
 
 
 def test_ways_of_adding_up_on_many_devices() -> None:
-    """Few bytes want few messages, many bytes want all links at work."""
+    """Few bytes need few messages; many bytes need all links at once."""
     slow_messages, slow_bytes = Interconnect(1e-3, 1e12), Interconnect(0.0, 1e8)
     cost = StageCost(0.0, 0.0, 0.0, 1_000_000)
     times = {
@@ -123,7 +123,7 @@ def test_ways_of_adding_up_on_many_devices() -> None:
 
 @pytest.mark.parametrize("devices", [2, 5])
 def test_the_jobs_of_a_step_are_those_of_its_graph(devices: int) -> None:
-    """What devices do, and in which order they wait for each other."""
+    """Devices do the same work in the same order, and wait for the same."""
     small, large = 1000, 3 * BUCKET_BYTES
     tasks = {
         size: data_parallel_jobs(StageCost(1.0, 2.0, 3.0, size, adding=0.5), devices)
@@ -145,7 +145,7 @@ def test_the_jobs_of_a_step_are_those_of_its_graph(devices: int) -> None:
 
 
 def test_stages_update_once_the_first_has() -> None:
-    """Its task is the one that decides whether the step counts."""
+    """The first stage's task decides whether the step counts."""
     costs = [StageCost(1.0, 2.0, 3.0, 0, input=0.5), *[StageCost(1.0, 2.0, 1.0, 0)] * 2]
     trace = simulate_jobs(pipeline_jobs(costs, make_schedule("gpipe", 3, 1)))
     updates = {e.device: (e.start, e.end) for e in trace.events if e.name == "update"}
@@ -164,35 +164,34 @@ def trained(batch: int) -> tuple[pg.Sequential, DeviceData]:
 @pytest.mark.parametrize("micro_batches", [1, 8])
 def test_what_is_measured_of_a_single_stage_is_that_of_its_parts(micro_batches: int) -> None:
     model, data = trained(16)
-    ((whole,), alone), (parts, _) = (
+    ((single,), alone), (parts, _) = (
         measure_step(model.recipe, data, 4, stages, micro_batches) for stages in ([0, 0], [0, 1])
     )
     model.close()
-    for cost in (whole, *parts):
+    for cost in (single, *parts):
         assert min(cost.forward, cost.backward, cost.update) > 0
         assert cost.adding >= 0  # a difference of two measured times
-    assert whole.parameters == sum(part.parameters for part in parts)
+    assert single.parameters == sum(part.parameters for part in parts)
     assert [part.activations for part in parts] == [4 * 32 * 4, 0]
-    assert whole.input > 0 and parts[1].input == 0
+    assert single.input > 0 and parts[1].input == 0
     assert alone == Machine()
 
 
 def of_lanes(lanes: int, seconds: float, gap: float, noise: float = 0.0) -> Trace:
-    """Two passes and an update on so many devices at the same time, each after a gap."""
+    """Return two passes and an update on each of ``lanes`` devices, each after a gap."""
     trace = Trace()
     for lane in range(lanes):
         now = 0.0
         for task in ("forward 0", "backward 0", "update"):
             trace.events.append(Event(f"cpu:{lane} {task}", f"cpu:{lane}", now, now, now + seconds))
             now += seconds + gap + noise
-        # What is no part of the measured work.
+        # Not part of the measured work.
         trace.events.append(Event(f"cpu:{lane} inputs", f"cpu:{lane}", now, now, now + 100))
     return trace
 
 
 def test_the_rates_of_a_machine() -> None:
-    """What work takes at best, to what it takes as a rule; waiting is slowness, but the hand-over
-    from task to task."""
+    """A rate is the least time over the median; gaps between tasks are overhead, not slowness."""
     alone = [of_lanes(1, seconds, 0.1) for seconds in (1.25, 1.0, 2.0)]
     together = [of_lanes(2, 2.0, 0.25, noise) for noise in (0.0, 0.0, 5.0)]
     machine = machine_of([alone, together])
@@ -214,7 +213,7 @@ NAP = 0.04
 
 
 def test_the_real_timeline_is_as_simulated() -> None:
-    """A program over three devices whose work takes a known time: within a fifth."""
+    """Work of known duration on three devices ends within 20 % of the simulated time."""
 
     def nap(inputs: list[np.ndarray], attrs: dict) -> list[np.ndarray]:
         time.sleep(NAP)

@@ -1,4 +1,4 @@
-"""Which layers make up which stage of a pipeline."""
+"""Partitioning layers into the stages of a pipeline."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def sequential() -> pg.Sequential:
 
 
 def residual() -> pg.Model:
-    """Connections that pass over the borders of stages, an operation without a layer, and a layer
-    that is called twice."""
+    """Return a model with connections across stages, an operation without a layer, and a layer that
+    is called twice."""
     with pg.Graph(seed=2).as_default():
         x = pg.Input((10,))
         first = nn.Dense(12, activation="relu", name="first")(x)
@@ -76,7 +76,7 @@ def losses(model: pg.Model, strategy: Pipeline | None, steps: int = 3) -> np.nda
 
 
 def stages_of(model: pg.Model, stages: Any, devices: int) -> tuple[int, ...]:
-    """As ``fit`` deals them out."""
+    """Return the stages that ``fit`` would use."""
     if not model.built:
         model.build((10,))
     model.compile("sgd", nn.SparseCategoricalCrossentropy(from_logits=True), device="cpu")
@@ -97,7 +97,7 @@ def test_stages_by_hand() -> None:
 
 
 def test_stages_by_arithmetic_and_by_measured_times() -> None:
-    """How long layers take here is not for a test to say; that every one was measured is."""
+    """Every layer is measured; how long each takes here is not tested."""
     assert stages_of(sequential(), "estimated", 2) == (0, 0, 1, 1)
     measured = stages_of(sequential(), "balanced", 2)
     assert sorted(measured) == list(measured) and set(measured) == {0, 1}

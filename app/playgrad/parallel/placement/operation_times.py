@@ -114,9 +114,9 @@ class OperationTimes:
                 _Operation(lookup("add"), (TensorSpec((size,), "float32"),) * 2, {})
                 for size in (4, _MANY_BYTES)
             )
-            each, whole = (_measure(size, device, sharing) for size in (small, large))
+            each, longer = (_measure(size, device, sharing) for size in (small, large))
             moved = 3 * bytes_of(large.specs[:1])
-            self._elementwise[kind] = each, moved / max(whole - each, 1e-9)
+            self._elementwise[kind] = each, moved / max(longer - each, 1e-9)
         return self._elementwise[kind]
 
 

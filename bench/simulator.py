@@ -25,10 +25,10 @@ from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.simulator import Interconnect, simulate_jobs
 from playgrad.parallel.stages import BALANCED, deal_out
 from playgrad.parallel.step_jobs import data_parallel_jobs, pipeline_jobs
+from playgrad.runtime.measuring import MeasuredNode, run_in_turns
 from playgrad.runtime.timeline import timeline
 from playgrad.training.device_data import BatchStream, DeviceData
 from playgrad.training.layer_costs import chain_of
-from playgrad.training.measured_steps import Program, measure_in_turns
 from playgrad.training.stage_costs import measure_step
 from playgrad.training.step_graphs import build_train_step
 from playgrad.training.strategies.data_parallel import DataParallel
@@ -113,7 +113,7 @@ def simulated_seconds(
 
 def real_program(
     stack: ExitStack, model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Stages
-) -> Program:
+) -> MeasuredNode:
     """A step of a copy of ``model`` that is laid over devices so; warm."""
     twin, data = model.clone(), trained_on(model)
     session = stack.enter_context(twin.session)
@@ -124,7 +124,7 @@ def real_program(
     rewritten = rewrite(take_apart(step.run), batch, strategy.distribution("cpu"), "real")
     session.set_placement(rewritten.placement)
     session.run(rewritten.run)
-    return session, rewritten.run
+    return MeasuredNode(session, rewritten.run)
 
 
 def compare(model: Model, batch: int, strategy: DataParallel | Pipeline, rounds: int) -> str:
@@ -136,10 +136,10 @@ def compare(model: Model, batch: int, strategy: DataParallel | Pipeline, rounds:
     with ExitStack() as stack:
         program = real_program(stack, model, batch, strategy, stages)
         for _ in range(rounds):
-            (before,) = measure_in_turns([program], STEPS)
+            (before,) = run_in_turns([program], STEPS)
             simulated = simulated_seconds(model, batch, strategy, stages)
-            (after,) = measure_in_turns([program], STEPS)
-            pairs.append((simulated, median(timeline(t).seconds for t in before + after)))
+            (after,) = run_in_turns([program], STEPS)
+            pairs.append((simulated, median(timeline(run.trace).seconds for run in before + after)))
     ratios = sorted(first / second for first, second in pairs)
     simulated, real = (median(column) for column in zip(*pairs, strict=True))
     within = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"

@@ -20,11 +20,11 @@ K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Workload:
-    """A node to run, and the session to run it in."""
+class MeasuredNode:
+    """A node to run, with its session and feeds."""
 
     session: Session
-    target: Node
+    node: Node
     feeds: Mapping[Any, Any] = field(default_factory=dict)
 
 
@@ -37,21 +37,21 @@ class TimedRun:
 
 
 def run_in_turns(
-    workloads: Sequence[Workload], repeats: int, traced: bool = True, budget: float = math.inf
+    measured: Sequence[MeasuredNode], repeats: int, traced: bool = True, budget: float = math.inf
 ) -> list[list[TimedRun]]:
-    """Run each workload ``repeats`` times, in turns, and return the runs of each.
+    """Run each node ``repeats`` times, in turns, and return the runs of each.
 
     Args:
         traced: False runs without a trace, which makes a GPU wait between the parts of a segment.
         budget: seconds after which three rounds suffice; after ten times as long, one does.
     """
-    runs: list[list[TimedRun]] = [[] for _ in workloads]
+    runs: list[list[TimedRun]] = [[] for _ in measured]
     start = time.perf_counter()
     for number in range(repeats):
-        for workload, timed in zip(workloads, runs, strict=True):
+        for each, timed in zip(measured, runs, strict=True):
             trace = Trace()
             begin = time.perf_counter()
-            workload.session.run([workload.target], workload.feeds, trace if traced else None)
+            each.session.run([each.node], each.feeds, trace if traced else None)
             timed.append(TimedRun(time.perf_counter() - begin, trace))
         if time.perf_counter() - start > (budget if number > 2 else 10 * budget):
             break

@@ -1,4 +1,4 @@
-"""What the layers of a model cost: estimated by their arithmetic, or measured."""
+"""The cost of each layer of a network: estimated by its arithmetic, or measured."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.models.structure import StructureItem, outputs_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.parallel.stages import Chain
+from playgrad.runtime.measuring import run_in_turns
 from playgrad.training.device_data import DeviceData
-from playgrad.training.measured_steps import by_stage, measure_in_turns, measured_program
+from playgrad.training.measured_steps import measured_step, seconds_by_stage
 from playgrad.training.recipe import Recipe
 
 REPEATS = 3
-"""Measured runs, after one to warm up; the shortest time of each layer counts."""
+"""Measured runs, after one to warm up."""
 
 
 def chain_of(recipe: Recipe, data: DeviceData, batch: int) -> Chain:
-    """The items of the network's structure, to be dealt out to the stages of a pipeline."""
+    """Return the items of the network's structure, to partition into the stages of a pipeline."""
     items = recipe.network.structure.items
     names = {layer: name for name, layer in recipe.network.named_layers()}
     number = {tensor: place for place, item in enumerate(items) for tensor in outputs_of(item)}
@@ -30,17 +31,21 @@ def chain_of(recipe: Recipe, data: DeviceData, batch: int) -> Chain:
     )
 
 
+def size_of(tensor: Tensor) -> int:
+    """Return the number of elements of ``tensor`` for one sample."""
+    return math.prod(n or 1 for n in tensor.shape)
+
+
 def _arithmetic(item: StructureItem) -> float:
-    """Multiplications, additions and results of the forward pass of one sample."""
+    """Return the multiplications, additions and results of a forward pass of one sample."""
     seen: set[Node] = set()
     pending = [tensor.node for tensor in outputs_of(item)]
-    given = set(item.inputs)
     while pending:
         node = pending.pop()
         if node not in seen:
             seen.add(node)
-            pending += [tensor.node for tensor in node.inputs if tensor not in given]
-    return float(sum(_arithmetic_of(node) for node in seen))
+            pending += [tensor.node for tensor in node.inputs if tensor not in item.inputs]
+    return float(sum(map(_arithmetic_of, seen)))
 
 
 def _arithmetic_of(node: Node) -> int:
@@ -50,16 +55,12 @@ def _arithmetic_of(node: Node) -> int:
     return size if node.inputs else 0
 
 
-def size_of(tensor: Tensor) -> int:
-    return math.prod(n or 1 for n in tensor.shape)
-
-
 def _measured(recipe: Recipe, data: DeviceData, batch: int) -> list[float]:
-    """Seconds of the passes of each item of the structure, on the device of the network."""
-    stages = range(len(recipe.network.structure.items))
+    """Return the seconds of the passes of each item, each as a stage by itself, on the network's
+    device."""
+    count = len(recipe.network.structure.items)
     with ExitStack() as stack:
-        device = (recipe.network.session.device,)
-        program = measured_program(stack, recipe, data, batch, stages, 1, device)
-        (traces,) = measure_in_turns([program], REPEATS)
-    times = [by_stage(trace, len(stages)) for trace in traces]
-    return [min(own) for own in zip(*times, strict=True)]
+        device = recipe.network.session.device
+        step = measured_step(stack, recipe, data, batch, range(count), 1, [device])
+        (runs,) = run_in_turns([step], REPEATS)
+    return seconds_by_stage([run.trace for run in runs], count)

@@ -8,7 +8,7 @@ import numpy as np
 
 from playgrad import ops
 from playgrad.graph.graph import Graph
-from playgrad.runtime.measuring import Workload, run_in_turns
+from playgrad.runtime.measuring import MeasuredNode, run_in_turns
 from playgrad.runtime.session import Session
 
 _FEW_HOPS, _MANY_HOPS = 2, 8
@@ -67,8 +67,8 @@ def _measure(first: str, second: str) -> DeviceLink:
                 targets.append(tensor.node)
                 feeds[tensor.node] = {start: np.ones(size, np.float32)}
     with Session(graph, first) as session:
-        workloads = [Workload(session, target, feeds[target]) for target in targets]
-        rounds = run_in_turns(workloads, _ROUNDS, traced=False)
+        nodes = [MeasuredNode(session, target, feeds[target]) for target in targets]
+        rounds = run_in_turns(nodes, _ROUNDS, traced=False)
     few, many, few_large, many_large = (min(run.seconds for run in runs) for runs in rounds)
     latency = _per_hop(few, many)
     longer = max(_per_hop(few_large, many_large) - latency, 1e-9)

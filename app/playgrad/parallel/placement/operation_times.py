@@ -21,7 +21,7 @@ from playgrad.graph.tensor import Node
 from playgrad.ops import placeholder, transpose
 from playgrad.ops.state import is_variable
 from playgrad.runtime.blas import shared_among
-from playgrad.runtime.measuring import Workload, run_in_turns, seconds_by
+from playgrad.runtime.measuring import MeasuredNode, run_in_turns, seconds_by
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Event
 
@@ -91,7 +91,7 @@ class OperationTimes:
                 tensor = transpose(tensor)
         feeds = {start: np.zeros((2, 2), np.float32)}
         with Session(graph, "cpu:0", threads=1) as session:
-            (runs,) = run_in_turns([Workload(session, tensor.node, feeds)], 2 + 2 * _REPEATS)
+            (runs,) = run_in_turns([MeasuredNode(session, tensor.node, feeds)], 2 + 2 * _REPEATS)
         least = min(
             run.seconds - math.fsum(seconds_by(run.trace.events, _name).values()) for run in runs
         )
@@ -182,7 +182,7 @@ def _name(event: Event) -> str:
 
 
 def _on_processor(session: Session, node: Node, feeds: Mapping[Any, Any]) -> float:
-    (runs,) = run_in_turns([Workload(session, node, feeds)], 1 + 2 * _REPEATS, budget=_LONG)
+    (runs,) = run_in_turns([MeasuredNode(session, node, feeds)], 1 + 2 * _REPEATS, budget=_LONG)
     # An operation on constants alone was computed while compiling: its trace is empty.
     return min(seconds_by(run.trace.events, _name).get(node.name, 0.0) for run in runs)
 

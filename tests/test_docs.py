@@ -85,7 +85,7 @@ def test_guide_to_operations() -> None:
 def test_guide_to_several_devices(
     block: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(logical, "_wanted", dict(logical._wanted))
+    monkeypatch.setattr(logical, "_counts", dict(logical._counts))
     with pg.Graph().as_default():
         names: dict[str, object] = {}
         exec(block, names)

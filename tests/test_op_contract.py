@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from playgrad.devices import registry
-from playgrad.devices.base import Limits, Target
+from playgrad.devices.target import Limits, Target
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, lookup

@@ -14,6 +14,7 @@ from wgpu.backends import wgpu_native
 
 from playgrad.compiler.dispatches import Place, device_bytes
 from playgrad.devices._wgpu import WgpuHost
+from playgrad.devices.base import Execution
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.state import is_variable
@@ -58,11 +59,11 @@ def record(runnable: Runnable, feeds: Mapping[str, Array] | None = None) -> Reco
     loaded, store = runnable.plans[GPU], runnable.store
     plan, host = loaded.plan, loaded.device.host
     graph = runnable.graph
-    layout = store.layout(graph, GPU)
+    places = store.places_on(graph, GPU)
     variables = {
-        node.name: (node.outputs[0].spec, layout[node.name])
+        node.name: (node.outputs[0].spec, places[node.name])
         for node in graph.nodes
-        if is_variable(node) and node.name in layout
+        if is_variable(node) and node.name in places
     }
     sizes: dict[str, int] = {}
     for spec, place in variables.values():
@@ -70,7 +71,7 @@ def record(runnable: Runnable, feeds: Mapping[str, Array] | None = None) -> Reco
         sizes[place.buffer] = max(sizes.get(place.buffer, 0), end)
     state = {}
     for key, buffer in store.external(GPU).items():
-        (state[key],) = host.execute(None, reads=[(buffer, 0, sizes[key])]).data
+        (state[key],) = host.execute(Execution(reads=[(buffer, 0, sizes[key])])).data
     given = {name: to_device_bytes((feeds or {})[name]) for name in plan["feeds"]}
     return Recording(plan, state, given, variables)
 
@@ -107,14 +108,14 @@ def on_desktop(host: WgpuHost, recording: Recording, steps: int = 1) -> Outcome:
         ((program, slots[name]["buffer"]), slots[name]["offset"], data)
         for name, data in recording.feeds.items()
     ]
-    host.execute(None, writes=[*writes, *feeds])
+    host.execute(Execution(writes=[*writes, *feeds]))
     with _counted() as counts:
-        host.execute(program, steps=steps)
+        host.execute(Execution(program, steps=steps))
     reads = [
         (external[where] if isinstance(where, str) else (program, where), offset, size(spec))
         for _, spec, where, offset in _reads(recording)
     ]
-    data = host.execute(None, reads=reads).data
+    data = host.execute(Execution(reads=reads)).data
     host.unload(program)
     for buffer in external.values():
         host.destroy_buffer(buffer)

@@ -38,7 +38,7 @@ for name in ("tests", "tests.contract", *modules):
 
 CHECK = """
 from playgrad.devices import registry
-from playgrad.devices.base import Limits, Target
+from playgrad.devices.target import Limits, Target
 from playgrad.graph.opdef import lookup
 from tests.contract import on_device
 

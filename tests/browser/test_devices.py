@@ -263,7 +263,7 @@ def test_runs_leave_nothing_behind(engine: Engine, kind: str) -> None:
 import json
 import playgrad as pg
 from playgrad.devices import registry
-names = [each["device"] for each in pg.devices() if registry.is_apart(each["device"])]
+names = [each["device"] for each in pg.devices() if registry.runs_plans(each["device"])]
 stats = [registry.opened(name).host.stats() for name in names]
 print(json.dumps([[each[key] for key in ("buffers", "bytes", "programs")] for each in stats]))
 """
@@ -293,7 +293,7 @@ def test_the_page_chooses_the_number_of_devices_for_a_run(engine: Engine) -> Non
     assert engine.run(show)["stdout"] == "cpu:0 gpu:0\n"
     result = engine.run(show, devices=10_000)
     assert result["error"]["type"] == "DeviceError"
-    assert "there can be 1 to" in result["error"]["message"]
+    assert "devices from 1 to" in result["error"]["message"]
 
 
 def test_without_webgpu_there_are_processors(

@@ -21,6 +21,7 @@ OPEN = """
 import json, time
 import numpy as np
 from playgrad.devices import _browser
+from playgrad.devices.base import Execution
 host = _browser.open()
 """
 
@@ -56,9 +57,11 @@ def test_plan_through_the_browser_host(engine: Engine) -> None:
 x = np.linspace(0, 1, {plans.COUNT}, dtype=np.float32)
 weight = host.create_buffer({plans.BYTES})
 program = host.load(plan, {{"weight": weight}})
-first = host.execute(program, 0, writes=[((program, 1), 0, x), (weight, 0, x.tobytes())],
-                     reads=[((program, 2), 0, {plans.BYTES}), ((program, 2), 4, 4)])
-second = host.execute(program, 1, steps=3, reads=[((program, 4), 0, {plans.BYTES})])
+first = host.execute(Execution(
+    program, 0, writes=[((program, 1), 0, x), (weight, 0, x.tobytes())],
+    reads=[((program, 2), 0, {plans.BYTES}), ((program, 2), 4, 4)],
+))
+second = host.execute(Execution(program, 1, steps=3, reads=[((program, 4), 0, {plans.BYTES})]))
 print(json.dumps([
     first.steps_done, second.steps_done, second.seconds > 0, [len(part) for part in first.data],
     np.frombuffer(first.data[0], np.float32).tolist(),
@@ -118,11 +121,11 @@ buffer = host.create_buffer(32 << 20)
 values = np.random.default_rng(0).random(8 << 20, dtype=np.float32)
 costs = {
     "round trip, us": cost(host.stats, 500),
-    "read 4 bytes, us": cost(lambda: host.execute(None, reads=[(buffer, 0, 4)]), 200),
-    "write 32 MiB, us": cost(lambda: host.execute(None, writes=[(buffer, 0, values)]), 1),
-    "read 32 MiB, us": cost(lambda: host.execute(None, reads=[(buffer, 0, 32 << 20)]), 1),
+    "read 4 bytes, us": cost(lambda: host.execute(Execution(reads=[(buffer, 0, 4)])), 200),
+    "write 32 MiB, us": cost(lambda: host.execute(Execution(writes=[(buffer, 0, values)])), 1),
+    "read 32 MiB, us": cost(lambda: host.execute(Execution(reads=[(buffer, 0, 32 << 20)])), 1),
 }
-same = host.execute(None, reads=[(buffer, 0, 32 << 20)]).data[0] == values.tobytes()
+same = host.execute(Execution(reads=[(buffer, 0, 32 << 20)])).data[0] == values.tobytes()
 print(same, json.dumps(costs))
 """
     same, costs = finish(engine, source).split(" ", 1)
@@ -144,7 +147,7 @@ def test_stop_ends_a_long_execute(engine: Engine) -> None:
         + """
 program = host.load(plan)
 try:
-    host.execute(program, steps=1_000_000_000)
+    host.execute(Execution(program, steps=1_000_000_000))
 finally:
     host.destroy()
 """
@@ -162,7 +165,7 @@ try:
 except OSError as error:
     print(error)
 """
-    assert "did not give /data/mnist/nothing" in finish(engine, source)
+    assert "cannot load /data/mnist/nothing" in finish(engine, source)
 
 
 def test_a_lost_device_is_an_error_and_the_next_open_works(engine: Engine) -> None:
@@ -172,7 +175,7 @@ def test_a_lost_device_is_an_error_and_the_next_open_works(engine: Engine) -> No
         + """
 print("ready")
 program = host.load(plan)
-host.execute(program, steps=1_000_000_000)
+host.execute(Execution(program, steps=1_000_000_000))
 """
     )
     worker = engine.device_worker()

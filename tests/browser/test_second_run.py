@@ -61,7 +61,7 @@ from playgrad.devices import registry
 device = registry.gpu(0)
 own, raw = device.stats(), device.host.stats()
 print(json.dumps([
-    own["buffers"], own["bytes"], own["programs"], own["kept_buffers"], own["kept_bytes"],
+    own["buffers"], own["bytes"], own["programs"], own["cached_buffers"], own["cached_bytes"],
     raw["buffers"], raw["bytes"],
 ]))
 """

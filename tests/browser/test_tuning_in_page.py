@@ -31,7 +31,7 @@ from playgrad.devices import logical, registry
 
 device = registry.gpu(0)
 logical.adapters()[0] = device.host.info = replace(device.host.info, is_software=False)
-registry.keep_tuning(device, None)
+registry.save_tuning(device, None)
 """
 
 

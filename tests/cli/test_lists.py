@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from playgrad.devices.registry import close_gpus, gpu, keep_tuning
+from playgrad.devices.registry import close_gpus, gpu, save_tuning
 from playgrad.devices.tuning import HARDWARE, VARIANTS
 from playgrad.io import load, save
 from tests.cli.running import result_of, run
@@ -49,7 +49,7 @@ def test_tune_lists_and_forgets(
     close_gpus()
     (row, *_) = result_of(run(capsys, "tune", "--list", "--json"))
     assert (row["device"], row["why"]) == ("gpu:0", "by kind")
-    keep_tuning(gpu(0), HARDWARE)
+    save_tuning(gpu(0), HARDWARE)
     code, out, _ = run(capsys, "tune", "--list")
     assert code == 0
     assert out.split("measured")[1].split()[:3] == ["shared_64", "shared_64", "trees"]

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from playgrad import ops
 from playgrad.compiler.dispatches import Place
 from playgrad.compiler.kernel_text import BufferAccess, KernelText
-from playgrad.devices.base import Limits, Plan
+from playgrad.devices.base import Plan
 from playgrad.devices.null import NullHost
+from playgrad.devices.target import Limits
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from tests.compiler.programs import network

@@ -16,7 +16,7 @@ from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.dispatches import Place
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
-from playgrad.devices.base import Limits, Target
+from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.graph.tensor import Tensor

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from playgrad import ops
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.segments import Segment
-from playgrad.devices.base import Limits, Target
+from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from tests.compiler.random_programs import Sampled, sampled_programs

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from playgrad.devices import _wgpu
-from playgrad.devices.base import Target
+from playgrad.devices.target import Target
 from tests.kernels.harness import FAMILIES
 
 

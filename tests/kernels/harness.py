@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.devices.base import Host, Limits, Target
+from playgrad.devices.base import Execution, Host
+from playgrad.devices.target import Limits, Target
 from playgrad.devices.tuning import Tuning
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.graph.spec import TensorSpec
@@ -107,7 +108,7 @@ def run(
             ((program, len(inputs) + i), 0, plan["buffers"][len(inputs) + i]["size"])
             for i in range(len(outputs))
         ]
-        result = host.execute(program, writes=writes, reads=reads)
+        result = host.execute(Execution(program, writes=writes, reads=reads))
     finally:
         host.unload(program)
     return [

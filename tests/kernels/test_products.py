@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from playgrad.devices._wgpu import WgpuHost
-from playgrad.devices.base import Target
+from playgrad.devices.target import Target
 from playgrad.ops.lowering.conv2d import (
     lower_conv2d,
     lower_conv2d_filter_gradient,

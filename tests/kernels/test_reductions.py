@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from playgrad.devices._wgpu import WgpuHost
-from playgrad.devices.base import Target
+from playgrad.devices.target import Target
 from playgrad.ops.lowering.reduce import (
     lower_reduce_max,
     lower_reduce_mean,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from playgrad.devices.base import Target
+from playgrad.devices.target import Target
 from playgrad.errors import UnsupportedOpError
 from playgrad.ops.core.kernel import KernelRequest
 from tests.compiler.test_plan import training_plan

@@ -9,6 +9,7 @@ import pytest
 
 from playgrad.devices import _wgpu
 from playgrad.devices._wgpu import WgpuHost
+from playgrad.devices.base import Execution
 from playgrad.errors import DeviceError, DeviceLostError, KernelError, OutOfMemoryError
 
 pytestmark = pytest.mark.gpu
@@ -51,15 +52,15 @@ def test_replays_writes_and_reads_in_one_call(host: WgpuHost) -> None:
     program = host.load(adding_plan())
     ones = np.ones((2, 2), np.float32)
     result = host.execute(
-        program, steps=100, writes=[((program, 0), 0, ones)], reads=[((program, 2), 4, 6)]
+        Execution(
+            program, steps=100, writes=[((program, 0), 0, ones)], reads=[((program, 2), 4, 6)]
+        )
     )
     assert result.steps_done == 100
     assert result.data == [np.full(2, 100, np.float32).tobytes()[:6]]
-    host.execute(program, segment=1, writes=[((program, 1), 0, bytes(16))])
-    assert host.execute(None, reads=[((program, 2), 0, 16), ((program, 0), 0, 0)]).data == [
-        bytes(16),
-        b"",
-    ]
+    host.execute(Execution(program, segment=1, writes=[((program, 1), 0, bytes(16))]))
+    reads = [((program, 2), 0, 16), ((program, 0), 0, 0)]
+    assert host.execute(Execution(reads=reads)).data == [bytes(16), b""]
     host.unload(program)
 
 
@@ -69,9 +70,10 @@ def test_external_buffers_stay(host: WgpuHost) -> None:
     mine = host.create_buffer(16)
     for _ in range(2):
         program = host.load(plan, {"total": mine})
-        host.execute(program, steps=3, writes=[((program, 0), 0, np.ones(4, np.float32))])
+        writes = [((program, 0), 0, np.ones(4, np.float32))]
+        host.execute(Execution(program, steps=3, writes=writes))
         host.unload(program)
-    (data,) = host.execute(None, reads=[(mine, 0, 16)]).data
+    (data,) = host.execute(Execution(reads=[(mine, 0, 16)])).data
     assert np.frombuffer(data, np.float32).tolist() == [6, 6, 6, 6]
     host.destroy_buffer(mine)
 
@@ -87,10 +89,12 @@ def test_a_stop_ends_the_replays_and_still_reads(host: WgpuHost) -> None:
     host.stop_requested = stop
     try:
         result = host.execute(
-            program,
-            steps=1000,
-            writes=[((program, 0), 0, np.ones(4, np.float32))],
-            reads=[((program, 1), 0, 4)],
+            Execution(
+                program,
+                steps=1000,
+                writes=[((program, 0), 0, np.ones(4, np.float32))],
+                reads=[((program, 1), 0, 4)],
+            )
         )
     finally:
         host.stop_requested = None
@@ -115,7 +119,7 @@ def test_a_plan_that_breaks_the_rules_leaves_nothing_behind(
     program = None
     with pytest.raises(KernelError, match=f"(?s){words}"):
         program = host.load(plan)
-        host.execute(program)
+        host.execute(Execution(program))
     if program is not None:
         host.unload(program)
 
@@ -148,11 +152,11 @@ def test_a_lost_device_says_so_and_another_can_be_opened() -> None:
     program = host.load(adding_plan())
     host._device.destroy()
     with pytest.raises(DeviceLostError, match=r"was lost\. Open it again"):
-        host.execute(program, reads=[((program, 1), 0, 16)])
+        host.execute(Execution(program, reads=[((program, 1), 0, 16)]))
     host.destroy()
     fresh = _wgpu.open()
     program = fresh.load(adding_plan())
-    assert fresh.execute(program, steps=2).steps_done == 2
+    assert fresh.execute(Execution(program, steps=2)).steps_done == 2
     fresh.unload(program)
     assert fresh.stats()["buffers"] == fresh.stats()["programs"] == 0
     fresh.destroy()

@@ -11,7 +11,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.devices import registry
-from playgrad.devices.base import Limits, Target
+from playgrad.devices.target import Limits, Target
 from playgrad.runtime.options import Options, options_set
 from playgrad.training import step_graphs
 

@@ -19,8 +19,8 @@ def graph() -> Iterator[pg.Graph]:
 @pytest.fixture(autouse=True)
 def all_as_before_afterwards() -> Iterator[None]:
     """Tests may ask for any number of logical devices, and for a default graph with a seed."""
-    before = dict(logical._wanted)
+    before = dict(logical._counts)
     yield
-    logical._wanted.clear()
-    logical._wanted.update(before)
+    logical._counts.clear()
+    logical._counts.update(before)
     pg.reset_default_graph()

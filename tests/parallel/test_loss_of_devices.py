@@ -13,7 +13,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.devices import registry
-from playgrad.devices.remote_cpu import Outcome
+from playgrad.devices.pending import Outcome
 from playgrad.errors import DeviceLostError
 from playgrad.models.shared_session import shared_session
 from playgrad.parallel import (

@@ -11,7 +11,7 @@ from playgrad.compiler.dispatches import Place
 from playgrad.compiler.place import Policy
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
-from playgrad.devices.base import Limits, Target
+from playgrad.devices.target import Limits, Target
 from playgrad.ops.state import is_variable
 from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution

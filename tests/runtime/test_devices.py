@@ -7,8 +7,8 @@ import pytest
 
 from playgrad import ops
 from playgrad.devices import registry
-from playgrad.devices.base import Limits
 from playgrad.devices.null import NullHost
+from playgrad.devices.target import Limits
 from playgrad.errors import DeviceError, DeviceLostError, OutOfMemoryError, UnsupportedOpError
 from playgrad.runtime.session import Session
 from tests.compiler.programs import network

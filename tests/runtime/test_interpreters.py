@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import playgrad as pg
 from playgrad import ops
 from playgrad.devices import registry
-from playgrad.devices.pending import Done, Result
-from playgrad.devices.remote_cpu import Outcome
+from playgrad.devices.pending import Done, Outcome, Result
 from playgrad.errors import DeviceLostError, DeviceTimeoutError, UnsupportedOpError, error_of
 from playgrad.graph.opdef import _REGISTRY
 from playgrad.runtime.cpu_server import Server

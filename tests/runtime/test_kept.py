@@ -7,15 +7,15 @@ import pytest
 
 from playgrad import ops
 from playgrad.devices import registry
-from playgrad.devices.data_cache import LEAST_BYTES, KeptData
+from playgrad.devices.data_cache import MIN_BYTES, DataCache
 from playgrad.devices.null import NullHost
 from playgrad.errors import OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
 
-ROOM = 8 * LEAST_BYTES
-DATA = np.random.default_rng(0).integers(0, 256, LEAST_BYTES, np.uint8)
+ROOM = 8 * MIN_BYTES
+DATA = np.random.default_rng(0).integers(0, 256, MIN_BYTES, np.uint8)
 
 
 class Copy:
@@ -35,7 +35,7 @@ def host():
 
 @pytest.fixture
 def device(host):
-    with registry.attached(host, KeptData(Copy, ROOM)) as name:
+    with registry.attached(host, DataCache(Copy, ROOM)) as name:
         yield registry.opened(name)
 
 
@@ -59,7 +59,7 @@ def put(device, *arrays, close: bool = True) -> Session:
 
 def counts(device) -> tuple[int, int]:
     stats = device.stats()
-    return stats["buffers"], stats["kept_buffers"]
+    return stats["buffers"], stats["cached_buffers"]
 
 
 def test_the_same_data_is_sent_once(device, host):
@@ -129,10 +129,10 @@ def test_what_a_program_writes_to_is_not_trusted(device, host):
 
 
 def test_what_is_held_for_no_session_is_bounded_oldest_first(device, host):
-    sizes = [LEAST_BYTES + 4096 * number for number in range(10)]
+    sizes = [MIN_BYTES + 4096 * number for number in range(10)]
     for size in sizes:
         put(device, np.resize(DATA, size))
-        assert device.stats()["kept_bytes"] <= ROOM
+        assert device.stats()["cached_bytes"] <= ROOM
         assert counts(device)[0] == 0
     written = host.bytes_written
     put(device, np.resize(DATA, sizes[-1]))
@@ -159,9 +159,9 @@ def test_kept_data_makes_room_where_there_is_none(device, host):
 def test_dropping_frees_what_no_session_uses(device, host):
     session = put(device, DATA, close=False)
     put(device, DATA[::-1])
-    registry.drop_kept()
+    registry.clear_data_caches()
     assert counts(device) == (1, 0)
     assert np.array_equal(session.value("data/0"), DATA)
     session.close()
-    registry.drop_kept()
+    registry.clear_data_caches()
     assert host.stats()["buffers"] == host.stats()["bytes"] == 0

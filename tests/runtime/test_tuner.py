@@ -12,16 +12,14 @@ import pytest
 import playgrad as pg
 from playgrad.devices import registry
 from playgrad.devices._wgpu import host
-from playgrad.devices.base import AdapterInfo
+from playgrad.devices.saved_tunings import adapter_key, dump_tunings, parse_tunings
+from playgrad.devices.target import AdapterInfo
 from playgrad.devices.tuning import (
     HARDWARE,
     SOFTWARE,
     VARIANTS,
     Tuning,
-    adapter_key,
     choose,
-    dump_tunings,
-    parse_tunings,
 )
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.ops.core.kernel import KernelRequest, Lowering
@@ -125,11 +123,11 @@ def test_every_variant_is_measured_and_the_best_remembered(cache: Path) -> None:
 
 @pytest.mark.gpu
 def test_what_is_remembered_is_what_runs() -> None:
-    registry.keep_tuning(registry.gpu(0), MEASURED)
+    registry.save_tuning(registry.gpu(0), MEASURED)
     assert family_of_a_product() == "matmul_register"
-    registry.keep_tuning(registry.gpu(0), HARDWARE)
+    registry.save_tuning(registry.gpu(0), HARDWARE)
     assert family_of_a_product() == "matmul_shared"
-    registry.keep_tuning(registry.gpu(0), None)
+    registry.save_tuning(registry.gpu(0), None)
     assert registry.gpu(0).target.measured is None
 
 
@@ -156,7 +154,7 @@ def test_a_damaged_file_is_ignored_and_written_anew(cache: Path, damage: bytes) 
     cache.write_bytes(damage)
     device = registry.gpu(0)
     assert device.target.measured is None
-    registry.keep_tuning(device, MEASURED)
+    registry.save_tuning(device, MEASURED)
     assert list(parse_tunings(cache.read_text()).values()) == [MEASURED]
 
 

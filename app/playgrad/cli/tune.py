@@ -20,7 +20,7 @@ def run_tune(options: argparse.Namespace) -> int:
         return _list(options.json)
     device = registry.gpu(int(options.device.partition(":")[2] or 0))
     if options.forget:
-        registry.keep_tuning(device, None)
+        registry.save_tuning(device, None)
         print(f"{device.name} ({device.adapter}): measurements forgotten")
         return 0
     probes: list[Probe] = []

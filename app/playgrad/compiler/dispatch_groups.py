@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from playgrad.compiler.dispatches import Dispatch
 from playgrad.compiler.kernel_text import is_mergeable, kernel_text
-from playgrad.devices.base import Target
+from playgrad.devices.target import Target
 
 CHAIN_INVOCATIONS = 64
 """Invocations of the workgroup in a group of chains alone."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playgrad.compiler.program import Program, Rewriter
-from playgrad.devices.base import Limits
+from playgrad.devices.target import Limits
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.core.build import broadcast_shapes

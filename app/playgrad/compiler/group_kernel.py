@@ -20,7 +20,7 @@ from playgrad.compiler.dispatch_groups import (
 )
 from playgrad.compiler.dispatches import Dispatch
 from playgrad.compiler.kernel_text import BufferAccess, KernelText, kernel_text
-from playgrad.devices.base import Limits
+from playgrad.devices.target import Limits
 from playgrad.ops.core.kernel import grid
 
 Range = tuple[int, int, int]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from playgrad.compiler.dispatch_groups import DispatchGroup, Strand, is_small
 from playgrad.compiler.dispatches import Dispatch, Place
 from playgrad.compiler.memory import Block
-from playgrad.devices.base import Target
+from playgrad.devices.target import Target
 
 HORIZON = 32
 """Number of groups, from the last one back, that a dispatch may join. What it writes occupies

@@ -1,8 +1,8 @@
-"""Data sets that stay on a device when the session that put them there is closed.
+"""The data cache: buffers with data sets that outlive the session that uploaded them.
 
-A page runs a program again and again, mostly on the same data. The next session takes the buffer,
-and what it writes is sent only if it differs from what is there: all bytes are compared with a
-copy.
+A page runs a program again and again, mostly on the same data. The next session takes over the
+buffer, and data is uploaded only if it differs from the buffer's content, which is known from a
+snapshot: all bytes are compared.
 """
 
 from __future__ import annotations
@@ -11,99 +11,107 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-LEAST_BYTES = 1 << 20
-"""Less is sent again as fast as it is compared."""
+MIN_BYTES = 1 << 20
+"""Smaller buffers are not cached: uploading them again takes no longer than comparing them."""
 
 
 class Snapshot(Protocol):
-    """A copy of bytes, as they were written."""
+    """A copy of bytes at the time they were uploaded."""
 
     content: Any
 
     def same(self, data: bytes | memoryview) -> bool:
-        """Whether ``data`` is just that."""
+        """Return whether ``data`` equals the copy."""
         ...
 
 
 @dataclass
-class _Held:
+class _Entry:
+    """A cached buffer.
+
+    ``snapshot`` is its content, if that is known. It is not ``tracked`` once kernels of the session
+    that uses it may have modified it: later uploads take no snapshot then.
+    """
+
     size: int
     in_use: bool = True
-    trusted: bool = True
+    tracked: bool = True
     snapshot: Snapshot | None = None
 
 
-class KeptData:
-    """Buffers of one device, each for one array.
+class DataCache:
+    """Buffers of one device, each with one data set.
 
     Args:
-        take_snapshot: copies what is going to be written.
-        room: bytes that may be held for no session; what was held longest goes first.
+        take_snapshot: copies data before its upload.
+        capacity: maximum bytes in buffers that no session uses; the oldest are evicted first.
     """
 
-    def __init__(self, take_snapshot: Callable[[bytes | memoryview], Snapshot], room: int) -> None:
+    def __init__(
+        self, take_snapshot: Callable[[bytes | memoryview], Snapshot], capacity: int
+    ) -> None:
         self._take_snapshot = take_snapshot
-        self.room = room
-        self._held: dict[int, _Held] = {}
+        self.capacity = capacity
+        self._entries: dict[int, _Entry] = {}
 
     def __contains__(self, buffer: int) -> bool:
-        return buffer in self._held
+        return buffer in self._entries
 
-    def wants(self, size: int) -> bool:
-        """Whether a buffer of ``size`` bytes is worth keeping."""
-        return LEAST_BYTES <= size <= self.room
+    def accepts(self, size: int) -> bool:
+        """Return whether buffers of ``size`` bytes are cached."""
+        return MIN_BYTES <= size <= self.capacity
 
     def take(self, size: int) -> int | None:
-        """A buffer of ``size`` bytes that no session uses, with whatever is in it."""
-        for buffer, held in self._held.items():
-            if held.size == size and not held.in_use:
-                held.in_use = held.trusted = True
+        """Return an idle buffer of ``size`` bytes, content and all, and mark it as in use."""
+        for buffer, entry in self._entries.items():
+            if entry.size == size and not entry.in_use:
+                entry.in_use = entry.tracked = True
                 return buffer
         return None
 
     def add(self, buffer: int, size: int) -> None:
-        """Take note of a new buffer, in use."""
-        self._held[buffer] = _Held(size)
+        """Add a new buffer, which is in use."""
+        self._entries[buffer] = _Entry(size)
 
-    def write(self, buffer: int, data: bytes | memoryview, send: Callable[[Any], object]) -> None:
-        """Have ``data``, all of the buffer, sent if it is not there already."""
-        held = self._held[buffer]
-        if held.snapshot is not None and held.snapshot.same(data):
+    def write(self, buffer: int, data: bytes | memoryview, upload: Callable[[Any], object]) -> None:
+        """Call ``upload`` with ``data``, the whole content, unless the buffer already has it."""
+        entry = self._entries[buffer]
+        if entry.snapshot is not None and entry.snapshot.same(data):
             return
-        held.snapshot = None  # whatever interrupts what follows
-        if not held.trusted:
-            send(data)
+        entry.snapshot = None  # stays None if the upload is interrupted
+        if not entry.tracked:
+            upload(data)
             return
         snapshot = self._take_snapshot(data)
-        send(snapshot.content)
-        held.snapshot = snapshot
+        upload(snapshot.content)
+        entry.snapshot = snapshot
 
-    def spoil(self, buffer: int) -> None:
-        """Kernels of this session may write to it: nobody knows what is there."""
-        if buffer in self._held:
-            self._held[buffer].trusted = False
-            self._held[buffer].snapshot = None
+    def untrack(self, buffer: int) -> None:
+        """Forget the content of a buffer, which kernels of this session may write to."""
+        if buffer in self._entries:
+            self._entries[buffer].tracked = False
+            self._entries[buffer].snapshot = None
 
     def release(self, buffer: int) -> list[int]:
-        """The session that used a buffer is done with it; returns buffers that are to go for it."""
-        self._held[buffer].in_use = False
-        gone: list[int] = []
-        for candidate, held in list(self._held.items()):
-            if self.idle()[1] <= self.room:
+        """Mark a buffer as idle; return the buffers that are evicted to stay within capacity."""
+        self._entries[buffer].in_use = False
+        evicted: list[int] = []
+        for candidate, entry in list(self._entries.items()):
+            if self.idle()[1] <= self.capacity:
                 break
-            if not held.in_use:
-                del self._held[candidate]
-                gone.append(candidate)
-        return gone
+            if not entry.in_use:
+                del self._entries[candidate]
+                evicted.append(candidate)
+        return evicted
 
-    def drop_idle(self) -> list[int]:
-        """Give up what no session uses; returns the buffers."""
-        gone = [buffer for buffer, held in self._held.items() if not held.in_use]
-        for buffer in gone:
-            del self._held[buffer]
-        return gone
+    def evict_idle(self) -> list[int]:
+        """Remove all idle buffers and return them."""
+        evicted = [buffer for buffer, entry in self._entries.items() if not entry.in_use]
+        for buffer in evicted:
+            del self._entries[buffer]
+        return evicted
 
     def idle(self) -> tuple[int, int]:
-        """How many buffers no session uses, and their bytes."""
-        sizes = [held.size for held in self._held.values() if not held.in_use]
+        """Return the number of idle buffers and their total bytes."""
+        sizes = [entry.size for entry in self._entries.values() if not entry.in_use]
         return len(sizes), sum(sizes)

@@ -1,22 +1,23 @@
-"""What all devices with a memory of their own have in common: they can be lost."""
+"""Devices with their own memory, which execute Plans and can be lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from playgrad.devices.base import AdapterInfo, Plan, Target
+from playgrad.devices.base import Plan
 from playgrad.devices.pending import Result
+from playgrad.devices.target import AdapterInfo, Target
 from playgrad.errors import DeviceLostError
 
 Array = np.ndarray[Any, Any]
 
 
-class Peer(Protocol):
-    """What works for a device, perhaps in another worker. Any call may raise `DeviceLostError`."""
+class DeviceHost(Protocol):
+    """The part of a `Host` that every device has. Any call may raise `DeviceLostError`."""
 
     @property
     def info(self) -> AdapterInfo: ...
@@ -33,13 +34,14 @@ class Peer(Protocol):
 
 
 class Device:
-    """One opened device.
+    """An opened device.
 
     Attributes:
-        lost: the device went away; its buffers and programs are gone, and a new one must be opened.
+        lost: whether the device was lost. Its buffers and programs are gone then, and it must be
+            opened again.
     """
 
-    def __init__(self, name: str, host: Peer) -> None:
+    def __init__(self, name: str, host: DeviceHost) -> None:
         self.name = name
         self.lost = False
         self.target = Target(host.info.is_software, host.info.limits, has_quads=host.info.has_quads)
@@ -47,14 +49,15 @@ class Device:
 
     @property
     def adapter(self) -> str:
+        """The name of the device's adapter."""
         return self.host.info.name
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Notes when the device is lost, and lets nothing reach a device that was.
+        """Enclose calls of the host: refuse them once the device is lost, and note its loss.
 
         Raises:
-            DeviceLostError: now, or an earlier call has.
+            DeviceLostError: the device was lost before or within the block.
         """
         if self.lost:
             raise DeviceLostError(f"{self.name} ({self.adapter}) was lost.", hint="Run again.")
@@ -66,26 +69,26 @@ class Device:
                 error.message = f"{self.name}: {error.message}"
             raise
 
-    def release(self, give_back: Callable[[], object]) -> None:
-        """Give something back. What is on a device that is lost, or turns out to be, is gone with
-        it: that is no error."""
+    def release(self, free: Callable[[], object]) -> None:
+        """Call ``free``, which frees something on the device. A lost device is not an error: what
+        was on it is gone."""
         with suppress(DeviceLostError), self.guarded():
-            give_back()
+            free()
 
     def give_up(self) -> None:
-        """Use it no more: it does not answer."""
+        """Abandon the device, which does not answer."""
         self.lost = True
         self.host.give_up()
 
     def destroy(self) -> None:
-        """Give the device and all its buffers back; to those who still use it, it is lost."""
+        """Destroy the device and its buffers; to everyone who still uses it, it is lost."""
         try:
             self.release(self.host.destroy)
         finally:
             self.lost = True
 
     def check(self) -> None:
-        """Find out whether the device is still there: it can go away while nobody uses it."""
+        """Update ``lost``: a device can go away while nobody uses it."""
         if self.lost:
             return
         try:
@@ -94,49 +97,60 @@ class Device:
             self.lost = True
 
     def is_used(self) -> bool:
-        """Whether there is anything on it."""
+        """Return whether the device has buffers or programs."""
         self.check()
         return not self.lost and any(self.stats()[key] for key in ("buffers", "programs"))
 
     def stats(self) -> dict[str, int]:
-        """``buffers``, ``bytes`` and ``programs`` in use."""
+        """Return the number of ``buffers``, ``bytes`` and ``programs`` in use."""
         return self.host.stats()
 
     def bytes_in_use(self) -> int:
-        """Of its buffers: 0 when it is lost, or turns out to be."""
+        """Return the total size of the device's buffers in bytes, 0 if the device is lost."""
         with suppress(DeviceLostError), self.guarded():
             return self.stats()["bytes"]
         return 0
 
-    def data_buffer(self, size: int) -> int | None:
-        """A buffer for a data set that may outlive its session; None where none does."""
+    def create_data_buffer(self, size: int) -> int | None:
+        """Create a buffer for a data set that may outlive its session; None without a data
+        cache."""
         return None
 
     def expect(self, plan: Plan) -> None:
-        """``plan`` will be loaded soon: begin with what needs no waiting."""
+        """Begin to compile the kernels of ``plan``, if the device can do so in the background."""
 
     def load(self, plan: Plan, external: Mapping[str, int]) -> Loaded:
-        """Make ``plan`` ready; ``external`` says which buffer it means by each key."""
+        """Load ``plan``; ``external`` gives the buffer for each external key in it."""
         raise NotImplementedError
 
     def write(self, buffer: int, offset: int, array: Array) -> None:
-        """Put an array into a buffer."""
+        """Write ``array`` to a buffer, from byte ``offset`` on."""
         raise NotImplementedError
 
     def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
-        """An array of element type ``name`` out of a buffer."""
+        """Read an array of dtype ``name`` from a buffer, from byte ``offset`` on."""
         raise NotImplementedError
 
     def create_buffer(self, size: int) -> int:
+        """Create a zeroed buffer of ``size`` bytes and return its id."""
         with self.guarded():
             return self.host.create_buffer(size)
 
     def destroy_buffer(self, buffer: int) -> None:
+        """Destroy a buffer, which a loss of the device may have destroyed already."""
         self.release(lambda: self.host.destroy_buffer(buffer))
 
 
+class ReplayResult(NamedTuple):
+    """Result of `Loaded.run`: the fetched arrays by name, finished replays and their seconds."""
+
+    arrays: dict[str, Array]
+    steps_done: int
+    seconds: float
+
+
 class Loaded(Protocol):
-    """A plan on a device, ready to be carried out."""
+    """A Plan loaded on a device."""
 
     @property
     def device(self) -> Device: ...
@@ -144,11 +158,11 @@ class Loaded(Protocol):
     plan: Plan
 
     def start(self) -> None:
-        """A run begins. What the last one wrote to variables and did not commit is forgotten."""
+        """Begin a run. Writes to variables that the last run did not commit are discarded."""
         ...
 
     def commit(self) -> None:
-        """The run has ended well: what it wrote to variables counts."""
+        """End a run that succeeded, and keep what it wrote to variables."""
         ...
 
     def run(
@@ -158,13 +172,9 @@ class Loaded(Protocol):
         fetches: Sequence[str],
         steps: int = 1,
         stop: Callable[[], bool] | None = None,
-    ) -> tuple[dict[str, Array], int, float]:
-        """Do ``segment``, all that the program consists of, ``steps`` times or until ``stop``
-        answers true.
-
-        Returns:
-            The arrays fetched, the number of steps done and the seconds they took.
-        """
+    ) -> ReplayResult:
+        """Feed, replay ``segment``, which is the whole program, ``steps`` times or until ``stop``
+        returns true, and fetch."""
         ...
 
     def begin(
@@ -174,15 +184,23 @@ class Loaded(Protocol):
         fetches: Sequence[str],
         last: bool = False,
     ) -> Result[dict[str, Array]]:
-        """Begin to take ``feeds``, do ``segment`` once (None: not at all) and read ``fetches``;
-        the result is the arrays. After the ``last`` of a run, what it wrote counts."""
+        """Begin to feed, replay ``segment`` once (None: not at all) and fetch.
+
+        Args:
+            last: whether this ends the run, so that its writes to variables are committed.
+
+        Returns:
+            The fetched arrays by name, pending.
+        """
         ...
 
-    def unload(self) -> None: ...
+    def unload(self) -> None:
+        """Free the program."""
+        ...
 
 
 class Guarded:
-    """What was begun on ``device``; a loss that only the outcome tells of is noted, too."""
+    """Pending work of ``device``, whose result may reveal that the device was lost."""
 
     def __init__(self, device: Device, begun: Result[Any]) -> None:
         self._device = device

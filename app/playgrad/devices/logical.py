@@ -1,75 +1,59 @@
-"""Which devices there are: logical ones, as many of each kind as are wanted.
+"""Logical devices: the devices that a program can name, such as ``cpu:0`` and ``gpu:1``.
 
-Each has its own queue and its own memory. Several may share one adapter, or the one processor; they
-are no faster for it, but work just like several machines' do.
+Each has its own queue and its own memory. Several may share an adapter, or the one processor. That
+makes them no faster, but a program behaves as it would on several machines.
 """
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
-from playgrad.devices.base import AdapterInfo, Host
+from playgrad.devices.base import Host
+from playgrad.devices.target import AdapterInfo
+from playgrad.devices.this_host import adapters, this_host
 from playgrad.errors import DeviceError
 
 attached_hosts: list[Host] = []
-"""Those whose adapters are offered besides this host's own."""
-_wanted: dict[str, int] = {"cpu": 1}
+"""Hosts offered as GPUs in addition to this host's adapters."""
+_counts: dict[str, int] = {"cpu": 1}
 MOST = 1024
-"""Logical devices of a kind, more than any machine can use. A page has a bound of its own."""
-
-
-def this_host() -> ModuleType:
-    """The module that knows this host's WebGPU."""
-    if sys.platform == "emscripten":
-        from playgrad.devices import _browser as host
-    else:
-        from playgrad.devices import _wgpu as host
-    return host
+"""Maximum number of logical devices of a kind. A page has a lower one."""
 
 
 def gpu_adapters() -> list[AdapterInfo]:
-    """The adapter of each GPU: of this host's, real ones first, then of attached hosts."""
-    own = adapters()
-    count = _wanted.get("gpu", len(own)) if own else 0
-    logical = [own[index % len(own)] for index in range(count)]  # they go round the adapters
+    """Return the adapter of each GPU: this host's, real ones first, then the attached hosts'."""
+    physical = adapters()
+    count = _counts.get("gpu", len(physical)) if physical else 0
+    logical = [physical[index % len(physical)] for index in range(count)]
     return logical + [host.info for host in attached_hosts]
 
 
-@functools.cache
-def adapters() -> list[AdapterInfo]:
-    """What the host has to offer, asked for once: in a page that is a call to another worker."""
-    found: list[AdapterInfo] = this_host().list_adapters()
-    return found
-
-
 def set_logical_devices(cpu: int | None = None, gpu: int | None = None) -> None:
-    """Say how many devices of a kind there are to be: ``cpu:0`` to ``cpu:<n - 1>``, and so on.
+    """Set the number of logical devices of each kind: ``cpu:0`` to ``cpu:<n - 1>``, and so on.
+
+    In a page, each kind is limited to the number of the machine's cores, or 4 if that is more.
 
     Args:
-        cpu: devices on this machine's processor, each with a thread (in a page: a worker) of its
-            own. One unless set.
-        gpu: devices on the adapters, in turns. As many as adapters unless set.
-
-    In a page there can be as many of a kind as the machine has cores, and four anyhow.
+        cpu: devices on this machine's processor, each with its own thread (in a page: worker).
+            The default is 1.
+        gpu: devices on the adapters, which take turns. The default is one on each adapter.
 
     Raises:
-        DeviceError: a number that is none, or GPUs where there is no adapter.
+        DeviceError: a number is out of range, or GPUs are requested but there is no adapter.
     """
     for kind, count in (("cpu", cpu), ("gpu", gpu)):
         if count is None:
             continue
         most = _most()
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
-            raise DeviceError(f"there can be 1 to {most} devices of a kind, not {count!r}.")
+            raise DeviceError(f"{kind} must be a number of devices from 1 to {most}, got {count!r}")
         if kind == "gpu" and not gpu_adapters():
             raise DeviceError(
                 "WebGPU offers no adapter here.", hint="Use cpu devices, or install a driver."
             )
-        _wanted[kind] = count
+        _counts[kind] = count
 
 
 def _most() -> int:
@@ -77,28 +61,33 @@ def _most() -> int:
 
 
 def reset_logical_devices() -> None:
-    """As many devices as there are unless `set_logical_devices` is called."""
-    _wanted.clear()
-    _wanted["cpu"] = 1
+    """Return to the default number of logical devices."""
+    _counts.clear()
+    _counts["cpu"] = 1
 
 
 def ensure_devices(names: Sequence[str]) -> None:
-    """Make more logical devices, so that there are all of ``names`` (``gpu:3``)."""
+    """Create logical devices as needed so that all of ``names`` (such as ``gpu:3``) exist."""
     for kind in ("cpu", "gpu"):
         numbers = [int(name.partition(":")[2]) for name in names if name.startswith(kind)]
-        have = sum(name.startswith(kind) for name in device_names())
-        if numbers and max(numbers) >= have:
+        count = sum(name.startswith(kind) for name in device_names())
+        if numbers and max(numbers) >= count:
             set_logical_devices(**{kind: max(numbers) + 1})
 
 
 def list_devices() -> list[dict[str, Any]]:
-    """Every device by name: ``cpu:0`` and on, then ``gpu:0`` and on, each with its adapter."""
-    found: list[dict[str, Any]] = [
+    """List every device, CPUs first.
+
+    Returns:
+        A dictionary for each device: ``device`` is its name (``cpu:0``, ``gpu:1``), ``adapter`` the
+        name of its adapter, ``software`` whether that runs on the CPU, ``backend`` its API.
+    """
+    devices: list[dict[str, Any]] = [
         {"device": f"cpu:{index}", "adapter": "NumPy", "software": False, "backend": "numpy"}
-        for index in range(_wanted["cpu"])
+        for index in range(_counts["cpu"])
     ]
     for index, info in enumerate(gpu_adapters()):
-        found.append(
+        devices.append(
             {
                 "device": f"gpu:{index}",
                 "adapter": info.name,
@@ -106,8 +95,9 @@ def list_devices() -> list[dict[str, Any]]:
                 "backend": info.backend,
             }
         )
-    return found
+    return devices
 
 
 def device_names() -> list[str]:
+    """Return the name of every device, CPUs first."""
     return [entry["device"] for entry in list_devices()]

@@ -1,7 +1,7 @@
-"""A device that computes nothing: it checks Plans, holds bytes and keeps books.
+"""A device that computes nothing: it checks Plans, stores bytes and counts what is done.
 
-It stands for an adapter of any limits, so that what the compiler and the sessions ask of a GPU can
-be counted and checked where there is none.
+It can stand for an adapter with any limits. Tests use it to check what the compiler and sessions
+ask of a GPU where there is none.
 """
 
 from __future__ import annotations
@@ -12,42 +12,42 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from playgrad.devices.base import (
-    AdapterInfo,
     BufferKey,
     ExecuteResult,
-    Limits,
+    Execution,
+    Host,
     Plan,
-    Read,
-    Write,
+    check_buffer_size,
     check_plan,
     round_up,
 )
 from playgrad.devices.pending import Done
+from playgrad.devices.target import AdapterInfo, Limits
 from playgrad.errors import DeviceLostError, KernelError, OutOfMemoryError
 
 
 @dataclass
 class _CheckedProgram:
-    """A loaded plan: the host buffer of each of its buffers, and those that belong to it."""
+    """A loaded Plan: the host buffer of each of its buffers, and those that it owns."""
 
     plan: Plan
     buffers: dict[int, int]
     owned: list[int]
 
 
-class NullHost:
-    """Implements ``playgrad.devices.base.Host`` without kernels: a dispatch changes no byte.
+class NullHost(Host):
+    """A `Host` without kernels: a dispatch changes no byte.
 
-    What is written can be read again, and copies are done; both must lie within their buffers.
+    Bytes that were written can be read again; they must be within their buffers.
 
     Args:
-        limits: those of the adapter it stands for.
-        memory: bytes that all buffers together may have; no bound if None.
+        limits: the limits of the adapter it stands for.
+        memory: maximum bytes of all buffers together; unlimited if None.
 
     Attributes:
-        executed: (program, segment, steps done) of every call of ``execute`` that replayed.
+        executed: (program, segment, steps done) of every execution that replayed.
         dispatches: kernels dispatched so far, over all replays.
-        bytes_written, bytes_read: moved between host and device so far.
+        bytes_written, bytes_read: bytes moved between host and device so far.
     """
 
     def __init__(
@@ -71,11 +71,7 @@ class NullHost:
     def create_buffer(self, size: int) -> int:
         self._check_alive()
         size = max(round_up(size, 4), 4)
-        if size > self.info.limits.max_buffer_size:
-            raise OutOfMemoryError(
-                f"a buffer of {size:,} bytes was asked for, but {self.info.name} allows "
-                f"{self.info.limits.max_buffer_size:,} in one buffer"
-            )
+        check_buffer_size(size, self.info)
         if self._memory is not None and self._bytes + size > self._memory:
             raise OutOfMemoryError(f"{self.info.name} has no room for a buffer of {size:,} bytes.")
         self._buffers[self._new_id()] = bytearray(size)
@@ -87,7 +83,7 @@ class NullHost:
         del self._buffers[buffer]
 
     def expect(self, plan: Plan) -> None:
-        """There is nothing to compile."""
+        """Do nothing: there is nothing to compile."""
 
     def load(self, plan: Plan, external: Mapping[str, int] | None = None) -> int:
         self._check_alive()
@@ -98,7 +94,7 @@ class NullHost:
             else spec["size"]
             for spec in plan["buffers"]
         }
-        check_layout(plan, sizes)
+        check_ranges(plan, sizes)
         buffers: dict[int, int] = {}
         owned: list[int] = []
         try:
@@ -123,16 +119,10 @@ class NullHost:
         for buffer in self._programs.pop(program).owned:
             self.destroy_buffer(buffer)
 
-    def execute(
-        self,
-        program: int | None,
-        segment: int = 0,
-        steps: int = 1,
-        writes: Sequence[Write] = (),
-        reads: Sequence[Read] = (),
-    ) -> ExecuteResult:
+    def begin(self, execution: Execution) -> Done[ExecuteResult]:
         self._check_alive()
         started = time.perf_counter()
+        program, segment, steps, writes, reads = execution
         for key, offset, data in writes:
             content = bytes(data)
             self._range(key, offset, len(content))[:] = content
@@ -146,28 +136,17 @@ class NullHost:
             self.executed.append((program, segment, done))
         contents = [bytes(self._range(key, offset, size)) for key, offset, size in reads]
         self.bytes_read += sum(map(len, contents))
-        return ExecuteResult(done, contents, time.perf_counter() - started)
+        return Done(ExecuteResult(done, contents, time.perf_counter() - started))
 
     def _range(self, key: BufferKey, offset: int, size: int) -> memoryview:
-        """``size`` bytes of a buffer, which must lie within it."""
+        """Return ``size`` bytes of a buffer, and raise `KernelError` if they are outside it."""
         number = self._programs[key[0]].buffers[key[1]] if isinstance(key, tuple) else key
         buffer = self._buffers[number]
         if offset < 0 or offset + size > len(buffer):
             raise KernelError(
-                f"bytes {offset:,} to {offset + size:,} do not lie in a buffer of {len(buffer):,}."
+                f"bytes {offset:,} to {offset + size:,} are outside a buffer of {len(buffer):,}."
             )
         return memoryview(buffer)[offset : offset + size]
-
-    def begin(
-        self,
-        program: int | None,
-        segment: int = 0,
-        steps: int = 1,
-        writes: Sequence[Write] = (),
-        reads: Sequence[Read] = (),
-    ) -> Done[ExecuteResult]:
-        # Whoever wants several devices to work at once has a thread for each.
-        return Done(self.execute(program, segment, steps, writes, reads))
 
     def stats(self) -> dict[str, int]:
         self._check_alive()
@@ -179,7 +158,7 @@ class NullHost:
         }
 
     def give_up(self) -> None:
-        """Whoever waits for it is left waiting."""
+        """Do nothing: whoever waits for the device is left waiting."""
 
     def destroy(self) -> None:
         self._programs.clear()
@@ -199,30 +178,33 @@ class NullHost:
             raise DeviceLostError(f"the device {self.info.name} was lost.", hint="Open it again.")
 
 
-def check_layout(plan: Plan, sizes: Mapping[int, int]) -> None:
-    """Refuse a plan whose commands reach beyond buffers, or bind them as WebGPU forbids.
+def check_ranges(plan: Plan, sizes: Mapping[int, int]) -> None:
+    """Check that the commands of ``plan`` stay within buffers and bind them as WebGPU allows.
 
-    In one dispatch a buffer is bound either for reading only or for writing, and what is bound
-    for writing overlaps nothing else.
+    A dispatch binds a buffer either for reading only or for writing, and what it binds for writing
+    overlaps no other binding.
 
     Args:
-        sizes: bytes of each of the plan's buffers, also of external ones.
+        sizes: bytes of each of the plan's buffers, external ones included.
 
     Raises:
-        KernelError: naming the node.
+        KernelError: a command breaks a rule; the error names its node.
     """
     kernels = {kernel["id"]: kernel for kernel in plan["kernels"]}
     for command in plan["commands"]:
         access = kernels[command["kernel"]]["access"]
         problem = _binding_problem(command["bindings"], access, sizes)
         if problem:
-            raise KernelError(f"this plan breaks a rule: {problem}.", op=command["node"])
+            raise KernelError(f"invalid plan: {problem}.", op=command["node"])
     for first, last in plan["segments"]:
         if not 0 <= first <= last <= len(plan["commands"]):
-            raise KernelError(f"segment {first} to {last} is not among the plan's commands.")
+            raise KernelError(
+                f"invalid plan: segment {first} to {last} is outside its {len(plan['commands'])} "
+                "commands."
+            )
     for name, slot in (*plan["feeds"].items(), *plan["fetches"].items()):
         if slot["offset"] % 4 or slot["offset"] >= sizes[slot["buffer"]]:
-            raise KernelError(f"{name!r} does not lie in its buffer.")
+            raise KernelError(f"invalid plan: {name!r} is outside its buffer.")
 
 
 def _binding_problem(

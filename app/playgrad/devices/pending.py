@@ -1,43 +1,45 @@
-"""Work that a device was given and that is not waited for yet."""
+"""Work that has begun on a device and is not waited for yet."""
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
 
 TIMEOUT_SECONDS = 300.0
-"""Without an answer or another sign of life in so long, a device counts as dead: even the slowest
-adapter ends a segment or compiles a program in much less, and even the busiest machine starts a
-page's worker."""
+"""A device that gives no answer or other sign of life for this long counts as dead. Even the
+slowest adapter finishes a segment or compiles a program in much less, and even the busiest machine
+starts a page's worker."""
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+Outcome = tuple[Any, bytes]
+"""The answer of a device in another worker or interpreter: a JSON value, and bytes beside it."""
 
 
 class Pending(Protocol):
     """Something that will be done at some time."""
 
     def done(self) -> bool:
-        """Whether it is."""
+        """Return whether it is done."""
         ...
 
     def wait(self) -> None:
-        """Sleep until it is."""
+        """Sleep until it is done."""
         ...
 
 
 class Result(Pending, Protocol[T]):  # type: ignore[misc]
-    """Work with an outcome."""
+    """Pending work that has a result."""
 
     def result(self) -> T:
-        """The outcome, waited for if need be; raises what the work raised."""
+        """Wait for the work and return its result, or raise what it raised."""
         ...
 
 
 class Done(Generic[T]):
-    """The outcome of work that was waited for where it was begun."""
+    """The result of work that is already done."""
 
     def __init__(self, value: T) -> None:
         self._value = value
@@ -46,14 +48,14 @@ class Done(Generic[T]):
         return True
 
     def wait(self) -> None:
-        """Nothing to wait for."""
+        """Return at once."""
 
     def result(self) -> T:
         return self._value
 
 
 class Then(Generic[T, U]):
-    """``begun`` with its outcome passed through ``convert``."""
+    """Pending work whose result is passed through ``convert``."""
 
     def __init__(self, begun: Result[T], convert: Callable[[T], U]) -> None:
         self._begun = begun
@@ -70,7 +72,7 @@ class Then(Generic[T, U]):
 
 
 class Delay:
-    """Done after so many ``seconds``."""
+    """Done after ``seconds``."""
 
     def __init__(self, seconds: float) -> None:
         self.end = time.perf_counter() + seconds
@@ -80,18 +82,3 @@ class Delay:
 
     def wait(self) -> None:
         time.sleep(max(0.0, self.end - time.perf_counter()))
-
-
-def wait_any(pendings: Sequence[Pending], seconds: float) -> None:
-    """Sleep until one of ``pendings`` may be done, or for ``seconds``; callers look again.
-
-    Only a page needs it: elsewhere each device has a thread that waits for it.
-    """
-    ends = [pending.end for pending in pendings if isinstance(pending, Delay)]
-    seconds = min([seconds, *(max(0.0, end - time.perf_counter()) for end in ends)])
-    if sys.platform == "emscripten":
-        from playgrad.devices import _browser
-
-        _browser.wait_for_answer(seconds)
-    else:
-        time.sleep(min(seconds, 0.001))

@@ -1,8 +1,8 @@
-"""A processor of its own interpreter, in a page a worker with its own Pyodide and NumPy.
+"""A processor in another interpreter: in a page, a worker with its own Pyodide and NumPy.
 
-Here is the session's end: a device like a GPU, with variables in buffers of its own and plans
-loaded beforehand. At the other end a ``playgrad.runtime.cpu_server.Server`` computes. A request is
-JSON with the bytes of arrays beside it, and so is the answer.
+This is the session's end of the connection: a device like a GPU, with variables in its own buffers
+and Plans that are loaded in advance. At the other end a ``playgrad.runtime.cpu_server.Server``
+computes. Requests and answers are JSON, with the bytes of arrays beside them.
 """
 
 from __future__ import annotations
@@ -13,43 +13,42 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from playgrad.devices.base import AdapterInfo, Limits, Plan
-from playgrad.devices.device import Device, Guarded
-from playgrad.devices.pending import Result, Then
+from playgrad.devices.base import Plan
+from playgrad.devices.device import Device, Guarded, ReplayResult
+from playgrad.devices.pending import Outcome, Result, Then
+from playgrad.devices.target import AdapterInfo, Limits
 
 Array = np.ndarray[Any, Any]
-Outcome = tuple[Any, bytes]
-"""The value of a call, and its bytes."""
 
-_ANY_SIZE = 1 << 53
+_UNLIMITED = 1 << 53
 
 
 class Connection(Protocol):
-    """The way to a server. Calls are served in order; errors of the server are raised here."""
+    """A connection to a server, which serves requests in order. Its errors are raised here."""
 
     def call(self, request: dict[str, Any], *data: bytes) -> Outcome:
-        """One round trip."""
+        """Send a request and wait for the answer."""
         ...
 
     def begin(self, request: dict[str, Any], *data: bytes) -> Result[Outcome]:
-        """A call that is not waited for."""
+        """Send a request without waiting for the answer."""
         ...
 
     def give_up(self) -> None:
-        """Use it no more: nobody answers."""
+        """Abandon the server, which does not answer."""
         ...
 
 
-def heads(arrays: Iterable[Array]) -> list[list[Any]]:
-    """What must be known of arrays beside their bytes."""
+def headers_of(arrays: Iterable[Array]) -> list[list[Any]]:
+    """Return dtype and shape of each array, which travel beside the bytes."""
     return [[array.dtype.name, list(array.shape)] for array in arrays]
 
 
-def arrays_of(heads: Iterable[Sequence[Any]], data: bytes) -> list[Array]:
-    """The arrays whose bytes are ``data``, one after the other."""
+def arrays_from(headers: Iterable[Sequence[Any]], data: bytes) -> list[Array]:
+    """Return the arrays with these ``headers``, whose bytes are concatenated in ``data``."""
     arrays = []
     start = 0
-    for name, shape in heads:
+    for name, shape in headers:
         count = math.prod(shape)
         array = np.frombuffer(data, name, count, start) if count else np.empty(0, name)
         arrays.append(array.reshape(shape).copy())
@@ -57,22 +56,23 @@ def arrays_of(heads: Iterable[Sequence[Any]], data: bytes) -> list[Array]:
     return arrays
 
 
-class CpuPeer:
-    """What is asked of the other end, whatever program it is about."""
+class CpuHost:
+    """The server's buffers; implements `playgrad.devices.device.DeviceHost`."""
 
     info = AdapterInfo(
         "NumPy",
         backend="numpy",
         is_software=True,
-        limits=Limits(max_buffer_size=_ANY_SIZE, max_storage_buffer_binding_size=_ANY_SIZE),
+        limits=Limits(max_buffer_size=_UNLIMITED, max_storage_buffer_binding_size=_UNLIMITED),
     )
 
-    def __init__(self, link: Connection) -> None:
-        self.link = link
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
         self.ask("open")
 
     def ask(self, call: str, *data: bytes, **argument: Any) -> Outcome:
-        return self.link.call({"call": call, **argument}, *data)
+        """Call the server and wait for its answer."""
+        return self.connection.call({"call": call, **argument}, *data)
 
     def create_buffer(self, size: int) -> int:
         return int(self.ask("create_buffer", size=size)[0])
@@ -84,38 +84,41 @@ class CpuPeer:
         return dict(self.ask("stats")[0])
 
     def give_up(self) -> None:
-        self.link.give_up()
+        self.connection.give_up()
 
     def destroy(self) -> None:
-        self.ask("open")  # which forgets all that was there
+        self.ask("open")  # which discards all buffers and programs
 
 
 class RemoteCpu(Device):
     """A processor in another interpreter."""
 
-    host: CpuPeer
+    host: CpuHost
 
-    def __init__(self, name: str, link: Connection) -> None:
-        super().__init__(name, CpuPeer(link))
+    def __init__(self, name: str, connection: Connection) -> None:
+        super().__init__(name, CpuHost(connection))
 
     def write(self, buffer: int, offset: int, array: Array) -> None:
         with self.guarded():
-            argument = {"place": [buffer, offset], "heads": heads([array])}
+            argument = {"place": [buffer, offset], "headers": headers_of([array])}
             self.host.ask("write", array.tobytes(), **argument)
 
     def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
         with self.guarded():
             _, data = self.host.ask("read", place=[buffer, offset])
-        return arrays_of([[name, shape]], data)[0]
+        return arrays_from([[name, shape]], data)[0]
 
-    def load(self, plan: Plan, external: Mapping[str, int]) -> ProcessorPlan:
+    def load(self, plan: Plan, external: Mapping[str, int]) -> RemotePlan:
         with self.guarded():
             program, _ = self.host.ask("load", device=self.name, plan=plan, external=dict(external))
-        return ProcessorPlan(self, plan, program)
+        return RemotePlan(self, plan, program)
 
 
-class ProcessorPlan:
-    """A program loaded there. What a run writes to variables counts once it is committed."""
+class RemotePlan:
+    """A Plan loaded by the server; implements `playgrad.devices.device.Loaded`.
+
+    What a run writes to variables takes effect when it is committed.
+    """
 
     def __init__(self, device: RemoteCpu, plan: Plan, program: int) -> None:
         self.device = device
@@ -124,14 +127,12 @@ class ProcessorPlan:
         self._runs = 0
 
     def start(self) -> None:
-        """A run begins. What the last one wrote to variables and did not commit is forgotten."""
         self._runs += 1
 
     def commit(self) -> None:
-        """The run has ended well: what it wrote to variables counts."""
         if not self.device.lost:
-            # Not waited for: calls are served in order.
-            self.device.host.link.begin(
+            # Not waited for: requests are served in order.
+            self.device.host.connection.begin(
                 {"call": "commit", "program": self.program, "run": self._runs}
             )
 
@@ -142,20 +143,15 @@ class ProcessorPlan:
         fetches: Sequence[str],
         steps: int = 1,
         stop: Callable[[], bool] | None = None,
-    ) -> tuple[dict[str, Array], int, float]:
-        """Do ``segment``, all that the program consists of, ``steps`` times. The other end itself
-        finds out about a stop.
-
-        Returns:
-            The arrays fetched, the number of steps done and the seconds they took.
-        """
+    ) -> ReplayResult:
+        # ``stop`` is not needed: the server looks for a stop itself.
         self.start()
-        request, data = self._execution(segment, feeds, fetches)
+        request, data = self._request(segment, feeds, fetches)
         self._runs += steps
         with self.device.guarded():
-            outcome = self.device.host.link.call({**request, "steps": steps}, *data)
+            outcome = self.device.host.connection.call({**request, "steps": steps}, *data)
         value, _ = outcome
-        return _by_name(fetches, outcome), value["steps_done"], value["seconds"]
+        return ReplayResult(_by_name(fetches, outcome), value["steps_done"], value["seconds"])
 
     def begin(
         self,
@@ -164,14 +160,12 @@ class ProcessorPlan:
         fetches: Sequence[str],
         last: bool = False,
     ) -> Result[dict[str, Array]]:
-        """Begin to take ``feeds``, do ``segment`` once (None: not at all) and read ``fetches``;
-        the result is the arrays. After the ``last`` of a run, what it wrote counts."""
-        request, data = self._execution(segment, feeds, fetches)
+        request, data = self._request(segment, feeds, fetches)
         with self.device.guarded():
-            begun = self.device.host.link.begin({**request, "last": last}, *data)
+            begun = self.device.host.connection.begin({**request, "last": last}, *data)
         return Then(Guarded(self.device, begun), lambda outcome: _by_name(fetches, outcome))
 
-    def _execution(
+    def _request(
         self, segment: int | None, feeds: Mapping[str, Array], fetches: Sequence[str]
     ) -> tuple[dict[str, Any], list[bytes]]:
         request = {
@@ -180,7 +174,7 @@ class ProcessorPlan:
             "run": self._runs,
             "segment": segment,
             "feeds": list(feeds),
-            "heads": heads(feeds.values()),
+            "headers": headers_of(feeds.values()),
             "fetches": list(fetches),
         }
         return request, [array.tobytes() for array in feeds.values()]
@@ -191,4 +185,4 @@ class ProcessorPlan:
 
 def _by_name(fetches: Sequence[str], outcome: Outcome) -> dict[str, Array]:
     value, data = outcome
-    return dict(zip(fetches, arrays_of(value["heads"], data), strict=True))
+    return dict(zip(fetches, arrays_from(value["headers"], data), strict=True))

@@ -1,4 +1,4 @@
-"""A GPU: arrays in and out of buffers, and Plans loaded and replayed, over any WebGPU host."""
+"""A GPU: arrays in and out of buffers, and Plans loaded and replayed, on any WebGPU host."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.devices.base import ExecuteResult, Host, Plan, Read, Write
-from playgrad.devices.data_cache import KeptData
-from playgrad.devices.device import Device, Guarded
+from playgrad.devices.base import ExecuteResult, Execution, Host, Plan, Read, Write
+from playgrad.devices.data_cache import DataCache
+from playgrad.devices.device import Device, Guarded, ReplayResult
 from playgrad.devices.pending import Result, Then
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.errors import OutOfMemoryError
@@ -19,33 +19,33 @@ Array = np.ndarray[Any, Any]
 
 
 class WebGpuDevice(Device):
-    """One opened GPU.
+    """An opened GPU.
 
     Args:
-        kept: holds data sets from one session to the next; None where they are not to stay.
+        cache: keeps data sets from one session to the next; None to keep none.
     """
 
     host: Host
 
-    def __init__(self, name: str, host: Host, kept: KeptData | None = None) -> None:
+    def __init__(self, name: str, host: Host, cache: DataCache | None = None) -> None:
         super().__init__(name, host)
-        self._kept = kept
+        self._cache = cache
 
     def write(self, buffer: int, offset: int, array: Array) -> None:
-        def send(content: Any) -> None:
-            self.host.execute(None, writes=[(buffer, offset, content)])
+        def upload(content: Any) -> None:
+            self.host.execute(Execution(writes=[(buffer, offset, content)]))
 
         with self.guarded():
             data = to_device_bytes(array)
-            if self._kept is not None and buffer in self._kept:
-                self._kept.write(buffer, data, send)
+            if self._cache is not None and buffer in self._cache:
+                self._cache.write(buffer, data, upload)
             else:
-                send(data)
+                upload(data)
 
     def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
         size = dtype(name).device_bytes(math.prod(shape))
         with self.guarded():
-            (data,) = self.host.execute(None, reads=[(buffer, offset, size)]).data
+            (data,) = self.host.execute(Execution(reads=[(buffer, offset, size)])).data
         return from_device_bytes(data, name, shape)
 
     def expect(self, plan: Plan) -> None:
@@ -53,56 +53,58 @@ class WebGpuDevice(Device):
             self.host.expect(plan)
 
     def create_buffer(self, size: int) -> int:
+        """Create a buffer, in the place of cached data sets if there is no other room."""
         try:
             return super().create_buffer(size)
         except OutOfMemoryError:
-            if not self.drop_kept():
+            if not self.clear_cache():
                 raise
             return super().create_buffer(size)
 
-    def data_buffer(self, size: int) -> int | None:
-        """A buffer of ``size`` bytes for one data set, which may stay for the next session when
-        this one gives it back; None if such are not kept."""
-        if self._kept is None or not self._kept.wants(size):
+    def create_data_buffer(self, size: int) -> int | None:
+        """Create a buffer for one data set, or take a cached one; None if data is not cached."""
+        if self._cache is None or not self._cache.accepts(size):
             return None
-        buffer = self._kept.take(size)
+        buffer = self._cache.take(size)
         if buffer is None:
             buffer = self.create_buffer(size)
-            self._kept.add(buffer, size)
+            self._cache.add(buffer, size)
         return buffer
 
     def destroy_buffer(self, buffer: int) -> None:
-        gone = [buffer]
-        if self._kept is not None and buffer in self._kept:
-            gone = self._kept.release(buffer)
-        for each in gone:
+        """Destroy a buffer, or return it to the data cache."""
+        evicted = [buffer]
+        if self._cache is not None and buffer in self._cache:
+            evicted = self._cache.release(buffer)
+        for each in evicted:
             super().destroy_buffer(each)
 
-    def drop_kept(self) -> bool:
-        """Free the data sets that no session uses; whether there were any."""
-        gone = [] if self._kept is None else self._kept.drop_idle()
-        for buffer in gone:
+    def clear_cache(self) -> bool:
+        """Free the cached data sets that no session uses; return whether there were any."""
+        evicted = [] if self._cache is None else self._cache.evict_idle()
+        for buffer in evicted:
             super().destroy_buffer(buffer)
-        return bool(gone)
+        return bool(evicted)
 
     def stats(self) -> dict[str, int]:
-        """As the host's, but what is only kept counts apart: ``kept_buffers``, ``kept_bytes``."""
+        """Return the host's statistics, with idle buffers of the data cache counted apart:
+        ``cached_buffers``, ``cached_bytes``."""
         stats = self.host.stats()
-        buffers, size = (0, 0) if self._kept is None else self._kept.idle()
+        buffers, size = (0, 0) if self._cache is None else self._cache.idle()
         stats["buffers"] -= buffers
         stats["bytes"] -= size
-        return stats | {"kept_buffers": buffers, "kept_bytes": size}
+        return stats | {"cached_buffers": buffers, "cached_bytes": size}
 
     def load(self, plan: Plan, external: Mapping[str, int]) -> LoadedPlan:
-        if self._kept is not None:
-            for key in _written(plan):
-                self._kept.spoil(external[key])
+        if self._cache is not None:
+            for key in _written_keys(plan):
+                self._cache.untrack(external[key])
         with self.guarded():
             return LoadedPlan(self, plan, self.host.load(plan, external))
 
 
-def _written(plan: Plan) -> set[str]:
-    """The keys of external buffers that kernels of ``plan`` write."""
+def _written_keys(plan: Plan) -> set[str]:
+    """Return the keys of the external buffers that ``plan`` writes to."""
     keys = {buffer["id"]: buffer["external"] for buffer in plan["buffers"] if "external" in buffer}
     access = {kernel["id"]: kernel["access"] for kernel in plan["kernels"]}
     written = set()
@@ -113,7 +115,7 @@ def _written(plan: Plan) -> set[str]:
 
 
 class LoadedPlan:
-    """A Plan on a device, ready to be replayed."""
+    """A Plan on a GPU, ready to be replayed; implements `playgrad.devices.device.Loaded`."""
 
     def __init__(self, device: WebGpuDevice, plan: Plan, program: int) -> None:
         self.device = device
@@ -127,24 +129,19 @@ class LoadedPlan:
         fetches: Sequence[str],
         steps: int = 1,
         stop: Callable[[], bool] | None = None,
-    ) -> tuple[dict[str, Array], int, float]:
-        """Write ``feeds``, replay ``segment`` (until ``stop`` answers true), read ``fetches``.
-
-        Returns:
-            The arrays fetched, the number of steps done and the seconds they took.
-        """
-        self.device.host.stop_requested = stop
+    ) -> ReplayResult:
+        host = self.device.host
+        host.stop_requested = stop
+        execution = self._execution(segment, feeds, fetches, steps)
         with self.device.guarded():
-            result = self.device.host.execute(
-                self.program, segment, steps, self._writes(feeds), self._reads(fetches)
-            )
-        return self._arrays(fetches, result), result.steps_done, result.seconds
+            result = host.execute(execution)
+        return ReplayResult(self._arrays(fetches, result), result.steps_done, result.seconds)
 
     def start(self) -> None:
-        """Nothing to forget: kernels write variables in place, and are gated where they may not."""
+        """Do nothing: kernels write to variables in place, except where a gate forbids it."""
 
     def commit(self) -> None:
-        """What was written counts already."""
+        """Do nothing: the variables hold what was written already."""
 
     def begin(
         self,
@@ -153,14 +150,22 @@ class LoadedPlan:
         fetches: Sequence[str],
         last: bool = False,
     ) -> Result[dict[str, Array]]:
-        """Begin to write ``feeds``, replay ``segment`` once (None: not at all) and read
-        ``fetches``; the result is the arrays."""
         host = self.device.host
         host.stop_requested = None
-        program, number = (None, 0) if segment is None else (self.program, segment)
+        execution = self._execution(segment, feeds, fetches)
         with self.device.guarded():
-            begun = host.begin(program, number, 1, self._writes(feeds), self._reads(fetches))
+            begun = host.begin(execution)
         return Then(Guarded(self.device, begun), lambda result: self._arrays(fetches, result))
+
+    def _execution(
+        self,
+        segment: int | None,
+        feeds: Mapping[str, Array],
+        fetches: Sequence[str],
+        steps: int = 1,
+    ) -> Execution:
+        program, number = (None, 0) if segment is None else (self.program, segment)
+        return Execution(program, number, steps, self._writes(feeds), self._reads(fetches))
 
     def _writes(self, feeds: Mapping[str, Array]) -> list[Write]:
         writes: list[Write] = []
@@ -171,7 +176,7 @@ class LoadedPlan:
 
     def _reads(self, fetches: Sequence[str]) -> list[Read]:
         slots = [self.plan["fetches"][name] for name in fetches]
-        return [(self._buffer(slot["buffer"]), slot["offset"], _bytes(slot)) for slot in slots]
+        return [((self.program, slot["buffer"]), slot["offset"], _bytes(slot)) for slot in slots]
 
     def _arrays(self, fetches: Sequence[str], result: ExecuteResult) -> dict[str, Array]:
         slots = [self.plan["fetches"][name] for name in fetches]
@@ -179,9 +184,6 @@ class LoadedPlan:
             name: from_device_bytes(data, slot["dtype"], tuple(slot["shape"]))
             for name, slot, data in zip(fetches, slots, result.data, strict=True)
         }
-
-    def _buffer(self, number: int) -> tuple[int, int]:
-        return (self.program, number)
 
     def unload(self) -> None:
         self.device.release(lambda: self.device.host.unload(self.program))

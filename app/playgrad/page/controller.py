@@ -140,7 +140,7 @@ class Controller:
         self.model = None
         self.lab = None
         self.namespace.clear()
-        registry.drop_kept()  # what this program could have used again, but did not
+        registry.clear_data_caches()  # what this program could have used again, but did not
         close_sessions()
         if self.stopped:
             registry.close_used()
@@ -158,7 +158,7 @@ class Controller:
         elif kind == "reset":
             if not self.running:
                 self.reset()
-                registry.drop_kept()
+                registry.clear_data_caches()
                 _emit({"kind": "status", "state": "idle"})
         elif kind == "tune":
             if not self.running:
@@ -281,7 +281,7 @@ def main() -> None:
     sys.stderr = Stream("stderr", host.emit)
     set_hooks(controller.hooks)
     host.emit(choices())
-    registry.keep_data(KEPT_BYTES)
+    registry.enable_data_cache(KEPT_BYTES)
     set_source(lambda name: host.fetch_data(f"/data/{name}"))
 
 

@@ -46,6 +46,6 @@ class IdleTuner:
             tuner.measure_next()
         except PlaygradError:
             # Measuring must not break it again and again: the defaults run from now on.
-            registry.keep_tuning(tuner.device, default_tuning(is_software=False))
+            registry.save_tuning(tuner.device, default_tuning(is_software=False))
         if tuner.is_done:
-            registry.keep_tuning(tuner.device, tuner.tuning())
+            registry.save_tuning(tuner.device, tuner.tuning())

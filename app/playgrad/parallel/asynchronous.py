@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from playgrad.compiler.place import canonical
-from playgrad.devices.pending import Delay, Pending, Result, wait_any
+from playgrad.devices.pending import Delay, Pending, Result
+from playgrad.devices.this_host import wait_any
 from playgrad.errors import PlaygradError
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors

@@ -12,7 +12,7 @@ import numpy as np
 from playgrad.compiler.lifetimes import last_uses
 from playgrad.compiler.segments import Segment
 from playgrad.devices.base import Plan
-from playgrad.devices.remote_cpu import arrays_of, heads
+from playgrad.devices.remote_cpu import arrays_from, headers_of
 from playgrad.errors import UnsupportedOpError, error_record
 from playgrad.graph.opdef import registered
 from playgrad.graph.serialize import graph_from_json
@@ -80,7 +80,7 @@ class Server:
 
     def _on_write(self, request: Request, data: bytes) -> Answer:
         buffer, offset = request["place"]
-        (self._arrays[buffer, offset],) = arrays_of(request["heads"], data)
+        (self._arrays[buffer, offset],) = arrays_from(request["headers"], data)
         return None, []
 
     def _on_read(self, request: Request, data: bytes) -> Answer:
@@ -105,7 +105,7 @@ class Server:
 
     def _on_execute(self, request: Request, data: bytes) -> Answer:
         program = self._programs[request["program"]]
-        feeds = dict(zip(request["feeds"], arrays_of(request["heads"], data), strict=True))
+        feeds = dict(zip(request["feeds"], arrays_from(request["headers"], data), strict=True))
         start = time.perf_counter()
         if "steps" in request:
             done = self._repeat(program, request, feeds)
@@ -116,7 +116,7 @@ class Server:
                 program.commit(request["run"])
         results = program.results(request["fetches"])
         seconds = time.perf_counter() - start
-        return {"heads": heads(results), "steps_done": done, "seconds": seconds}, results
+        return {"headers": headers_of(results), "steps_done": done, "seconds": seconds}, results
 
     def _repeat(self, program: _LoadedProgram, request: Request, feeds: Mapping[str, Array]) -> int:
         """Run after run; how many were done before a stop."""

@@ -125,13 +125,13 @@ class Programs:
 
     def _plans(self, compiled: Compiled, graph: Graph) -> dict[str, Plan]:
         """The Plan for each device apart; all variables have values then."""
-        apart = [name for name in compiled.segments if devices.is_apart(name)]
+        apart = [name for name in compiled.segments if devices.runs_plans(name)]
         devices.start(apart)
         self.make_ready(graph, [graph.node(n.name) for n in compiled.order if is_variable(n)])
         plans: dict[str, Plan] = {}
         for name in apart:
             device = self._opened(name)
-            layout = self.store.layout(graph, name)
+            layout = self.store.places_on(graph, name)
             if isinstance(device, RemoteCpu):
                 plans[name] = compiled.processor_plan(name, layout)
             else:
@@ -182,7 +182,7 @@ class Programs:
             home = self.home(node)
             if self.store.is_lost((node.graph, node.name)):
                 self.store.drop((node.graph, node.name))
-            if (node.graph, node.name) not in self.store and devices.is_apart(home):
+            if (node.graph, node.name) not in self.store and devices.runs_plans(home):
                 homes.setdefault((node.graph, home), []).append(node)
         for (graph, home), nodes in homes.items():
             if data:
@@ -207,7 +207,7 @@ class Programs:
         homes: dict[str, list[Node]] = {}
         for node in fresh:
             homes.setdefault(self.home(node), []).append(node)
-        homes = {home: own for home, own in homes.items() if devices.is_apart(home)}
+        homes = {home: own for home, own in homes.items() if devices.runs_plans(home)}
         for home, own in homes.items():
             self.store.check_size(own, home)  # before much time goes into their values
         arrays = self._initial(graph, fresh)

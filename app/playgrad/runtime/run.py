@@ -12,7 +12,8 @@ from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from playgrad.devices.pending import Delay, Pending, wait_any
+from playgrad.devices.pending import Delay, Pending
+from playgrad.devices.this_host import wait_any
 from playgrad.errors import DeviceTimeoutError
 from playgrad.runtime.ready import ReadyTable
 from playgrad.runtime.tasks import SegmentTask, Task

@@ -119,7 +119,7 @@ class Session:
         self._closed = False
         self.lock = threading.RLock()
         _open_sessions.add(self)
-        if devices.is_apart(self.device):
+        if devices.runs_plans(self.device):
             self.opened(self.device)
 
     def __enter__(self) -> Session:
@@ -255,7 +255,7 @@ class Session:
         """
         checked = self._checked(values)
         self._programs.make_room([node for node, _ in checked], data=True)
-        if soon is not None and devices.is_apart(self.device):
+        if soon is not None and devices.runs_plans(self.device):
             self._programs.expect(soon)
         self._programs.set(checked)
 

@@ -139,7 +139,7 @@ class SessionPlacement:
 
     def _policy(self, chosen: Placement | None) -> Policy:
         available = devices.device_names()
-        apart = frozenset(n for n in available if n.startswith("cpu") and devices.is_apart(n))
+        apart = frozenset(n for n in available if n.startswith("cpu") and devices.runs_plans(n))
         return Policy(self.device, available, chosen or (lambda node: None), self.soft, apart)
 
 

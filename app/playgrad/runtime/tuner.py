@@ -146,7 +146,7 @@ def tune(device: WebGpuDevice, report: Callable[[Probe, Times], None]) -> Tuning
     tuner = Tuner(device)
     while not tuner.is_done:
         report(tuner.measure_next(), tuner.times)
-    registry.keep_tuning(device, tuner.tuning())
+    registry.save_tuning(device, tuner.tuning())
     return tuner.tuning()
 
 
@@ -168,7 +168,7 @@ def ensure_tuned(device: Device) -> None:
                 tuner.measure_next()
         finally:
             with suppress(OSError):  # nowhere to remember it: this process still does
-                registry.keep_tuning(device, tuner.tuning())
+                registry.save_tuning(device, tuner.tuning())
 
 
 def _default(device: WebGpuDevice) -> Tuning:

@@ -9,8 +9,8 @@ import numpy as np
 
 from playgrad.compiler.dispatches import Place, device_bytes
 from playgrad.compiler.memory import aligned
-from playgrad.devices.base import Limits
 from playgrad.devices.device import Device
+from playgrad.devices.target import Limits
 from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -93,7 +93,7 @@ class VariableStore:
         """
         self.check_size([node], name)
         device = self._open_device(name)
-        buffer = device.data_buffer(aligned(device_bytes(node.outputs[0].spec)))
+        buffer = device.create_data_buffer(aligned(device_bytes(node.outputs[0].spec)))
         if buffer is not None:
             self._place(graph, [(node, 0)], device, buffer)
         return buffer is not None
@@ -115,7 +115,7 @@ class VariableStore:
             if home.name == name and not home.lost
         }
 
-    def layout(self, graph: Graph, device: str) -> dict[str, Place]:
+    def places_on(self, graph: Graph, device: str) -> dict[str, Place]:
         """Where the variables of ``graph`` are on ``device``."""
         return {
             name: place

@@ -1,13 +1,12 @@
 """The browser host: Plans run by the page's device workers, and the page itself.
 
 The only package of the library that imports JavaScript. `playgrad_host` is the module that
-`static/engine/python-host.js` registers in Pyodide; a call of it is synchronous, because this
-Python runs in a worker that sleeps until the device worker has answered. What several devices are
-to do at the same time is begun without waiting, and then any answer is waited for.
+`static/engine/python-host.js` registers in Pyodide. Its calls are synchronous: this Python runs in
+a worker, which sleeps until the device worker has answered. To use several devices at once, begin
+work on each without waiting, then wait for any answer.
 """
 
 from playgrad.devices._browser.gpus import BrowserHost, BrowserSnapshot, list_adapters, open
-from playgrad.devices._browser.links import most_devices, start, wait_for_answer
 from playgrad.devices._browser.page import (
     Request,
     emit,
@@ -15,15 +14,17 @@ from playgrad.devices._browser.page import (
     poll_mailbox,
     recall_tunings,
     remember_tunings,
+    sleep,
+    stop_requested,
     wait_mailbox,
 )
 from playgrad.devices._browser.processors import connect_processor
-from playgrad.devices._browser.stops import sleep, stop_requested
+from playgrad.devices._browser.workers import most_devices, start, wait_for_answer
 
 __all__ = [
     "BrowserHost",
-    "Request",
     "BrowserSnapshot",
+    "Request",
     "connect_processor",
     "emit",
     "fetch_data",

@@ -1,4 +1,4 @@
-"""The page itself: its requests, its events, its server's files, what it remembers."""
+"""The page itself: its requests, its stops, its events, its server's files and its storage."""
 
 from __future__ import annotations
 
@@ -8,41 +8,38 @@ from typing import Any
 import playgrad_host  # type: ignore[import-not-found]
 from pyodide.ffi import JsException
 
-from playgrad.devices._browser.stops import obey_interrupt
+Request = tuple[dict[str, Any], bytes | None]
+"""A request of the page, and the bytes that came with it."""
 
 
 def recall_tunings() -> str:
-    """What `remember_tunings` was given last, in this visit or an earlier one."""
+    """Return the text last passed to `remember_tunings`, in this visit or an earlier one."""
     return str(playgrad_host.recall_tunings())
 
 
 def remember_tunings(text: str) -> None:
-    """Have the browser keep ``text``, if its user lets it."""
+    """Save ``text`` in the browser's storage, if the user permits it."""
     playgrad_host.remember_tunings(text)
 
 
 def emit(event: dict[str, Any]) -> None:
-    """Send an event to the page, at any time; `bytes` in it arrive as Uint8Array.
+    """Send an event to the page, at any time. `bytes` in it arrive as Uint8Array.
 
-    Values are plain Python: str, int, float (NaN too), bool, None, bytes, lists, dicts.
+    Values are plain Python: str, int, float (NaN included), bool, None, bytes, lists, dicts.
     """
     playgrad_host.emit(event)
 
 
-Request = tuple[dict[str, Any], bytes | None]
-"""What the page asks for, and the bytes that came along."""
-
-
 def poll_mailbox() -> Request | None:
-    """The page's next request, if there is one; does not wait."""
+    """Return the page's next request, if there is one; do not wait."""
     return _request(playgrad_host.poll_mailbox())
 
 
 def wait_mailbox(seconds: float) -> Request | None:
-    """The page's next request, waiting up to `seconds`.
+    """Return the page's next request; wait up to ``seconds`` for one.
 
     Raises:
-        KeyboardInterrupt: a stop is asked for, which ends the waiting.
+        KeyboardInterrupt: a stop was requested, which ends the wait.
     """
     request = _request(playgrad_host.wait_mailbox(seconds * 1000))
     if request is None:
@@ -57,13 +54,37 @@ def _request(pair: Any) -> Request | None:
     return json.loads(text), None if payload is None else payload.to_bytes()
 
 
+def stop_requested() -> bool:
+    """Return whether the page has requested a stop and not withdrawn it."""
+    return bool(playgrad_host.stop_requested())
+
+
+def obey_interrupt() -> None:
+    """Raise KeyboardInterrupt if a stop was requested: call this after a long sleep.
+
+    Python itself checks only every so many instructions. (``pyodide.checkInterrupt`` would print
+    the error on its way through JavaScript.)
+    """
+    if playgrad_host.take_interrupt():
+        raise KeyboardInterrupt
+
+
+def sleep(seconds: float) -> None:
+    """Sleep like `time.sleep`, but end when a stop is requested, which Python's would sleep
+    through."""
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    playgrad_host.sleep(seconds * 1000)
+    obey_interrupt()
+
+
 def fetch_data(path: str) -> memoryview:
-    """A file of the server that served the page, for instance ``/data/mnist/train-labels``.
+    """Load a file from the server of the page, for instance ``/data/mnist/train-labels``.
 
     Raises:
-        OSError: the server did not give it.
+        OSError: the server cannot deliver the file.
     """
     try:
         return memoryview(playgrad_host.fetch_data(path).to_memoryview())
     except JsException as error:
-        raise OSError(f"the page's server did not give {path}: {error.message}") from None
+        raise OSError(f"cannot load {path} from the page's server: {error.message}") from None

@@ -1,30 +1,29 @@
-"""Processors of the page: interpreters in workers of their own."""
+"""Processors of the page: interpreters in their own workers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from playgrad.devices._browser.links import WorkerConnection, link_to
-from playgrad.devices.pending import Result
-from playgrad.devices.remote_cpu import Outcome
+from playgrad.devices._browser.workers import WorkerConnection, connection_to
+from playgrad.devices.pending import Outcome, Result
 
 
-class _Processor:
-    """The way to a processor's interpreter; implements `playgrad.devices.remote_cpu.Link`."""
+class _ProcessorConnection:
+    """The connection to a processor; implements `playgrad.devices.remote_cpu.Connection`."""
 
-    def __init__(self, link: WorkerConnection) -> None:
-        self._link = link
+    def __init__(self, connection: WorkerConnection) -> None:
+        self._connection = connection
 
     def call(self, request: dict[str, Any], *data: bytes) -> Outcome:
-        return self._link.call("serve", 0, request, *data)
+        return self._connection.call("serve", 0, request, *data)
 
     def begin(self, request: dict[str, Any], *data: bytes) -> Result[Outcome]:
-        return self._link.begin("serve", 0, request, *data)
+        return self._connection.begin("serve", 0, request, *data)
 
     def give_up(self) -> None:
-        self._link.give_up()
+        self._connection.give_up()
 
 
-def connect_processor(device: str) -> _Processor:
-    """The way to the interpreter of ``device``, in its worker."""
-    return _Processor(link_to(device))
+def connect_processor(device: str) -> _ProcessorConnection:
+    """Return a connection to the interpreter of ``device``."""
+    return _ProcessorConnection(connection_to(device))

@@ -1,8 +1,8 @@
 """The desktop host: Plans run through wgpu-py (wgpu-native: Vulkan, Metal, Direct3D 12).
 
-The only package of the library that imports wgpu; its files are those of ``static/engine``, which
-does the same in a page. The device is opened with the limits a browser gives by default, so that
-what runs here runs in a page.
+The only package of the library that imports wgpu. ``static/engine`` does the same in a page, in
+files of the same names. Devices are opened with the limits that a browser grants by default, so
+that what runs here also runs in a page.
 """
 
 from playgrad.devices._wgpu.adapters import list_adapters

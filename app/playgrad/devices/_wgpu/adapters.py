@@ -1,4 +1,4 @@
-"""The adapters of this machine, and what they can do."""
+"""The adapters of this machine, described."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 import wgpu
 
-from playgrad.devices.base import AdapterInfo, Limits, is_software_name
+from playgrad.devices.target import AdapterInfo, Limits, is_software_name
 
 LARGEST_BUFFER = 1 << 30
 
 
 @functools.cache
 def adapters() -> tuple[Any, ...]:
-    """Adapters able to run playgrad, real GPUs first.
+    """Return the adapters that can run playgrad, hardware first.
 
-    A device that several backends offer is listed once, by OpenGL only where nothing else has it.
+    A GPU that several backends offer is listed once, and with OpenGL only if no other has it.
     """
-    # Mesa's drivers complain on standard error, once an adapter, where it is not set.
+    # Without it, Mesa's drivers print a warning for each adapter.
     os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
     usable = [
         adapter
@@ -41,7 +41,7 @@ def _is_software(adapter: Any) -> bool:
 
 
 def _limits(adapter: Any) -> Limits:
-    """WebGPU's default limits, except that buffers may be as large as the adapter can, to 1 GiB."""
+    """Return WebGPU's default limits, with buffers as large as the adapter allows, up to 1 GiB."""
     return Limits(
         max_buffer_size=min(adapter.limits["max-buffer-size"], LARGEST_BUFFER),
         max_storage_buffer_binding_size=min(
@@ -51,12 +51,15 @@ def _limits(adapter: Any) -> Limits:
 
 
 def extra_features(adapter: Any) -> list[str]:
-    """What a device is opened with beyond WebGPU's core: on a processor, invocations that see each
-    other's values, which a variant of the products wants."""
+    """Return the features to enable beyond WebGPU's core.
+
+    That is "subgroup" on software adapters, where a variant of matrix products uses it.
+    """
     return ["subgroup"] if _is_software(adapter) and "subgroup" in adapter.features else []
 
 
 def describe(adapter: Any) -> AdapterInfo:
+    """Return the description of a wgpu adapter."""
     info = adapter.info
     return AdapterInfo(
         name=info["device"],
@@ -71,5 +74,5 @@ def describe(adapter: Any) -> AdapterInfo:
 
 
 def list_adapters() -> list[AdapterInfo]:
-    """What `open` can open, best first; empty where no driver is installed."""
+    """List the adapters that `open` can open, best first; none if no driver is installed."""
     return [describe(adapter) for adapter in adapters()]

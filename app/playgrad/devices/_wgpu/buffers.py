@@ -1,4 +1,4 @@
-"""The storage buffers of one device: made, counted, written and read."""
+"""The storage buffers of one device."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from playgrad.devices.base import round_up
 
 STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 STAGING = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
-KEPT_STAGING = 16 << 20
+MAX_IDLE_STAGING = 16 << 20
+"""A larger staging buffer is freed after each read."""
 
 Span = tuple[Any, int, int]
 """(buffer, byte offset, number of bytes)"""
 
 
 def padded(size: int) -> int:
-    """Whole words, which is what copies and queue writes move."""
+    """Round ``size`` up to whole words, the unit of copies and queue writes."""
     return max(round_up(size, 4), 4)
 
 
 class BufferPool:
-    """Buffers by id; ids are never used twice.
+    """Storage buffers by id. Ids are never reused.
 
     Attributes:
-        bytes, peak_bytes: of all buffers, now and at most. What reading needs is not counted.
+        bytes, peak_bytes: total size of all buffers, now and at most, without the staging buffer.
     """
 
     def __init__(self, device: Any) -> None:
@@ -43,7 +44,7 @@ class BufferPool:
         return self._buffers[key]
 
     def create(self, size: int) -> int:
-        """A zeroed buffer of ``size`` bytes; returns its id."""
+        """Create a zeroed buffer of ``size`` bytes; return its id."""
         buffer = self._device.create_buffer(size=padded(size), usage=STORAGE)
         key = self._next_id
         self._next_id += 1
@@ -53,12 +54,12 @@ class BufferPool:
         return key
 
     def destroy(self, key: int) -> None:
-        gone = self._buffers.pop(key)
-        self.bytes -= gone.size
-        gone.destroy()
+        buffer = self._buffers.pop(key)
+        self.bytes -= buffer.size
+        buffer.destroy()
 
     def clear(self) -> None:
-        """Destroy all."""
+        """Destroy all buffers."""
         for key in list(self._buffers):
             self.destroy(key)
         self._drop_staging()
@@ -71,7 +72,7 @@ class BufferPool:
             self._device.queue.write_buffer(buffer, offset, view)
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """Read everything, at least one byte, through one staging buffer and one wait."""
+        """Return the bytes of each span, at least one in all, with one copy and one wait."""
         total = sum(round_up(size, 4) for _, _, size in spans)
         staging = self._staging_of(total)
         encoder = self._device.create_command_encoder()
@@ -84,7 +85,7 @@ class BufferPool:
         staging.map_sync(wgpu.MapMode.READ, 0, total)
         everything = staging.read_mapped(0, total)
         staging.unmap()
-        if staging.size > KEPT_STAGING:
+        if staging.size > MAX_IDLE_STAGING:
             self._drop_staging()
         parts = []
         position = 0
@@ -94,7 +95,7 @@ class BufferPool:
         return parts
 
     def _staging_of(self, size: int) -> Any:
-        """A buffer to read through, kept from read to read."""
+        """Return a staging buffer of at least ``size`` bytes, reused from read to read."""
         if self._staging is None or self._staging.size < size:
             self._drop_staging()
             self._staging = self._device.create_buffer(size=size, usage=STAGING)

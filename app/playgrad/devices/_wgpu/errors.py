@@ -1,4 +1,4 @@
-"""wgpu's errors as the library's."""
+"""Translation of wgpu's errors into the library's."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _LOST = re.compile(r"device is lost|device was lost|Parent device|DeviceLost|des
 
 
 def lost(adapter: str, node: str | None = None) -> DeviceLostError:
+    """Return the error for the loss of a device."""
     return DeviceLostError(f"the device {adapter} was lost.", op=node, hint="Open it again.")
 
 
 @contextmanager
 def translated(adapter: str, where: str, node: str | None = None) -> Iterator[None]:
-    """Turn wgpu's errors into the library's, saying ``where`` they arose.
+    """Translate wgpu's errors within the block, and say ``where`` they occurred.
 
     Raises:
-        DeviceLostError, OutOfMemoryError, KernelError: in the place of wgpu's own.
+        DeviceLostError, OutOfMemoryError, KernelError: in place of wgpu's.
     """
     try:
         yield

@@ -20,46 +20,48 @@ from playgrad.devices._wgpu.program import Preparer, ReplayablePlan, encode
 from playgrad.devices.base import (
     BufferKey,
     ExecuteResult,
-    Limits,
+    Execution,
+    Host,
     Plan,
     Read,
-    Write,
+    check_buffer_size,
     check_plan,
 )
 from playgrad.devices.pending import Done
-from playgrad.errors import DeviceError, OutOfMemoryError
+from playgrad.devices.target import Limits
+from playgrad.errors import DeviceError
 
 
 def open(index: int = 0) -> WgpuHost:
-    """Open adapter `index` of `list_adapters()`, with a device of its own.
+    """Open adapter ``index`` of `list_adapters()`.
 
     Raises:
         DeviceError: there is no such adapter, or it refuses the limits.
     """
-    found = adapters()
-    if not 0 <= index < len(found):
+    available = adapters()
+    if not 0 <= index < len(available):
         raise DeviceError(
-            f"there is no GPU adapter {index}: {len(found)} found",
+            f"there is no GPU adapter {index}: {len(available)} found",
             hint="Install a Vulkan driver (mesa-vulkan-drivers is a software one), or use cpu.",
         )
-    return WgpuHost(found[index])
+    return WgpuHost(available[index])
 
 
-class WgpuHost:
-    """One device opened through wgpu-py; implements `playgrad.devices.base.Host`.
+class WgpuHost(Host):
+    """A `Host` on a device that wgpu-py opened.
 
-    `stop_requested`, when set, is called between submits; replays end once it returns true.
+    ``stop_requested``, if set, is called between submits; replays end once it returns true.
     """
 
     def __init__(self, adapter: Any) -> None:
         self.info = describe(adapter)
-        wanted = {
-            item.name.replace("_", "-"): getattr(self.info.limits, item.name)
-            for item in fields(Limits)
+        limits = {
+            limit.name.replace("_", "-"): getattr(self.info.limits, limit.name)
+            for limit in fields(Limits)
         }
         try:
             self._device = adapter.request_device_sync(
-                required_features=extra_features(adapter), required_limits=wanted
+                required_features=extra_features(adapter), required_limits=limits
             )
         except (RuntimeError, wgpu.GPUError) as error:
             raise DeviceError(f"{self.info.name} cannot be opened: {error}") from error
@@ -67,7 +69,7 @@ class WgpuHost:
         self._pool = BufferPool(self._device)
         self._preparer = Preparer(self._device, self.info.name)
         self._programs: dict[int, ReplayablePlan] = {}
-        self._paces: dict[tuple[int, int], SubmissionPacer] = {}
+        self._pacers: dict[tuple[int, int], SubmissionPacer] = {}
         self._next_program = 1
         self._destroyed = False
         self._calls = threading.RLock()
@@ -76,11 +78,7 @@ class WgpuHost:
     # Buffers and programs
 
     def create_buffer(self, size: int) -> int:
-        if size > self.info.limits.max_buffer_size:
-            raise OutOfMemoryError(
-                f"a buffer of {size:,} bytes was asked for, but {self.info.name} allows "
-                f"{self.info.limits.max_buffer_size:,} in one buffer"
-            )
+        check_buffer_size(size, self.info)
         with self._errors(f"a buffer of {size:,} bytes"):
             return self._pool.create(size)
 
@@ -88,7 +86,7 @@ class WgpuHost:
         self._pool.destroy(buffer)
 
     def expect(self, plan: Plan) -> None:
-        """Nothing: here one waits for a kernel while it is compiled."""
+        """Do nothing: wgpu-py cannot compile in the background."""
 
     def load(self, plan: Plan, external: Mapping[str, int] | None = None) -> int:
         check_plan(plan, self.info.limits)
@@ -117,8 +115,8 @@ class WgpuHost:
     def unload(self, program: int) -> None:
         for host_id in self._programs.pop(program).owned:
             self._pool.destroy(host_id)
-        for key in [key for key in self._paces if key[0] == program]:
-            del self._paces[key]
+        for key in [key for key in self._pacers if key[0] == program]:
+            del self._pacers[key]
 
     def _buffer(self, key: BufferKey) -> Any:
         if isinstance(key, tuple):
@@ -127,61 +125,48 @@ class WgpuHost:
 
     # Running
 
-    def execute(
-        self,
-        program: int | None,
-        segment: int = 0,
-        steps: int = 1,
-        writes: Sequence[Write] = (),
-        reads: Sequence[Read] = (),
-    ) -> ExecuteResult:
+    def begin(self, execution: Execution) -> Done[ExecuteResult]:
+        """Carry out ``execution``; callers use a thread for each device to run several at once."""
         started = time.perf_counter()
         done = 0
         with self._errors("execute"):
-            for key, offset, data in writes:
+            for key, offset, data in execution.writes:
                 self._pool.write(self._buffer(key), offset, data)
-            if program is not None:
-                done = self._replay(program, segment, steps)
-            data_read = self._read(reads)
-        return ExecuteResult(done, data_read, time.perf_counter() - started)
-
-    def begin(
-        self,
-        program: int | None,
-        segment: int = 0,
-        steps: int = 1,
-        writes: Sequence[Write] = (),
-        reads: Sequence[Read] = (),
-    ) -> Done[ExecuteResult]:
-        # Whoever wants several devices to work at once has a thread for each.
-        return Done(self.execute(program, segment, steps, writes, reads))
+            if execution.program is not None:
+                done = self._replay(execution.program, execution.segment, execution.steps)
+            contents = self._read(execution.reads)
+        return Done(ExecuteResult(done, contents, time.perf_counter() - started))
 
     def _replay(self, program: int, segment: int, steps: int) -> int:
-        """Submit replays, waiting for all groups of them but the last; see `Pace`."""
-        prepared = self._programs[program].segments[segment]
-        pace = self._paces.setdefault((program, segment), SubmissionPacer())
+        """Submit replays in groups, and wait for each group but the last; see `SubmissionPacer`.
+
+        Returns:
+            The number of replays, which is less than ``steps`` after a stop.
+        """
+        commands = self._programs[program].segments[segment]
+        pacer = self._pacers.setdefault((program, segment), SubmissionPacer())
         done = 0
         while done < steps:
             started = time.perf_counter()
             first = done
-            last = min(first + pace.group, steps)
+            last = min(first + pacer.group, steps)
             while done < last:
                 if self.stop_requested is not None and self.stop_requested():
                     return done
-                several = min(pace.submit, last - done)
-                self._device.queue.submit([encode(self._device, prepared, several)])
-                done += several
+                times = min(pacer.submit, last - done)
+                self._device.queue.submit([encode(self._device, commands, times)])
+                done += times
             if done < steps:
                 self._wait()
-                pace.finished(done - first, time.perf_counter() - started)
+                pacer.finished(done - first, time.perf_counter() - started)
         return done
 
     def _wait(self) -> None:
-        """Wait until everything submitted is done (the queue has no callback for it)."""
+        """Wait until all submitted work is done (the queue has no callback for it)."""
         self._device.queue.read_buffer(self._fence)
 
     def _read(self, reads: Sequence[Read]) -> list[bytes]:
-        """What is to be read; waits for the device even if that is nothing."""
+        """Wait for the device, and return the bytes of each read."""
         if any(size for _, _, size in reads):
             return self._pool.read([(self._buffer(key), offset, n) for key, offset, n in reads])
         self._wait()
@@ -199,10 +184,10 @@ class WgpuHost:
             }
 
     def give_up(self) -> None:
-        """Whoever waits for it is left waiting."""
+        """Do nothing: whoever waits for the device is left waiting."""
 
     def destroy(self) -> None:
-        with self._calls:  # not under a call of another thread: wgpu-native aborts the process
+        with self._calls:  # wgpu-native aborts the process if another thread is in a call
             self._programs.clear()
             self._preparer = Preparer(self._device, self.info.name)  # drops all pipelines
             self._pool.clear()
@@ -211,8 +196,8 @@ class WgpuHost:
 
     @contextmanager
     def _errors(self, where: str) -> Iterator[None]:
-        """One call at a time, wgpu's errors as the library's, and nothing reaches a device that was
-        destroyed."""
+        """Enclose calls of wgpu: one thread at a time, none after `destroy`, and wgpu's errors
+        raised as the library's."""
         with self._calls:
             if self._destroyed:
                 raise lost(self.info.name)

@@ -1,4 +1,4 @@
-"""How many training steps to submit before waiting for the device."""
+"""Pacing: the number of training steps to submit before waiting for the device."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ STEPS_IN_SUBMIT = 8
 
 
 class SubmissionPacer:
-    """Steps go to the device in groups of about GROUP_SECONDS, each waited for before the next.
+    """Sizes groups of steps so that each takes about GROUP_SECONDS.
 
-    What is in flight is thereby bounded, a stop is answered within a group's time, and a wait's
-    cost is shared by the group. Steps that take next to nothing go several in one submit.
+    The device finishes a group before the next is submitted. That bounds the work in flight, lets a
+    stop take effect within a group's time, and spreads the cost of a wait over the group. Very
+    short steps share a submit.
 
     Attributes:
-        group: steps in a group now.
-        submit: steps in a submit now.
+        group: number of steps in the next group.
+        submit: number of steps in each submit.
     """
 
     def __init__(self) -> None:
@@ -25,7 +26,7 @@ class SubmissionPacer:
         self.submit = 1
 
     def finished(self, steps: int, seconds: float) -> None:
-        """Take note that ``steps`` took ``seconds``."""
+        """Adapt to a group of ``steps`` steps that took ``seconds``."""
         per_step = max(seconds / steps, 1e-9)
         fitting = int(GROUP_SECONDS / per_step)
         self.group = max(1, min(fitting, GROWTH * self.group, LARGEST_GROUP))

@@ -1,4 +1,4 @@
-"""A Plan made ready to run: pipelines and bind groups made once, so that a step only encodes."""
+"""Plans ready to run: pipelines and bind groups are created once, so that a step only encodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Dispatch = tuple[Any, Any, int, int, int]
 
 @dataclass
 class ReplayablePlan:
-    """A loaded plan: its buffers, the ids of those it owns, the dispatches of each segment."""
+    """A loaded Plan: its buffers, the ids of those that it owns, the dispatches of each segment."""
 
     buffers: dict[int, Any]
     owned: list[int]
@@ -25,10 +25,12 @@ class ReplayablePlan:
 
 
 class Preparer:
-    """Makes plans ready on one device. Pipelines are kept by their text: plans share most kernels.
+    """Prepares Plans for one device.
+
+    Pipelines are cached by the text of their kernels, as Plans share most kernels.
 
     Args:
-        adapter: what errors call the device.
+        adapter: the adapter's name, for error messages.
     """
 
     def __init__(self, device: Any, adapter: str) -> None:
@@ -37,7 +39,7 @@ class Preparer:
         self._pipelines: dict[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {}
 
     def prepare(self, plan: Plan, buffers: Mapping[int, Any]) -> list[list[Dispatch]]:
-        """The dispatches of each segment, over ``buffers`` by plan buffer id.
+        """Return the dispatches of each segment, on ``buffers`` by plan buffer id.
 
         Raises:
             KernelError: a kernel does not compile, or a command breaks the device's rules.
@@ -51,7 +53,7 @@ class Preparer:
         return [dispatches[first:last] for first, last in plan["segments"]]
 
     def _pipeline(self, kernel: dict[str, Any]) -> tuple[Any, Any]:
-        """(bind group layout, pipeline) of a kernel."""
+        """Return the bind group layout and the pipeline of a kernel."""
         key = (kernel["wgsl"], tuple(kernel["access"]))
         if key in self._pipelines:
             return self._pipelines[key]
@@ -95,7 +97,7 @@ class Preparer:
 
 
 def encode(device: Any, dispatches: Sequence[Dispatch], times: int = 1) -> Any:
-    """A command buffer with ``dispatches``, ``times`` over, in one compute pass."""
+    """Return a command buffer that runs ``dispatches`` ``times`` times, in one compute pass."""
     encoder = device.create_command_encoder()
     compute = encoder.begin_compute_pass()
     current = None

@@ -1,4 +1,4 @@
-"""Keeps what was measured of adapters in a file of the user's cache."""
+"""The file in the user's cache folder that stores measured tunings."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ def tunings_file() -> Path:
 
 
 def recall_tunings() -> str:
-    """What `remember_tunings` was given last; nothing if that is gone or cannot be read."""
+    """Return the text last passed to `remember_tunings`, empty if it is lost or unreadable."""
     try:
         return tunings_file().read_text(encoding="utf-8")
-    except (OSError, RuntimeError, UnicodeDecodeError):  # RuntimeError: there is no home
+    except (OSError, RuntimeError, UnicodeDecodeError):  # RuntimeError: no home folder
         return ""
 
 
 def remember_tunings(text: str) -> None:
-    """Keep ``text``, all of it or nothing.
+    """Save ``text`` atomically.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: the folder cannot be written to.
     """
     file = tunings_file()
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from playgrad.devices.base import Limits, Target
+from playgrad.devices.target import Limits, Target
 from playgrad.dtypes import dtype
 from playgrad.errors import KernelError
 from playgrad.graph.spec import TensorSpec

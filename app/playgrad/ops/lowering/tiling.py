@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from playgrad.devices.base import Target
+from playgrad.devices.target import Target
 from playgrad.ops.lowering.quad_tile import quad_code
 from playgrad.ops.lowering.register_tile import tile_code, tile_size
 

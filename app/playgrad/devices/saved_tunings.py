@@ -1,0 +1,55 @@
+"""Measured tunings as a host saves them: a JSON object with one tuning for each adapter."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from functools import cache
+
+from playgrad import paths
+from playgrad.devices.target import AdapterInfo
+from playgrad.devices.tuning import VARIANTS, Tuning
+
+
+def adapter_key(info: AdapterInfo) -> str:
+    """Return the key of an adapter, unique to its driver and this version of the kernels."""
+    adapter = (info.backend, info.vendor, info.architecture, info.name, info.driver)
+    return " | ".join((*adapter, _kernels_hash()))
+
+
+@cache
+def _kernels_hash() -> str:
+    """Return a hash of the text of all kernels and the names of their variants."""
+    digest = hashlib.blake2b(repr(VARIANTS).encode(), digest_size=8)
+    for path in sorted(paths.kernels().rglob("*.wgsl")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def parse_tunings(text: str) -> dict[str, Tuning]:
+    """Return tunings by `adapter_key` from what `dump_tunings` wrote.
+
+    Entries that are damaged or come from another version are dropped.
+    """
+    try:
+        entries = json.loads(text)
+    except ValueError:
+        return {}
+    if not isinstance(entries, dict):
+        return {}
+    return {key: Tuning(**entry) for key, entry in entries.items() if _is_tuning(entry)}
+
+
+def _is_tuning(entry: object) -> bool:
+    return (
+        isinstance(entry, dict)
+        and entry.keys() == {item.name for item in fields(Tuning)}
+        and all(variant in VARIANTS[kind] for kind, variant in entry.items())
+    )
+
+
+def dump_tunings(tunings: Mapping[str, Tuning]) -> str:
+    """Return ``tunings``, by `adapter_key`, as JSON."""
+    return json.dumps({key: asdict(tuning) for key, tuning in tunings.items()}, indent=1) + "\n"

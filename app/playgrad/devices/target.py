@@ -1,0 +1,98 @@
+"""Adapters as the library describes them: their limits, and what kernels may depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from playgrad.devices.tuning import Tuning, default_tuning
+
+SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "microsoft basic render", "softpipe")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a device. The defaults are those that WebGPU guarantees on every adapter.
+
+    Sizes are in bytes. See https://www.w3.org/TR/webgpu/#limits.
+    """
+
+    max_buffer_size: int = 268_435_456
+    max_storage_buffer_binding_size: int = 134_217_728
+    max_storage_buffers_per_shader_stage: int = 8
+    max_compute_workgroup_storage_size: int = 16_384
+    max_compute_invocations_per_workgroup: int = 256
+    max_compute_workgroup_size_x: int = 256
+    max_compute_workgroup_size_y: int = 256
+    max_compute_workgroup_size_z: int = 64
+    max_compute_workgroups_per_dimension: int = 65_535
+    min_storage_buffer_offset_alignment: int = 256
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Limits:
+        """Return limits from a host's names: `maxBufferSize`, `max-buffer-size` or
+        `max_buffer_size`.
+
+        A limit that ``values`` lacks keeps WebGPU's default.
+        """
+        limits = {}
+        for limit in fields(cls):
+            for name in (limit.name, _camel_case(limit.name), limit.name.replace("_", "-")):
+                if name in values:
+                    limits[limit.name] = int(values[name])
+                    break
+        return cls(**limits)
+
+
+def _camel_case(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(part.capitalize() for part in tail)
+
+
+@dataclass(frozen=True)
+class AdapterInfo:
+    """One adapter, as the page's badge and `playgrad devices` show it.
+
+    Attributes:
+        driver: the driver's version; empty in a page, which is not told.
+        has_quads: as in `Target`.
+    """
+
+    name: str
+    vendor: str = ""
+    architecture: str = ""
+    driver: str = ""
+    backend: str = ""
+    is_software: bool = False
+    has_quads: bool = False
+    limits: Limits = field(default_factory=Limits)
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """The properties of an adapter that kernels may depend on.
+
+    Attributes:
+        is_software: the adapter runs on the CPU, where barriers are slow and large kernels cheap.
+        measured: the fastest variants of kernels, if they were measured. Otherwise ``is_software``
+            and ``has_quads`` choose them.
+        has_quads: invocations run in groups of four that can read each other's values.
+    """
+
+    is_software: bool
+    limits: Limits
+    measured: Tuning | None = None
+    has_quads: bool = False
+
+    @property
+    def tuning(self) -> Tuning:
+        """The variants to run."""
+        return self.measured or default_tuning(self.is_software, self.has_quads)
+
+
+def is_software_name(text: str) -> bool:
+    """Return whether an adapter's description names a renderer that runs on the CPU."""
+    lowered = text.lower()
+    return any(name in lowered for name in SOFTWARE_NAMES)

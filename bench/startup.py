@@ -46,7 +46,7 @@ class _FirstStep(Exception):
 _timed(_pg.data, "mnist", "MNIST: download and unpack")
 _timed(_fitting, "build_train_step", "building the graph")
 _timed(_session.Session, "assign_data", "MNIST: to the device")
-_timed(_programs.Programs, "make_ready", "initial values")
+_timed(_programs.Programs, "initialize", "initial values")
 _timed(_programs, "compile_program", "graph to segments")
 _timed(_compile.Compiled, "plan", "segments to Plan")
 _timed(_webgpu.WebGpuDevice, "load", "pipelines and buffers")

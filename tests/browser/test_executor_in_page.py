@@ -27,14 +27,14 @@ class Until:
     def done(self):
         return self.condition()
 
-def task(device, name, after=(), behind=None, until=lambda: True, fails=None):
-    def steps(queued, trace):
+def task(device, name, after=(), previous=None, until=lambda: True, fails=None):
+    def coroutine(queued, trace):
         log.append(f"{name} begins")
         yield Until(until)
         if fails:
             raise fails
         log.append(f"{name} ends")
-    return SegmentTask(name, device, after=after, behind=behind, steps=steps)
+    return SegmentTask(name, device, after=after, previous=previous, coroutine=coroutine)
 
 executor = Executor()
 executor.timeout = 60.0
@@ -47,7 +47,7 @@ def test_a_device_is_given_its_next_segment_while_it_does_one(engine: Engine) ->
 began = lambda name: lambda: f"{name} begins" in log
 executor.run([
     task("gpu:0", "one", until=began("two")),
-    task("gpu:0", "two", (0,), behind=0, until=began("other")),
+    task("gpu:0", "two", (0,), previous=0, until=began("other")),
     task("gpu:1", "other", (0,)),
 ])
 print(", ".join(log))
@@ -67,7 +67,7 @@ def second_look():
 try:
     executor.run([
         task("gpu:0", "one", until=second_look, fails=ValueError("the cause")),
-        task("gpu:0", "two", (0,), behind=0, until=lambda: any(looks), fails=KeyError("two")),
+        task("gpu:0", "two", (0,), previous=0, until=lambda: any(looks), fails=KeyError("two")),
         task("gpu:1", "other", (1,)),
     ])
 except Exception as error:
@@ -80,7 +80,7 @@ def test_what_is_held_up_begins_after_the_one_before_has_ended(engine: Engine) -
     source = """
 executor.delays = {"gpu:0": 0.05}
 executor.run([
-    task("gpu:0", "one"), task("gpu:0", "two", (0,), behind=0), task("gpu:1", "other", (0,)),
+    task("gpu:0", "one"), task("gpu:0", "two", (0,), previous=0), task("gpu:1", "other", (0,)),
 ])
 print(log.index("one ends") < log.index("two begins"))
 """

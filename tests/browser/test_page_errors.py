@@ -36,8 +36,13 @@ BAD_PROGRAMS = {
     "syntax": ("print('before'\nx = 1", "SyntaxError", "'(' was never closed", 12),
     "name": ("print(1)\nlearning_rat + 1", "NameError", "'learning_rat' is not defined", 13),
     "misspelt": ("nn.Flaten()", "AttributeError", "Did you mean: 'Flatten'?", 12),
-    "module": ("import torch", "ModuleNotFoundError", "There are Python's own modules", 12),
-    "input": ("print(input('size? '))", "EOFError", "Write the values into the code", 12),
+    "module": (
+        "import torch",
+        "ModuleNotFoundError",
+        "Available are Python's standard library",
+        12,
+    ),
+    "input": ("print(input('size? '))", "EOFError", "Write the values in the code", 12),
     "layer-shape": (
         "pg.Sequential([nn.Input((4,)), nn.Dense(3), nn.Conv2D(2, 3)])",
         "ShapeError",
@@ -71,7 +76,7 @@ BAD_PROGRAMS = {
         "big.compile(pg.optim.SGD(0.1), nn.MeanSquaredError())\n"
         "big.fit(np.zeros((64, 64), np.float32), np.zeros((64, 64), np.float32), verbose=0)",
         "OutOfMemoryError",
-        "the variable 'dense_1/kernel' takes 2,147,483,648 bytes",
+        "the variable 'dense_1/kernel' needs 2,147,483,648 bytes",
         12,
     ),
 }

@@ -494,6 +494,6 @@ def test_many_switches_leave_nothing_behind(lab: LabPage) -> None:
     colours = lab.page.locator(".lab-run-name .legend-line")
     assert len({each.get_attribute("style") for each in colours.all()}) == MOST_RUNS
     assert lab.workers() == workers
-    left = "from playgrad.runtime import session\nprint(len(session._open_sessions))"
+    left = "from playgrad.runtime import open_sessions as o\nprint(len(o.open_sessions))"
     assert lab.finish(left).split() == ["0"]
     lab.write(PROGRAM)

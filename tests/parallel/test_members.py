@@ -271,5 +271,5 @@ class TestTransport:
         transport = LocalTransport()
         transport.put("x:0 cpu:0->gpu:1", np.zeros(1))
         transport.clear()
-        with pytest.raises(DeviceLostError, match="cpu:0 has sent nothing on the channel 'x:0 "):
+        with pytest.raises(DeviceLostError, match="cpu:0 sent nothing on the channel 'x:0 "):
             transport.get("x:0 cpu:0->gpu:1")

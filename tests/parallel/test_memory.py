@@ -144,5 +144,5 @@ def test_a_run_leaves_no_values_behind() -> None:
             values = session.run([x, y, z], feeds)
             np.testing.assert_array_equal(np.stack(values), [[3, 6], [4, 7], [12, 42]])
         runnable = session.compiled([x, y, z], feeds)
-        assert runnable is not None and not runnable.values
+        assert runnable is not None and not runnable.values.tensors
         assert sum(map(len, runnable.dying.values())) > 0

@@ -13,8 +13,8 @@ from playgrad import nn
 from playgrad.errors import GraphError, NonFiniteError
 from playgrad.parallel import AsynchronousDataParallel, LocalSGD, Overlap, Strategy
 from playgrad.parallel.unroll import unroll
-from playgrad.runtime.lanes import Lane
 from playgrad.runtime.options import SINGLE, Options, options_set
+from playgrad.runtime.threads import DeviceThread
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 from playgrad.training.device_data import BatchStream
@@ -251,7 +251,7 @@ def test_a_stop_while_a_thread_begins_ends_it(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(threading.Thread, "start", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        Lane("stopped")
+        DeviceThread("stopped")
     expect_ended("playgrad-stopped")
 
 

@@ -124,7 +124,7 @@ class TestLimits:
             with pytest.raises(OutOfMemoryError) as caught:
                 session.initialize()
             text = str(caught.value)
-            assert "the variable 'large' takes 20,224 bytes" in text and "8,192" in text
+            assert "the variable 'large' needs 20,224 bytes" in text and "8,192" in text
             assert __file__ in text and "device='cpu'" in text
             assert host.stats()["buffers"] == 0
             assert session.value("small").tolist() == [0] * 10

@@ -101,7 +101,7 @@ class TestOrder:
 
     def test_circles_are_an_error(self):
         tasks = [Task("a", "cpu:0", list, (1,)), Task("b", "cpu:0", list, (0,))]
-        with pytest.raises(RuntimeError, match="tasks wait for each other in a circle"):
+        with pytest.raises(RuntimeError, match="the tasks have a circular dependency"):
             Executor().run(tasks)
 
 
@@ -187,7 +187,7 @@ def segments_of(tasks: list[Task], devices: list[str]) -> list[Task]:
         after = {*task.after, last.get(device, number)} - {number}
         last[device] = number
 
-        def steps(queued: float, trace: Trace | None, task=task, device=device):
+        def coroutine(queued: float, trace: Trace | None, task=task, device=device):
             start = time.perf_counter()
             yield Delay(0.0)
             task.work()
@@ -195,7 +195,9 @@ def segments_of(tasks: list[Task], devices: list[str]) -> list[Task]:
                 now = time.perf_counter()
                 trace.events.append(Event(task.name, device, queued, start, now))
 
-        found.append(SegmentTask(task.name, device, after=tuple(sorted(after)), steps=steps))
+        found.append(
+            SegmentTask(task.name, device, after=tuple(sorted(after)), coroutine=coroutine)
+        )
     return found
 
 

@@ -45,7 +45,7 @@ class TestShapes:
         refused(session, ops.exp(image), {image: np.ones((0, 4))}, words, "image")
 
     def test_lists_of_lists_of_different_lengths(self, session, image):
-        words = "'image' was given a value that is no array"
+        words = "the value for 'image' is not an array"
         refused(session, ops.exp(image), {image: [[1, 2, 3, 4], [1]]}, words, "image")
 
     def test_that_fit_each_but_not_together(self, session, image):
@@ -112,13 +112,13 @@ class TestNames:
     def test_of_another_graph(self, session, image):
         with Graph().as_default():
             other = ops.placeholder("float32", [1], name="other")
-        words = "<Tensor other:0 float32(1,)>: it is no tensor of this graph."
+        words = "<Tensor other:0 float32(1,)>: not a tensor in this graph."
         refused(session, ops.exp(image), {other: [1]}, words)
 
     def test_what_is_no_tensor(self, session, image):
-        refused(session, ops.exp(image), {3: [1]}, "cannot feed 3: it is no tensor of this graph.")
+        refused(session, ops.exp(image), {3: [1]}, "cannot feed 3: not a tensor in this graph.")
         node = image.node
-        refused(session, ops.exp(image), {node: [1]}, "it is no tensor of this graph.")
+        refused(session, ops.exp(image), {node: [1]}, "not a tensor in this graph.")
 
 
 def test_values_that_an_operation_cannot_take(session):

@@ -165,4 +165,6 @@ def test_values_of_a_run_are_let_go(graph):
     with Session(graph, device="cpu") as session:
         session.run(y, {x: np.ones(10)})
         runnable = session.compiled(y, {x: np.ones(10)})
-        assert not (runnable.values or runnable.written or runnable.transport._arrays)
+        assert not (
+            runnable.values.tensors or runnable.values.written or runnable.transport._arrays
+        )

@@ -333,5 +333,5 @@ def test_closed_sessions_refuse_everything(graph, device):
         lambda: session.initialize(),
         lambda: session.repeat(w, 3),
     ):
-        with pytest.raises(GraphError, match=r"this session is closed\. Make a new one\."):
+        with pytest.raises(GraphError, match=r"this session is closed\. Create a new one\."):
             use()

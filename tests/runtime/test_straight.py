@@ -30,7 +30,7 @@ def test_values_are_those_of_node_by_node(graph: pg.Graph) -> None:
         with Session(graph, "cpu", threads=1) as session:
             losses = [session.run([loss, step], feeds, trace=trace)[0] for _ in range(5)]
             runnable = session.compiled([loss, step], feeds)
-            assert runnable is not None and runnable.straight is not None
+            assert runnable is not None and runnable.python_program is not None
             found.append((np.array(losses).tobytes(), session.value(w).tobytes()))
     assert found[0] == found[1]
 

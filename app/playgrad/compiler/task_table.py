@@ -16,13 +16,13 @@ class TaskEntry:
 
     Attributes:
         after: positions of the tasks that must end before.
-        behind: the one of ``after`` that is the same device's segment before, if any.
+        previous: the one of ``after`` that is the device's previous segment; None for its first.
     """
 
     nodes: Sequence[Node]
     segment: Segment | None
     after: tuple[int, ...]
-    behind: int | None = None
+    previous: int | None = None
 
     @property
     def device(self) -> str:
@@ -53,12 +53,12 @@ def task_table(order: Sequence[Node], segments: Mapping[str, Sequence[Segment]])
     table = []
     for nodes, segment in parts:
         after = {position[b] for n in nodes for b in n.predecessors if b in position}
-        behind = None
+        previous = None
         if segment is not None:
             row = [place_of[id(each)] for each in segments[segment.device]]
-            after -= set(row)  # implied by the one directly behind
+            after -= set(row)  # implied by the previous one
             if segment.index > 0:
-                behind = row[segment.index - 1]
-                after.add(behind)
-        table.append(TaskEntry(nodes, segment, tuple(sorted(after)), behind))
+                previous = row[segment.index - 1]
+                after.add(previous)
+        table.append(TaskEntry(nodes, segment, tuple(sorted(after)), previous))
     return table

@@ -55,7 +55,7 @@ class AdapterInfo:
     """One adapter, as the page's badge and `playgrad devices` show it.
 
     Attributes:
-        driver: the driver's version; empty in a page, which is not told.
+        driver: the driver's version; empty in a page, where it is unknown.
         has_quads: as in `Target`.
     """
 

@@ -26,8 +26,8 @@ from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.output import Stream
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
+from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
-from playgrad.runtime.session import close_sessions
 from playgrad.runtime.trace import Trace
 
 KEPT_BYTES = 128 << 20

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playgrad.runtime.hooks import Event
+from playgrad.runtime.open_sessions import memory_in_use
 from playgrad.runtime.options import SINGLE, get_options
-from playgrad.runtime.session import memory_in_use
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 from playgrad.training.strategies.base import Descriptor, OptionValue, Strategy

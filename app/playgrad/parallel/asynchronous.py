@@ -28,8 +28,8 @@ from playgrad.graph.traversal import ancestors
 from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP, is_variable
 from playgrad.parallel.partition import Partition
 from playgrad.runtime.blas import shared_among
-from playgrad.runtime.lanes import Lane
 from playgrad.runtime.session import Session
+from playgrad.runtime.threads import DeviceThread
 from playgrad.runtime.trace import Event, Trace, delay_event
 
 Array = np.ndarray[Any, Any]
@@ -48,7 +48,7 @@ class Client:
 
     device: str
     session: Session
-    lane: Lane | None
+    thread: DeviceThread | None
     clock: int = 0
     version: int = 0
     begun: float = 0.0
@@ -63,7 +63,7 @@ class Client:
 
 
 class _FromThread:
-    """What a lane computes."""
+    """What a device's thread computes."""
 
     def __init__(self, future: Future[None], box: list[Any]) -> None:
         self._future = future
@@ -154,8 +154,8 @@ class ParameterServer:
             values = {tensor: server.value(tensor) for tensor in resident}
             for device in devices:
                 session = Session(step.graph, device)
-                lane = None if sys.platform == "emscripten" else Lane(f"replica-{device}")
-                self.clients.append(Client(canonical(device), session, lane))
+                thread = None if sys.platform == "emscripten" else DeviceThread(f"replica-{device}")
+                self.clients.append(Client(canonical(device), session, thread))
                 session.assign(values)
         except BaseException:
             self.close()
@@ -209,8 +209,8 @@ class ParameterServer:
         for client in self.clients:
             if client.pending is not None:
                 client.pending.wait()
-            if client.lane is not None:
-                client.lane.close()
+            if client.thread is not None:
+                client.thread.close()
             client.session.close()
         self.clients = []
 
@@ -250,12 +250,12 @@ class ParameterServer:
 
     def _start(self, client: Client, feeds: dict[Tensor, Array]) -> None:
         def begin() -> Result[Any]:
-            if client.lane is None:
+            if client.thread is None:
                 return client.session.begin(self.outcomes, feeds)
             box: list[Any] = []
             work = client.session.run
             return _FromThread(
-                client.lane.start(lambda: box.append(work(self.outcomes, feeds))), box
+                client.thread.start(lambda: box.append(work(self.outcomes, feeds))), box
             )
 
         delay = self.delays.get(client.device)

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from playgrad.compiler.segments import Segment
 from playgrad.errors import GraphError
 from playgrad.runtime.measuring import least_seconds
-from playgrad.runtime.ready import ReadyTable
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.segments import moved_bytes
-from playgrad.runtime.tasks import SegmentTask
+from playgrad.runtime.tasks import ReadyTable, SegmentTask
 from playgrad.runtime.timeline import TRANSFERS
 from playgrad.runtime.trace import Event, Trace
 

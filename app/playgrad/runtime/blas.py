@@ -1,4 +1,4 @@
-"""How many threads NumPy's linear algebra may use while several devices share the processor."""
+"""Limits the threads of NumPy's linear algebra while several devices share the processor."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 @contextmanager
 def shared_among(devices: int) -> Iterator[None]:
-    """Give each of ``devices`` its share of the cores within the block.
+    """Limit BLAS within the block to the share of the cores that each of ``devices`` has.
 
-    Otherwise every one's products would start a thread for each core, and those wait for each
-    other by spinning: ten times slower than one thread each where the cores are busy.
+    Otherwise the matrix products of every device would start a thread for each core, and these wait
+    for each other by spinning: on busy cores, ten times slower than one thread each.
     """
     if devices < 2 or sys.platform == "emscripten":  # there BLAS has a single thread
         yield

@@ -1,4 +1,7 @@
-"""A processor's end of ``devices/remote_cpu.py``: keeps variables and computes on request."""
+"""The server in a processor's interpreter, which stores variables and computes on request.
+
+The session's end of the connection is ``devices/remote_cpu.py``.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,7 @@ from playgrad.devices.remote_cpu import arrays_from, headers_of
 from playgrad.errors import UnsupportedOpError, error_record
 from playgrad.graph.opdef import registered
 from playgrad.graph.serialize import graph_from_json
-from playgrad.graph.tensor import Tensor
-from playgrad.runtime.interpreter import node_work
+from playgrad.runtime.interpreter import RunValues, node_work
 
 Array = np.ndarray[Any, Any]
 Place = tuple[int, int]
@@ -25,28 +27,28 @@ Request = Mapping[str, Any]
 Answer = tuple[Any, list[Array]]
 
 _CARRIED = {"placeholder", "receive", "send"}
-"""What brings tensors in and out: the session's end does that."""
+"""Operations that move tensors in and out, which the session's end does."""
 
 
 class Server:
-    """Serves one session's end.
+    """Serves the requests of one connection.
 
     Args:
-        stop: asked between two nodes; once it answers true, nothing more is computed for the call.
+        stop: called between two nodes; once it returns true, the request is not computed further.
     """
 
     def __init__(self, stop: Callable[[], bool] = lambda: False) -> None:
         self._stop = stop
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
-        self._numbers = 0
+    def _reset(self) -> None:
+        self._last_id = 0
         self._buffers: set[int] = set()
         self._arrays: dict[Place, Array] = {}
         self._programs: dict[int, _LoadedProgram] = {}
 
     def serve(self, text: str, data: Sequence[bytes]) -> tuple[str, bytes]:
-        """The answer to a request, as JSON and the bytes beside it; an error is one, too."""
+        """Return the answer to a request, or its error, as JSON with bytes beside it."""
         try:
             request = json.loads(text)
             value, arrays = getattr(self, f"_on_{request['call']}")(request, b"".join(data))
@@ -54,12 +56,12 @@ class Server:
         except BaseException as error:
             return json.dumps({"error": error_record(error)}), b""
 
-    def _number(self) -> int:
-        self._numbers += 1
-        return self._numbers
+    def _new_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
 
     def _on_open(self, request: Request, data: bytes) -> Answer:
-        self._forget()
+        self._reset()
         return None, []
 
     def _on_stats(self, request: Request, data: bytes) -> Answer:
@@ -68,9 +70,9 @@ class Server:
         return {**counts, "bytes": size}, []
 
     def _on_create_buffer(self, request: Request, data: bytes) -> Answer:
-        number = self._number()
-        self._buffers.add(number)
-        return number, []
+        buffer = self._new_id()
+        self._buffers.add(buffer)
+        return buffer, []
 
     def _on_destroy_buffer(self, request: Request, data: bytes) -> Answer:
         self._buffers.remove(request["buffer"])
@@ -88,12 +90,11 @@ class Server:
         return None, [self._arrays[buffer, offset]]
 
     def _on_load(self, request: Request, data: bytes) -> Answer:
-        program = _LoadedProgram(
+        program = self._new_id()
+        self._programs[program] = _LoadedProgram(
             request["device"], request["plan"], request["external"], self._arrays
         )
-        number = self._number()
-        self._programs[number] = program
-        return number, []
+        return program, []
 
     def _on_unload(self, request: Request, data: bytes) -> Answer:
         del self._programs[request["program"]]
@@ -110,7 +111,7 @@ class Server:
         if "steps" in request:
             done = self._repeat(program, request, feeds)
         else:
-            program.do(request["run"], request["segment"], feeds, self._stop)
+            program.run(request["run"], request["segment"], feeds, self._stop)
             done = 1
             if request["last"]:
                 program.commit(request["run"])
@@ -119,10 +120,10 @@ class Server:
         return {"headers": headers_of(results), "steps_done": done, "seconds": seconds}, results
 
     def _repeat(self, program: _LoadedProgram, request: Request, feeds: Mapping[str, Array]) -> int:
-        """Run after run; how many were done before a stop."""
+        """Run again and again; return the number of runs before a stop."""
         for done in range(request["steps"]):
             try:
-                program.do(request["run"] + done, request["segment"], feeds, self._stop)
+                program.run(request["run"] + done, request["segment"], feeds, self._stop)
             except KeyboardInterrupt:
                 return done
             program.commit(request["run"] + done)
@@ -130,7 +131,7 @@ class Server:
 
 
 class _LoadedProgram:
-    """A loaded plan and, while a run lasts, its values."""
+    """A loaded Plan and the values of the current run."""
 
     def __init__(
         self, device: str, plan: Plan, external: Mapping[str, int], arrays: dict[Place, Array]
@@ -139,8 +140,7 @@ class _LoadedProgram:
         graph = graph_from_json(plan["graph"])
         self._arrays = arrays
         self._run = 0
-        self._values: dict[Tensor, Array] = {}
-        self._written: dict[str, Array] = {}
+        self._values = RunValues(self._stored)
         self._places: dict[str, Place] = {
             name: (external[key], offset) for name, (key, offset) in plan["variables"].items()
         }
@@ -153,7 +153,7 @@ class _LoadedProgram:
         dying = last_uses(segments, set(self._outputs.values()))
         self._segments = [
             [
-                (node_work(node, self._values, self._written, self._stored), dying.get(node, ()))
+                (node_work(node, self._values), dying.get(node, ()))
                 for node in segment.nodes
                 if node.op.name not in _CARRIED
             ]
@@ -163,35 +163,35 @@ class _LoadedProgram:
     def _stored(self, name: str) -> Array:
         return self._arrays[self._places[name]]
 
-    def do(
+    def run(
         self,
         run: int,
         segment: int | None,
         feeds: Mapping[str, Array],
         stop: Callable[[], bool],
     ) -> None:
-        """Take ``feeds``, and compute a segment. With a new ``run`` the last one's values go."""
+        """Feed, and compute a segment. A new number ``run`` discards the last run's values."""
         if run != self._run:
             self._values.clear()
-            self._written.clear()
             self._run = run
-        self._values.update((self._feeds[key], array) for key, array in feeds.items())
+        tensors = self._values.tensors
+        tensors.update((self._feeds[key], array) for key, array in feeds.items())
         for work, dead in () if segment is None else self._segments[segment]:
             if stop():
                 raise KeyboardInterrupt
             work()
             for tensor in dead:
-                self._values.pop(tensor, None)
+                tensors.pop(tensor, None)
 
     def results(self, names: Sequence[str]) -> list[Array]:
-        return [self._values[self._outputs[name]] for name in names]
+        return [self._values.tensors[self._outputs[name]] for name in names]
 
     def commit(self, run: int) -> None:
-        """What ``run`` wrote to variables counts."""
+        """Let what ``run`` wrote to variables take effect."""
         if run == self._run:
-            for name, array in self._written.items():
+            for name, array in self._values.written.items():
                 self._arrays[self._places[name]] = array
-            self._written.clear()
+            self._values.written.clear()
 
 
 def _check_known(device: str, plan: Plan) -> None:
@@ -200,8 +200,8 @@ def _check_known(device: str, plan: Plan) -> None:
         if node["op"] not in known:
             source = node.get("source")
             raise UnsupportedOpError(
-                f"the operation {node['op']!r} cannot run on {device}: it was registered by the "
-                "program, and this device has another interpreter.",
+                f"the operation {node['op']!r} cannot run on {device}: the program registered it, "
+                "and this device has another interpreter.",
                 op=node["name"],
                 source=(source[0], source[1]) if source else None,
                 hint="Place it on cpu:0.",

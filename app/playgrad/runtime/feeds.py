@@ -1,4 +1,4 @@
-"""Checks what is fed before anything runs."""
+"""Checks of feeds, before anything runs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
+FeedDict = Mapping[Any, Any] | None
+"""Values by placeholder, by any other tensor, or by its name."""
 
 
 def resolve_feeds(
     graph: Graph, feed_dict: Mapping[Any, Any]
 ) -> tuple[dict[str, Tensor], dict[str, Array]]:
-    """The fed tensors and their arrays, by tensor name.
+    """Return the fed tensors and their arrays, by tensor name.
 
     Raises:
-        FeedError: an unknown tensor, or a value that does not fit it.
+        FeedError: a tensor is unknown, or a value does not fit its tensor.
     """
     tensors: dict[str, Tensor] = {}
     arrays: dict[str, Array] = {}
@@ -31,7 +33,7 @@ def resolve_feeds(
         except PlaygradError as error:
             raise FeedError(f"cannot feed {key!r}: {error}") from None
         if not isinstance(tensor, Tensor) or tensor.graph is not graph:
-            raise FeedError(f"cannot feed {key!r}: it is no tensor of this graph.")
+            raise FeedError(f"cannot feed {key!r}: not a tensor in this graph.")
         try:
             array = check_value(value, tensor, f"'{tensor.node.name}'")
         except PlaygradError as error:
@@ -49,17 +51,21 @@ def resolve_feeds(
 
 
 def check_value(value: Any, tensor: Tensor, what: str) -> Array:
-    """``value`` as an array of the tensor's dtype that fits its shape.
+    """Return ``value`` as an array of the tensor's dtype and shape.
 
-    Whole numbers may become floats and floats other floats; nothing else is converted.
+    Integers are converted to floats, and floats to other floats; nothing else is converted.
+
+    Args:
+        what: names the value in errors.
 
     Raises:
-        ShapeError, DTypeError: it does not fit.
+        ShapeError: the value does not have the tensor's shape.
+        DTypeError: the value cannot be converted to the tensor's dtype.
     """
     try:
         array = np.asarray(value)
     except ValueError as error:
-        raise ShapeError(f"{what} was given a value that is no array: {error}") from None
+        raise ShapeError(f"the value for {what} is not an array: {error}") from None
     target = dtype(tensor.dtype)
     if array.dtype != target.numpy:
         if array.dtype.kind not in "fiub" or (array.dtype.kind == "f" and not target.floating):
@@ -69,7 +75,8 @@ def check_value(value: Any, tensor: Tensor, what: str) -> Array:
             )
         array = converted(array, target, what)
     fits = len(array.shape) == len(tensor.shape) and all(
-        want is None or want == have for want, have in zip(tensor.shape, array.shape, strict=False)
+        size is None or size == actual
+        for size, actual in zip(tensor.shape, array.shape, strict=False)
     )
     if not fits:
         raise ShapeError(
@@ -80,7 +87,7 @@ def check_value(value: Any, tensor: Tensor, what: str) -> Array:
 
 
 class FeedChecks:
-    """What the operations that read fed tensors demand of the values (labels in range, ...)."""
+    """Checks of fed values by the operations that read them, such as labels in range."""
 
     def __init__(self, graph: Graph, tensors: Mapping[str, Tensor]) -> None:
         names = {tensor: name for name, tensor in tensors.items()}
@@ -93,7 +100,11 @@ class FeedChecks:
         ]
 
     def check(self, arrays: Mapping[str, Array]) -> None:
-        """Raise FeedError naming the first value that an operation cannot take."""
+        """Check ``arrays``, by the names under which they are fed.
+
+        Raises:
+            FeedError: an operation cannot take a value.
+        """
         for name, node, index in self._checks:
             assert node.op.check_feed is not None
             specs = [tensor.spec for tensor in node.inputs]

@@ -1,4 +1,4 @@
-"""How a training loop talks to whoever is watching: the page, the command line, or nobody."""
+"""Hooks by which a training loop communicates with its observer: the page or the command line."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Request = dict[str, Any]
 
 
 class Hooks:
-    """What a watcher may do; this one does nothing. Training calls it between chunks of steps."""
+    """Hooks that do nothing. Training calls its hooks between chunks of steps."""
 
     def emit(self, event: Event) -> None:
-        """Take note of an event: ``{"kind": "progress", ...}``."""
+        """Receive an event, such as ``{"kind": "progress", ...}``."""
 
     def fitting(self, model: Any) -> None:
-        """Training of ``model`` is about to begin; it is compiled and has its variables."""
+        """Called before ``model``, which is compiled and has its variables, is trained."""
 
     def poll(self) -> list[Request]:
-        """Requests that have arrived, such as ``{"kind": "pause"}``; returns at once."""
+        """Return the requests that have arrived, such as ``{"kind": "pause"}``, without waiting."""
         return []
 
     def wait(self, timeout: float) -> None:
@@ -29,31 +29,33 @@ class Hooks:
         time.sleep(timeout)
 
     def stopped(self) -> bool:
-        """Whether training should end; also asked between steps on the device."""
+        """Return whether training should end. Also called between steps on the device."""
         return False
 
     def new_trace(self) -> Trace | None:
-        """Asked before each chunk of training steps: a trace to collect the next step in (or the
-        next few, where they belong together), or None for no more than running them."""
+        """Return a trace for the next step, or None. Called before each chunk of steps.
+
+        Where several steps run together, all of them are traced.
+        """
         return None
 
     def traced(self, trace: Trace, steps: int, seconds: float) -> None:
-        """What ``new_trace`` gave ``trace`` for has ended: so many steps, which took so long."""
+        """Receive ``trace``, which `new_trace` returned, with the events of ``steps`` steps."""
 
     def serve(self, request: Request) -> None:
-        """Answer a request that is not about training, such as a prediction."""
+        """Answer a request that does not concern training, such as a prediction."""
 
 
 _current = Hooks()
 
 
 def get_hooks() -> Hooks:
-    """The hooks in force."""
+    """Return the current hooks."""
     return _current
 
 
 def set_hooks(hooks: Hooks) -> Hooks:
-    """Put ``hooks`` in force and return those that were."""
+    """Set the current hooks; return the previous ones."""
     global _current
-    before, _current = _current, hooks
-    return before
+    previous, _current = _current, hooks
+    return previous

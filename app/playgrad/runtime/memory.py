@@ -1,4 +1,4 @@
-"""How many bytes each device needs for a program."""
+"""The memory that each device needs for a program."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from playgrad.runtime.runnable import Runnable
 
 
 class DeviceMemory(NamedTuple):
-    """Bytes on one device.
+    """The memory that a program needs on one device, in bytes.
 
     Attributes:
-        variables: that the program uses: weights, optimizer state, data sets.
-        values: for what a run computes and is sent, at the moment when it is most.
+        variables: weights, optimizer state and data sets that the program uses.
+        values: the peak of what a run computes and receives.
     """
 
     variables: int
@@ -23,7 +23,7 @@ class DeviceMemory(NamedTuple):
 
 
 def device_memory(runnable: Runnable) -> dict[str, DeviceMemory]:
-    """What each device that works segment by segment needs, by its name."""
+    """Return the memory needed on each device that works segment by segment, by its name."""
     compiled = runnable.compiled
     variables = dict.fromkeys(compiled.segments, 0)
     for node in compiled.order:

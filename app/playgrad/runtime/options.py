@@ -1,7 +1,7 @@
-"""What the host of a program decides in its place: the command line's flags, the page's switches.
+"""Options that override what a program says: the command line's flags, the page's switches.
 
-A script says ``model.fit(x, y, epochs=5)``; ``playgrad train script.py --epochs 1`` sets an option
-and the script runs for one epoch without a change. None leaves the script its own choice.
+``playgrad train script.py --epochs 1`` sets an option, and a script that calls
+``model.fit(x, y, epochs=5)`` trains for one epoch. An option that is None overrides nothing.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import Any
 from playgrad.runtime.trace import Trace
 
 SINGLE = "single"
-"""In the place of a strategy: none, whatever the program says."""
+"""The strategy of training on one device, whatever the program says."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """Overrides of what a program says.
+    """Values that override those of the program.
 
     Attributes:
         device: "cpu" or "gpu", for models.
         epochs: for every ``fit``.
-        steps: for every ``fit``: exactly so many steps, whatever the epochs.
+        steps: number of steps for every ``fit``, in place of the epochs.
         batch_size: for every ``fit``.
-        seed: of the graphs of models.
+        seed: for the graphs of models.
         verbose: for every ``fit``.
-        start_paused: whether ``fit`` waits for a resume before its first step.
-        strategy: for all models; or `SINGLE`.
-        placement: for all models, in the place of a strategy.
-        trace: collects when the tasks of one training step ran, at the end of ``fit``.
+        start_paused: ``fit`` waits for a resume before its first step.
+        strategy: for all models, or `SINGLE`.
+        placement: for all models, in place of a strategy.
+        trace: collects the events of one training step at the end of ``fit``.
     """
 
     device: str | None = None
@@ -50,22 +50,22 @@ _current = Options()
 
 
 def get_options() -> Options:
-    """The options in force."""
+    """Return the current options."""
     return _current
 
 
 def set_options(options: Options) -> Options:
-    """Put ``options`` in force and return those that were."""
+    """Set the current options; return the previous ones."""
     global _current
-    before, _current = _current, options
-    return before
+    previous, _current = _current, options
+    return previous
 
 
 @contextmanager
 def options_set(options: Options) -> Iterator[Options]:
-    """Options in force within the block."""
-    before = set_options(options)
+    """Set the current options within the block."""
+    previous = set_options(options)
     try:
         yield options
     finally:
-        set_options(before)
+        set_options(previous)

@@ -1,4 +1,4 @@
-"""What a session has compiled and loaded, and the variables that it works with."""
+"""The compiled and loaded programs of a session, and the values of their variables."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ Array = np.ndarray[Any, Any]
 R = TypeVar("R")
 
 MOST_RUNNABLES = 32
-"""Compiled programs that a session keeps, each with its buffers: those used last."""
+"""Maximum number of compiled programs, each with its buffers, that a session keeps loaded."""
 
 
 class Programs:
-    """Compiles and loads programs, each once, and sees that their variables have values.
+    """Compiles and loads programs, each once, and initializes their variables.
 
     Args:
-        opened: gives the device of a name; another one after it was lost.
-        placing: where operations and variables go.
+        opened: returns a device by its name; a new one after it was lost.
+        placement: decides where operations and variables go.
+        new_transport: creates what carries tensors between the devices of a program.
 
     Attributes:
         store: the values of the variables.
@@ -47,13 +48,13 @@ class Programs:
     def __init__(
         self,
         opened: Callable[[str], Device],
-        placing: SessionPlacement,
+        placement: SessionPlacement,
         executor: Executor,
         new_transport: Callable[[], Transport],
     ) -> None:
         self.store = VariableStore(opened)
         self._opened = opened
-        self._placing = placing
+        self._placement = placement
         self._executor = executor
         self._new_transport = new_transport
         self._runnables: dict[Key, tuple[Runnable, FeedChecks]] = {}
@@ -65,7 +66,11 @@ class Programs:
     # Programs
 
     def prepared(self, program: Program, feeds: Mapping[str, Array]) -> Runnable:
-        """``program``, ready to be run with ``feeds``, which have been checked."""
+        """Return ``program`` ready to run, and check ``feeds`` as its operations require.
+
+        Raises:
+            FeedError: an operation cannot take a value that is fed.
+        """
         shapes = {name: array.shape for name, array in feeds.items()}
         key = program.key(shapes)
         if key in self._runnables and self._runnables[key][0].is_lost:
@@ -84,7 +89,7 @@ class Programs:
         return runnable
 
     def expect(self, target: Node) -> None:
-        """Compile what will be run, and have devices begin with it."""
+        """Compile ``target``, which will be run soon, and let devices begin to compile kernels."""
         program = Program(target.graph, targets=[target])
         key = program.key({})
         if key in self._runnables:
@@ -96,12 +101,12 @@ class Programs:
 
     def forget(self, variables: Sequence[Node]) -> None:
         """Free the values of ``variables`` and the programs that use them."""
-        gone = {(node.graph, node.name) for node in variables}
+        forgotten = {(node.graph, node.name) for node in variables}
         for key, (runnable, _) in list(self._runnables.items()):
-            if any((runnable.graph, name) in gone for name in runnable.variables):
+            if any((runnable.graph, name) in forgotten for name in runnable.variables):
                 del self._runnables[key]
                 runnable.unload()
-        for variable in gone:
+        for variable in forgotten:
             if variable in self.store:
                 self.store.drop(variable)
 
@@ -115,47 +120,51 @@ class Programs:
     def _load(self, compiled: Compiled, graph: Graph) -> Runnable:
         plans: dict[str, Loaded] = {}
         try:
-            for name, made in self._plans(compiled, graph).items():
-                plans[name] = self._opened(name).load(made, self.store.external(name))
+            for name, plan in self._plans(compiled, graph).items():
+                plans[name] = self._opened(name).load(plan, self.store.external(name))
         except BaseException:
-            for plan in plans.values():
-                plan.unload()
+            for loaded in plans.values():
+                loaded.unload()
             raise
         return Runnable(compiled, graph, self.store, plans, self._executor, self._new_transport)
 
     def _plans(self, compiled: Compiled, graph: Graph) -> dict[str, Plan]:
-        """The Plan for each device apart; all variables have values then."""
-        apart = [name for name in compiled.segments if devices.runs_plans(name)]
-        devices.start(apart)
-        self.make_ready(graph, [graph.node(n.name) for n in compiled.order if is_variable(n)])
+        """Initialize the variables of a program; return the Plan of each device that runs one."""
+        names = [name for name in compiled.segments if devices.runs_plans(name)]
+        devices.start(names)
+        self.initialize(graph, [graph.node(n.name) for n in compiled.order if is_variable(n)])
         plans: dict[str, Plan] = {}
-        for name in apart:
+        for name in names:
             device = self._opened(name)
-            layout = self.store.places_on(graph, name)
+            places = self.store.places_on(graph, name)
             if isinstance(device, RemoteCpu):
-                plans[name] = compiled.processor_plan(name, layout)
+                plans[name] = compiled.processor_plan(name, places)
             else:
                 ensure_tuned(device)
-                plans[name] = compiled.plan(name, device.target, layout)
+                plans[name] = compiled.plan(name, device.target, places)
         return plans
 
     # Placement
 
     def policy_for(self, program: Program, shapes: Shapes) -> Policy:
-        """Where the operations of ``program`` go; variables are moved to where it wants them."""
-        return self.move(lambda: self._placing.policy_for(program, shapes))
+        """Return where the operations of ``program`` go, and move its variables accordingly."""
+        return self.move(lambda: self._placement.policy_for(program, shapes))
 
     def move(self, change: Callable[[], R]) -> R:
-        """Do ``change``, which says anew where variables live, and bring them there."""
+        """Call ``change``, which changes where variables live, and move them there.
+
+        Returns:
+            The result of ``change``.
+        """
         before = {key: self.home(key[0].node(key[1])) for key in self.store.variables()}
-        placement = self._placing.request
+        placement = self._placement.request
         result = change()
         moved = [
             key
             for key, home in before.items()
             if self.home(key[0].node(key[1])) != home and not self.store.is_lost(key)
         ]
-        if moved or placement is not self._placing.request:
+        if moved or placement is not self._placement.request:
             self.unload()
         values = [(g.node(name), self.store.get((g, name), g.node(name))) for g, name in moved]
         for key in moved:
@@ -164,19 +173,23 @@ class Programs:
         return result
 
     def home(self, node: Node) -> str:
-        """The device on which a variable lives."""
-        return self._placing.home(node)
+        """Return the device on which a variable lives."""
+        return self._placement.home(node)
 
     # Values of variables
 
     def put(self, values: Sequence[tuple[Node, Array]]) -> None:
-        """Give variables their values, and those that have none room first."""
-        self.make_room([node for node, _ in values])
+        """Assign values to variables; allocate memory for those that have none."""
+        self.allocate([node for node, _ in values])
         self.set(values)
 
-    def make_room(self, variables: Sequence[Node], data: bool = False) -> None:
-        """Places for those that have none: a buffer in common, or where ``data`` may stay on the
-        device one for each."""
+    def allocate(self, variables: Sequence[Node], data: bool = False) -> None:
+        """Allocate memory for the variables that have none.
+
+        Args:
+            data: whether they are data sets, which each get a buffer in the data cache if there is
+                one. Other variables share buffers.
+        """
         homes: dict[tuple[Graph, str], list[Node]] = {}
         for node in variables:
             home = self.home(node)
@@ -190,33 +203,34 @@ class Programs:
             self.store.allocate(graph, nodes, home)
 
     def set(self, values: Sequence[tuple[Node, Array]]) -> None:
-        """Give variables that have room their values."""
+        """Assign values to variables that have memory."""
         for node, array in values:
             self.store.set((node.graph, node.name), array)
 
-    def make_ready(self, graph: Graph, nodes: Sequence[Node]) -> None:
-        """Give those of ``nodes`` (variables of ``graph``) that have none their initial value.
+    def initialize(self, graph: Graph, nodes: Sequence[Node]) -> None:
+        """Initialize those of ``nodes``, variables of ``graph``, that have no value.
 
-        Random ones are drawn with the counter at 0, whenever that happens.
+        Random initial values are drawn with the counter at 0, whenever that happens.
         """
         for node in nodes:
-            self.store.check_there((graph, node.name))
+            self.store.check_not_lost((graph, node.name))
         fresh = [node for node in nodes if (graph, node.name) not in self.store]
         if not fresh:
             return
         homes: dict[str, list[Node]] = {}
         for node in fresh:
             homes.setdefault(self.home(node), []).append(node)
-        homes = {home: own for home, own in homes.items() if devices.runs_plans(home)}
-        for home, own in homes.items():
-            self.store.check_size(own, home)  # before much time goes into their values
+        homes = {home: there for home, there in homes.items() if devices.runs_plans(home)}
+        for home, there in homes.items():
+            self.store.check_size(there, home)  # before their values are computed
         arrays = self._initial(graph, fresh)
-        for home, own in homes.items():
-            self.store.allocate(graph, own, home)
+        for home, there in homes.items():
+            self.store.allocate(graph, there, home)
         for node, array in zip(fresh, arrays, strict=True):
             self.store.set((graph, node.name), array)
 
     def _initial(self, graph: Graph, variables: Sequence[Node]) -> list[Array]:
+        """Compute the initial values of ``variables`` on the processor."""
         initial = [graph.tensor(node.attrs["initializer"]) for node in variables]
         counter = [graph.tensor(RANDOM_STEP)] if RANDOM_STEP in graph else []
         feeds = {tensor.name: np.zeros((), np.uint32) for tensor in counter}

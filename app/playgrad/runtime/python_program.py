@@ -1,8 +1,7 @@
-"""What one processor does as one Python function, written out once and run again and again: a
-program, or a segment of one.
+"""Programs, or segments, of one processor, written out as a Python function.
 
-Where there is nothing to do at the same time, a table of ready tasks and a dictionary of values
-cost a small network more than its arithmetic does.
+Where nothing can run in parallel, a table of ready tasks and a dictionary of values would cost a
+small network more than its arithmetic.
 """
 
 from __future__ import annotations
@@ -20,27 +19,27 @@ from playgrad.runtime.interpreter import explained, prepared
 Array = np.ndarray[Any, Any]
 
 STOP_EVERY = 64
-"""So many small operations take less than anyone notices: a stop is looked for between them."""
+"""Small operations between two checks for a stop, which together take an unnoticeable time."""
 
 
 @dataclass(frozen=True)
 class _Line:
-    """``results = f(arguments)``, all by name, for ``node``."""
+    """``results = f(arguments)``, the line that computes ``node``."""
 
     node: Node
     arguments: tuple[str, ...]
     results: tuple[str, ...]
-    asks: bool  # whether a stop is looked for before
+    checks_stop: bool  # before it
 
 
-class StraightProgram:
+class PythonProgram:
     """Nodes in a fixed order, each a line of Python.
 
     Args:
-        order: all nodes, each behind those that it needs.
-        fetches: what a run returns.
-        feeds: what is fed, by the name under which it is.
-        heavy: nodes before each of which a stop is looked for.
+        order: all nodes, each after those that it depends on.
+        fetches: the tensors that a run returns.
+        feeds: the tensors that are fed, by the name under which they are.
+        heavy: nodes that are preceded by a check for a stop.
     """
 
     def __init__(
@@ -58,9 +57,9 @@ class StraightProgram:
         self._lines: list[_Line] = []
         for node in order:
             self._add(node, heavy)
-        self._nodes: list[Node] = []  # of each line of the text
+        self._nodes: list[Node] = []  # the node of each line of the text
         text = self._text([self._names[tensor] for tensor in fetches])
-        exec(compile(text, "<straight program>", "exec"), self._globals)
+        exec(compile(text, "<python program>", "exec"), self._globals)
         self._run = self._globals["run"]
 
     def run(
@@ -69,32 +68,39 @@ class StraightProgram:
         feeds: Mapping[str, Array],
         stop: Callable[[], bool],
     ) -> tuple[list[Array], dict[str, Array]]:
-        """The values fetched, and those written to variables.
+        """Run once.
 
         Args:
-            values: gives the value of a variable by its name.
+            values: returns the value of a variable by its name.
+            feeds: arrays by the names under which they are fed.
+
+        Returns:
+            The fetched arrays in order, and the new values of variables by name.
 
         Raises:
-            KeyboardInterrupt: ``stop`` answered true between two operations.
+            KeyboardInterrupt: ``stop`` returned true between two operations.
         """
         return self.run_with(values, [feeds[name] for name in self._feeds], stop)
 
     def run_with(
         self, values: Callable[[str], Array], fed: list[Array], stop: Callable[[], bool]
     ) -> tuple[list[Array], dict[str, Array]]:
-        """As ``run``; ``fed`` is what is fed, in order, and is emptied, so that what nobody else
-        keeps lives no longer than it is needed."""
-        given = [values(name) for name in self._variables]
+        """Run once, with the feeds in order.
+
+        ``fed`` is emptied, so that arrays that nobody else refers to are freed after their last
+        use.
+        """
+        variables = [values(name) for name in self._variables]
         try:
-            # A GPU gives infinity and NaN without a word, and so does this device.
+            # Infinity and NaN without a warning, as on a GPU.
             with np.errstate(all="ignore"):
-                fetched, written = self._run(given, fed, stop)
+                fetched, written = self._run(variables, fed, stop)
         except Exception as error:
             raise explained(error, self._node(error)) from None
         return fetched, dict(zip(self._written, written, strict=True))
 
     def _node(self, error: Exception) -> Node:
-        """What was being computed."""
+        """Return the node that raised ``error``."""
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code is not self._run.__code__:
             trace = trace.tb_next
@@ -120,27 +126,27 @@ class StraightProgram:
                 self._names[tensor] = f"v{number}_{place}"
             arguments = tuple(self._names[tensor] for tensor in node.inputs)
             results = tuple(self._names[tensor] for tensor in node.outputs)
-            asks = node in heavy or number % STOP_EVERY == 0
-            self._lines.append(_Line(node, arguments, results, asks))
+            checks_stop = node in heavy or number % STOP_EVERY == 0
+            self._lines.append(_Line(node, arguments, results, checks_stop))
             if node.op.writes:
                 self._written.update(zip(node.attrs["variables"], results, strict=False))
 
     def _value(self, variable: str) -> str:
-        """What the value that a variable has at the start of a run is called."""
-        return self._variables.setdefault(variable, f"given{len(self._variables)}")
+        """Return the name in the text for the value that a variable has at the start of a run."""
+        return self._variables.setdefault(variable, f"initial{len(self._variables)}")
 
     def _text(self, fetched: Sequence[str]) -> str:
-        """The function; what is needed no more is let go, so that its memory is used again."""
+        """Return the text of the function, which frees each array after its last use."""
         dying = self._dying({*fetched, *self._written.values()})
-        text = ["def run(given, fed, stop):"]
+        text = ["def run(variables, fed, stop):"]
         if self._variables:
-            text.append(f" {_tuple(self._variables.values())} = given")
+            text.append(f" {_tuple(self._variables.values())} = variables")
         if self._feeds:
             names = _tuple(f"fed{number}" for number in range(len(self._feeds)))
             text.append(f" {names} = fed; fed.clear()")
         self._nodes = [line.node for line in self._lines[:1]] * len(text)
         for number, line in enumerate(self._lines):
-            if line.asks:
+            if line.checks_stop:
                 text.append(" if stop(): raise KeyboardInterrupt")
                 self._nodes.append(line.node)
             call = f" {_tuple(line.results)} = f{number}({_tuple(line.arguments)})"
@@ -149,9 +155,9 @@ class StraightProgram:
         text.append(f" return [{', '.join(fetched)}], [{', '.join(self._written.values())}]")
         return "\n".join(text)
 
-    def _dying(self, kept: Collection[str]) -> list[list[str]]:
-        """For each line what none behind it needs: of results, and of what is fed."""
-        needed = set(kept)
+    def _dying(self, lasting: Collection[str]) -> list[list[str]]:
+        """Return for each line the results and feeds that no later line needs."""
+        needed = set(lasting)
         dying: list[list[str]] = []
         for line in reversed(self._lines):
             names = dict.fromkeys((*line.results, *line.arguments))

@@ -1,52 +1,62 @@
-"""A list of tasks under way, and the threads that are at it."""
+"""One run of a list of tasks, and its threads."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import TYPE_CHECKING
 
-from playgrad.devices.pending import Delay, Pending
+from playgrad.devices.pending import Pending
 from playgrad.devices.this_host import wait_any
 from playgrad.errors import DeviceTimeoutError
-from playgrad.runtime.ready import ReadyTable
-from playgrad.runtime.tasks import SegmentTask, Task
-from playgrad.runtime.trace import Event, Trace, delay_event
-
-if TYPE_CHECKING:
-    from playgrad.runtime.executor import Executor
+from playgrad.runtime.tasks import ReadyTable, SegmentTask, Task, delayed
+from playgrad.runtime.threads import Threads
+from playgrad.runtime.trace import Event, Trace
 
 
 class Run:
-    """One list of tasks under way. What several threads touch is touched under ``lock``.
+    """A list of tasks being run. State that several threads use is guarded by ``lock``.
+
+    Args:
+        threads: device threads and the pool.
+        size: number of threads for heavy tasks, the calling one included.
+        choose, timeout, delays: as in `Executor`.
 
     Attributes:
-        ready: what the calling thread may do, or hand to the pool.
-        segments: what lanes may do.
-        running: what other threads do: lanes, or the pool.
-        idle: devices whose lanes wait to be woken.
-        behind: the next segment of a segment's device.
-        parked: what waits for its device without a thread, in a page.
-        news: wakes the calling thread.
-        error: what ended a task on another thread.
+        ready: tasks for the calling thread to run, or to hand over to the pool.
+        segments: tasks for device threads to run.
+        running: tasks that device threads or the pool are running.
+        idle: devices whose threads wait to be woken.
+        next_segment: the next segment of the device, for each segment that has one.
+        parked: in a page, begun tasks that wait for their device, without a thread.
+        wakeups: wakes the calling thread.
+        error: the error of a task on another thread.
         ending: whether no more segments are begun.
     """
 
     def __init__(
         self,
-        executor: Executor,
         tasks: Sequence[Task],
+        threads: Threads,
+        *,
+        size: int,
+        choose: Callable[[Sequence[int]], int] | None,
+        timeout: float,
+        delays: Mapping[str, float],
         trace: Trace | None,
         stop: Callable[[], bool] | None,
     ) -> None:
-        self.executor = executor
         self.tasks = tasks
+        self.threads = threads
+        self.size = size
+        self.choose = choose
+        self.timeout = timeout
+        self.delays = delays
         self.trace = trace
         self.stop = stop
         self.table = ReadyTable([task.after for task in tasks])
@@ -56,24 +66,25 @@ class Run:
         self.queued: dict[int, float] = {}
         self.running: set[int] = set()
         self.parked: dict[int, tuple[Generator[Pending, None, None], Pending]] = {}
-        self.news: SimpleQueue[None] = SimpleQueue()
+        self.wakeups: SimpleQueue[None] = SimpleQueue()
         self.error: BaseException | None = None
         self.ending = False
         devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
-        self.several = len(devices) > 1
-        self.behind = {
-            task.behind: number
+        self.several_devices = len(devices) > 1
+        self.next_segment = {
+            task.previous: number
             for number, task in enumerate(tasks)
-            if isinstance(task, SegmentTask) and task.behind is not None
+            if isinstance(task, SegmentTask) and task.previous is not None
         }
-        self.with_lanes = self.several and sys.platform != "emscripten"
-        self.idle = devices if self.with_lanes else set()
+        self.device_threads = self.several_devices and sys.platform != "emscripten"
+        self.idle = devices if self.device_threads else set()
         self._queue(self.table.first())
 
     def run(self) -> None:
+        """Run all tasks; see `Executor.run`."""
         try:
             with self.lock:
-                self._wake_lanes()
+                self._wake_devices()
             while True:
                 if self.stop is not None and self.stop():
                     raise KeyboardInterrupt
@@ -89,86 +100,89 @@ class Run:
                     self._wait()
                 else:
                     break
-                self._go_on()
+                self._resume_parked()
         finally:
-            self._settle()
+            self._drain()
         if self.table.left:
-            raise RuntimeError("tasks wait for each other in a circle")
+            raise RuntimeError("the tasks have a circular dependency")
 
     def _queue(self, numbers: Sequence[int]) -> None:
+        """Queue tasks that have become ready."""
         self.last_end = time.perf_counter()
         for number in numbers:
             self.queued[number] = self.last_end
-            of_lane = self.with_lanes and isinstance(self.tasks[number], SegmentTask)
-            (self.segments if of_lane else self.ready).append(number)
+            on_device = self.device_threads and isinstance(self.tasks[number], SegmentTask)
+            (self.segments if on_device else self.ready).append(number)
 
     def _take(self, queue: deque[int], device: str | None = None) -> int | None:
-        """The next of ``queue``, or if ``device`` is given the next of its own, if there is one."""
-        own = [n for n in queue if device is None or self.tasks[n].device == device]
-        if not own:
+        """Take the next task from ``queue``, or the next task of ``device`` in it."""
+        candidates = [n for n in queue if device is None or self.tasks[n].device == device]
+        if not candidates:
             return None
-        number = own[0] if self.executor.choose is None else self.executor.choose(tuple(own))
+        number = candidates[0] if self.choose is None else self.choose(tuple(candidates))
         queue.remove(number)
         return number
 
+    # The pool and the device threads
+
     def _hand_over(self) -> None:
-        """Give heavy tasks to the pool; but keep one for the calling thread."""
-        if self.executor.threads < 2 or len(self.ready) < 2:
+        """Hand over heavy tasks to the pool, but keep one task for the calling thread."""
+        if self.size < 2 or len(self.ready) < 2:
             return
         heavy = [number for number in self.ready if self.tasks[number].heavy]
         for number in heavy[1:] if len(heavy) == len(self.ready) else heavy:
-            if sum(self.tasks[n].heavy for n in self.running) >= self.executor.threads - 1:
+            if sum(self.tasks[n].heavy for n in self.running) >= self.size - 1:
                 return
             self.ready.remove(number)
             self.running.add(number)
-            self.executor.pool().submit(self._heavy, number)
+            self.threads.pool(self.size - 1).submit(self._run_heavy, number)
 
-    def _heavy(self, number: int) -> None:
-        """On a thread of the pool."""
-        error = self._failure(number)
+    def _run_heavy(self, number: int) -> None:
+        """Run a task on a thread of the pool."""
+        error = self._error_of(number)
         with self.lock:
             self._ended(number, error)
-            self._wake_lanes()
-            self.news.put(None)
+            self._wake_devices()
+            self.wakeups.put(None)
 
-    def _wake_lanes(self) -> None:
+    def _wake_devices(self) -> None:
         for device in {self.tasks[number].device for number in self.segments} & self.idle:
             self.idle.remove(device)
-            self.executor.lane(device).start(partial(self._segments, device))
+            self.threads.of_device(device).start(partial(self._run_segments, device))
 
-    def _segments(self, device: str) -> None:
-        """On a device's lane: its segments, one after the other, until none is ready."""
+    def _run_segments(self, device: str) -> None:
+        """Run the segments of a device on its thread, one by one, until none is ready."""
         with self.lock:
-            number = self._next(device)
+            number = self._next_of(device)
         while number is not None:
-            error = self._failure(number)
+            error = self._error_of(number)
             with self.lock:
                 self._ended(number, error)
-                number = self._next(device)
+                number = self._next_of(device)
 
-    def _next(self, device: str) -> int | None:
-        """What the lane of ``device`` goes on with; the lanes of others are woken for theirs."""
+    def _next_of(self, device: str) -> int | None:
+        """Return the next segment for the thread of ``device``, and wake other devices' threads."""
         number = None if self.ending else self._take(self.segments, device)
         if number is not None:
             self.running.add(number)
         else:
             self.idle.add(device)
         if not self.ending:
-            self._wake_lanes()
+            self._wake_devices()
         if self.ready or self.ending or not (self.running or self.segments):
-            self.news.put(None)
+            self.wakeups.put(None)
         return number
 
-    def _failure(self, number: int) -> BaseException | None:
-        """Do a task on a thread that is not the caller's."""
+    def _error_of(self, number: int) -> BaseException | None:
+        """Run a task on a thread other than the caller's; return its error."""
         try:
-            self._whole(number)
+            self._run_whole(number)
         except BaseException as error:
             return error
         return None
 
     def _ended(self, number: int, error: BaseException | None) -> None:
-        """Note that a task has ended on another thread, if anyone still waits for it."""
+        """Note that a task has ended on another thread, unless it was abandoned."""
         if number not in self.running:
             return
         self.running.remove(number)
@@ -178,20 +192,22 @@ class Run:
             self.error = self.error or error
             self.ending = True
 
+    # The calling thread
+
     def _do(self, number: int) -> None:
-        """On the calling thread: the whole task, or in a page its first part."""
-        if self.several and isinstance(self.tasks[number], SegmentTask):
-            self._advance(number, self._steps(number))
-            if number in self.parked and self.trace is None and not self.executor.delays:
+        """Run a task on the calling thread; of a segment in a page, only until its first wait."""
+        if self.several_devices and isinstance(self.tasks[number], SegmentTask):
+            self._advance(number, self._coroutine(number))
+            if number in self.parked and self.trace is None and not self.delays:
                 self._begun(number)
         else:
-            self._whole(number)
+            self._run_whole(number)
             self._finished(number)
 
-    def _whole(self, number: int) -> None:
+    def _run_whole(self, number: int) -> None:
         task = self.tasks[number]
         if isinstance(task, SegmentTask):
-            for pending in self._steps(number):
+            for pending in self._coroutine(number):
                 pending.wait()
             return
         start = time.perf_counter()
@@ -201,89 +217,84 @@ class Run:
             queued = self.queued[number]
             self.trace.events.append(Event(task.name, task.device, queued, start, end, task.kind))
 
-    def _steps(self, number: int) -> Generator[Pending, None, None]:
+    def _coroutine(self, number: int) -> Generator[Pending, None, None]:
         task = self.tasks[number]
         assert isinstance(task, SegmentTask)
-        delay = self.executor.delays.get(task.device)
-        if delay:
-            start = time.perf_counter()
-            yield Delay(delay)
-            if self.trace is not None:
-                self.trace.events.append(
-                    delay_event(task.name, task.device, start, time.perf_counter())
-                )
-        yield from task.steps(self.queued[number], self.trace)
+        delay = self.delays.get(task.device, 0.0)
+        return delayed(task, delay, self.queued[number], self.trace)
 
-    def _advance(self, number: int, steps: Generator[Pending, None, None]) -> None:
-        for pending in steps:
+    def _advance(self, number: int, coroutine: Generator[Pending, None, None]) -> None:
+        for pending in coroutine:
             if not pending.done():
-                self.parked[number] = (steps, pending)
+                self.parked[number] = (coroutine, pending)
                 return
         self._finished(number)
 
     def _begun(self, number: int) -> None:
-        """A device may be given its next segment while it is at this one."""
-        follower = self.behind.get(number)
-        if follower is not None and self.table.passed(number, follower):
+        """Queue the device's next segment, if it waits only for this one to end."""
+        follower = self.next_segment.get(number)
+        if follower is not None and self.table.remove_edge(number, follower):
             self._queue([follower])
 
     def _finished(self, number: int) -> None:
         with self.lock:
             self._queue(self.table.finished(number))
-            self._wake_lanes()
+            self._wake_devices()
 
-    def _go_on(self) -> None:
-        """With what is parked and has what it waited for."""
+    def _resume_parked(self) -> None:
+        """Resume the parked tasks whose wait is over."""
         busy: set[str] = set()
-        for number, (steps, pending) in list(self.parked.items()):
-            # A device's segments end in order, or an error could hide behind those that it causes.
+        for number, (coroutine, pending) in list(self.parked.items()):
+            # Strictly in the device's order, or an error could be hidden by those it causes.
             device = self.tasks[number].device
             if device in busy or not pending.done():
                 busy.add(device)
             else:
                 del self.parked[number]
-                self._advance(number, steps)
+                self._advance(number, coroutine)
+
+    # Waiting and ending
 
     def _wait(self) -> None:
-        """Until something has ended, or for a moment where a stop must be looked for."""
-        left = self.last_end + self.executor.timeout - time.perf_counter()
+        """Sleep until a task has ended, or for a moment if a stop must be checked for."""
+        left = self.last_end + self.timeout - time.perf_counter()
         if left <= 0:
             raise self._timed_out()
         self._sleep(min(left, 0.1))
 
     def _sleep(self, seconds: float) -> None:
-        """Until something may have ended."""
+        """Sleep until a task may have ended, for at most ``seconds``."""
         if not self.parked:
             with suppress(Empty):
-                self.news.get(timeout=seconds)
+                self.wakeups.get(timeout=seconds)
         elif not any(pending.done() for _, pending in self.parked.values()):
             wait_any([pending for _, pending in self.parked.values()], seconds)
 
     def _timed_out(self) -> DeviceTimeoutError:
-        late = ", ".join(f"{task.device} ('{task.name}')" for task in self._forget_all())
+        late = ", ".join(f"{task.device} ('{task.name}')" for task in self._abandon_all())
         return DeviceTimeoutError(
-            f"no answer for {self.executor.timeout:g} s from {late}.",
+            f"no answer for {self.timeout:g} s from {late}.",
             hint="The device hangs, or needs longer than the session's timeout allows.",
         )
 
-    def _forget_all(self) -> list[Task]:
-        """Wait no more for anything under way."""
+    def _abandon_all(self) -> list[Task]:
+        """Abandon all tasks under way, and return them."""
         with self.lock:
             self.ending = True
             left = [self.tasks[number] for number in (*sorted(self.running), *self.parked)]
             self.running.clear()
             self.parked.clear()
         for task in left:
-            self.executor.forget(task)
+            self.threads.abandon(task)
         return left
 
-    def _settle(self) -> None:
-        """After an error: wait until what has begun has ended, but not for what hangs."""
+    def _drain(self) -> None:
+        """Wait until all tasks that have begun have ended, but abandon those that hang."""
         self.ending = True
-        end = time.perf_counter() + self.executor.timeout
+        end = time.perf_counter() + self.timeout
         while (self.running or self.parked) and time.perf_counter() < end:
             self._sleep(min(end - time.perf_counter(), 0.1))
             for number in [n for n, (_, pending) in self.parked.items() if pending.done()]:
                 self.parked.pop(number)[0].close()
-        self._forget_all()
-        self.error = None  # it holds the frames that hold the run
+        self._abandon_all()
+        self.error = None  # it refers to frames that refer to this run

@@ -1,26 +1,23 @@
-"""A compiled program with its tasks: what a session runs, again and again."""
+"""Compiled programs ready to run: a session runs each one again and again."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from playgrad.compiler.compile import Compiled
-from playgrad.compiler.lifetimes import last_uses
 from playgrad.compiler.segments import Segment
-from playgrad.compiler.task_table import TaskEntry, task_table
 from playgrad.devices.device import Loaded
 from playgrad.devices.pending import Done, Result, Then
 from playgrad.graph.graph import Graph
-from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
+from playgrad.runtime.build_tasks import TaskBuilder
 from playgrad.runtime.executor import Executor
-from playgrad.runtime.interpreter import node_work
-from playgrad.runtime.python_program import StraightProgram
-from playgrad.runtime.segments import Steps, host_steps, plan_steps
+from playgrad.runtime.interpreter import RunValues
+from playgrad.runtime.python_program import PythonProgram
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
@@ -28,19 +25,24 @@ from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
 
-HEAVY_BYTES = 1 << 18
-"""Host operations that touch more bytes than this are worth another thread."""
+
+class RepeatResult(NamedTuple):
+    """Result of `Session.repeat`: the number of finished steps, and the seconds they took."""
+
+    steps_done: int
+    seconds: float
 
 
 class Runnable:
-    """The tasks of a compiled program over one session's variables.
+    """A compiled program, with tasks that work on the variables of one session.
 
-    On the cpu a task is one node, on other devices one segment. Values are kept by tensor; what is
-    written to variables of the cpu takes effect when all tasks have ended, so a failing run changes
-    none.
+    New values of variables on the cpu take effect when all tasks have ended, so that a failing run
+    changes none.
 
     Args:
-        graph: the user's graph, which names the variables.
+        graph: the user's graph, by which the session identifies variables.
+        plans: the loaded Plan of each device that has one.
+        new_transport: creates what carries tensors between devices.
     """
 
     def __init__(
@@ -58,90 +60,31 @@ class Runnable:
         self.plans = plans
         self.executor = executor
         self.new_transport = new_transport
-        self._start_over()
+        self._rebuild()
 
-    def _start_over(self) -> None:
-        """Make the tasks, and room of their own for what they compute."""
-        self.constants: dict[Tensor, Array] = {}
-        self.read_at_start: list[Node] = []
-        self.values: dict[Tensor, Array] = {}
+    def _rebuild(self) -> None:
+        """Build the tasks, with new storage for their values."""
         self.transport = self.new_transport()
-        self.written: dict[str, Array] = {}
-        self.tasks: list[Task] = []
-        self.dying: dict[Node, tuple[Tensor, ...]] = {}
-        for own in self.compiled.segments.values():
-            self.dying.update(last_uses(own, self.compiled.program.fetches))
-        self._build()
-        self.straight = self._straight()
+        self.values = RunValues(self._stored)
+        built = TaskBuilder(self.compiled, self.plans, self.values, self.transport)
+        self.tasks = built.tasks
+        self.dying = built.dying
+        self._constants = built.constants
+        self._read_at_start = built.read_at_start
+        self.python_program = self._python_program(self.tasks)
 
-    def _straight(self) -> StraightProgram | None:
-        """The program as one function, where none of its tasks could run beside another."""
-        heavy = {task.name for task in self.tasks if task.heavy}
-        if any(isinstance(task, SegmentTask) for task in self.tasks):
+    def _python_program(self, tasks: Sequence[Task]) -> PythonProgram | None:
+        """Return the program as one function if none of its tasks can run in parallel."""
+        heavy = {task.name for task in tasks if task.heavy}
+        if any(isinstance(task, SegmentTask) for task in tasks):
             return None
         if self.executor.choose is not None or (heavy and self.executor.threads > 1):
             return None
         program, order = self.compiled.program, self.compiled.order
         nodes = [node for node in order if node.name in heavy]
-        return StraightProgram(order, program.fetches, program.feeds, nodes)
+        return PythonProgram(order, program.fetches, program.feeds, nodes)
 
-    def _build(self) -> None:
-        inside = {
-            node
-            for segments in self.compiled.segments.values()
-            for segment in segments
-            for node in segment.nodes
-        }
-        for node in self.compiled.order:
-            if node in inside:
-                continue
-            if node.op.name == "constant":
-                self.constants[node.outputs[0]] = node.attrs["value"]
-            elif is_variable(node):
-                self.read_at_start.append(node)
-        table = task_table(self.compiled.order, self.compiled.segments)
-        self.tasks.extend(map(self._task, table))
-
-    def _task(self, entry: TaskEntry) -> Task:
-        segment = entry.segment
-        if segment is not None:
-            task = SegmentTask(
-                segment.name,
-                segment.device,
-                after=entry.after,
-                steps=self._segment_steps(segment),
-                segment=segment,
-                behind=entry.behind,
-            )
-            if segment.device in self.plans:
-                task.give_up = self.plans[segment.device].device.give_up
-            return task
-        node = entry.nodes[0]
-        touched = sum(t.spec.size for t in (*node.inputs, *node.outputs))
-        heavy = touched * 4 > HEAVY_BYTES
-        work = self._node_work(node)
-        return Task(node.name, entry.device, work, entry.after, heavy, node.phase)
-
-    def _segment_steps(self, segment: Segment) -> Steps:
-        if segment.device in self.plans:
-            plan, fetches = self.plans[segment.device], self.compiled.program.fetches
-            return plan_steps(segment, plan, fetches, self.values, self.transport)
-        dying = {tensor for node in segment.nodes for tensor in self.dying.get(node, ())}
-        return host_steps(segment, dying, self.values, self.written, self._stored, self.transport)
-
-    def _node_work(self, node: Node) -> Callable[[], None]:
-        values, transport = self.values, self.transport
-        name = node.op.name
-        if name == "send":
-            source, channel = node.inputs[0], node.attrs["channel"]
-            return lambda: transport.put(channel, values[source])
-        if name == "receive":
-            target, channel = node.outputs[0], node.attrs["channel"]
-            return lambda: values.__setitem__(target, transport.get(channel))
-        return node_work(node, values, self.written, self._stored)
-
-    def _stored(self, name: str) -> Array:
-        return self.store.arrays[self.graph, name]
+    # Running
 
     def run(
         self,
@@ -149,124 +92,134 @@ class Runnable:
         trace: Trace | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> list[Array]:
-        """One run; returns the fetched arrays in order.
+        """Run once and return the fetched arrays in order.
 
         Args:
             feeds: arrays by the name under which the program is fed.
         """
-        if self.straight is not None and trace is None:
-            return self._run_straight(self.straight, feeds, stop or (lambda: False))
-        self._begin(feeds)
+        if self.python_program is not None and trace is None:
+            return self._run_python(self.python_program, feeds, stop or (lambda: False))
+        self._begin_run(feeds)
         try:
             self.executor.run(self.tasks, trace, stop)
             for plan in self.plans.values():
                 plan.commit()
-            self._keep(self.written, feeds)
-            # Copies: what is fetched may be the value of a variable, and the caller may change it.
-            arrays = [self.values[tensor].copy() for tensor in self.compiled.program.fetches]
+            self._write_variables(self.values.written, feeds)
+            # Copies: a fetched array may be the value of a variable, and the caller may modify it.
+            fetches = self.compiled.program.fetches
+            arrays = [self.values.tensors[tensor].copy() for tensor in fetches]
         except BaseException:
-            self._forget_values()
-            self._start_over()  # a device that hangs may write to the old ones when it wakes up
+            self._clear_values()
+            self._rebuild()  # a device that hangs may write to the old values when it wakes up
             raise
-        self._forget_values()
+        self._clear_values()
         return arrays
 
-    def _run_straight(
+    def _run_python(
         self,
-        program: StraightProgram,
+        program: PythonProgram,
         feeds: Mapping[str, Array],
         stop: Callable[[], bool],
     ) -> list[Array]:
-        arrays, written = program.run(self._value, feeds, stop)
-        self._keep(written, feeds)
+        arrays, written = program.run(self._initial_value, feeds, stop)
+        self._write_variables(written, feeds)
         return [np.array(array) for array in arrays]
 
-    def _value(self, name: str) -> Array:
-        """What a variable of the processor holds when a run begins."""
-        array = self.store.arrays.get((self.graph, name))
-        # An initial value may be made of another variable's, and that be on a GPU.
-        return self.store.get((self.graph, name), self.graph.node(name)) if array is None else array
-
-    def _keep(self, written: Mapping[str, Array], feeds: Mapping[str, Array]) -> None:
-        for name, array in written.items():
-            self.store.arrays[self.graph, name] = _own(array, feeds)
-
-    def _forget_values(self) -> None:
-        self.values.clear()
-        self.transport.clear()
-        self.written.clear()
-
-    def begin(self, feeds: Mapping[str, Array]) -> Result[list[Array]]:
-        """As ``run``, without waiting where all of it is one segment of another device."""
-        only = self._only_segment()
-        if only is None:
-            return Done(self.run(feeds))
-        given = {t.node.name: feeds[name] for name, t in self.compiled.program.feeds.items()}
-        names = [tensor.name for tensor in self.compiled.program.fetches]
-        plan = self.plans[only.device]
-        plan.start()
-        begun = plan.begin(only.index, given, list(dict.fromkeys(names)), last=True)
-        return Then(begun, lambda arrays: [arrays[name] for name in names])
-
-    def _begin(self, feeds: Mapping[str, Array]) -> None:
+    def _begin_run(self, feeds: Mapping[str, Array]) -> None:
         for plan in self.plans.values():
             plan.start()
-        self.values.update(self.constants)
-        for node in self.read_at_start:
-            self.values[node.outputs[0]] = self._value(node.name)
+        tensors = self.values.tensors
+        tensors.update(self._constants)
+        for node in self._read_at_start:
+            tensors[node.outputs[0]] = self._initial_value(node.name)
         for name, tensor in self.compiled.program.feeds.items():
-            self.values[tensor] = feeds[name]
+            tensors[tensor] = feeds[name]
+
+    def _clear_values(self) -> None:
+        self.values.clear()
+        self.transport.clear()
+
+    def begin(self, feeds: Mapping[str, Array]) -> Result[list[Array]]:
+        """Begin a run. Only a program that is one segment of another device is not waited for."""
+        segment = self._only_segment()
+        if segment is None:
+            return Done(self.run(feeds))
+        names = [tensor.name for tensor in self.compiled.program.fetches]
+        plan = self.plans[segment.device]
+        plan.start()
+        fetches = list(dict.fromkeys(names))
+        begun = plan.begin(segment.index, self._by_node(feeds), fetches, last=True)
+        return Then(begun, lambda arrays: [arrays[name] for name in names])
 
     def repeat(
         self, feeds: Mapping[str, Array], steps: int, stop: Callable[[], bool]
-    ) -> tuple[int, float]:
-        """``steps`` runs with the same feeds and nothing fetched.
+    ) -> RepeatResult:
+        """Run ``steps`` times with the same feeds, and fetch nothing.
 
-        If all of it is one segment of another device, that is told once and left to it.
-
-        Returns:
-            The steps done (fewer after a stop) and the seconds they took.
+        If the program is one segment of another device, this is a single call to the device. A stop
+        ends it after fewer steps.
         """
-        only = self._only_segment()
+        segment = self._only_segment()
+        if segment is not None:
+            plan = self.plans[segment.device]
+            result = plan.run(segment.index, self._by_node(feeds), [], steps, stop)
+            return RepeatResult(result.steps_done, result.seconds)
         start = time.perf_counter()
-        if only is not None:
-            program = self.compiled.program
-            given = {t.node.name: feeds[name] for name, t in program.feeds.items()}
-            plan = self.plans[only.device]
-            _, done, seconds = plan.run(only.index, given, [], steps, stop)
-            return done, seconds
         for done in range(steps):
             if done and stop():
-                return done, time.perf_counter() - start
+                return RepeatResult(done, time.perf_counter() - start)
             self.run(feeds)
-        return steps, time.perf_counter() - start
+        return RepeatResult(steps, time.perf_counter() - start)
 
     def _only_segment(self) -> Segment | None:
-        segments = [segment for own in self.compiled.segments.values() for segment in own]
-        only = segments[0] if len(segments) == 1 and len(self.tasks) == 1 else None
-        return only if only is not None and only.device in self.plans else None
+        """Return the segment that is the whole program, if it runs on another device."""
+        if len(self.tasks) != 1 or not isinstance(task := self.tasks[0], SegmentTask):
+            return None
+        return task.segment if task.device in self.plans else None
+
+    def _by_node(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Return ``feeds`` by the names of the nodes that are fed, as Plans name them."""
+        return {t.node.name: feeds[name] for name, t in self.compiled.program.feeds.items()}
+
+    # Variables
+
+    def _stored(self, name: str) -> Array:
+        return self.store.arrays[self.graph, name]
+
+    def _initial_value(self, name: str) -> Array:
+        """Return the value of a variable at the beginning of a run on the processor."""
+        array = self.store.arrays.get((self.graph, name))
+        # An initializer may depend on another variable, which may be on a GPU.
+        return self.store.get((self.graph, name), self.graph.node(name)) if array is None else array
+
+    def _write_variables(self, written: Mapping[str, Array], feeds: Mapping[str, Array]) -> None:
+        for name, array in written.items():
+            self.store.arrays[self.graph, name] = _unshared(array, feeds)
 
     @property
     def variables(self) -> set[str]:
-        """The names of the variables that it reads or writes."""
+        """The names of the variables that the program reads or writes."""
         return {node.name for node in self.compiled.order if is_variable(node)}
+
+    # Devices
 
     @property
     def is_lost(self) -> bool:
-        """Whether a device that it was loaded on went away."""
+        """True if a device that the program is loaded on was lost."""
         return any(plan.device.lost for plan in self.plans.values())
 
     @property
     def dispatches(self) -> int:
-        """Kernel dispatches in one run, on all GPUs."""
+        """Number of kernel dispatches in one run, on all GPUs."""
         return sum(len(plan.plan.get("commands", ())) for plan in self.plans.values())
 
     def unload(self) -> None:
+        """Free the program on all devices."""
         for plan in self.plans.values():
             plan.unload()
 
 
-def _own(array: Array, feeds: Mapping[str, Array]) -> Array:
-    """``array``, copied if it is (part of) one that the caller fed and may change."""
-    fed = any(np.may_share_memory(array, other) for other in feeds.values())
-    return array.copy() if fed else array
+def _unshared(array: Array, feeds: Mapping[str, Array]) -> Array:
+    """Return ``array``, copied if it shares memory with a feed, which the caller may modify."""
+    shared = any(np.may_share_memory(array, feed) for feed in feeds.values())
+    return array.copy() if shared else array

@@ -1,18 +1,30 @@
-"""Tasks: the pieces of work of which a program that is run consists."""
+"""Tasks, the units of work that the executor schedules, and the table of those that are ready."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
 from playgrad.compiler.segments import Segment
-from playgrad.devices.pending import Pending
-from playgrad.runtime.trace import Trace
+from playgrad.devices.pending import Delay, Pending
+from playgrad.runtime.trace import Trace, delay_event
+
+Coroutine = Callable[[float, "Trace | None"], Generator[Pending, None, None]]
+"""``coroutine(queued, trace)`` begins work and yields each `Pending` that must be done before it
+goes on. ``queued`` is when the task became ready; the coroutine adds its own events to ``trace``.
+Without a trace, it begins all of its work before it yields."""
 
 
 @dataclass
 class Task:
-    """A piece of work. ``after`` are positions of tasks in the same list that must end before."""
+    """A unit of work.
+
+    Attributes:
+        after: positions of the tasks in the same list that must end before this one begins.
+        heavy: worth handing over to another thread.
+        kind: the kind of its event in a trace.
+    """
 
     name: str
     device: str
@@ -23,21 +35,72 @@ class Task:
 
 
 def _nothing() -> None:
-    """A segment's work is its ``steps``; and not every device needs to know that it is given up."""
+    """Do nothing."""
 
 
 @dataclass
 class SegmentTask(Task):
-    """A device's segment: ``steps(queued, trace)`` begins work and yields what is to be waited for
-    before it goes on. It notes its own events. ``give_up`` is called when it does not come to an
-    end and nobody waits for it any more.
+    """A segment of a device.
 
-    ``behind`` is the device's earlier segment, one of ``after``. A device does its segments in
-    order, so it may be given this one when that has begun: without a trace, steps begin all of
-    their work before they yield."""
+    Attributes:
+        coroutine: does the work, in the place of ``work``.
+        give_up: called when the task does not end and nobody waits for it any more.
+        previous: position of the device's previous segment, one of ``after``. A device carries out
+            its segments in order, so this one may be queued as soon as that one has begun.
+    """
 
     work: Callable[[], None] = _nothing
     give_up: Callable[[], None] = _nothing
-    steps: Callable[[float, Trace | None], Generator[Pending, None, None]] = field(kw_only=True)
+    coroutine: Coroutine = field(kw_only=True)
     segment: Segment | None = None
-    behind: int | None = None
+    previous: int | None = None
+
+
+def delayed(
+    task: SegmentTask, seconds: float, queued: float, trace: Trace | None
+) -> Generator[Pending, None, None]:
+    """Run the coroutine of ``task`` after a delay, which is an event of ``trace``, too."""
+    if seconds:
+        start = time.perf_counter()
+        yield Delay(seconds)
+        if trace is not None:
+            trace.events.append(delay_event(task.name, task.device, start, time.perf_counter()))
+    yield from task.coroutine(queued, trace)
+
+
+class ReadyTable:
+    """The number of predecessors that each task, real or simulated, still waits for.
+
+    Args:
+        after: for each task the positions of those that must end before it.
+
+    Attributes:
+        left: number of tasks that have not ended.
+    """
+
+    def __init__(self, after: Sequence[Sequence[int]]) -> None:
+        self._missing = [len(set(before)) for before in after]
+        self._followers: list[list[int]] = [[] for _ in after]
+        for number, before in enumerate(after):
+            for earlier in set(before):
+                self._followers[earlier].append(number)
+        self.left = len(after)
+
+    def first(self) -> list[int]:
+        """Return the tasks without predecessors."""
+        return [number for number, missing in enumerate(self._missing) if missing == 0]
+
+    def finished(self, number: int) -> list[int]:
+        """Note that a task has ended; return the tasks that this makes ready."""
+        self.left -= 1
+        return [follower for follower in self._followers[number] if self._one_less(follower)]
+
+    def remove_edge(self, number: int, follower: int) -> bool:
+        """Let ``follower`` not wait for task ``number``, which has not ended; return whether
+        ``follower`` is ready now."""
+        self._followers[number].remove(follower)
+        return self._one_less(follower)
+
+    def _one_less(self, follower: int) -> bool:
+        self._missing[follower] -= 1
+        return self._missing[follower] == 0

@@ -1,4 +1,4 @@
-"""What a trace says of a step on several devices: who worked, who waited, and what was moved."""
+"""Timelines: the busy, idle and transfer times of devices in a traced step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class DeviceTime:
 
     Attributes:
         kinds: time by kind of work: input, forward, gradient, update; receive and send; delay.
-        idle: of the step's whole time, when the device did nothing.
+        idle: time in which the device did nothing.
         sent, received: bytes.
     """
 
@@ -30,14 +30,14 @@ class DeviceTime:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A traced step, or some that are done together.
+    """A traced step, or several steps that run together.
 
     Attributes:
-        seconds: from its first event to the end of its last.
-        devices: "cpu:0 (weights)" apart from what else "cpu:0" did.
-        idle, moving: seconds of each device, all that it did taken together: when it did nothing,
-            and when it moved tensors.
-        steps: how many.
+        seconds: from the first event to the end of the last.
+        devices: one entry for each track; "cpu:0 (weights)" is another track than "cpu:0".
+        idle, moving: for each device, over all its tracks, the seconds in which it did nothing, and
+            in which it moved tensors.
+        steps: number of steps.
     """
 
     seconds: float
@@ -48,17 +48,17 @@ class Timeline:
 
     @property
     def bubble(self) -> float:
-        """The share of all devices' time in which they neither computed nor moved tensors."""
+        """The fraction of all devices' time in which they neither computed nor moved tensors."""
         return self._share(self.idle)
 
     @property
     def communication(self) -> float:
-        """The share of all devices' time that went into moving tensors."""
+        """The fraction of all devices' time in which they moved tensors."""
         return self._share(self.moving)
 
     @property
     def bytes_moved(self) -> int:
-        """Between devices: what one sends others receive."""
+        """Bytes moved between devices, each counted once, when it is received."""
         return sum(device.received for device in self.devices)
 
     def _share(self, seconds: Mapping[str, float]) -> float:
@@ -66,7 +66,7 @@ class Timeline:
         return sum(seconds.values()) / whole if whole else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data; seconds and bytes."""
+        """Return plain data for JSON; times in seconds."""
         return {
             "steps": self.steps,
             "seconds": self.seconds,
@@ -86,7 +86,7 @@ class Timeline:
         }
 
     def text(self) -> str:
-        """A table for people."""
+        """Return a summary with a row for each device, times in milliseconds."""
         if not self.devices:
             return "no step was traced: training ended before its last one"
         what = "a step of" if self.steps == 1 else f"{self.steps} steps together, of"
@@ -106,21 +106,21 @@ class Timeline:
 
 
 def timeline(trace: Trace) -> Timeline:
-    """The times of the events of ``trace``."""
+    """Return the timeline of the events of ``trace``."""
     if not trace.events:
         return Timeline(0.0, (), {}, {}, trace.steps)
     start = min(event.start for event in trace.events)
     end = max(event.end for event in trace.events)
-    by_lane: dict[str, list[Event]] = {}
+    by_track: dict[str, list[Event]] = {}
     by_device: dict[str, list[Event]] = {}
     for event in sorted(trace.events, key=lambda event: event.start):
-        by_lane.setdefault(event.device, []).append(event)
-        # What "cpu:0 (weights)" does is done by cpu:0.
+        by_track.setdefault(event.device, []).append(event)
+        # The track "cpu:0 (weights)" belongs to cpu:0.
         by_device.setdefault(event.device.partition(" ")[0], []).append(event)
     whole = end - start
     return Timeline(
         whole,
-        tuple(_device_time(name, events, whole) for name, events in sorted(by_lane.items())),
+        tuple(_device_time(name, events, whole) for name, events in sorted(by_track.items())),
         {name: max(0.0, whole - _covered(events)) for name, events in by_device.items()},
         {
             name: _covered([event for event in events if event.kind in TRANSFERS])
@@ -142,8 +142,10 @@ def _device_time(device: str, events: list[Event], whole: float) -> DeviceTime:
 
 
 def _covered(events: Sequence[Event]) -> float:
-    """The time in which any of ``events``, in order of their starts, goes on: tasks of a processor
-    may run at the same time, on several threads."""
+    """Return the time covered by ``events``, which are in order of their starts.
+
+    Events overlap where tasks of a processor run on several threads.
+    """
     busy, until = 0.0, 0.0
     for event in events:
         busy += max(0.0, event.end - max(event.start, until))

@@ -1,4 +1,4 @@
-"""What happened when: events of the executor, and Chrome's trace format."""
+"""Traces: events of the executor, and their export to Chrome's trace format."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Event:
-    """One task, or a part of one: when it became ready, began and ended, in seconds of
-    ``time.perf_counter``.
+    """A task, or a part of one.
 
     Attributes:
-        kind: what it was: input, forward, gradient or update; receive or send for the transfer of
-            tensors to and from the device; delay where somebody asked for it to be held up.
-        bytes: how much was transferred.
+        queued, start, end: when it became ready, began and ended, in seconds of
+            ``time.perf_counter``.
+        kind: input, forward, gradient or update for computation; receive or send for the transfer
+            of tensors to or from the device; delay for a requested delay.
+        bytes: number of bytes transferred.
     """
 
     name: str
@@ -29,29 +30,29 @@ class Event:
 
 
 def delay_event(name: str, device: str, start: float, end: float) -> Event:
-    """That the work called ``name`` was held up."""
+    """Return the event for a delay of the work called ``name``."""
     return Event(f"{name}, held up", device, start, start, end, "delay")
 
 
 @dataclass
 class Trace:
-    """Collects events while it is given to a session's ``run``.
+    """Collects the events of the runs that it is passed to.
 
     Attributes:
-        steps: how many steps of training the events are of.
+        steps: number of training steps that the events belong to.
     """
 
     events: list[Event] = field(default_factory=list)
     steps: int = 1
 
     def as_chrome(self) -> dict[str, Any]:
-        """The events in the Trace Event Format of ``chrome://tracing`` (times in microseconds).
+        """Return the events in the Trace Event Format of ``chrome://tracing``, in microseconds.
 
-        The events of one thread must not overlap there, so each device has as many as it had
-        tasks at the same time.
+        As the events of one thread must not overlap there, each device gets as many threads as it
+        had tasks at the same time.
         """
         origin = min((event.queued for event in self.events), default=0.0)
-        tracks: list[tuple[str, float]] = []  # device, and when its last event ends
+        tracks: list[tuple[str, float]] = []  # device, and end of its last event
         spans = []
         for event in sorted(self.events, key=lambda event: (event.device, event.start)):
             track = next(
@@ -74,7 +75,7 @@ class Trace:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write ``as_chrome()`` as a file."""
+        """Write `as_chrome` to a file, as JSON."""
         Path(path).write_text(json.dumps(self.as_chrome()), encoding="utf-8")
 
 

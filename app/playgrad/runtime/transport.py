@@ -1,4 +1,4 @@
-"""How tensors get from one device to another: what stands behind ``send`` and ``receive``."""
+"""Transport of tensors between devices, for the operations ``send`` and ``receive``."""
 
 from __future__ import annotations
 
@@ -13,40 +13,39 @@ Array = np.ndarray[Any, Any]
 
 
 class Transport(Protocol):
-    """Channels between devices for one program, run after run.
+    """Channels between the devices of one program.
 
-    A channel is named after the tensor and both ends (``loss:0 gpu:0->cpu:1``), and carries one
-    array in a run. An engine for several machines can stand behind this; the executor's part is:
+    A channel is named after the tensor and both ends (``loss:0 gpu:0->cpu:1``). It carries one
+    array in each run. A transport can connect several machines. The executor promises:
 
-    - ``put`` is called by the thread that works for the sender, when its segment has been computed,
-      and never waits for the receiver. The array is not changed any more.
-    - ``get`` is called by the one that works for the receiver, once in a run, before the segment is
-      computed. Between devices of one process it is called after ``put``. A transport between
-      processes may sleep in it until the array is there, or its time limit is over, or ``clear`` is
-      called.
-    - ``clear`` is called at the end of every run. It wakes those who sleep in ``get``. After a run
-      that failed or was stopped the transport is not used again: a new one is made.
+    - ``put`` is called on the thread of the sender, after its segment has been computed, and must
+      not wait for the receiver. The array is not modified afterwards.
+    - ``get`` is called on the thread of the receiver, once in each run, before its segment is
+      computed. Between devices of one process, ``put`` has been called before. A transport between
+      processes may sleep until the array arrives, a time limit is reached or ``clear`` is called.
+    - ``clear`` is called at the end of every run, and wakes threads that sleep in ``get``. After a
+      run that failed or was stopped, a new transport replaces this one.
 
-    Both raise `DeviceLostError` when the member at the other end is gone and `DeviceTimeoutError`
-    when it does not answer, naming member and channel. The executor then ends the run: no task
-    begins any more, those under way end, and the error goes to the caller.
+    ``put`` and ``get`` raise `DeviceLostError` if the device at the other end is gone, and
+    `DeviceTimeoutError` if it does not answer; the message names device and channel. The executor
+    then begins no more tasks, waits for those under way, and raises the error to the caller.
     """
 
     def put(self, channel: str, array: Array) -> None:
-        """Hand over what is sent on ``channel``."""
+        """Send ``array`` on ``channel``."""
         ...
 
     def get(self, channel: str) -> Array:
-        """Take what was sent on ``channel``."""
+        """Return the array that was sent on ``channel``."""
         ...
 
     def clear(self) -> None:
-        """Forget what was not taken."""
+        """Discard the arrays that were not received."""
         ...
 
 
 class LocalTransport:
-    """Devices of one process: arrays lie in memory that all of them see."""
+    """Transport between devices of one process, which share its memory."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, Array] = {}
@@ -59,7 +58,7 @@ class LocalTransport:
             return self._arrays.pop(channel)
         except KeyError:
             raise DeviceLostError(
-                f"{sender_of(channel)} has sent nothing on the channel '{channel}'."
+                f"{sender_of(channel)} sent nothing on the channel '{channel}'."
             ) from None
 
     def clear(self) -> None:

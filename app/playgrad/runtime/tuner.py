@@ -1,7 +1,8 @@
-"""Measures which variants of kernels are the fastest on an opened GPU.
+"""Measures the variants of kernels on an opened GPU.
 
-A probe is one operation at one size. Each variant of its kernel is compiled as in any program, held
-to NumPy, and replayed many times a submit. Which one wins is decided in `devices.tuning.choose`.
+A probe is one operation at one size. Each variant of its kernel is compiled as in any program,
+checked against NumPy, and replayed many times in each submit. `devices.tuning.choose` chooses the
+winner.
 """
 
 from __future__ import annotations
@@ -32,25 +33,29 @@ from playgrad.ops.state import placeholder
 Array = np.ndarray[Any, Any]
 
 SLICE = 0.005
-"""Seconds of a repeat: long beside what a submit costs, short beside a user's patience."""
+"""Seconds of a repeat: long compared to the cost of a submit, too short for a user to notice."""
 REPEATS = 5
 HEATS = 3
-"""Single replays after which slow variants that have lost leave the race."""
+"""Number of single replays by which slow variants are eliminated."""
 MOST_REPLAYS = 512
 LOST = 2.0
-"""A variant has lost that takes so many times as long as another, and more than a slice."""
+"""A variant is eliminated if it takes this many times as long as another, and over a slice."""
 PATIENCE = 3.0
-"""Seconds after which an adapter measured unasked is asked no more; what is unknown then runs the
-default."""
+"""Seconds after which an automatic measurement ends. What it did not reach runs the default."""
 ACCURACY = 1e-4
-"""Of float32 sums in any order, relative to the largest result."""
+"""Allowed difference of float32 sums in any order, relative to the largest result."""
 
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One operation at one size, and the operations on numbers that it takes."""
+    """One operation at one size.
+
+    Attributes:
+        kind: the kind of kernel that it measures, a key of `VARIANTS`.
+        work: number of arithmetic operations.
+    """
 
     name: str
     kind: str
@@ -60,7 +65,7 @@ class Probe:
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
     def arrays(self) -> list[Array]:
-        """The inputs: the same in every measurement."""
+        """Return the inputs, the same in every measurement."""
         random = np.random.default_rng(0)
         return [random.standard_normal(shape, np.float32) for shape in self.shapes]
 
@@ -120,11 +125,11 @@ class Tuner:
 
     @property
     def is_done(self) -> bool:
-        """Whether all was measured, or so much time was spent that nothing more should be."""
+        """True once all probes were measured or the time is used up."""
         return len(self.times) == len(self._probes) or self.spent > self._patience
 
     def measure_next(self) -> Probe:
-        """Measure the next probe."""
+        """Measure the next probe and return it."""
         started = time.perf_counter()
         probe = self._probes[len(self.times)]
         self.times[probe.name] = _measure(self.device, probe)
@@ -132,13 +137,13 @@ class Tuner:
         return probe
 
     def tuning(self) -> Tuning:
-        """The best by what was measured so far."""
+        """Return the best tuning according to the measurements so far."""
         kinds = {probe.name: probe.kind for probe in self._probes}
         return choose(self.times, kinds, _default(self.device))
 
 
 def tune(device: WebGpuDevice, report: Callable[[Probe, Times], None]) -> Tuning:
-    """Measure all there is to measure, and remember what is best.
+    """Measure all probes; save and return the best tuning.
 
     Args:
         report: called after each probe, with all times so far.
@@ -151,11 +156,12 @@ def tune(device: WebGpuDevice, report: Callable[[Probe, Times], None]) -> Tuning
 
 
 def ensure_tuned(device: Device) -> None:
-    """Measure a GPU of a kind that was never measured, once, before anything is compiled for it.
-    Not in a page, which asks for one probe after the other while no program runs.
+    """Measure ``device`` before anything is compiled for it, if it is a GPU without a tuning.
+
+    A page does not measure here, but one probe at a time while no program runs.
 
     Raises:
-        DeviceLostError: it did not survive. Next time the defaults run.
+        DeviceLostError: the GPU was lost. Next time it runs the defaults.
     """
     if sys.platform == "emscripten" or not isinstance(device, WebGpuDevice):
         return
@@ -167,7 +173,7 @@ def ensure_tuned(device: Device) -> None:
             while not tuner.is_done:
                 tuner.measure_next()
         finally:
-            with suppress(OSError):  # nowhere to remember it: this process still does
+            with suppress(OSError):  # it cannot be saved, but holds for this process
                 registry.save_tuning(device, tuner.tuning())
 
 
@@ -176,7 +182,7 @@ def _default(device: WebGpuDevice) -> Tuning:
 
 
 def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
-    """Seconds by variant, of those that compile and give the right numbers."""
+    """Return seconds by variant, without those that do not compile or compute wrong numbers."""
     graph, arrays = Graph(), probe.arrays()
     with graph.as_default():
         inputs = [placeholder("float32", shape) for shape in probe.shapes]
@@ -188,26 +194,26 @@ def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
     compiled = compile_program(program, shapes, Policy(device.name, [device.name]))
     (fetch,) = compiled.program.fetches
     loaded: dict[str, LoadedPlan] = {}
-    right: dict[str, LoadedPlan] = {}
+    correct: dict[str, LoadedPlan] = {}
     try:
         for variant in VARIANTS[probe.kind]:
             tuning = replace(_default(device), **{probe.kind: variant})
             plan = compiled.plan(device.name, replace(device.target, measured=tuning), {})
             try:
                 loaded[variant] = device.load(plan, {})
-                found, _, _ = loaded[variant].run(0, feeds, [fetch.name])
+                results = loaded[variant].run(0, feeds, [fetch.name]).arrays
             except KernelError:
                 continue
-            if _agrees(found[fetch.name], expected):
-                right[variant] = loaded[variant]
-        return _race(right)
+            if _agrees(results[fetch.name], expected):
+                correct[variant] = loaded[variant]
+        return _race(correct)
     finally:
         for each in loaded.values():
             each.unload()
 
 
 def _race(plans: Mapping[str, LoadedPlan]) -> dict[str, float]:
-    """Seconds that a replay takes, by variant."""
+    """Return the seconds of a replay, by variant."""
     times = _least_seconds(plans, dict.fromkeys(plans, 1), HEATS)
     limit = max(SLICE, LOST * min(times.values(), default=0.0))
     contenders = {variant: plans[variant] for variant in plans if times[variant] < limit}
@@ -218,25 +224,27 @@ def _race(plans: Mapping[str, LoadedPlan]) -> dict[str, float]:
 def _least_seconds(
     plans: Mapping[str, LoadedPlan], replays: Mapping[str, int], repeats: int
 ) -> dict[str, float]:
-    """Seconds of a replay, the least of ``repeats``. Variants take turns, so that whatever else the
-    machine does disturbs them alike."""
+    """Return the least seconds of a replay in ``repeats``, by variant.
+
+    Variants take turns, so that other load on the machine affects all of them.
+    """
     times = dict.fromkeys(plans, math.inf)
     for _ in range(repeats):
         for variant, plan in plans.items():
             count = replays[variant]
-            times[variant] = min(times[variant], plan.run(0, {}, [], count)[2] / count)
+            times[variant] = min(times[variant], plan.run(0, {}, [], count).seconds / count)
     return times
 
 
-def _agrees(found: Array, expected: Array) -> bool:
-    # Not the other way round: nothing is less than a NaN.
-    return bool(np.abs(found - expected).max() <= ACCURACY * np.abs(expected).max())
+def _agrees(result: Array, expected: Array) -> bool:
+    # Not the other way round: comparisons with NaN are false.
+    return bool(np.abs(result - expected).max() <= ACCURACY * np.abs(expected).max())
 
 
 def _replays(plan: LoadedPlan) -> int:
-    """How many fill a slice."""
-    replays, seconds = 1, plan.run(0, {}, [])[2]
+    """Return the number of replays that fill a slice."""
+    replays, seconds = 1, plan.run(0, {}, []).seconds
     while seconds < SLICE / 2 and replays < MOST_REPLAYS:
         replays = min(MOST_REPLAYS, math.ceil(replays * SLICE / seconds))
-        seconds = plan.run(0, {}, [], replays)[2]
+        seconds = plan.run(0, {}, [], replays).seconds
     return replays

@@ -1,4 +1,4 @@
-"""The state of a session: the values of variables, here and in buffers of other devices."""
+"""The values of a session's variables, in arrays and in buffers of devices."""
 
 from __future__ import annotations
 
@@ -20,10 +20,15 @@ Key = tuple[Graph, str]
 
 
 class VariableStore:
-    """Values of variables by graph and name; each lives on one device.
+    """Values of variables by graph and name. Each lives on one device.
 
-    Here a value is an array that is replaced, never overwritten. On a device with a memory of its
-    own it is a range of a buffer; variables placed together share one buffer.
+    On the processor a value is an array, which is replaced and never modified. On a device with its
+    own memory it is a range of a buffer, which variables that are allocated together share.
+
+    Attributes:
+        arrays: values on the processor.
+        places: device, and place in a buffer, of values elsewhere.
+        buffers: device and id of each buffer, by the key that Plans name it by.
     """
 
     def __init__(self, open_device: Callable[[str], Device]) -> None:
@@ -37,16 +42,15 @@ class VariableStore:
         return key in self.arrays or key in self.places
 
     def is_lost(self, key: Key) -> bool:
-        """Whether the value of a variable went away with its device."""
+        """Return whether the value of a variable was lost with its device."""
         return key in self.places and self.buffers[self.places[key][1].buffer][0].lost
 
     def variables(self) -> list[Key]:
-        """All variables that have a value."""
+        """Return all variables that have a value."""
         return [*self.arrays, *self.places]
 
     def drop(self, key: Key) -> None:
-        """Forget the value of a variable. The room it had on a device is free once all that shared
-        its buffer are gone."""
+        """Forget the value of a variable. A buffer is freed with the last variable in it."""
         if key in self.arrays:
             del self.arrays[key]
             return
@@ -56,40 +60,44 @@ class VariableStore:
             device.destroy_buffer(buffer)
 
     def check_size(self, nodes: Sequence[Node], device: str) -> None:
-        """See that each of ``nodes`` (variables) is one that ``device`` can hold.
+        """Check that no variable of ``nodes`` is too large for ``device``.
 
         Raises:
-            OutOfMemoryError: one is larger than the device allows.
+            OutOfMemoryError: a variable is larger than the device allows.
         """
-        list(_batches(nodes, self._open_device(device).target.limits))
+        list(_packed(nodes, self._open_device(device).target.limits))
 
     def allocate(self, graph: Graph, nodes: Sequence[Node], name: str) -> None:
-        """Give each of ``nodes`` (variables) room on the device ``name``: all of them or none.
+        """Allocate memory on the device ``name`` for all variables of ``nodes``, or for none.
 
-        They share one buffer, or several where one may not be as large.
+        They share a buffer, or several if it would be larger than the device allows.
 
         Raises:
-            OutOfMemoryError: a variable is larger than the device allows, or there is no room.
+            OutOfMemoryError: a variable is larger than the device allows, or memory is exhausted.
         """
         device = self._open_device(name)
-        batches = list(_batches(nodes, device.target.limits))
+        packed = list(_packed(nodes, device.target.limits))
         buffers: list[int] = []
         try:
-            for _, size in batches:
+            for _, size in packed:
                 buffers.append(device.create_buffer(size))
         except BaseException:
             for buffer in buffers:
                 device.destroy_buffer(buffer)
             raise
-        for (batch, _), buffer in zip(batches, buffers, strict=True):
-            self._place(graph, batch, device, buffer)
+        for (offsets, _), buffer in zip(packed, buffers, strict=True):
+            self._place(graph, offsets, device, buffer)
 
     def allocate_data(self, graph: Graph, node: Node, name: str) -> bool:
-        """Give ``node``, a data set, a buffer that may stay on the device ``name`` for the next
-        session; False if none does. What is in it is unknown.
+        """Allocate a buffer in the data cache of the device ``name`` for ``node``, a data set.
+
+        The content of the buffer is undefined.
+
+        Returns:
+            Whether the device caches data of this size; if not, nothing is allocated.
 
         Raises:
-            OutOfMemoryError: it is larger than the device allows, or there is no room.
+            OutOfMemoryError: the data is larger than the device allows, or memory is exhausted.
         """
         self.check_size([node], name)
         device = self._open_device(name)
@@ -108,7 +116,7 @@ class VariableStore:
             self.places[graph, node.name] = (device.name, Place(key, offset))
 
     def external(self, name: str) -> dict[str, int]:
-        """The ids of the state buffers on the device ``name``, as a Plan names them."""
+        """Return the ids of the buffers on the device ``name``, by the keys that Plans use."""
         return {
             key: number
             for key, (home, number) in self.buffers.items()
@@ -116,7 +124,7 @@ class VariableStore:
         }
 
     def places_on(self, graph: Graph, device: str) -> dict[str, Place]:
-        """Where the variables of ``graph`` are on ``device``."""
+        """Return where each variable of ``graph`` lies in the buffers of ``device``, by name."""
         return {
             name: place
             for (owner, name), (home, place) in self.places.items()
@@ -124,33 +132,33 @@ class VariableStore:
         }
 
     def get(self, key: Key, node: Node) -> Array:
-        """A copy of the value of a variable.
+        """Return a copy of the value of a variable.
 
         Raises:
-            DeviceLostError: it was on a device that is gone.
+            DeviceLostError: the value was lost with its device.
         """
         if key in self.arrays:
             return self.arrays[key].copy()
-        self.check_there(key)
+        self.check_not_lost(key)
         place = self.places[key][1]
         device, buffer = self.buffers[place.buffer]
         spec = node.outputs[0].spec
         return device.read(buffer, place.offset, spec.static_shape, spec.dtype)
 
-    def check_there(self, key: Key) -> None:
-        """See that the value of a variable did not go away.
+    def check_not_lost(self, key: Key) -> None:
+        """Check that the value of a variable still exists, or never did.
 
         Raises:
-            DeviceLostError: it was on a device that is gone.
+            DeviceLostError: the value was lost with its device.
         """
         if self.is_lost(key):
             raise DeviceLostError(
-                f"the variable {key[1]!r} was on {self.places[key][0]}, which is gone.",
-                hint="Run the program again; or load weights saved before, and compile anew.",
+                f"the variable {key[1]!r} was on {self.places[key][0]}, which was lost.",
+                hint="Run the program again, or load saved weights and compile again.",
             )
 
     def set(self, key: Key, array: Array) -> None:
-        """Replace the value of a variable; ``array`` has its shape and dtype."""
+        """Set the value of a variable to ``array``, which has its shape and dtype."""
         if key not in self.places:
             self.arrays[key] = array.copy()
             return
@@ -167,24 +175,25 @@ class VariableStore:
         self.arrays.clear()
 
 
-def _batches(nodes: Sequence[Node], limits: Limits) -> Iterator[tuple[list[tuple[Node, int]], int]]:
-    """For each buffer the variables in it with their offsets, and its size in bytes."""
-    batch: list[tuple[Node, int]] = []
+def _packed(nodes: Sequence[Node], limits: Limits) -> Iterator[tuple[list[tuple[Node, int]], int]]:
+    """Pack variables into buffers; yield, for each buffer, its variables with their offsets, and
+    its size in bytes."""
+    offsets: list[tuple[Node, int]] = []
     offset = 0
     for node in nodes:
         size = aligned(device_bytes(node.outputs[0].spec))
         if size > limits.max_storage_buffer_binding_size:
             raise OutOfMemoryError(
-                f"the variable '{node.name}' takes {size:,} bytes, but this adapter can bind at "
+                f"the variable '{node.name}' needs {size:,} bytes, but this adapter can bind at "
                 f"most {limits.max_storage_buffer_binding_size:,}.",
                 op=node.name,
                 source=node.source,
                 hint="Use a smaller layer, or device='cpu'.",
             )
-        if batch and offset + size > limits.max_buffer_size:
-            yield batch, offset
-            batch, offset = [], 0
-        batch.append((node, offset))
+        if offsets and offset + size > limits.max_buffer_size:
+            yield offsets, offset
+            offsets, offset = [], 0
+        offsets.append((node, offset))
         offset += size
-    if batch:
-        yield batch, offset
+    if offsets:
+        yield offsets, offset

@@ -1,0 +1,34 @@
+"""The sessions that are open in this process, and the memory that they use."""
+
+from __future__ import annotations
+
+from typing import Protocol
+from weakref import WeakSet
+
+
+class OpenSession(Protocol):
+    """The part of a `Session` that is needed here."""
+
+    def close(self) -> None: ...
+
+    def add_memory(self, sizes: dict[str, int]) -> None: ...
+
+
+open_sessions: WeakSet[OpenSession] = WeakSet()
+
+
+def close_sessions() -> None:
+    """Close every session that is still open."""
+    for session in list(open_sessions):
+        session.close()
+
+
+def memory_in_use() -> dict[str, int]:
+    """Return the bytes that all sessions use on each device, by its name.
+
+    On a GPU these are buffers, on a processor variables.
+    """
+    sizes: dict[str, int] = {}
+    for session in list(open_sessions):
+        session.add_memory(sizes)
+    return sizes

@@ -1,4 +1,4 @@
-"""Errors of the user's program as the page shows them: type, message, line."""
+"""Errors of the user's program, described for the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ FILE = "main.py"
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """Type, message, line of the program, operation, and a traceback without our own frames."""
+    """Return an error's type, message, line in the program, operation and traceback.
+
+    The traceback has no frames of the library.
+    """
     description: dict[str, Any] = {
         "type": type(error).__name__,
         "message": _message(error),
@@ -28,18 +31,18 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def _message(error: BaseException) -> str:
-    """What went wrong, and where the page or Python knows it, what to do."""
+    """Return the error's message, with a suggestion if Python or the page has one."""
     if isinstance(error, SyntaxError):
         return error.msg
     message = str(error) or type(error).__name__
     if isinstance(error, (NameError, AttributeError)):
-        # Python's own report ends with what may have been meant.
-        said = "".join(traceback.format_exception_only(error)).strip()
-        return said.partition(": ")[2] or message
+        # Python's report ends with a suggestion for a misspelt name.
+        report = "".join(traceback.format_exception_only(error)).strip()
+        return report.partition(": ")[2] or message
     if isinstance(error, ModuleNotFoundError):
-        return f"{message}. There are Python's own modules, numpy and playgrad."
+        return f"{message}. Available are Python's standard library, numpy and playgrad."
     if isinstance(error, EOFError):
-        return f"{message}: the page has no input. Write the values into the code."
+        return f"{message}: a program in the page cannot read input. Write the values in the code."
     return message
 
 
@@ -54,5 +57,5 @@ def _line(error: BaseException) -> int | None:
 def _traceback(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     first = next((i for i, frame in enumerate(frames) if frame.filename == FILE), None)
-    own = traceback.StackSummary.from_list(frames[first:] if first is not None else [])
-    return "".join([*own.format(), *traceback.format_exception_only(error)])
+    visible = traceback.StackSummary.from_list(frames[first:] if first is not None else [])
+    return "".join([*visible.format(), *traceback.format_exception_only(error)])

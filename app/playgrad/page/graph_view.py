@@ -1,4 +1,4 @@
-"""The graph as the page draws it: every node with its device, phase, shape and source line."""
+"""The graph in the form that the page draws: nodes with device, phase, shape and source line."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ View = dict[str, Any]
 
 
 def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> View:
-    """Nodes and edges that ``targets`` need.
+    """Return the nodes and edges that ``targets`` depend on.
 
     Args:
-        policy: where the session places them.
-        file: name of the user's program; lines are given for nodes made in it.
+        policy: places nodes on devices.
+        file: name of the user's program; nodes that it created have a source line.
     """
     order = _placed(Program(targets[0].graph, targets=list(targets)), policy)
     nodes, edges = _drawn(order, file)
@@ -29,33 +29,33 @@ def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> View:
 
 
 def asynchronous_view(server: ParameterServer, policy: Policy, file: str) -> View:
-    """What the parameter server runs for each update, and what each replica runs for a gradient.
+    """Return the graph of the parameter server's update joined with each replica's gradient.
 
-    The two meet where they tell each other something: edges lead from the server's variables to
-    what replicas have been told of them, and from their gradients to what the server is given.
+    Edges lead from the server's variables to the placeholders through which replicas receive them,
+    and from the gradients of replicas to the server's placeholders.
     """
-    step, told, outcomes = server.step, server.told, server.outcomes
-    given = [mean.outputs[0] for mean in step.means]
-    own = Program(step.graph, list(server.weights), [step.run], _by_name(given))
-    own_nodes, edges = _drawn(_placed(own, policy), file)
-    for node in own_nodes:
+    step, sent, gradients = server.step, server.told, server.outcomes
+    received = [mean.outputs[0] for mean in step.means]
+    update = Program(step.graph, list(server.weights), [step.run], _by_name(received))
+    update_nodes, edges = _drawn(_placed(update, policy), file)
+    for node in update_nodes:
         if node["device"] == server.server.device:
             node["device"] = server.own_name
-    # In the order of time: what is told, what the replicas make of it, what comes of that.
-    nodes = [node for node in own_nodes if node["op"] == "variable"]
-    after = [node for node in own_nodes if node["op"] != "variable"]
-    replica = Program(step.graph, list(outcomes), feeds=_by_name(told))
+    # In the order of time: variables, gradients of the replicas, updates.
+    nodes = [node for node in update_nodes if node["op"] == "variable"]
+    after = [node for node in update_nodes if node["op"] != "variable"]
+    replica = Program(step.graph, list(gradients), feeds=_by_name(sent))
     for number, device in enumerate(server.report.updates):
         scope = f"replica_{number}/"
         drawn = _drawn(_placed(replica, replace(policy, default=device)), file, scope)
         nodes += drawn[0]
         edges += drawn[1]
-        edges += [_edge(t.node.name, scope + t.node.name, t.index) for t in told]
-        pairs = zip(outcomes, given, strict=True)
+        edges += [_edge(t.node.name, scope + t.node.name, t.index) for t in sent]
+        pairs = zip(gradients, received, strict=True)
         edges += [_edge(scope + a.node.name, b.node.name, a.index) for a, b in pairs]
     nodes += after
     names = {node["name"] for node in nodes}
-    # One of the two may need nothing of it, such as a counter of draws that the other made.
+    # A tensor may be unused at one end, such as the random counter of a replica.
     edges = [edge for edge in edges if edge["from"] in names and edge["to"] in names]
     return {"name": "asynchronous training step", "nodes": nodes, "edges": edges}
 
@@ -65,13 +65,13 @@ def _by_name(tensors: Sequence[Tensor]) -> dict[str, Tensor]:
 
 
 def _placed(program: Program, policy: Policy) -> list[Node]:
-    """The nodes of ``program`` with their devices, in its order."""
-    # Softly: what no device has a kernel for is folded away before it is run.
+    """Return the nodes of ``program`` in order, with their devices."""
+    # Soft placement: operations without a kernel are folded before the program runs.
     return place(prune(program), replace(policy, soft=True)).order()
 
 
 def _drawn(order: list[Node], file: str, scope: str = "") -> tuple[list[View], list[View]]:
-    """Nodes and edges, under a name scope that ends with a slash."""
+    """Return nodes and edges, with ``scope``, which ends with a slash, before their names."""
     nodes = [_node(node, file, scope + node.name) for node in order]
     return nodes, [edge for node in order for edge in _edges(node, scope)]
 
@@ -103,7 +103,7 @@ def _edge(start: str, end: str, output: int = 0, control: bool = False) -> View:
 
 
 def _text(value: Any) -> str:
-    """An attribute in a few words."""
+    """Return an attribute as a short text."""
     if getattr(value, "size", 0) > 8:
         return f"{value.dtype} array of shape {value.shape}"
     text = " ".join(str(value).split())

@@ -1,4 +1,4 @@
-"""Measures the page's GPU while no program runs, a probe at a time, and says what it runs."""
+"""Measures the page's GPU while no program runs, one probe at a time."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from playgrad.runtime.tuner import PATIENCE, Tuner
 
 
 class IdleTuner:
-    """The rule of `runtime.tuner.ensure_tuned`, in pieces between which a run may begin."""
+    """Does what `runtime.tuner.ensure_tuned` does, in parts between which a run can begin."""
 
     def __init__(self) -> None:
         self._tuner: Tuner | None = None
 
     def step(self) -> Event | None:
-        """Measure one probe if the page's GPU wants it; the event that tells which kernels it runs,
-        and whether more is wanted. None where there is no GPU.
+        """Measure one probe, if the page's GPU has no tuning.
+
+        Returns:
+            An event with the kernels that the GPU runs, and whether to call `step` again
+            ("wanted"); None without a GPU.
 
         Raises:
-            KeyboardInterrupt: a stop ended it; the probe is made again.
+            KeyboardInterrupt: a stop interrupted the probe, which will be measured again.
         """
         adapters = registry.gpu_adapters()
         if not adapters:
@@ -30,12 +33,12 @@ class IdleTuner:
         info = adapters[0]
         if registry.known_tuning(info) is None and not info.is_software:
             self._measure()
-        known = registry.known_tuning(info)
+        tuning = registry.known_tuning(info)
         return {
             "kind": "tuning",
-            "kernels": asdict(known or default_tuning(info.is_software, info.has_quads)),
-            "measured": known is not None,
-            "wanted": known is None and not info.is_software,
+            "kernels": asdict(tuning or default_tuning(info.is_software, info.has_quads)),
+            "measured": tuning is not None,
+            "wanted": tuning is None and not info.is_software,
         }
 
     def _measure(self) -> None:
@@ -45,7 +48,7 @@ class IdleTuner:
         try:
             tuner.measure_next()
         except PlaygradError:
-            # Measuring must not break it again and again: the defaults run from now on.
+            # Do not let measuring break it again: from now on it runs the defaults.
             registry.save_tuning(tuner.device, default_tuning(is_software=False))
         if tuner.is_done:
             registry.save_tuning(tuner.device, tuner.tuning())

@@ -1,4 +1,4 @@
-"""What the user's program prints, sent to the page in portions."""
+"""Output streams of the user's program, sent to the page in portions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 HOLD_SECONDS = 0.03
-"""A program that prints in a loop would otherwise post tens of thousands of messages a second."""
+"""Otherwise a program that prints in a loop would post tens of thousands of messages a second."""
 
 Emit = Callable[[dict[str, Any]], None]
 
 
 class Stream(io.TextIOBase):
-    """Standard output or error (``kind``): sent at once, but at most every ``HOLD_SECONDS``."""
+    """A stream that sends text to the page at once, but at most every ``HOLD_SECONDS``.
+
+    Args:
+        kind: "stdout" or "stderr".
+    """
 
     def __init__(self, kind: str, emit: Emit) -> None:
         self.kind = kind
@@ -33,7 +37,7 @@ class Stream(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        """Send what is held."""
+        """Send the text held back."""
         if self._held:
             text, self._held = "".join(self._held), []
             self._sent = time.perf_counter()

@@ -1,0 +1,95 @@
+"""Answers to the page's requests about the trained model: weights, predictions, its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from playgrad.dtypes import dtype
+from playgrad.errors import CheckpointError, ShapeError
+from playgrad.io import decode, encode
+from playgrad.page.faults import FILE
+from playgrad.page.graph_view import asynchronous_view, graph_view
+from playgrad.runtime.hooks import Request
+
+Answer = dict[str, Any]
+
+
+def export_weights(model: Any, request: Request) -> Answer:
+    """Return the weights as a file."""
+    kind = request.get("format", "safetensors")
+    return {"filename": f"weights.{kind}", "bytes": encode(model.get_weights(), kind)}
+
+
+def import_weights(model: Any, request: Request) -> Answer:
+    """Load weights from a file, and return their names.
+
+    Raises:
+        CheckpointError: the file is damaged, or its weights do not fit the model.
+    """
+    payload = request.get("payload")
+    try:
+        if not payload:
+            raise CheckpointError("the file is empty.")
+        weights = decode(payload)
+        model.set_weights(weights)
+    except CheckpointError as error:
+        error.message = f"{request['name']}: {error.message}"
+        error.hint = error.hint or "Save it again, or choose another: .safetensors or .npz."
+        raise
+    return {"names": sorted(weights)}
+
+
+def placement(model: Any, request: Request) -> Answer:
+    """Return the device of each operation of a training step, and the reason."""
+    summary = model.session.placement_summary(model.training_targets)
+    return {"placement": summary.as_dict()}
+
+
+def predict(model: Any, request: Request) -> Answer:
+    """Classify a drawing, whose pixels are from 0 to 1.
+
+    Raises:
+        ShapeError: the drawing does not have as many pixels as the model's input.
+    """
+    pixels = np.asarray(request["pixels"], np.float32) * model.input_maximum
+    shape = model.input_shape[1:]
+    if pixels.size != int(np.prod(shape)):
+        raise ShapeError(
+            f"a drawing has {pixels.size} pixels, but the model takes inputs of shape {shape}."
+        )
+    kind = dtype(model.inputs[0].dtype)
+    drawing = (pixels if kind.floating else np.round(pixels)).astype(kind.numpy)
+    scores = model.predict(drawing.reshape(1, *shape))[0]
+    probabilities = _softmax(scores) if model.gives_logits else scores
+    return {
+        "probabilities": [float(p) for p in probabilities.reshape(-1)],
+        "label": int(np.argmax(probabilities)),
+    }
+
+
+def _softmax(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    powers = np.exp(scores - scores.max())
+    result: np.ndarray[Any, Any] = powers / powers.sum()
+    return result
+
+
+def graph(model: Any, request: Request | None = None) -> Answer:
+    """Return the graph of a training step, as the page draws it."""
+    if model.parameter_server is not None:
+        view = asynchronous_view(model.parameter_server, model.session.policy, FILE)
+    else:
+        view = graph_view(model.training_targets, model.session.policy, FILE)
+    return {"graph": view}
+
+
+ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
+    "export": export_weights,
+    "import": import_weights,
+    "placement": placement,
+    "predict": predict,
+    "graph": graph,
+}
+"""A function of the model and the request, for each kind of request."""

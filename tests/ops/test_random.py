@@ -76,5 +76,5 @@ def test_an_epoch_holds_every_example_once() -> None:
     for epoch in epochs:
         assert sorted(epoch.tolist()) == list(range(100))
     assert epochs[0].tolist() != epochs[1].tolist()
-    with pytest.raises(ShapeError, match="batches of 0 out of 100 examples"):
+    with pytest.raises(ShapeError, match="batches of 0 out of 100 samples"):
         batch_indices(step, 100, 0)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.elementwise import definitions as elementwise
+from playgrad.ops.elementwise import activations as elementwise
 from playgrad.ops.reductions.softmax import log_softmax, softmax
 
 Activation = Callable[[Tensor], Tensor]

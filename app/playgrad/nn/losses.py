@@ -15,12 +15,12 @@ from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.gather import one_hot
+from playgrad.ops.elementwise.activations import softplus
 from playgrad.ops.elementwise.definitions import (
     absolute,
     log,
     maximum,
     minimum,
-    softplus,
     squared_difference,
 )
 from playgrad.ops.reductions.cross_entropy import (

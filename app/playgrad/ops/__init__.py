@@ -1,6 +1,8 @@
-"""The operations: everything that adds a node to a graph, by the name that users call.
+"""The operations, by the names that users call. Each adds a node to a graph.
 
-Importing this package registers every operation.
+Importing this package registers all of them. Rooms, each of which imports only those below it:
+``training``; ``convolution``, ``random``; ``products``, ``reductions``, ``state``; ``arrays``;
+``elementwise``; ``lowering`` (kernels); ``core`` (shared); ``expression`` (elementwise formulas).
 """
 
 from playgrad.ops import operators as operators
@@ -25,6 +27,17 @@ from playgrad.ops.convolution.avg_pool2d import avg_pool2d
 from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.max_pool2d import max_pool2d
 from playgrad.ops.core.build import as_tensor, constant
+from playgrad.ops.elementwise.activations import (
+    elu,
+    gelu,
+    leaky_relu,
+    relu,
+    selu,
+    sigmoid,
+    silu,
+    softplus,
+    tanh,
+)
 from playgrad.ops.elementwise.definitions import (
     absolute,
     add,
@@ -32,16 +45,13 @@ from playgrad.ops.elementwise.definitions import (
     ceil,
     cos,
     div,
-    elu,
     equal,
     exp,
     floor,
-    gelu,
     greater,
     greater_equal,
     is_finite,
     is_nan,
-    leaky_relu,
     less,
     less_equal,
     log,
@@ -56,20 +66,14 @@ from playgrad.ops.elementwise.definitions import (
     not_equal,
     pow,
     reciprocal,
-    relu,
     round,
     rsqrt,
-    selu,
-    sigmoid,
     sign,
-    silu,
     sin,
-    softplus,
     sqrt,
     square,
     squared_difference,
     sub,
-    tanh,
     where,
 )
 from playgrad.ops.products.matmul import matmul

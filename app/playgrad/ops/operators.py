@@ -1,4 +1,4 @@
-"""Gives tensors their operators."""
+"""The operators of tensors, such as ``+`` and ``@``."""
 
 from __future__ import annotations
 

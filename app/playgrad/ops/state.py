@@ -1,7 +1,7 @@
 """Placeholders, variables, and the operations that read and write variables.
 
-Reading a variable gives its value from before the step: all reads are ordered before the writes of
-the same run. ``read_value`` under ``control_dependencies`` reads at its own place instead.
+All reads of a variable come before the writes of the same run, so they give the value from before
+the run. ``read_value`` under ``control_dependencies`` instead reads where control edges put it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _declared(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
 
 
 def _needs_runtime(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
-    raise GraphError("placeholders and variables get their values from a session.")
+    raise GraphError("placeholders and variables have values only in a session.")
 
 
 _PLACEHOLDER = register(
@@ -45,7 +45,7 @@ _NO_OP = register(OpDef("no_op", lambda inputs, attrs: [], lambda inputs, attrs:
 
 
 def checked_update(op: OpDef) -> OpDef:
-    """``op`` with a shape rule that also demands that outputs have their variables' shapes."""
+    """Return ``op`` with a shape rule that also requires outputs to have their variables' specs."""
 
     def infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> Sequence[TensorSpec]:
         outputs = op.infer(inputs, attrs)
@@ -80,7 +80,7 @@ _BAD_ASSIGNMENTS = (
 
 
 def register_value_of(op: OpDef) -> None:
-    """Register what computes the values that ``op`` would write, and writes nothing."""
+    """Register an op that computes the values that ``op`` writes, without writing them."""
 
     def without_names(attrs: Attrs) -> Attrs:
         return {key: value for key, value in attrs.items() if key != "variables"}
@@ -95,16 +95,16 @@ _VALUE = "_value"
 
 
 def value_of(op: OpDef) -> OpDef:
-    """The op that computes the values that ``op`` writes, and writes nothing.
+    """Return the op that computes the values that ``op`` writes, without writing them.
 
     Raises:
-        GraphError: there is none.
+        GraphError: no such op is registered.
     """
     try:
         return lookup(f"{op.name}{_VALUE}")
     except GraphError:
         raise GraphError(
-            f"the values that {op.name!r} writes cannot be had without writing them."
+            f"no operation computes the values of {op.name!r} without writing them."
         ) from None
 
 
@@ -125,10 +125,15 @@ _ASSIGN_SUB = _assignment("assign_sub", e.Leaf(0) - e.Leaf(1))
 def placeholder(
     dtype: Any = "float32", shape: Sequence[int | None] | None = None, name: str | None = None
 ) -> Tensor:
-    """A tensor whose value is fed when the graph runs.
+    """Return a tensor whose value is fed when the graph runs.
 
     Args:
-        shape: dimensions, None where any size will do (the batch). Must be given.
+        dtype: the element type.
+        shape: the dimensions. None is one of any size, such as the batch. Required.
+
+    Raises:
+        ShapeError: there is no shape, or a dimension is negative or not a whole number.
+        DTypeError: there is no such dtype.
     """
     if shape is None:
         raise ShapeError(
@@ -145,12 +150,18 @@ def placeholder(
 
 
 class Variable(Tensor):
-    """A tensor that keeps its value between runs, separately in every session.
+    """A tensor that keeps its value from run to run, separately in each session.
 
     Args:
-        initial_value: number, nested lists, array or tensor. The subgraph of a tensor is run once
-            in each session, on the cpu, when the variable is first needed.
+        initial_value: a number, nested lists, an array or a tensor, of known shape. The subgraph of
+            a tensor runs once in each session, on the cpu, when the variable is first needed.
+        name: its name in sessions and weights files; a number is added if it is taken.
         trainable: whether optimizers update it.
+        dtype: its element type; None is that of the initial value.
+
+    Raises:
+        ShapeError: the shape of the initial value is not known in full.
+        DTypeError: there is no such dtype, or the initial value does not fit it.
     """
 
     def __init__(
@@ -176,11 +187,11 @@ class Variable(Tensor):
         with graph.control_dependencies(None):
             node = graph.add(_VARIABLE, attrs=attrs, name=name, phase="variable")
         super().__init__(node, 0, node.outputs[0].spec)
-        node.outputs = (self,)  # the handle that gradients() and sessions meet is this one
+        node.outputs = (self,)  # so that gradients() and sessions see this handle
 
     @property
     def variable_name(self) -> str:
-        """Its name in sessions and weights files: ``dense_1/kernel``."""
+        """The name in sessions and weights files, such as ``dense_1/kernel``."""
         return self.node.name
 
     @property
@@ -192,26 +203,26 @@ class Variable(Tensor):
         return self.graph.tensor(self.node.attrs["initializer"])
 
     def assign(self, value: Any, name: str | None = None) -> Tensor:
-        """Replace the value; the result is the new value."""
+        """Replace the value by ``value``, broadcast to its shape; return the new value."""
         return self._write(_ASSIGN, value, name)
 
     def assign_add(self, value: Any, name: str | None = None) -> Tensor:
-        """Add to the value; the result is the new value."""
+        """Add ``value``, broadcast to the shape of the variable; return the new value."""
         return self._write(_ASSIGN_ADD, value, name)
 
     def assign_sub(self, value: Any, name: str | None = None) -> Tensor:
-        """Subtract from the value; the result is the new value."""
+        """Subtract ``value``, broadcast to the shape of the variable; return the new value."""
         return self._write(_ASSIGN_SUB, value, name)
 
     def read_value(self, name: str | None = None) -> Tensor:
-        """The value at this place in the order of control edges, not that from before the step."""
+        """Read the value at this point of the control edges, not the one from before the run."""
         attrs = {"variable": self.node.name, "shape": list(self.shape), "dtype": self.dtype}
         return self.graph.add(
             _READ,
             attrs=attrs,
             name=name,
             device=self.node.device,
-            control_inputs=[self.node],  # so that what needs the value also needs the variable
+            control_inputs=[self.node],  # so that users of the value depend on the variable
         ).output
 
     def _write(self, op: OpDef, value: Any, name: str | None) -> Tensor:
@@ -227,29 +238,34 @@ class Variable(Tensor):
 
 
 def is_variable(node: Node) -> bool:
+    """Return whether ``node`` is a variable."""
     return node.op is _VARIABLE
 
 
 def global_variables(graph: Graph | None = None) -> list[Tensor]:
-    """All variables of ``graph`` (the default graph), in the order they were made."""
+    """Return all variables of ``graph``, by default the default graph, in creation order."""
     graph = graph or get_default_graph()
     return [node.outputs[0] for node in graph.nodes if is_variable(node)]
 
 
 def trainable_variables(graph: Graph | None = None) -> list[Tensor]:
-    """The variables that optimizers update."""
+    """Return the variables of ``graph`` that optimizers update, in creation order."""
     return [tensor for tensor in global_variables(graph) if tensor.node.attrs["trainable"]]
 
 
 def group(*items: Node | Tensor, name: str | None = None) -> Node:
-    """A node that does nothing, after all of ``items``: one name for running them together."""
+    """Return a node that depends on all ``items``, to run them together.
+
+    Args:
+        items: nodes and tensors of one graph.
+    """
     nodes = [item.node if isinstance(item, Tensor) else item for item in items]
     graph = nodes[0].graph if nodes else get_default_graph()
     return graph.add(_NO_OP, name=name or "group", control_inputs=nodes, phase="update")
 
 
 def random_step(graph: Graph | None = None) -> Tensor:
-    """The graph's uint32 counter of random draws; every run that reads it adds 1 afterwards."""
+    """Return the uint32 step of random operations; a run that reads it adds 1 to it at the end."""
     graph = graph or get_default_graph()
     if RANDOM_STEP in graph:
         return graph.node(RANDOM_STEP).outputs[0]

@@ -146,8 +146,8 @@ def _infer_scatter_add(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[Tenso
     )
     if not agree:
         raise ShapeError(
-            f"scatter_add: the shape of the updates {shape_text(updates.shape)} must begin with "
-            f"that of the indices {shape_text(indices.shape)}."
+            f"scatter_add: the updates {shape_text(updates.shape)} must begin with the shape of "
+            f"the indices, {shape_text(indices.shape)}."
         )
     expect_floating(updates, "the updates of scatter_add")
     expect_dtype(indices, "the indices of scatter_add", "int32")

@@ -1,1 +1,1 @@
-"""Elementwise operations, their definition and their fused kernels."""
+"""Elementwise operations: their definitions, their kernels, and the fused operations."""

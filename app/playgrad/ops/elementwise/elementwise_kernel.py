@@ -1,4 +1,4 @@
-"""Lowers elementwise expressions, of one op or many fused, to a single kernel."""
+"""Lowering of elementwise expressions, of one operation or several fused, to one kernel."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ WORKGROUP = 64
 
 
 def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering:
-    """One invocation computes one element of every output; inputs are broadcast.
+    """Lower ``exprs``, one for each output, to a kernel whose invocations compute one element each.
 
-    An input that shares its storage with an output (``request.aliases``) is read through the
-    output's binding, before anything is written.
+    Inputs are broadcast. An input in the buffer of an output (``request.aliases``) is read through
+    the output's binding before anything is written.
     """
     shape = request.outputs[0].static_shape
     items = request.outputs[0].size

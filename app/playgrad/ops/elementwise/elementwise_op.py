@@ -1,4 +1,4 @@
-"""Defines an elementwise operation from one expression: reference, kernel and node constructor."""
+"""Elementwise operations from an expression: reference, kernel, constructor and docstring."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.core.build import add_node, as_tensors, broadcast_shapes
 from playgrad.ops.core.kernel import KernelRequest, Lowering
+from playgrad.ops.elementwise.docstring import docstring
 from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
 from playgrad.ops.expression.evaluate import evaluate, full, prepare
 from playgrad.ops.expression.expr import Expr, Leaf, infer_dtype
@@ -23,7 +24,7 @@ Rule = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Elementwise:
-    """The expressions of an elementwise op, one an output; what ``fuse`` composes."""
+    """The expressions of an elementwise operation, one for each output, which ``fuse`` combines."""
 
     build: Callable[[Attrs], tuple[Expr, ...]]
 
@@ -36,36 +37,36 @@ def elementwise(
     invalid: Sequence[InvalidSample] = (),
     doc: str = "",
 ) -> Callable[..., Tensor]:
-    """Register the op ``name`` and return its constructor.
+    """Register the operation ``name`` and return its constructor.
 
     Args:
-        formula: expression of the result in terms of its inputs.
-        gradient: ``(grad, result, *inputs)`` to a gradient for each input (None where none
-            flows), before it is summed to the input's shape; None: gradients stop here.
-        doc: docstring of the constructor.
+        formula: the expression of the result, given its inputs.
+        gradient: a function from the gradient of the result, the result and the inputs to the
+            gradient of each input, or None for an input without one. These are then summed to the
+            inputs' shapes. Without the function the operation has no gradient.
+        doc: first line of the constructor's docstring; the dtypes and errors are added to it.
     """
-    names = list(inspect.signature(formula).parameters)
-    arity = len(names)
+    arguments = list(inspect.signature(formula).parameters)
+    arity = len(arguments)
     expr = formula(*(Leaf(i) for i in range(arity)))
     op = register(elementwise_op(name, lambda attrs: (expr,), _rule(gradient), samples, invalid))
 
     def construct(*values: Any, name: str | None = None) -> Tensor:
         if len(values) != arity:
-            raise TypeError(f"{op.name}() takes {arity} values, not {len(values)}")
+            raise TypeError(f"{op.name}() takes {arity} arguments, not {len(values)}")
         return add_node(op, as_tensors(*values), name=name).output
 
     construct.__name__ = construct.__qualname__ = name
-    construct.__doc__ = doc
-    construct.__signature__ = _constructor_signature(names)  # type: ignore[attr-defined]
+    construct.__doc__ = docstring(doc, expr, arguments) if doc else None
+    construct.__signature__ = _signature(arguments)  # type: ignore[attr-defined]
     return construct
 
 
-def _constructor_signature(names: Sequence[str]) -> inspect.Signature:
-    """The signature that documentation and completion show: the formula's parameters."""
-    kinds = inspect.Parameter
-    inputs = [kinds(each, kinds.POSITIONAL_ONLY, annotation="Any") for each in names]
-    label = kinds("name", kinds.KEYWORD_ONLY, default=None, annotation="str | None")
-    return inspect.Signature([*inputs, label], return_annotation="Tensor")
+def _signature(arguments: Sequence[str]) -> inspect.Signature:
+    Parameter = inspect.Parameter
+    values = [Parameter(name, Parameter.POSITIONAL_ONLY, annotation="Any") for name in arguments]
+    name = Parameter("name", Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
+    return inspect.Signature([*values, name], return_annotation="Tensor")
 
 
 def elementwise_op(
@@ -76,7 +77,7 @@ def elementwise_op(
     invalid: Sequence[InvalidSample] = (),
     **flags: Any,
 ) -> OpDef:
-    """The record of an op whose outputs are expressions of its inputs, broadcast together."""
+    """Return the definition of an op whose outputs are expressions of its inputs, broadcast."""
 
     def infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
         shape = broadcast_shapes(*(spec.shape for spec in inputs))
@@ -125,7 +126,20 @@ def _rule(gradient: Rule | None) -> Any:
 
 
 def sum_to_like(tensor: Tensor, like: Tensor) -> Tensor:
-    """``tensor`` summed over the dimensions along which ``like`` was broadcast to it."""
+    """Sum ``tensor`` to the shape of ``like``.
+
+    Args:
+        tensor: a tensor whose shape ``like`` broadcasts to; not bool or uint8.
+        like: a tensor whose shape may have unknown dimensions. Its values are not used.
+
+    Returns:
+        A tensor of the shape of ``like`` and the dtype of ``tensor``, which is summed along the
+        dimensions that ``like`` does not have or has with size 1.
+
+    Raises:
+        ShapeError: ``like`` does not broadcast to the shape of ``tensor``.
+        DTypeError: ``tensor`` is bool or uint8.
+    """
     if tensor.shape == like.shape and None not in tensor.shape:
         return tensor
     return add_node("sum_to_like", [tensor, like]).output

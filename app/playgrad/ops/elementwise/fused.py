@@ -1,7 +1,8 @@
-"""The operations that ``fuse`` makes: elementwise ones joined, or joined onto a structured one.
+"""The operations that the compiler's ``fuse`` pass creates.
 
-They have a reference like any other op, so that a fused graph runs on the cpu too and tests can
-hold it to the one it was made from.
+``fused`` is several elementwise operations in one, ``with_epilogue`` a structured operation and the
+elementwise ones after it. Both also exist with outputs written into variables. All have a
+reference, so that a fused graph runs on the cpu and tests can compare it with the original.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ FUSED = register(
         (Sample((floats(3, 4), floats(4)), _TWO), Sample((floats(70), floats(70, seed=1)), _TWO)),
     )
 )
-# The same with outputs written in place into variables.
+# fused, with outputs written in place into variables.
 FUSED_UPDATE = register(
     elementwise_op(
         "fused_update",
@@ -50,7 +51,7 @@ FUSED_UPDATE = register(
 
 
 def _base(attrs: Attrs) -> tuple[OpDef, Attrs, int, tuple[Expr, ...]]:
-    """The structured op, its attributes, how many inputs it takes, and what follows it."""
+    """Return the structured op, its attributes, the number of its inputs, and the epilogue."""
     return (
         lookup(attrs["base"]),
         attrs["base_attrs"],
@@ -84,7 +85,7 @@ def _lower(request: KernelRequest) -> Lowering:
 
 
 def _sample(base: str, attrs: Attrs, inputs: tuple[Array, ...], bias: Array) -> Sample:
-    """A structured op followed by adding a bias and relu."""
+    """Return a sample of a structured op followed by a bias and relu."""
     total = Leaf(0) + Leaf(1)
     return Sample(
         (*inputs, bias),
@@ -107,7 +108,7 @@ _NUMBERS = Cast("float32", _X) + Cast("float32", _Y)
 
 
 def _gathered(rows: Array) -> Sample:
-    """Rows picked, converted to float32, and a column added to each."""
+    """Return a sample that gathers rows, converts them to float32 and adds a column."""
     sample = _sample("gather", {}, (rows, integers(6)), floats(6, 1))
     return replace(sample, attrs={**sample.attrs, "expressions": [to_json(_NUMBERS)]})
 
@@ -135,7 +136,7 @@ WITH_EPILOGUE = register(
 
 
 def _gradient_step(base: str, attrs: Attrs, inputs: tuple[Array, ...], *shape: int) -> Sample:
-    """A weight and its velocity, updated by the gradient that a structured op makes."""
+    """Return a sample that updates a weight and its velocity by the result of a structured op."""
     weight, velocity, gradient = Leaf(1), Leaf(2), Leaf(0)
     moved = 0.9 * velocity + gradient
     return Sample(
@@ -151,7 +152,7 @@ def _gradient_step(base: str, attrs: Attrs, inputs: tuple[Array, ...], *shape: i
 
 
 _FLIPPED = {"transpose_a": True, "transpose_b": False}
-# The same with outputs written in place into variables: a gradient that is used up as it is made.
+# with_epilogue, with outputs written in place into variables: a gradient consumed in its kernel.
 UPDATE_WITH_EPILOGUE = register(
     OpDef(
         "update_with_epilogue",

@@ -1,4 +1,4 @@
-"""Expressions evaluated by NumPy: plainly, or prepared for arrays whose shapes are known."""
+"""Evaluation of expressions with NumPy: directly, or compiled to Python for known shapes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 
 def evaluate(expr: Expr, leaves: Sequence[Array], expected: str | None = None) -> Array:
-    """The value of ``expr``, with leaf i being ``leaves[i]`` (broadcast together)."""
+    """Return the value of ``expr`` where leaf i is ``leaves[i]``; leaves are broadcast together."""
     names = [leaf.dtype.name for leaf in leaves]
     with np.errstate(all="ignore"):
         return np.asarray(_evaluate(expr, leaves, names, expected))
@@ -31,9 +31,9 @@ def _evaluate(expr: Expr, leaves: Sequence[Array], names: list[str], expected: s
     if isinstance(expr, Cast):
         return np.asarray(_evaluate(expr.arg, leaves, names, None)).astype(expr.to)
     assert isinstance(expr, Call)
-    wanted = _argument_dtypes(expr, names, expected)
+    dtypes = _argument_dtypes(expr, names, expected)
     values = [
-        _evaluate(arg, leaves, names, name) for arg, name in zip(expr.args, wanted, strict=True)
+        _evaluate(arg, leaves, names, name) for arg, name in zip(expr.args, dtypes, strict=True)
     ]
     return FUNCTIONS[expr.function].numpy(*values)
 
@@ -43,7 +43,7 @@ def _constant(expr: Const, names: Sequence[str], expected: str | None) -> Any:
 
 
 def _argument_dtypes(expr: Call, names: Sequence[str], expected: str | None) -> list[str]:
-    """What each argument's untyped constants take for their dtype."""
+    """Return the dtype that constants without one take, for each argument."""
     function = FUNCTIONS[expr.function]
     if function.result == "select":
         common = argument_dtype(expr.args[1:], names, expected)
@@ -53,16 +53,19 @@ def _argument_dtypes(expr: Call, names: Sequence[str], expected: str | None) -> 
 
 
 def full(array: Any, shape: tuple[int, ...], name: str) -> Array:
-    """``array`` at the full output shape, contiguous and of the declared dtype."""
+    """Return ``array`` broadcast to ``shape``, contiguous and of dtype ``name``."""
     if np.shape(array) == shape:
         return np.asarray(array, dtype=name, order="C")
     return np.asarray(np.broadcast_to(array, shape), dtype=name, order="C")
 
 
 @dataclass(frozen=True)
-class _Step:
-    """Register ``result`` = ``function`` of the registers ``args``, written over register ``over``
-    (one of ``args``) unless that is None; afterwards nothing needs the registers ``dying``."""
+class _Instruction:
+    """Call ``function`` with the registers ``args`` and put the result into register ``result``.
+
+    The result overwrites the array in register ``over``, one of ``args``, unless that is None. The
+    registers ``dying`` are not needed afterwards.
+    """
 
     function: Callable[..., Any]
     args: tuple[int, ...]
@@ -74,16 +77,16 @@ class _Step:
 def prepare(
     exprs: Sequence[Expr], specs: Sequence[TensorSpec]
 ) -> Callable[[Sequence[Array]], list[Array]]:
-    """A function that gives the values of ``exprs`` for leaves of ``specs`` (of known shapes).
+    """Return a function from leaves of ``specs``, with known shapes, to the values of ``exprs``.
 
-    The numbers are those of ``evaluate``. Equal parts are computed once, and temporaries are
-    written over once they are used up.
+    The values equal those of ``evaluate``. Common subexpressions are computed once, and temporaries
+    that are no longer needed are overwritten.
     """
     return _Preparation(exprs, specs).finish()
 
 
 class _Preparation:
-    """Gives every distinct part of the expressions a register, in the order of evaluation."""
+    """Assigns a register to each distinct subexpression, in the order of evaluation."""
 
     def __init__(self, exprs: Sequence[Expr], specs: Sequence[TensorSpec]) -> None:
         self.names = [spec.dtype for spec in specs]
@@ -114,13 +117,13 @@ class _Preparation:
             self.calls.append((_caster(expr.to), (arg,), result))
             return result
         assert isinstance(expr, Call)
-        wanted = _argument_dtypes(expr, self.names, expected)
-        args = tuple(self._register(arg, name) for arg, name in zip(expr.args, wanted, strict=True))
+        dtypes = _argument_dtypes(expr, self.names, expected)
+        args = tuple(self._register(arg, name) for arg, name in zip(expr.args, dtypes, strict=True))
         shape = np.broadcast_shapes(*(self.shapes[arg] for arg in args))
         result = self._add(shape, infer_dtype(expr, self.names, expected))
         function = FUNCTIONS[expr.function].numpy
         if expr.function == "div" and dtype(self.kinds[result]).floating:
-            function = np.divide  # which can write over an operand
+            function = np.divide  # a ufunc, which can overwrite an operand
         self.calls.append((function, args, result))
         return result
 
@@ -132,13 +135,13 @@ class _Preparation:
 
     def finish(self) -> Callable[[Sequence[Array]], list[Array]]:
         last = {arg: now for now, (_, args, _) in enumerate(self.calls) for arg in args}
-        made, kept = set[int](), set[int]()
+        fresh, shared = set[int](), set[int]()  # registers
         for function, args, result in self.calls:
             if isinstance(function, np.ufunc):
-                made.add(result)
+                fresh.add(result)
             else:
-                kept.update(args)  # its result may be one of them
-        steps = []
+                shared.update(args)  # the result may be one of them
+        instructions = []
         for now, (function, args, result) in enumerate(self.calls):
             dying = tuple(
                 arg
@@ -149,43 +152,47 @@ class _Preparation:
                 arg
                 for arg in dying
                 if isinstance(function, np.ufunc)
-                and self.shapes[result] != ()  # a single number is no array
-                and arg in made - kept
+                and self.shapes[result] != ()  # a NumPy scalar cannot be overwritten
+                and arg in fresh - shared
                 and (self.shapes[arg], self.kinds[arg]) == (self.shapes[result], self.kinds[result])
             )
-            steps.append(_Step(function, args, result, next(fitting, None), dying))
-        return self._function(steps)
+            over = next(fitting, None)
+            instructions.append(_Instruction(function, args, result, over, dying))
+        return self._function(instructions)
 
-    def _function(self, steps: Sequence[_Step]) -> Callable[[Sequence[Array]], list[Array]]:
-        """One line of Python a step: an interpreter of them would cost small arrays more."""
+    def _function(
+        self, instructions: Sequence[_Instruction]
+    ) -> Callable[[Sequence[Array]], list[Array]]:
+        """Compile a line of Python for each instruction, which is faster than interpreting them."""
         known: dict[str, Any] = {"full": full, "asarray": np.asarray, "shape": self.shape}
         known |= {f"r{number}": value for number, value in enumerate(self.initial)}
         text = ["def run(leaves):"]
         if self.leaves:
             text.append(f" {''.join(f'r{leaf}, ' for leaf in range(self.leaves))} = leaves")
-        for number, step in enumerate(steps):
-            known[f"f{number}"] = step.function
-            text.append(f" r{step.result} = {self._called(number, step)}")
-            free = [f"r{arg}" for arg in step.dying if self.initial[arg] is None]
+        for number, instruction in enumerate(instructions):
+            known[f"f{number}"] = instruction.function
+            text.append(f" r{instruction.result} = {self._call_text(number, instruction)}")
+            free = [f"r{arg}" for arg in instruction.dying if self.initial[arg] is None]
             if free:
                 text.append(f" del {', '.join(free)}")
-        text.append(f" return [{', '.join(map(self._returned, self.results))}]")
+        text.append(f" return [{', '.join(map(self._result_text, self.results))}]")
         exec("\n".join(text), known)
         run: Callable[[Sequence[Array]], list[Array]] = known["run"]
         return run
 
-    def _called(self, number: int, step: _Step) -> str:
-        args = [f"r{arg}" for arg in step.args]
-        if step.function is select:
-            shapes = [self.shapes[register] for register in (*step.args, step.result)]
+    def _call_text(self, number: int, instruction: _Instruction) -> str:
+        args = [f"r{arg}" for arg in instruction.args]
+        if instruction.function is select:
+            registers = (*instruction.args, instruction.result)
+            shapes = [self.shapes[register] for register in registers]
             if shapes[0] == () and shapes[1] == shapes[2] == shapes[3]:
                 return f"{args[1]} if {args[0]} else {args[2]}"
-        if step.over is not None:
-            args.append(f"out=r{step.over}")
+        if instruction.over is not None:
+            args.append(f"out=r{instruction.over}")
         return f"f{number}({', '.join(args)})"
 
-    def _returned(self, result: int) -> str:
-        """A result as an array of the shape and dtype declared."""
+    def _result_text(self, result: int) -> str:
+        """Return Python for a result as an array of the declared shape and dtype."""
         if result < self.leaves or self.shapes[result] != self.shape:
             return f"full(r{result}, shape, '{self.kinds[result]}')"
         return f"r{result}" if self.shape else f"asarray(r{result}, '{self.kinds[result]}')"

@@ -1,7 +1,7 @@
 """A small expression language for elementwise operations.
 
-An elementwise op is written once, as a Python function over ``Expr`` values. From the expression
-NumPy evaluates the reference and WGSL text is rendered for the GPU, alone or fused with others.
+An elementwise op is written once, as a Python function of ``Expr`` values. NumPy evaluates the
+expression as the reference, and WGSL is rendered from it for the GPU, alone or fused with others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Number = float | int | bool
 
 @dataclass(frozen=True)
 class Expr:
-    """A node of an expression; build them with operators and the functions below."""
+    """A node of an expression. Operators and the functions below build them."""
 
     def __add__(self, other: Operand) -> Expr:
         return call("add", self, other)
@@ -70,7 +70,7 @@ class Leaf(Expr):
 
 @dataclass(frozen=True)
 class Const(Expr):
-    """A number. Without a dtype it takes that of what it is combined with, as in NumPy."""
+    """A number. Without a dtype it takes the dtype of the values it is combined with."""
 
     value: Number
     dtype: str | None = None
@@ -104,10 +104,10 @@ def call(function: str, *args: Operand) -> Expr:
 
 
 def infer_dtype(expr: Expr, leaves: Sequence[str], _expected: str | None = None) -> str:
-    """The dtype of ``expr`` when leaf i has dtype ``leaves[i]``.
+    """Return the dtype of ``expr`` where leaf i has dtype ``leaves[i]``.
 
     Raises:
-        DTypeError: arguments of one function differ, or are of a kind it does not take.
+        DTypeError: the arguments of a function differ in dtype, or it does not take their dtype.
     """
     if isinstance(expr, Leaf):
         return leaves[expr.index]
@@ -132,7 +132,7 @@ def infer_dtype(expr: Expr, leaves: Sequence[str], _expected: str | None = None)
 
 
 def argument_dtype(args: Sequence[Expr], leaves: Sequence[str], expected: str | None) -> str:
-    """The one dtype that all ``args`` have; untyped constants follow the others."""
+    """Return the common dtype of ``args``. Constants without a dtype follow the others."""
     typed = [arg for arg in args if not is_weak(arg)]
     names = {infer_dtype(arg, leaves, expected) for arg in typed}
     if len(names) > 1:
@@ -146,7 +146,7 @@ def argument_dtype(args: Sequence[Expr], leaves: Sequence[str], expected: str | 
 
 
 def is_weak(expr: Expr) -> bool:
-    """Whether the dtype of ``expr`` is open because it is made of untyped constants only."""
+    """Return whether ``expr`` consists of constants without a dtype, so that any dtype fits it."""
     if isinstance(expr, Const):
         return expr.dtype is None
     if isinstance(expr, Call):
@@ -157,7 +157,7 @@ def is_weak(expr: Expr) -> bool:
 
 
 def substitute(expr: Expr, replacement: Sequence[Expr]) -> Expr:
-    """``expr`` with leaf i replaced by ``replacement[i]``."""
+    """Return ``expr`` with leaf i replaced by ``replacement[i]``."""
     if isinstance(expr, Leaf):
         return replacement[expr.index]
     if isinstance(expr, Cast):
@@ -168,14 +168,14 @@ def substitute(expr: Expr, replacement: Sequence[Expr]) -> Expr:
 
 
 def count(expr: Expr) -> int:
-    """Number of function applications in ``expr``."""
+    """Return the number of function applications in ``expr``."""
     if isinstance(expr, Call):
         return 1 + sum(count(arg) for arg in expr.args)
     return count(expr.arg) if isinstance(expr, Cast) else 0
 
 
 def to_json(expr: Expr) -> list[Any]:
-    """``expr`` as nested lists."""
+    """Return ``expr`` as nested lists."""
     if isinstance(expr, Leaf):
         return ["leaf", expr.index]
     if isinstance(expr, Const):
@@ -187,7 +187,7 @@ def to_json(expr: Expr) -> list[Any]:
 
 
 def from_json(data: Sequence[Any]) -> Expr:
-    """The expression that ``to_json`` wrote."""
+    """Return the expression that ``to_json`` wrote."""
     head, *rest = data
     if head == "leaf":
         return Leaf(rest[0])

@@ -1,6 +1,6 @@
-"""The functions that expressions are made of, each in NumPy and in WGSL.
+"""The functions of expressions, each in NumPy and in WGSL.
 
-The weak spots of WGSL's built-in functions are mended in ``WGSL_HELPERS`` and nowhere else.
+``WGSL_HELPERS`` works around the weak spots of WGSL's built-in functions; no other file does.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Function:
-    """How one function is computed: by NumPy, and as WGSL text of its arguments.
+    """A function in NumPy, and as WGSL text of its arguments.
 
-    ``result`` is "same" (the arguments' common dtype), "bool", or "select" (first argument bool,
-    the other two alike). ``domain`` lists the kinds it takes: f float, i integer, b bool.
+    Attributes:
+        result: the dtype of the result: "same" (the common dtype of the arguments), "bool", or
+            "select" (the first argument is bool, the result has the dtype of the other two).
+        domain: the kinds of arguments it takes: f float, i integer, b bool.
     """
 
     numpy: Callable[..., Any]
@@ -35,7 +37,7 @@ def _named(name: str) -> Callable[..., str]:
 
 
 def _divide(a: Any, b: Any) -> Any:
-    """True division for floats; for integers rounds toward zero, as WGSL does."""
+    """Divide. Quotients of integers are rounded toward zero, as in WGSL."""
     kind = np.result_type(a, b)
     if kind.kind in "iu":
         quotient = np.floor_divide(np.abs(a), np.abs(b))
@@ -44,10 +46,10 @@ def _divide(a: Any, b: Any) -> Any:
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:
-    """``np.where`` of two of one dtype; words are chosen by their bits, which is ten times as fast
-    where the condition varies.
+    """Return ``a`` where ``condition`` holds and ``b`` elsewhere, both of one dtype.
 
-    Of a single condition the result may be ``a`` or ``b`` itself.
+    4-byte elements are selected by bit masks, which is ten times as fast as ``np.where`` if the
+    condition varies. For a scalar condition the result may be ``a`` or ``b`` itself.
     """
     if np.ndim(condition) == 0:
         chosen, other = (a, b) if condition else (b, a)
@@ -66,7 +68,7 @@ def select(condition: Any, a: Any, b: Any) -> Any:
 
 
 def _is_zero(value: Any) -> bool:
-    """Whether it is one number all of whose bits are 0."""
+    """Return whether ``value`` is a single number whose bits are all 0."""
     return bool(np.ndim(value) == 0 and value == 0 and not np.signbit(value))
 
 
@@ -107,9 +109,9 @@ FUNCTIONS: dict[str, Function] = {
     "select": Function(select, lambda c, a, b: f"select({b}, {a}, {c})", "select", "fib"),
 }
 
-# NaN must be found by its bits (x != x does not hold on every adapter), and min and max would
-# swallow it. tanh overflows in exp beyond |x| of about 88 on some adapters; log(0) is finite on
-# some. pow of a negative base is undefined in WGSL, but defined in NumPy for whole exponents.
+# NaN is detected by its bits, as x != x does not hold on every adapter, and WGSL's min and max drop
+# it. On some adapters tanh overflows beyond |x| of about 88, and log(0) is finite. WGSL does not
+# define pow of a negative base, but NumPy does for whole exponents.
 WGSL_HELPERS: dict[str, str] = {
     "pg_isnan": "fn pg_isnan(x: f32) -> bool "
     "{ return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }",

@@ -1,4 +1,4 @@
-"""Renders expressions as WGSL, and the code around them that elementwise kernels share."""
+"""Expressions as WGSL, with the loads, stores and indices around them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HELPER = re.compile(r"\bpg_\w+")
 
 
 def literal(value: float | int | bool, name: str) -> str:
-    """A number as WGSL writes it for element type ``name``."""
+    """Return a number as a WGSL literal of dtype ``name``."""
     if name == "bool":
         return "true" if value else "false"
     if name == "float32":
@@ -30,14 +30,14 @@ def literal(value: float | int | bool, name: str) -> str:
 def render(
     expr: Expr, leaves: Sequence[str], names: Sequence[str], expected: str | None = None
 ) -> str:
-    """``expr`` as WGSL text; leaf i has the text ``leaves[i]`` and the dtype ``names[i]``."""
+    """Return ``expr`` as WGSL; leaf i has the text ``leaves[i]`` and the dtype ``names[i]``."""
     return _rendered(expr, leaves, names, expected)[0]
 
 
 def _rendered(
     expr: Expr, leaves: Sequence[str], names: Sequence[str], expected: str | None
 ) -> tuple[str, str]:
-    """Text and dtype of ``expr``, whose dtypes are known to fit."""
+    """Return text and dtype of ``expr``, whose dtypes were checked before."""
     if isinstance(expr, Leaf):
         return leaves[expr.index], names[expr.index]
     if isinstance(expr, Const):
@@ -54,7 +54,7 @@ def _rendered(
         args = args[1:]
     elif function.result == "bool":
         expected = None
-    # Untyped constants follow the others.
+    # Constants without a dtype follow the other arguments.
     typed = [None if is_weak(arg) else _rendered(arg, leaves, names, expected) for arg in args]
     kinds = (each[1] for each in typed if each is not None)
     common = next(kinds, None) or expected or infer_dtype(args[0], names)
@@ -66,7 +66,7 @@ def _rendered(
 def _cast(text: str, source: str, target: str) -> str:
     wgsl = dtype(target).wgsl
     if wgsl is None:
-        raise UnsupportedOpError(f"no GPU has {target} values.", hint="Use float32.")
+        raise UnsupportedOpError(f"GPUs have no {target} values.", hint="Use float32.")
     if source == target:
         return text
     if target == "uint8":
@@ -77,7 +77,7 @@ def _cast(text: str, source: str, target: str) -> str:
 
 
 def helpers(code: str) -> str:
-    """The declarations of ``WGSL_HELPERS`` that ``code`` needs, in the order of their table."""
+    """Return the declarations of ``WGSL_HELPERS`` that ``code`` needs, in the table's order."""
     needed: set[str] = set()
     pending = [code]
     while pending:
@@ -89,7 +89,7 @@ def helpers(code: str) -> str:
 
 
 def load(name: str, spec: TensorSpec, index: str) -> str:
-    """The element of buffer ``name`` at ``index`` as a value of its dtype."""
+    """Return WGSL for the element of buffer ``name`` at ``index``, as a value of its dtype."""
     if spec.dtype == "uint8":
         return f"(({name}[({index}) >> 2u] >> ((({index}) & 3u) * 8u)) & 0xffu)"
     if spec.dtype == "bool":
@@ -98,22 +98,22 @@ def load(name: str, spec: TensorSpec, index: str) -> str:
 
 
 def stored(value: str, name: str) -> str:
-    """``value`` of dtype ``name`` as a buffer element."""
+    """Return WGSL for ``value`` of dtype ``name`` as a buffer stores it."""
     return f"u32({value})" if name == "bool" else value
 
 
 def broadcast_index(index: str, source: tuple[int, ...], target: tuple[int, ...]) -> str:
-    """Where the element of ``source`` lies that broadcasting puts at flat ``index`` of ``target``.
+    """Return WGSL for the index in ``source`` that broadcasting puts at ``index`` of ``target``.
 
-    Runs of dimensions that behave alike are treated as one, which leaves the common cases
-    (same shape, scalar, row, column) with one operation or none.
+    Adjacent dimensions that are all broadcast, or all not, are treated as one, so that the common
+    cases (same shape, scalar, row, column) need at most one operation.
     """
     padded = (1,) * (len(target) - len(source)) + source
     runs: list[tuple[int, bool]] = []  # size in target, whether source varies over it
-    for size, own in zip(target, padded, strict=True):
+    for size, source_size in zip(target, padded, strict=True):
         if size == 1:
             continue
-        varies = own == size
+        varies = source_size == size
         if runs and runs[-1][1] == varies:
             runs[-1] = (runs[-1][0] * size, varies)
         else:
@@ -121,13 +121,13 @@ def broadcast_index(index: str, source: tuple[int, ...], target: tuple[int, ...]
     if not any(varies for _, varies in runs):
         return "0u"
     terms: list[str] = []
-    inner = own_stride = 1
+    inner = stride = 1
     for position, (size, varies) in reversed(list(enumerate(runs))):
         if varies:
             term = index if inner == 1 else f"({index} / {inner}u)"
             if position > 0:
                 term = f"({term} % {size}u)"
-            terms.append(term if own_stride == 1 else f"{term} * {own_stride}u")
-            own_stride *= size
+            terms.append(term if stride == 1 else f"{term} * {stride}u")
+            stride *= size
         inner *= size
     return terms[0] if len(terms) == 1 else f"({' + '.join(terms)})"

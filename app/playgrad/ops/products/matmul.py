@@ -1,4 +1,4 @@
-"""Product of two matrices, or of stacks of them, either of them transposed."""
+"""``matmul``: products of matrices or of stacks of matrices, optionally transposed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from playgrad.ops.elementwise.elementwise_op import sum_to_like
 from playgrad.ops.lowering.matmul import lower_matmul
 
 _SMALL = 1 << 15
-"""Multiplications of a product that ``@`` computes faster than ``einsum``."""
+"""Up to this many multiplications ``@`` is faster than ``einsum``."""
 
 
 def numpy_matmul(a: Array, b: Array) -> Array:
-    """``a @ b`` of matrices, or of stacks of them.
+    """Compute ``a @ b`` of matrices or of stacks of matrices.
 
-    In a browser NumPy has no BLAS, and the loops of ``einsum`` are up to four times as fast as
-    those of ``@``, most of all where an operand is transposed; but they take longer to begin.
+    In a browser NumPy has no BLAS. There ``einsum`` takes longer to start than ``@`` but its loops
+    are up to four times as fast, most of all for transposed operands.
     """
     if sys.platform == "emscripten" and a.size * b.shape[-1] > _SMALL:
         return np.einsum("...ij,...jk->...ik", a, b)
@@ -40,18 +40,23 @@ def matmul(
     transpose_b: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The matrix product ``a @ b``.
+    """Return the matrix product ``a @ b``, for each pair of matrices in a stack.
+
+    Leading dimensions are a stack of matrices. They are equal in both operands, or absent in one of
+    them, which is then multiplied with every matrix of the other.
 
     Args:
-        a: shape (..., m, k), or (..., k, m) with ``transpose_a``.
-        b: shape (..., k, n), or (..., n, k) with ``transpose_b``. Leading dimensions are a stack:
-            equal in both, or only in one, whose matrices are then all multiplied by the other.
+        a: shape (..., m, k), or (..., k, m) with ``transpose_a``; float32 or float64.
+        b: shape (..., k, n), or (..., n, k) with ``transpose_b``; of the same dtype.
+        transpose_a: transpose the last two dimensions of ``a`` first.
+        transpose_b: transpose the last two dimensions of ``b`` first.
 
     Returns:
-        A tensor of shape (..., m, n).
+        A tensor of shape (..., m, n) and the dtype of the operands.
 
     Raises:
-        ShapeError: an operand is a vector or scalar, or the inner dimensions or stacks differ.
+        ShapeError: an operand has less than 2 dimensions, or the inner or leading dimensions
+            differ.
         DTypeError: the operands are not of one floating dtype.
     """
     attrs = {"transpose_a": bool(transpose_a), "transpose_b": bool(transpose_b)}
@@ -86,7 +91,7 @@ def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
 
 
 def _stack(a: Shape, b: Shape) -> Shape | None:
-    """The leading dimensions of the product, or None where those of the operands do not fit."""
+    """Return the leading dimensions of the product, or None if those of the operands differ."""
     if not a or not b:
         return a or b
     if len(a) != len(b) or any(None not in (m, n) and m != n for m, n in zip(a, b, strict=True)):
@@ -102,7 +107,7 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 
 
 def _prepare(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., list[Array]]:
-    """For matrices, whose product is contiguous, nothing is looked at again in each run."""
+    """Return a function for matrices without the checks that stacks need in each run."""
     if {spec.rank for spec in inputs} != {2}:
         return lambda arrays: _reference(arrays, attrs)
     match attrs["transpose_a"], attrs["transpose_b"]:
@@ -126,7 +131,7 @@ def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]
         grad_b = matmul(grad, a, transpose_a=True, transpose_b=flip_a)
     else:
         grad_b = matmul(a, grad, transpose_a=not flip_a)
-    # Ranks differ where one matrix served a whole stack.
+    # Ranks differ where one operand was multiplied with every matrix of a stack.
     return [
         part if part.spec.rank == operand.spec.rank else sum_to_like(part, operand)
         for part, operand in ((grad_a, a), (grad_b, b))

@@ -1,1 +1,1 @@
-"""Counter-based random numbers, and dropout."""
+"""Random numbers from a seed and a step: uniform, normal, and dropout."""

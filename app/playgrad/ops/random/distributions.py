@@ -1,4 +1,4 @@
-"""Random numbers: uniform, normal, and normal without its tails."""
+"""``random_uniform``, ``random_normal`` and ``truncated_normal``."""
 
 from __future__ import annotations
 
@@ -18,19 +18,29 @@ from playgrad.ops.elementwise.definitions import absolute, maximum, minimum, whe
 from playgrad.ops.lowering.random import lower_random_normal, lower_random_uniform
 from playgrad.ops.random.random_inputs import expect_step, seed_of, step_of, step_sample
 
-REDRAWS = 3
+_REDRAWS = 3
 
 
 def random_uniform(
     shape: Sequence[int], low: float = 0.0, high: float = 1.0, seed: int | None = None,
     counter: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """float32 numbers uniform in [low, high).
+    """Draw numbers from the uniform distribution over [low, high).
 
     Args:
-        seed: key of this operation; None: the next number of the graph.
-        counter: the step, a uint32 scalar; None: the graph's. A constant gives the same numbers
-            in every run.
+        shape: the shape of the result, known in full.
+        low: the smallest possible number.
+        high: the upper bound.
+        seed: the seed of this operation; None is the next one of the graph. Numbers depend on it,
+            on the seed of the graph, and on the step.
+        counter: the step, a scalar of whole numbers. None is the graph's, which changes with every
+            run; a constant gives the same numbers in every run.
+
+    Returns:
+        A float32 tensor of shape ``shape``.
+
+    Raises:
+        ShapeError: ``shape`` is not known, or the step is not a scalar.
     """
     drawn = _draw(_UNIFORM, shape, seed, counter, name)
     scaled = drawn if high - low == 1 else drawn * (high - low)
@@ -41,7 +51,21 @@ def random_normal(
     shape: Sequence[int], mean: float = 0.0, stddev: float = 1.0, seed: int | None = None,
     counter: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """float32 numbers of a normal distribution."""
+    """Draw numbers from a normal distribution.
+
+    Args:
+        shape: the shape of the result, known in full.
+        mean: the mean of the distribution.
+        stddev: its standard deviation.
+        seed: as in ``random_uniform``.
+        counter: as in ``random_uniform``.
+
+    Returns:
+        A float32 tensor of shape ``shape``.
+
+    Raises:
+        ShapeError: ``shape`` is not known, or the step is not a scalar.
+    """
     return _located(_draw(_NORMAL, shape, seed, counter, name), mean, stddev)
 
 
@@ -49,15 +73,16 @@ def truncated_normal(
     shape: Sequence[int], mean: float = 0.0, stddev: float = 1.0, seed: int | None = None,
     counter: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Like ``random_normal``, but nothing lies further than two standard deviations from the mean.
+    """Draw numbers from a normal distribution cut off at two standard deviations.
 
-    What does is drawn anew, up to three times; after that (4 in a million) it is set to the bound.
+    A number further from the mean is drawn again, up to three times. After that (for 4 in a
+    million) it is set to the bound. Arguments, result and errors are those of ``random_normal``.
     """
     graph = get_default_graph()
     keys = graph.next_random_seed(seed)
     draws = [
         _draw(_NORMAL, shape, (keys[1] + redraw * 0x9E3779B9) & 0xFFFFFFFF, counter, name)
-        for redraw in range(REDRAWS + 1)
+        for redraw in range(_REDRAWS + 1)
     ]
     result = minimum(maximum(draws.pop(), -2.0), 2.0)
     while draws:
@@ -83,7 +108,7 @@ def _located(standard: Tensor, mean: float, stddev: float) -> Tensor:
 def _infer_draw(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     expect_step(inputs[0])
     if any(dim < 0 for dim in attrs["shape"]):
-        raise ShapeError(f"random numbers need a known shape, not {tuple(attrs['shape'])}.")
+        raise ShapeError(f"random numbers need a known shape, got {tuple(attrs['shape'])}.")
     return [TensorSpec(tuple(attrs["shape"]), "float32")]
 
 

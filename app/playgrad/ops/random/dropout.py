@@ -1,4 +1,4 @@
-"""Dropout, whose gradient makes the same mask again."""
+"""``dropout``, whose gradient computes the same mask again."""
 
 from __future__ import annotations
 
@@ -20,15 +20,24 @@ from playgrad.ops.random.random_inputs import expect_step, seed_of, step_of, ste
 
 def dropout(x: Any, rate: float, seed: int | None = None, counter: Any = None,
             first_row: int = 0, name: str | None = None) -> Tensor:  # fmt: skip
-    """``x`` with a share ``rate`` of its elements set to 0, the others divided by ``1 - rate``.
+    """Set random elements to 0 and divide the others by ``1 - rate`` (Srivastava et al. 2014).
 
-    The gradient makes the same mask again instead of keeping it.
+    The gradient computes the mask again instead of storing it.
 
     Args:
-        seed: key of this operation; None: the next number of the graph.
-        counter: the step, a uint32 scalar; None: the graph's.
-        first_row: where ``x`` is a part of a batch, the row of the whole that it begins with: it
-            gets that part of the whole's mask.
+        x: a tensor of any shape; float32 or float64.
+        rate: the probability that an element is dropped, in [0, 1).
+        seed: as in ``random_uniform``.
+        counter: as in ``random_uniform``.
+        first_row: if ``x`` is a part of a batch, the row of the batch at which it starts. The part
+            then gets the rows of the mask that it would get in the whole batch.
+
+    Returns:
+        A tensor of the shape and dtype of ``x``.
+
+    Raises:
+        ShapeError: ``rate`` or ``first_row`` is out of range.
+        DTypeError: ``x`` is not floating.
     """
     tensor = as_tensor(x)
     attrs = {
@@ -41,12 +50,12 @@ def dropout(x: Any, rate: float, seed: int | None = None, counter: Any = None,
 
 
 def _infer_dropout(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    expect_floating(inputs[0], "what dropout takes")
+    expect_floating(inputs[0], "the input of dropout")
     expect_step(inputs[1])
     if not 0 <= attrs["rate"] < 1:
-        raise ShapeError(f"dropout: the rate must lie in [0, 1), but is {attrs['rate']}.")
+        raise ShapeError(f"dropout: rate must be in [0, 1), got {attrs['rate']}.")
     if attrs.get("first_row", 0) < 0:
-        raise ShapeError(f"dropout: the first row, {attrs['first_row']}, must be at least 0.")
+        raise ShapeError(f"dropout: first_row must be ≥ 0, got {attrs['first_row']}.")
     return [inputs[0]]
 
 
@@ -83,13 +92,13 @@ _DROPOUT = register(
                 (floats(3), step_sample()),
                 {"rate": 1.0, "seed": [0, 1]},
                 ShapeError,
-                "must lie in [0, 1), but is 1.0",
+                "must be in [0, 1), got 1.0",
             ),
             InvalidSample(
                 (floats(3), step_sample()),
                 {"rate": 0.5, "seed": [0, 1], "first_row": -1},
                 ShapeError,
-                "-1, must be at least 0",
+                "must be ≥ 0, got -1",
             ),
             InvalidSample(
                 (np.zeros(3, np.int32), step_sample()),

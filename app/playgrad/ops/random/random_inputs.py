@@ -1,7 +1,8 @@
-"""What operations that draw random numbers take: a step, and a key (see ``counter_random``).
+"""The inputs of operations that draw random numbers: a step and a seed.
 
-The key is (graph seed, op seed), the counter (step, element). The step is a uint32 scalar: by
-default the graph's own, which a session raises by 1 after every run that read it.
+In terms of ``counter_random`` the key is (seed of the graph, seed of the operation) and the counter
+is (step, element). The step is a uint32 scalar. By default it is the graph's, to which a session
+adds 1 after each run that reads it.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from playgrad.ops.state import random_step
 
 
 def step_of(graph: Graph, counter: Any) -> Tensor:
-    """``counter`` as a step; None: the graph's own."""
+    """Return ``counter`` as a uint32 tensor; None is the step of ``graph``."""
     if counter is None:
         return random_step(graph)
     return cast(as_tensor(counter, graph), "uint32")
 
 
 def expect_step(step: TensorSpec) -> None:
-    """Raise DTypeError or ShapeError unless ``step`` can be one."""
+    """Raise DTypeError or ShapeError unless ``step`` is a uint32 scalar."""
     expect_dtype(step, "the step of a random operation", "uint32")
     if step.shape != ():
         raise ShapeError(
@@ -37,10 +38,10 @@ def expect_step(step: TensorSpec) -> None:
 
 
 def seed_of(attrs: Attrs) -> tuple[int, int]:
-    """The key of an operation."""
+    """Return the key of an operation: the seeds of its graph and of itself."""
     return attrs["seed"][0], attrs["seed"][1]
 
 
 def step_sample(step: int = 3) -> Array:
-    """The step of a sample."""
+    """Return the step of a sample as an array."""
     return np.asarray(step, np.uint32)

@@ -1,1 +1,1 @@
-"""Reductions along axes: sums, means, maxima, softmax, cross-entropy."""
+"""Reductions along axes: sum, mean, maximum, argmax, softmax and cross-entropy."""

@@ -1,7 +1,7 @@
-"""Cross-entropy of softmax, fused: the loss of classification and its derivative in one kernel.
+"""Softmax cross-entropy, the loss of classification, with its derivative in the same kernel.
 
-Both operations have two outputs: the loss of each example, and its derivative by the logits, which
-costs nothing once the exponentials are there.
+Both operations have two outputs: the loss of each sample, and its derivative with respect to the
+logits, which costs next to nothing once the exponentials are computed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,20 @@ from playgrad.ops.reductions.softmax import log_softmax, log_softmax_of, softmax
 
 
 def sparse_softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Tensor:
-    """``-log(softmax(logits)[label])`` of each example.
+    """Return the cross-entropy ``-log(softmax(logits)[label])`` of each sample.
 
     Args:
-        logits: (batch, classes), floating.
-        labels: (batch,), whole numbers in [0, classes).
+        logits: shape (batch, classes); float32 or float64.
+        labels: class indices in [0, classes) of shape (batch,); int32, uint32 or uint8.
 
     Returns:
-        A tensor of shape (batch,).
+        A tensor of shape (batch,) and the dtype of ``logits``.
+
+    Raises:
+        ShapeError: the shapes are not these.
+        DTypeError: ``logits`` is not floating, or ``labels`` is not integer.
+        FeedError: labels that were fed lie outside [0, classes).
+        DataError: computed labels lie outside [0, classes), on the cpu. On a GPU the loss is NaN.
     """
     scores = as_tensor(logits)
     classes = as_tensor(labels, scores.graph)
@@ -43,14 +49,18 @@ def sparse_softmax_cross_entropy(logits: Any, labels: Any, name: str | None = No
 
 
 def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Tensor:
-    """``-sum(labels * log(softmax(logits)))`` of each example.
+    """Return the cross-entropy ``-sum(labels * log(softmax(logits)))`` of each sample.
 
     Args:
-        logits: (batch, classes), floating.
-        labels: (batch, classes), the probability of each class.
+        logits: shape (batch, classes); float32 or float64.
+        labels: the probability of each class, of the same shape and dtype.
 
     Returns:
-        A tensor of shape (batch,).
+        A tensor of shape (batch,) and the dtype of ``logits``.
+
+    Raises:
+        ShapeError: the shapes are not these.
+        DTypeError: ``logits`` is not floating, or ``labels`` has another dtype.
     """
     return add_node(_DENSE, as_tensors(logits, labels), name=name).outputs[0]
 
@@ -64,7 +74,10 @@ def _expect_logits(logits: TensorSpec) -> None:
 
 
 def _logits_gradient(node: Node, grads: Sequence[Tensor | None], total: Tensor | None) -> Tensor:
-    """The gradient by the logits; ``total`` is the sum of the labels where that is not 1."""
+    """Return the gradient of the logits.
+
+    ``total`` is the sum of the labels of each sample, None where that is 1.
+    """
     derivative = node.outputs[1]
     by_loss, by_derivative = grads
     parts: list[Tensor] = []
@@ -78,7 +91,7 @@ def _logits_gradient(node: Node, grads: Sequence[Tensor | None], total: Tensor |
     return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
-# Labels as whole numbers
+# Labels as class indices
 
 
 def _infer_sparse(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
@@ -157,7 +170,7 @@ def _infer_dense(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]
     logits, labels = inputs
     _expect_logits(logits)
     if labels.dtype != logits.dtype:
-        raise DTypeError(f"labels must be {logits.dtype} as the logits are, not {labels.dtype}.")
+        raise DTypeError(f"labels must be {logits.dtype} like the logits, not {labels.dtype}.")
     if labels.rank != 2 or any(
         None not in (m, n) and m != n for m, n in zip(logits.shape, labels.shape, strict=True)
     ):

@@ -1,4 +1,4 @@
-"""Sums, means, maxima and minima along axes, and the position of the maximum."""
+"""Reductions along axes: sum, mean, maximum and minimum, and ``argmax``."""
 
 from __future__ import annotations
 
@@ -33,38 +33,97 @@ from playgrad.ops.lowering.reduce import (
 )
 
 Axis = int | Sequence[int] | None
+"""One axis or several, negative ones counted from the end; None is all axes."""
 
 
 def reduce_sum(
     x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Sum of ``x`` along ``axis`` (one, several, or all where None)."""
+    """Return the sum of ``x`` along one or more axes.
+
+    Args:
+        x: a tensor of any shape; float32, float64, int32 or uint32.
+        axis: one axis or several, negative ones counted from the end; None is all axes.
+        keepdims: keep reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns:
+        A tensor of the dtype of ``x`` without the reduced axes. The sum of no elements is 0.
+
+    Raises:
+        ShapeError: an axis does not exist, or is named twice.
+        DTypeError: ``x`` is bool or uint8.
+    """
     return _reduce(_SUM, x, axis, keepdims, name)
 
 
 def reduce_mean(
     x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Mean of ``x``, of a floating dtype, along ``axis``."""
+    """Return the mean of ``x`` along one or more axes.
+
+    Args:
+        x: a tensor of any shape; float32 or float64.
+        axis: as in ``reduce_sum``.
+        keepdims: as in ``reduce_sum``.
+
+    Returns:
+        A tensor of the dtype of ``x`` without the reduced axes.
+
+    Raises:
+        ShapeError: an axis does not exist, is named twice, or has size 0.
+        DTypeError: ``x`` is not floating.
+    """
     return _reduce(_MEAN, x, axis, keepdims, name)
 
 
 def reduce_max(
     x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Largest element along ``axis``; equal maxima share the gradient."""
+    """Return the largest element of ``x`` along one or more axes; NaN where any is NaN.
+
+    Equal maxima share the gradient equally.
+
+    Args:
+        x: a tensor of any shape; float32, float64, int32 or uint32.
+        axis: as in ``reduce_sum``.
+        keepdims: as in ``reduce_sum``.
+
+    Returns:
+        A tensor of the dtype of ``x`` without the reduced axes.
+
+    Raises:
+        ShapeError: an axis does not exist, is named twice, or has size 0.
+        DTypeError: ``x`` is bool or uint8.
+    """
     return _reduce(_MAX, x, axis, keepdims, name)
 
 
 def reduce_min(
     x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Smallest element along ``axis``; equal minima share the gradient."""
+    """Return the smallest element of ``x`` along one or more axes; NaN where any is NaN.
+
+    Equal minima share the gradient equally. Arguments, result and errors are those of
+    ``reduce_max``.
+    """
     return _reduce(_MIN, x, axis, keepdims, name)
 
 
 def argmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    """Position of the largest element along ``axis``, the first of several: int32."""
+    """Return the index of the largest element along an axis, the first of equal ones.
+
+    Args:
+        x: a tensor of at least one dimension; float32, float64, int32 or uint32. NaN is larger
+            than any number.
+        axis: the axis to search; a negative one counts from the end.
+
+    Returns:
+        An int32 tensor of the shape of ``x`` without ``axis``.
+
+    Raises:
+        ShapeError: the axis does not exist, or has size 0.
+        DTypeError: ``x`` is bool or uint8.
+    """
     tensor = as_tensor(x)
     attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
     return add_node(_ARGMAX, [tensor], attrs, name=name).output
@@ -80,7 +139,7 @@ def _reduce(op: OpDef, x: Any, axis: Axis, keepdims: bool, name: str | None) -> 
 
 
 def reduced_shape(shape: Shape, axes: Sequence[int], keepdims: bool) -> Shape:
-    """What is left of ``shape`` when ``axes`` are reduced."""
+    """Return ``shape`` after a reduction along ``axes``."""
     if keepdims:
         return tuple(1 if axis in axes else dim for axis, dim in enumerate(shape))
     return tuple(dim for axis, dim in enumerate(shape) if axis not in axes)
@@ -89,11 +148,13 @@ def reduced_shape(shape: Shape, axes: Sequence[int], keepdims: bool) -> Shape:
 def _infer(*dtypes: str, may_be_empty: bool) -> Callable[..., list[TensorSpec]]:
     def infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
         x, axes = inputs[0], list(attrs["axes"])
-        expect_dtype(x, "what is reduced", *dtypes)
+        expect_dtype(x, "the tensor to reduce", *dtypes)
         _expect_axes(x, axes)
         empty = any(x.shape[axis] == 0 for axis in axes)
         if empty and not may_be_empty:
-            raise ShapeError(f"there is nothing to reduce in a tensor of shape {_text(x)}.")
+            raise ShapeError(
+                f"there is nothing to reduce along an axis of size 0 of the shape {_text(x)}."
+            )
         return [TensorSpec(reduced_shape(x.shape, axes, attrs["keepdims"]), x.dtype)]
 
     return infer
@@ -120,19 +181,19 @@ def _reference(function: Callable[..., Any]) -> Callable[..., list[Array]]:
 
 
 def _mean(x: Array, **over: Any) -> Any:
-    """``np.mean``, which is slower for small arrays."""
+    """Return ``np.mean``, which is slower for small arrays."""
     total = np.add.reduce(x, **over)
     return np.divide(total, total.dtype.type(x.size // total.size))
 
 
-def _spread(node: Node, value: Tensor) -> Tensor:
-    """``value``, of the reduced shape, with its axes back (of size 1)."""
+def _restore_axes(node: Node, value: Tensor) -> Tensor:
+    """Return ``value``, of the reduced shape, with the reduced axes inserted with size 1."""
     return value if node.attrs["keepdims"] else expand_dims(value, node.attrs["axes"])
 
 
 def _sum_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
-    return [broadcast_like(_spread(node, grads[0]), node.inputs[0])]
+    return [broadcast_like(_restore_axes(node, grads[0]), node.inputs[0])]
 
 
 def _mean_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -142,16 +203,16 @@ def _mean_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | 
         count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
         share = grads[0] * (1.0 / count)
     else:
-        # The constant that it becomes is that of a known size, to the bit.
+        # Once the size is known this is the same constant as above, bit for bit.
         share = grads[0] * (1.0 / cast(size(x, axes), x.dtype))
-    return [broadcast_like(_spread(node, share), x)]
+    return [broadcast_like(_restore_axes(node, share), x)]
 
 
 def _extreme_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
     x, axes = node.inputs[0], node.attrs["axes"]
-    chosen = cast(equal(x, _spread(node, node.outputs[0])), x.dtype)
-    share = _spread(node, grads[0]) / reduce_sum(chosen, axes, keepdims=True)
+    chosen = cast(equal(x, _restore_axes(node, node.outputs[0])), x.dtype)
+    share = _restore_axes(node, grads[0]) / reduce_sum(chosen, axes, keepdims=True)
     return [share * chosen]
 
 
@@ -236,10 +297,12 @@ _MIN = register(
 
 def _infer_argmax(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     x, axis = inputs[0], attrs["axis"]
-    expect_dtype(x, "what argmax searches", "float32", "float64", "int32", "uint32")
+    expect_dtype(x, "the input of argmax", "float32", "float64", "int32", "uint32")
     _expect_axes(x, [axis])
     if x.shape[axis] == 0:
-        raise ShapeError(f"there is no maximum in a tensor of shape {_text(x)}.")
+        raise ShapeError(
+            f"there is no maximum along axis {axis} of the shape {_text(x)}: its size is 0."
+        )
     return [TensorSpec(reduced_shape(x.shape, [axis], False), "int32")]
 
 

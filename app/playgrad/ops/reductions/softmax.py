@@ -1,4 +1,4 @@
-"""Softmax and its logarithm along an axis."""
+"""``softmax`` and ``log_softmax`` along an axis."""
 
 from __future__ import annotations
 
@@ -19,38 +19,57 @@ from playgrad.ops.reductions.reduce import reduce_sum
 
 
 def softmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    """``exp(x)`` divided by its sum along ``axis``: positive numbers that sum to 1."""
+    """Return ``exp(x) / sum(exp(x))`` along an axis: positive numbers that sum to 1.
+
+    The maximum is subtracted first, so that ``exp`` cannot overflow.
+
+    Args:
+        x: a tensor of at least one dimension; float32 or float64.
+        axis: the axis of the sum; a negative one counts from the end.
+
+    Returns:
+        A tensor of the shape and dtype of ``x``.
+
+    Raises:
+        ShapeError: the axis does not exist, or has size 0.
+        DTypeError: ``x`` is not floating.
+    """
     tensor = as_tensor(x)
     attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
     return add_node(_SOFTMAX, [tensor], attrs, name=name).output
 
 
 def log_softmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    """``log(softmax(x))``, also where softmax rounds to 0."""
+    """Return ``log(softmax(x))``, which stays finite where softmax rounds to 0.
+
+    Arguments, result and errors are those of ``softmax``.
+    """
     tensor = as_tensor(x)
     attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
     return add_node(_LOG_SOFTMAX, [tensor], attrs, name=name).output
 
 
 def softmax_of(x: Array, axis: int) -> Array:
-    """The NumPy reference of softmax."""
+    """Compute softmax with NumPy."""
     powers = np.exp(x - x.max(axis=axis, keepdims=True))
     return np.asarray(powers / powers.sum(axis=axis, keepdims=True))
 
 
 def log_softmax_of(x: Array, axis: int) -> Array:
-    """The NumPy reference of log_softmax."""
+    """Compute log_softmax with NumPy."""
     shifted = x - x.max(axis=axis, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True)))
 
 
 def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     x, axis = inputs[0], attrs["axis"]
-    expect_floating(x, "what softmax takes")
+    expect_floating(x, "the input of softmax")
     if not 0 <= axis < x.rank:
         raise ShapeError(f"axis {axis} does not exist in a tensor of shape {shape_text(x.shape)}.")
     if x.shape[axis] == 0:
-        raise ShapeError(f"softmax of nothing: the shape is {shape_text(x.shape)}.")
+        raise ShapeError(
+            f"softmax needs at least one element along axis {axis}, got {shape_text(x.shape)}."
+        )
     return [x]
 
 
@@ -78,7 +97,7 @@ _SAMPLES = (
 )
 _INVALID = (
     InvalidSample((floats(2, 3),), {"axis": 2}, ShapeError, "axis 2 does not exist"),
-    InvalidSample((floats(2, 0),), {"axis": 1}, ShapeError, "softmax of nothing"),
+    InvalidSample((floats(2, 0),), {"axis": 1}, ShapeError, "at least one element"),
     InvalidSample((integers(2, 3),), {"axis": 1}, DTypeError, "not int32"),
 )
 

@@ -1,1 +1,1 @@
-"""Operations of a training step: optimizer updates, batch order, history, replica marks."""
+"""Operations of a training step: optimizer updates, batch indices, history, replica markers."""

@@ -1,4 +1,4 @@
-"""The order of training examples: which of them the batch of a step is made of."""
+"""``batch_indices``: the samples that make up the batch of a step."""
 
 from __future__ import annotations
 
@@ -19,11 +19,23 @@ def batch_indices(
     step: Any, count: int, batch: int, shuffle: bool = True, seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The examples of training step ``step``: int32 (batch,) in [0, count), each once an epoch.
+    """Return the indices of the samples in the batch of a step.
+
+    Each sample occurs once in an epoch. A batch may contain the end of one epoch and the beginning
+    of the next.
 
     Args:
-        step: uint32 scalar.
-        shuffle: each epoch has an order of its own; else examples come as they are.
+        step: the step, a scalar of whole numbers.
+        count: the number of samples, at least 1.
+        batch: the number of samples in a batch, at least 1.
+        shuffle: put the samples into a new random order in each epoch.
+        seed: the seed of the order; None is the next one of the graph.
+
+    Returns:
+        An int32 tensor of shape (batch,), in [0, count).
+
+    Raises:
+        ShapeError: ``count`` or ``batch`` is less than 1, or the step is not a scalar.
     """
     tensor = as_tensor(step)
     graph = tensor.graph
@@ -40,7 +52,7 @@ def _infer_batch(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]
     expect_step(inputs[0])
     if attrs["count"] < 1 or attrs["batch"] < 1:
         raise ShapeError(
-            f"batches of {attrs['batch']} out of {attrs['count']} examples are not possible."
+            f"cannot draw batches of {attrs['batch']} out of {attrs['count']} samples."
         )
     return [TensorSpec((attrs["batch"],), "int32")]
 
@@ -72,7 +84,7 @@ _BATCH_INDICES = register(
         ),
         invalid=(
             InvalidSample(
-                (step_sample(),), _batch_attrs(0, 4, True), ShapeError, "out of 0 examples"
+                (step_sample(),), _batch_attrs(0, 4, True), ShapeError, "out of 0 samples"
             ),
         ),
     )

@@ -1,7 +1,7 @@
-"""The steps of optimizers: variables updated in place, each in one kernel.
+"""The updates of optimizers: variables changed in place, each in one kernel.
 
-Every operation takes an optional ``gate``, a bool scalar: where it is false the variables keep
-their values, so that a step whose loss is not finite changes nothing.
+Each operation takes an optional ``gate``, a bool scalar. While it is false the variables keep their
+values, so that a step whose loss is not finite changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,21 @@ def apply_sgd(
     variable: Tensor, grad: Tensor, learning_rate: Any, gate: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """``variable -= learning_rate * grad``; the result is the new value."""
+    """Update a variable by gradient descent: ``variable -= learning_rate * grad``.
+
+    Args:
+        variable: a floating variable.
+        grad: its gradient, of a shape that broadcasts to that of the variable.
+        learning_rate: a scalar.
+        gate: a bool scalar; the variable keeps its value while it is false.
+
+    Returns:
+        The new value.
+
+    Raises:
+        ShapeError: an argument does not broadcast to the shape of the variable.
+        DTypeError: an argument has another dtype than the variable.
+    """
     return _apply(_SGD, [variable], [grad, learning_rate], {}, gate, name)[0]
 
 
@@ -36,9 +50,24 @@ def apply_momentum(
     variable: Tensor, velocity: Tensor, grad: Tensor, learning_rate: Any, momentum: float,
     nesterov: bool = False, gate: Tensor | None = None, name: str | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """``velocity = momentum * velocity + grad; variable -= learning_rate * velocity``.
+    """Update a variable by gradient descent with momentum.
 
-    With ``nesterov`` the variable moves by ``grad + momentum * velocity`` (Sutskever et al. 2013).
+    ``velocity = momentum * velocity + grad; variable -= learning_rate * velocity``. With
+    ``nesterov`` it is ``variable -= learning_rate * (grad + momentum * velocity)`` (Sutskever et
+    al. 2013).
+
+    Args:
+        variable: a floating variable.
+        velocity: a variable of the same shape and dtype, which starts at 0.
+        grad, learning_rate, gate: as in ``apply_sgd``.
+        momentum: the factor by which the velocity decays in each step.
+        nesterov: use Nesterov's momentum.
+
+    Returns:
+        The new values of ``variable`` and ``velocity``.
+
+    Raises:
+        ShapeError, DTypeError: as ``apply_sgd``.
     """
     attrs = {"momentum": float(momentum), "nesterov": bool(nesterov)}
     new = _apply(_MOMENTUM, [variable, velocity], [grad, learning_rate], attrs, gate, name)
@@ -50,14 +79,25 @@ def apply_adam(
     beta_1: float = 0.9, beta_2: float = 0.999,
     gate: Tensor | None = None, name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """``variable -= learning_rate * m / (sqrt(v) + epsilon)``, with the means m and v taken on.
+    """Update a variable by a step of Adam (Kingma and Ba 2015).
 
-    That is a step of Adam (Kingma and Ba 2015) in the efficient form at the end of section 2.
+    First the running means are updated, ``m`` with ``grad`` and ``v`` with ``grad * grad``; then
+    ``variable -= learning_rate * m / (sqrt(v) + epsilon)``. This is the efficient form at the end
+    of section 2 of the paper, in which the caller corrects the bias.
 
     Args:
-        m, v: variables with the running means of the gradient and of its square.
-        learning_rate: corrected for bias: ``rate * sqrt(1 - beta_2**t) / (1 - beta_1**t)``.
-        epsilon: multiplied by ``sqrt(1 - beta_2**t)``, which makes the step that of Algorithm 1.
+        variable: a floating variable.
+        m, v: variables of the same shape and dtype, which start at 0.
+        grad, gate: as in ``apply_sgd``.
+        learning_rate: ``rate * sqrt(1 - beta_2**t) / (1 - beta_1**t)`` in step t, from 1 on.
+        epsilon: ``sqrt(1 - beta_2**t)`` times the epsilon of Algorithm 1.
+        beta_1, beta_2: the decay of ``m`` and of ``v``.
+
+    Returns:
+        The new values of ``variable``, ``m`` and ``v``.
+
+    Raises:
+        ShapeError, DTypeError: as ``apply_sgd``.
     """
     attrs = {"beta_1": float(beta_1), "beta_2": float(beta_2)}
     new = _apply(_ADAM, [variable, m, v], [grad, learning_rate, epsilon], attrs, gate, name)
@@ -91,7 +131,7 @@ def _update(
     """Register an update of ``states`` variables by a gradient and ``factors`` scalars.
 
     Args:
-        formula: attributes, states, gradient and factors to the new states.
+        formula: a function from attributes, states, gradient and factors to the new states.
     """
     values = states + 1 + factors
 
@@ -132,7 +172,7 @@ def _update(
 
 
 def _samples(states: int, factors: int = 1, **attrs: Any) -> tuple[Sample, ...]:
-    """A plain sample, and one with its gate open and one with it shut."""
+    """Return a sample without a gate, one with an open gate, and one with a closed gate."""
     old = tuple(floats(3, 4, seed=i, low=0.1) for i in range(states))
     scalars = [np.asarray(value, np.float32) for value in (0.05, 1e-7)[:factors]]
     values = (*old, floats(3, 4, seed=9), *scalars)

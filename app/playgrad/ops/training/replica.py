@@ -1,8 +1,8 @@
-"""Marks for replicated training: where a batch is divided among replicas, and where they meet.
+"""Markers for replicated training: where the batch is divided, and where replicas are averaged.
 
-A training step is built once. A rewrite makes it run on several devices, or in several parts, by
-copying its nodes; these marks tell it where. A graph that is not rewritten is that of one replica:
-then both are identities, which cost nothing.
+The graph of a step is built once. A rewrite copies its nodes so that it runs on several devices or
+in several parts, and these markers tell it where. In a graph that is not rewritten there is one
+replica; both operations are then identities and cost nothing.
 """
 
 from __future__ import annotations
@@ -22,10 +22,14 @@ from playgrad.ops.core.samples import floats, integers
 
 
 def split_batch(x: Any, name: str | None = None) -> Tensor:
-    """``x``, whose axis 0 is the batch, to be divided among replicas.
+    """Mark ``x`` as a batch to be divided among replicas, along axis 0.
+
+    Args:
+        x: a tensor of at least one dimension and any dtype.
 
     Returns:
-        Shape (None, *x.shape[1:]): what is built on it holds for a part of any size.
+        ``x`` as a tensor of shape (None, *x.shape[1:]), so that the operations on it allow a part
+        of any size.
 
     Raises:
         ShapeError: ``x`` is a scalar.
@@ -34,9 +38,18 @@ def split_batch(x: Any, name: str | None = None) -> Tensor:
 
 
 def cross_replica_mean(x: Any, name: str | None = None) -> Tensor:
-    """The mean of ``x`` over all replicas, each weighted by its number of rows of the batch.
+    """Return the mean of ``x`` over all replicas, weighted by the size of their part of the batch.
 
-    So the mean over the rows of a replica becomes the mean over the rows of the whole batch.
+    It turns a mean over the samples of a replica into the mean over the whole batch.
+
+    Args:
+        x: a tensor of any shape; float32 or float64.
+
+    Returns:
+        A tensor of the shape and dtype of ``x``, the same in all replicas.
+
+    Raises:
+        DTypeError: ``x`` is not floating.
     """
     return add_node(_CROSS_REPLICA_MEAN, [as_tensor(x)], name=name).output
 
@@ -44,7 +57,7 @@ def cross_replica_mean(x: Any, name: str | None = None) -> Tensor:
 def _infer_split(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     x = inputs[0]
     if x.rank == 0:
-        raise ShapeError("a scalar has no batch that could be split: it needs an axis 0.")
+        raise ShapeError("split_batch: a scalar has no batch dimension to split.")
     return [TensorSpec((None, *x.shape[1:]), x.dtype)]
 
 
@@ -53,8 +66,8 @@ def _one_replica(inputs: Sequence[TensorSpec], attrs: Attrs) -> Specialised:
 
 
 def _split_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
-    # Always by the shape of x, even where that is known: on one replica it passes through, and a
-    # part's gradient in the place of the whole one's is an error instead of a wrong number.
+    # Always by the shape of x, even if that is known: with one replica it changes nothing, and if
+    # the gradient of a part takes the place of the whole one, it is an error instead of wrong.
     assert grads[0] is not None
     return [add_node("reshape_like", [grads[0], node.inputs[0]]).output]
 
@@ -72,13 +85,13 @@ _SPLIT_BATCH = register(
             Sample((integers(5),)),
             Sample((np.arange(12, dtype=np.uint8).reshape(2, 3, 2),)),
         ),
-        invalid=(InvalidSample((floats(),), {}, ShapeError, "a scalar has no batch"),),
+        invalid=(InvalidSample((floats(),), {}, ShapeError, "a scalar has no batch dimension"),),
     )
 )
 
 
 def _infer_mean(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    expect_floating(inputs[0], "what is averaged over replicas")
+    expect_floating(inputs[0], "the input of cross_replica_mean")
     return [inputs[0]]
 
 

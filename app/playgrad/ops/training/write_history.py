@@ -1,4 +1,4 @@
-"""Writes numbers of a training step into a history that stays on the device."""
+"""``record``: write numbers of a training step into a history on the device."""
 
 from __future__ import annotations
 
@@ -23,21 +23,26 @@ from playgrad.ops.core.samples import floats
 from playgrad.ops.core.templates import render
 
 MAX_VALUES = 6
-"""A kernel may bind 8 buffers: the history, the position and so many values."""
+"""A kernel may bind 8 buffers: the history, the position and this many values."""
 
 
 def record(
     history: Tensor, position: Any, values: Sequence[Any], name: str | None = None
 ) -> Tensor:
-    """Write ``values`` into row ``position % capacity`` of ``history``.
+    """Write ``values`` into row ``position % capacity`` of a history variable.
 
     Args:
-        history: floating variable of shape (capacity, k).
-        position: uint32 scalar.
-        values: k scalars of its dtype, at most 6.
+        history: a floating variable of shape (capacity, k).
+        position: a uint32 scalar.
+        values: k scalars of the dtype of ``history``, at most 6.
 
     Returns:
-        The new history.
+        The new value of ``history``.
+
+    Raises:
+        ShapeError: the history has another shape, there are more than 6 values, or one is not a
+            scalar.
+        DTypeError: a value has another dtype than the history.
     """
     inputs = [history, as_tensor(position, history.graph, "uint32")]
     inputs += [as_tensor(value, history.graph, history.dtype) for value in values]
@@ -57,16 +62,18 @@ def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     expect_dtype(position, "the position in a history", "uint32")
     if history.rank != 2 or history.shape[0] == 0 or history.shape[1] != len(values):
         raise ShapeError(
-            f"a history of {len(values)} values needs the shape (capacity, {len(values)}), "
+            f"a history of {len(values)} values must have the shape (capacity, {len(values)}), "
             f"not {shape_text(history.shape)}."
         )
     if len(values) > MAX_VALUES:
-        raise ShapeError(f"a history takes at most {MAX_VALUES} values, not {len(values)}.")
+        raise ShapeError(f"record takes at most {MAX_VALUES} values, not {len(values)}.")
     for value in (position, *values):
         if value.shape != ():
-            raise ShapeError(f"what is recorded must be scalars, not {shape_text(value.shape)}.")
+            raise ShapeError(
+                f"the values to record must be scalars, not {shape_text(value.shape)}."
+            )
     for value in values:
-        expect_dtype(value, "what is recorded", history.dtype)
+        expect_dtype(value, "the values to record", history.dtype)
     return [history]
 
 
@@ -79,7 +86,9 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 
 def _lower(request: KernelRequest) -> Lowering:
     if request.aliases.get(0) != 0:
-        raise KernelError("record writes in place: the history must share its output's storage.")
+        raise KernelError(
+            "record writes in place: the history must be in the buffer of the output."
+        )
     capacity, width = request.outputs[0].static_shape
     stores = "\n".join(f"  history[row + {i}u] = value{i}[0];" for i in range(width))
     code = render("record.wgsl", CAPACITY=capacity, WIDTH=width, STORES=stores)
@@ -115,7 +124,7 @@ _RECORD = register(
                 (floats(5, 2), _scalar(3, "uint32"), _scalar(1)),
                 _ATTRS,
                 ShapeError,
-                "a history of 1 values needs the shape (capacity, 1), not (5, 2)",
+                "a history of 1 values must have the shape (capacity, 1), not (5, 2)",
             ),
             InvalidSample(
                 (floats(5, 1), _scalar(3, "uint32"), floats(2)), _ATTRS, ShapeError, "scalars"

@@ -1,10 +1,11 @@
-// Position of the largest element along one axis, the first of equals.
+// Index of the largest element along one axis, the first of equal ones.
 
 alias Number = ${NUMBER};
 const LENGTH = ${LENGTH}u;
 const INNER = ${INNER}u;
 
-// fn better(value: Number, best: Number) -> bool: for floats the first NaN beats all, as in NumPy.
+// fn better(value: Number, best: Number) -> bool: the first NaN is better than any float, as in
+// NumPy.
 ${better}
 
 @compute @workgroup_size(${WORKGROUP})

@@ -1,8 +1,8 @@
-// Which examples make up the batch of a step: every example once an epoch, in an order that
-// depends on seed and epoch alone.
+// Indices of the samples in the batch of a step. Each sample occurs once in an epoch, in an order
+// that depends on seed and epoch only.
 //
 // The order is a balanced Feistel network over the smallest domain of an even number of bits that
-// holds COUNT, walked along its cycle until it falls inside.
+// holds COUNT. A result outside [0, COUNT) goes through the network again.
 
 #include "common/threefry.wgsl"
 
@@ -12,7 +12,7 @@ const SHUFFLE = ${SHUFFLE};
 const HALF_BITS = ${HALF_BITS}u;
 const HALF_MASK = (1u << HALF_BITS) - 1u;
 
-// The finaliser of MurmurHash3: every input bit reaches every output bit.
+// The finaliser of MurmurHash3: every input bit affects every output bit.
 fn scramble(value: u32) -> u32 {
   var x = value;
   x = (x ^ (x >> 16u)) * 0x85ebca6bu;

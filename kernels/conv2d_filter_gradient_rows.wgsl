@@ -1,6 +1,6 @@
-// Rows of a convolution's gradient for its filters: row r is one weight (filter row, filter
-// column, input channel); a tap is one line of output pixels (image of the batch, output row).
-// Depths are the pixels of that line, each meeting the image one stride further on.
+// Rows of the gradient of a convolution by its filters: row r is one weight (filter row, filter
+// column, input channel); a tap is a row of output pixels (image of the batch, output row). Depths
+// are the pixels of that row, each of which meets the image one stride further on.
 
 const WIDTH = ${WIDTH};
 const HEIGHT = ${HEIGHT};

@@ -1,5 +1,6 @@
-// Rows of a convolution's gradient for its image: row r is one pixel of the image, a tap one
-// position of the filter. Depths are the channels of the output pixel that this tap led to.
+// Rows of the gradient of a convolution by its image: row r is a pixel of the image, a tap is a
+// position in the filter. Depths are the channels of the output pixel to which that tap
+// contributed.
 
 const WIDTH = ${WIDTH}u;
 const HEIGHT = ${HEIGHT}u;
@@ -21,7 +22,7 @@ fn origin(row: u32) -> vec4<i32> {
 }
 
 fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row {
-  // What lies before the image is a large number when read as unsigned.
+  // Read as unsigned, a position before the image is a large number.
   let offset_y = u32(origin.y - tap_row);
   let offset_x = u32(origin.z - tap_column);
   let y = offset_y / STRIDE_Y;

@@ -1,5 +1,5 @@
-// Rows of a convolution: row r is one output pixel, a tap one line of the filter. Depths are the
-// channels of the pixels under that line, which lie side by side in the image.
+// Rows of a convolution: row r is an output pixel, a tap is a row of the filter. Depths are the
+// channels of the pixels under that row, which are contiguous in the image.
 
 const WIDTH = ${WIDTH};
 const HEIGHT = ${HEIGHT};

@@ -1,7 +1,8 @@
-// Keeps each element with probability 1 - rate, scaled so that the mean stays.
+// Keeps each element with probability 1 - rate, scaled so that the mean does not change.
 //
-// The mask depends on seed, step and position alone: the gradient makes it again. A pair of random
-// words serves two elements of the whole, even where the rows at hand begin amid a pair.
+// The mask depends on seed, step and position only, so that the gradient can compute it again. A
+// pair of random words serves two elements of the whole batch, even if these rows begin inside a
+// pair.
 
 #include "common/threefry.wgsl"
 

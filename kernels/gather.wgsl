@@ -1,7 +1,7 @@
-// Rows of a table, chosen by index: result[i, d] = rows[indices[i], d].
+// Rows of a table by index: result[i, d] = rows[indices[i], d].
 //
-// In words of 4 bytes; where something is done to each element before it is stored, in elements.
-// An index beyond the table gives MISSING.
+// Copies words of 4 bytes, or elements if an epilogue is applied to them. An index outside the
+// table gives MISSING.
 
 #include "common/numbers.wgsl"
 

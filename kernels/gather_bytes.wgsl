@@ -1,5 +1,5 @@
-// Rows of packed bytes whose length is no multiple of 4, chosen by index; an invocation puts
-// together one word of the result. An index beyond the table gives zeros.
+// Rows of packed bytes by index, for a row length that is not a multiple of 4. An invocation
+// assembles one word of the result. An index outside the table gives zeros.
 
 const WIDTH = ${WIDTH}u;
 const BYTES = ${BYTES}u;

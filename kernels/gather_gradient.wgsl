@@ -1,7 +1,7 @@
-// Gradient of gather: each row of the table sums the gradients of the places that took it.
+// Gradient of gather: each row of the table sums the gradients of the places that it was copied to.
 //
-// Every row looks through all indices in their order, as no adapter adds floats atomically: the
-// sum is the same every time.
+// WGSL has no atomic addition of floats. Each row goes through all indices in order instead, so
+// that the sum is always the same.
 
 const WIDTH = ${WIDTH}u;
 

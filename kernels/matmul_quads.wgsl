@@ -1,12 +1,12 @@
-// Product for adapters that run on a processor and let invocations look at each other's values.
+// Product for adapters that run on a processor and have quad operations.
 //
 // As in matmul_register.wgsl an invocation keeps a tile of TILE_ROWS x TILE_COLUMNS results in
-// registers. Four of them, a quad, work on 2 x 2 tiles: of the rows that two have in common each
-// loads one half, and of the columns too, and gets the other half from its neighbour. A load costs
-// as much as some twenty products, a swap next to nothing.
+// registers. Four invocations, a quad, work on 2 x 2 tiles. Two of them share rows, and two share
+// columns; each loads one half of these and gets the other half from its neighbour. A load costs as
+// much as about twenty products, a swap next to nothing.
 //
-// An invocation begins with the half that it loads itself, so its rows and columns are in an order
-// of its own; each result is the same sum as ever. Written out by ops/lowering/quad_tile.py.
+// An invocation starts with the half that it loads itself, so the order of rows and columns differs
+// between invocations; the sums do not. ops/lowering/quad_tile.py unrolls the tile.
 
 #include "common/product.wgsl"
 
@@ -15,12 +15,12 @@ const TILE_COLUMNS = ${TILE_COLUMNS}u;
 const QUADS_ACROSS = ${QUADS_ACROSS}u;
 const TAPS_PER_SPLIT = ${TAPS_PER_SPLIT}u;
 const DEPTH_PER_SPLIT = ${DEPTH_PER_SPLIT}u;
-// Either the taps or the depth of one tap is shared among the splits.
+// The splits divide either the taps or the depth of the only tap.
 const SPLIT_DEPTH = ${SPLIT_DEPTH};
 const UNROLLED = ${UNROLLED}u;
 
-// A workgroup is one quad. Nobody leaves early: a value is swapped by all or by none. Tiles past the
-// last row are computed from that row and not stored.
+// A workgroup is one quad. No invocation returns early, as all four must take part in a swap. Tiles
+// past the last row are computed from that row and not stored.
 @compute @workgroup_size(4)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,

@@ -1,8 +1,8 @@
 // Product for adapters that run on a processor: no workgroup memory, no barriers.
 //
-// An invocation keeps a tile of TILE_ROWS x TILE_COLUMNS results in registers. The tile is written
-// out, by ops/lowering/register_tile.py, as arrays indexed in a loop live in memory on SwiftShader.
-// Rows and columns past the edge read the last one again and are not stored.
+// An invocation keeps a tile of TILE_ROWS x TILE_COLUMNS results in registers. The tile is unrolled
+// by ops/lowering/register_tile.py, as SwiftShader keeps arrays that a loop indexes in memory. Rows
+// and columns past the edge read the last one again and are not stored.
 
 #include "common/product.wgsl"
 
@@ -12,7 +12,7 @@ const TILES_ACROSS = ${TILES_ACROSS}u;
 const TILES = ${TILES}u;
 const TAPS_PER_SPLIT = ${TAPS_PER_SPLIT}u;
 const DEPTH_PER_SPLIT = ${DEPTH_PER_SPLIT}u;
-// Either the taps or the depth of one tap is shared among the splits.
+// The splits divide either the taps or the depth of the only tap.
 const SPLIT_DEPTH = ${SPLIT_DEPTH};
 const INVOCATIONS = ${INVOCATIONS}u;
 
@@ -40,8 +40,8 @@ ${sums}
   for (var tap = first_tap; tap < last_tap; tap++) {
     let tap_row = i32(tap / TAP_COLUMNS);
     let tap_column = i32(tap % TAP_COLUMNS);
-    // Places in A are stepped along: where they were computed from the depth, lavapipe's compiler
-    // computed the rows again in every round of the loop.
+    // Places in A are incremented. If they are computed from the depth, lavapipe's compiler
+    // computes the rows again in every iteration of the loop.
     let start = batch * A_BATCH + first_depth * A_STEP;
 ${starts}
     let start_b = batch * B_BATCH + tap * B_TAP;
@@ -51,7 +51,7 @@ ${products}
     }
   }
 
-  // Stored in a loop, as what is stored may be the long expression of an optimizer's update.
+  // Stored in a loop, as the epilogue may be the long expression of an optimizer's update.
   var results = array<f32, TILE_ROWS * TILE_COLUMNS>(${results});
   let base = group.z * ROWS * COLUMNS;
   for (var i = 0u; i < TILE_ROWS * TILE_COLUMNS; i++) {

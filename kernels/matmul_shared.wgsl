@@ -1,8 +1,9 @@
 // Product for GPUs: a workgroup stages tiles of A and B in workgroup memory.
 //
-// SIDE x SIDE invocations make a tile of 4 SIDE x 4 SIDE results. Each makes four neighbouring rows
-// of every SIDE-th column, so that neighbours read different banks and write side by side. Depths
-// past the end are staged as zero in both operands; rows and columns past the edge are not stored.
+// SIDE x SIDE invocations compute a tile of 4 SIDE x 4 SIDE results. Each computes four adjacent
+// rows of every SIDE-th column, so that adjacent invocations read different banks and write
+// adjacent elements. Depths past the end are staged as zero in both operands; rows and columns past
+// the edge are not stored.
 
 #include "common/product.wgsl"
 
@@ -11,20 +12,21 @@ const GROUPS = ${GROUPS}u;
 const SIDE = ${SIDE}u;
 const TILE = 4u * SIDE;
 const STEP = ${STEP}u;
-// One more than a tile's side, so that neighbours in a staged column meet different banks.
+// One more than the side of a tile, so that adjacent elements of a staged column are in different
+// banks.
 const PITCH = TILE + 1u;
 const INVOCATIONS = SIDE * SIDE;
 const LOADS = TILE * STEP / INVOCATIONS;
 const FULL_DEPTH = TAPS * DEPTH;
 const DEPTH_PER_SPLIT = ${DEPTH_PER_SPLIT}u;
-// Which way neighbours in memory lie: along the depth, or along rows (of A) and columns (of B).
+// Whether elements adjacent in memory are along the depth; otherwise along rows (A) or columns (B).
 const A_ALONG_DEPTH = ${A_ALONG_DEPTH};
 const B_ALONG_DEPTH = ${B_ALONG_DEPTH};
 
 var<workgroup> tile_a: array<f32, STEP * PITCH>;
 var<workgroup> tile_b: array<f32, STEP * PITCH>;
 
-// (position along the tile's side, depth within the step) of load number `index`.
+// (position along the side of the tile, staged depth) of load number `index`.
 fn place(index: u32, along_depth: bool) -> vec2<u32> {
   if (along_depth) {
     return vec2<u32>(index / STEP, index % STEP);

@@ -1,4 +1,4 @@
-// ON where the class of the last axis is the one given, OFF elsewhere.
+// ON where the position along the last axis is the index, OFF elsewhere.
 
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {

@@ -1,4 +1,4 @@
-// Copies a tensor into the middle of a larger one and fills the rest with one value.
+// Copies a tensor into a larger one and fills the rest with one value.
 
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {

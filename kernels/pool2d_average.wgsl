@@ -1,4 +1,4 @@
-// The mean of each window, over the pixels of it that lie in the image.
+// Mean of each window, over those of its pixels that lie in the image.
 
 #include "common/pool2d.wgsl"
 

@@ -1,8 +1,8 @@
-// Gradient of the mean of windows: a pixel collects its share from every window it lies in.
+// Gradient of average pooling: a pixel sums its share of the gradient of each window it lies in.
 
 #include "common/pool2d.wgsl"
 
-// How many of the `size` positions from `start` on lie in [0, limit).
+// The number of the `size` positions from `start` on that lie in [0, limit).
 fn inside(start: i32, size: i32, limit: i32) -> i32 {
   return min(start + size, limit) - max(start, 0);
 }

@@ -1,5 +1,5 @@
-// The largest element of each window, and where in its image (row * WIDTH + column) it is: the
-// first of equals, and the first NaN if any. Padding is never the largest.
+// Largest element of each window, and its position in the image (row * WIDTH + column): the first
+// of equal elements, or the first NaN if there is one. Padding is never the largest.
 
 #include "common/numbers.wgsl"
 #include "common/pool2d.wgsl"

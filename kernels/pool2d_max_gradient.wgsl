@@ -1,4 +1,4 @@
-// Gradient of the largest element: a pixel collects from every window that chose it.
+// Gradient of max pooling: a pixel sums the gradients of the windows whose maximum it is.
 
 #include "common/pool2d.wgsl"
 

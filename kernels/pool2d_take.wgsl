@@ -1,4 +1,4 @@
-// The pixels of an image at given positions (row * width + column) of their own channel.
+// Pixels of an image at positions (row * width + column) in their channel.
 
 const PIXELS = ${PIXELS}u;
 const CHANNELS = ${CHANNELS}u;

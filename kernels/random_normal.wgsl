@@ -1,4 +1,4 @@
-// Normal numbers of mean 0 and deviation 1 by the Box-Muller transform; an invocation makes two.
+// Normal numbers of mean 0 and standard deviation 1 by the Box-Muller transform, two an invocation.
 
 #include "common/threefry.wgsl"
 

@@ -1,4 +1,4 @@
-// Uniform numbers in [0, 1) with 24 random bits each; an invocation makes two.
+// Uniform numbers in [0, 1) with 24 random bits each, two an invocation.
 
 #include "common/threefry.wgsl"
 

@@ -1,4 +1,4 @@
-// Writes the values of one step into their row of a history, which is a ring.
+// Writes the values of one step into a row of a history, which is a ring buffer.
 @compute @workgroup_size(1)
 fn main() {
   let row = (position[0] % ${CAPACITY}u) * ${WIDTH}u;

@@ -1,4 +1,4 @@
-// Reduces some axes of a tensor; an invocation makes one result, or one split of it.
+// Reduction along axes; an invocation computes one result, or one part of it.
 
 #include "common/reduce.wgsl"
 

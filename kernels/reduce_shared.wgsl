@@ -1,4 +1,4 @@
-// Reduces some axes of a tensor; a workgroup makes one result, or one split of it, by a tree.
+// Reduction along axes; a workgroup computes one result, or one part of it, by a tree.
 
 #include "common/reduce.wgsl"
 
@@ -18,7 +18,7 @@ fn main(
   let base = output_offset(index % OUTPUTS);
   let first = index / OUTPUTS * CHUNK;
   let end = min(first + CHUNK, REDUCED);
-  // Lanes that have an element of their own: the others stay out of the tree.
+  // Invocations without an element take no part in the tree.
   let filled = min(end - first, INVOCATIONS);
   if (invocation < filled) {
     var total = load(base + reduced_offset(first + invocation));

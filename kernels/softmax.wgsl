@@ -1,4 +1,4 @@
-// Softmax or its logarithm along one axis; an invocation does one whole row of it.
+// Softmax or its logarithm along one axis; an invocation computes a whole row.
 //
 // Element c of row (outer, inner) is number (outer * CLASSES + c) * INNER + inner.
 

@@ -1,7 +1,7 @@
-// Cross-entropy of softmax(logits) with the class given for each row, and its gradient.
+// Cross-entropy of softmax(logits) with a class for each row, and its gradient.
 //
 // loss = log(sum(exp(logits))) - logits[label]; gradient = softmax(logits) - one_hot(label).
-// A label that is no class makes both NaN, as an index beyond an array has no meaning.
+// A label outside [0, CLASSES) makes both NaN.
 
 #include "common/numbers.wgsl"
 
@@ -19,7 +19,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let terms = largest_and_sum(first, 1u);
   let largest = terms.x;
   var sum = terms.y;
-  // A negative label is a large one when read as unsigned.
+  // Read as unsigned, a negative label is a large number.
   let label = u32(labels[row]);
   if (label >= CLASSES) {
     loss[row] = make_nan();

@@ -1,4 +1,4 @@
-// Cross-entropy of softmax(logits) with a weight for every class, and its gradient.
+// Cross-entropy of softmax(logits) with a probability for each class, and its gradient.
 //
 // loss = sum(labels * (log(sum(exp(logits))) - logits)); gradient = softmax * sum(labels) - labels.
 

@@ -1,4 +1,4 @@
-// Softmax or its logarithm along one long axis; a workgroup does one row of it.
+// Softmax or its logarithm along a long axis; a workgroup computes a row.
 
 #include "common/numbers.wgsl"
 

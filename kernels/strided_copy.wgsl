@@ -1,4 +1,4 @@
-// Copies elements from places in one tensor to places in another: transpose, slice, concat.
+// Copies elements of one tensor to places in another: transpose, slice, concat.
 
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {

@@ -1,8 +1,8 @@
-// Adds what the splits of a product made, always in the same order.
+// Adds the partial sums of the splits of a product, always in the same order.
 
 const ITEMS = ${ITEMS}u;
 const SPLITS = ${SPLITS}u;
-// Results of one batch item; its splits follow one another.
+// Results of one batch item; its splits are contiguous.
 const RESULTS = ${RESULTS}u;
 
 // fn store(index: u32, value: f32)

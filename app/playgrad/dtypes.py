@@ -1,4 +1,4 @@
-"""Element types: what each is called in NumPy, in WGSL and in a GPU buffer."""
+"""Element types (dtypes), and their forms in NumPy, in WGSL and in GPU buffers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from playgrad.errors import DTypeError
 
 @dataclass(frozen=True)
 class DType:
-    """One element type.
+    """An element type.
 
-    ``wgsl`` is the type of a value in an expression, ``storage`` the element type of a buffer;
-    both are None where no GPU has the type. A ``bool`` is stored as u32 0 or 1; ``uint8`` is packed
-    four to a u32, little endian.
+    Attributes:
+        name: the name, such as ``"float32"``.
+        numpy: the NumPy dtype.
+        wgsl: the WGSL type of a value in an expression; None if GPUs do not have the type.
+        storage: the WGSL type of a buffer element, or None. A bool is a u32, 0 or 1; four uint8 are
+            packed in a u32, little endian.
+        floating: whether it is a floating type.
     """
 
     name: str
@@ -27,7 +31,7 @@ class DType:
     floating: bool
 
     def device_bytes(self, count: int) -> int:
-        """Bytes that ``count`` elements take in a GPU buffer (always a multiple of 4, never 0)."""
+        """Return the bytes of ``count`` elements in a GPU buffer: a multiple of 4, at least 4."""
         if self.name == "uint8":
             return max(4, (count + 3) // 4 * 4)
         return max(4, 4 * count)
@@ -48,10 +52,10 @@ NAMES = tuple(_TABLE)
 
 
 def dtype(name: Any) -> DType:
-    """The DType called ``name`` (a string, a NumPy dtype or scalar type, or a DType).
+    """Return the DType called ``name``: a string, a NumPy dtype or scalar type, or a DType.
 
     Raises:
-        DTypeError: playgrad has no such type.
+        DTypeError: playgrad does not have the type.
     """
     if isinstance(name, DType):
         return name
@@ -64,9 +68,13 @@ def dtype(name: Any) -> DType:
 
 
 def default_dtype(array: np.ndarray[Any, Any]) -> str:
-    """The type a Python or NumPy value takes when none is named: float32, int32, bool or uint8.
+    """Return the dtype of a value for which none is named.
 
-    Python's 64-bit numbers are narrowed as GPUs have none; an explicit ``dtype=`` keeps them.
+    Floats are float32 and integers int32, as GPUs have no 64-bit numbers; arrays of bool, uint8 and
+    uint32 keep their dtype.
+
+    Raises:
+        DTypeError: the values are neither numbers nor bool.
     """
     kind = array.dtype.kind
     if kind == "f":
@@ -79,13 +87,13 @@ def default_dtype(array: np.ndarray[Any, Any]) -> str:
 
 
 def converted(array: np.ndarray[Any, Any], name: Any, what: str) -> np.ndarray[Any, Any]:
-    """``array`` with element type ``name``; floats are rounded, nothing else changes its value.
+    """Return ``array`` with element type ``name``. Floats are rounded; other values do not change.
 
     Args:
-        what: what the error calls it.
+        what: a name for the array in error messages.
 
     Raises:
-        DTypeError: a value does not fit: too large, negative, or not whole.
+        DTypeError: a value does not fit: it is too large, negative, or not whole.
     """
     target = dtype(name)
     with np.errstate(all="ignore"):
@@ -100,21 +108,22 @@ def converted(array: np.ndarray[Any, Any], name: Any, what: str) -> np.ndarray[A
 
 
 def to_device_bytes(array: np.ndarray[Any, Any]) -> bytes | memoryview:
-    """The bytes of ``array`` as a GPU buffer holds them, padded to a multiple of 4.
+    """Return the bytes of ``array`` as in a GPU buffer, padded to a multiple of 4.
 
-    Where that is how they lie in memory, it is a view of them: a data set is not copied.
+    If the array has that form in memory already, the result is a view, so that a data set is not
+    copied.
     """
     if array.dtype == np.bool_:
         array = array.astype(np.uint32)
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    short = -flat.size % 4 or (4 if not flat.size else 0)
-    return flat.tobytes() + bytes(short) if short else flat.data
+    missing = -flat.size % 4 or (4 if not flat.size else 0)
+    return flat.tobytes() + bytes(missing) if missing else flat.data
 
 
 def from_device_bytes(
     data: bytes | memoryview, name: str, shape: tuple[int, ...]
 ) -> np.ndarray[Any, Any]:
-    """The array that ``to_device_bytes`` wrote (a copy that owns its memory)."""
+    """Return a copy of the array that ``to_device_bytes`` wrote."""
     kind = dtype(name)
     stored = np.dtype(np.uint32) if name == "bool" else kind.numpy
     count = math.prod(shape)

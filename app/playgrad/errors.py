@@ -1,7 +1,7 @@
-"""The errors playgrad raises.
+"""The errors that playgrad raises.
 
-Every error says what is wrong, where (operation, shapes, the user's own line) and what to do.
-The parts are also attributes, so that the page can mark the line and the node.
+Each error says what is wrong, where (operation, shapes, line of the user's program) and what to do.
+These parts are also attributes, so that the page can mark the line and the node.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any
 
 
 class PlaygradError(Exception):
-    """Base of all playgrad errors.
+    """Base class of all playgrad errors.
 
     Attributes:
-        op: name of the operation (graph node) concerned, or None.
-        source: (file, line) of the user's code that made the operation, or None.
-        hint: what to do about it, or None.
+        message: what is wrong.
+        op: the name of the node, or None.
+        source: (file, line) in the user's program that created the node, or None.
+        hint: what to do, or None.
     """
 
     def __init__(
@@ -39,72 +40,72 @@ class PlaygradError(Exception):
         if self.op and f"'{self.op}'" not in text:
             text = f"{self.op}: {text}"
         if self.source:
-            text += f" (made at {self.source[0]}, line {self.source[1]})"
+            text += f" (created at {self.source[0]}, line {self.source[1]})"
         if self.hint:
             text += f" {self.hint}"
         return text
 
     def located(self, op: str | None, source: tuple[str, int] | None) -> PlaygradError:
-        """Fill in where it happened, unless a more precise place is already known."""
+        """Fill in node and source, unless a more precise place is already known."""
         self.op = self.op or op
         self.source = self.source or source
         return self
 
 
 class ShapeError(PlaygradError, ValueError):
-    """Shapes do not fit together."""
+    """A shape is not valid, or shapes do not fit together."""
 
 
 class DTypeError(PlaygradError, TypeError):
-    """An element type is not the one needed."""
+    """A tensor or value has a dtype that is not supported or does not match."""
 
 
 class GraphError(PlaygradError, ValueError):
-    """The graph is not well formed, or is used in a way that it cannot be."""
+    """A graph is malformed, or a node, tensor or name is used in a way it does not allow."""
 
 
 class FeedError(PlaygradError, ValueError):
-    """A feed is missing, unknown, or does not fit its placeholder."""
+    """A feed is missing or unknown, or its value does not fit the placeholder."""
 
 
 class DataError(PlaygradError, ValueError):
-    """The data given for training or evaluation cannot be used."""
+    """Data for training, evaluation or prediction cannot be used."""
 
 
 class NonFiniteError(PlaygradError, ArithmeticError):
-    """A loss became NaN or infinite; the variables keep their last good values."""
+    """A loss became NaN or infinite. The variables keep their values from before that step."""
 
 
 class UnsupportedOpError(PlaygradError, RuntimeError):
-    """An operation cannot run on the device it was placed on."""
+    """An operation cannot run on the device on which it was placed."""
 
 
 class KernelError(PlaygradError, RuntimeError):
-    """A kernel was refused by the device's compiler or validator."""
+    """A kernel could not be written, or the device's compiler or validator rejected it."""
 
 
 class DeviceError(PlaygradError, RuntimeError):
-    """A device does not exist, or cannot be opened."""
+    """A device does not exist or cannot be opened."""
 
 
 class DeviceLostError(DeviceError):
-    """The device went away; its buffers are gone with it."""
+    """The connection to a device was lost, and its buffers with it."""
 
 
 class DeviceTimeoutError(DeviceLostError):
-    """A device did not answer in time, and was given up."""
+    """A device did not answer in time and is treated as lost."""
 
 
 class OutOfMemoryError(PlaygradError, MemoryError):
-    """The device has no room, or a tensor is larger than its limits allow."""
+    """A device has not enough memory, or a tensor exceeds its limits."""
 
 
 class CheckpointError(PlaygradError, ValueError):
-    """A weights file is damaged, foreign, or does not fit the model."""
+    """A weights file is damaged, has another format, or does not match the model."""
 
 
 def error_record(error: BaseException) -> dict[str, Any]:
-    """``error`` as plain data, to be raised again by ``error_of`` in another interpreter."""
+    """Return ``error`` as plain data, which ``error_of`` turns back into an error elsewhere."""
     record: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "op": None}
     if isinstance(error, PlaygradError):
         record |= {"message": error.message, "op": error.op, "hint": error.hint}
@@ -113,8 +114,10 @@ def error_record(error: BaseException) -> dict[str, Any]:
 
 
 def error_of(record: Mapping[str, Any]) -> BaseException:
-    """The error that a record tells of. Those that are neither ours nor Python's own are
-    RuntimeErrors."""
+    """Return the error that ``error_record`` described.
+
+    An error that is neither playgrad's nor built into Python becomes a RuntimeError.
+    """
     name, text = record["type"], record["message"]
     kind = globals().get(name) or getattr(builtins, name, None)
     error: BaseException
@@ -132,6 +135,6 @@ def error_of(record: Mapping[str, Any]) -> BaseException:
 
 
 def shape_text(shape: tuple[int | None, ...]) -> str:
-    """``(?, 784)``: a shape as people write it, ``?`` where it is not known."""
+    """Return a shape as text, such as ``(?, 784)``, with ``?`` for an unknown dimension."""
     inner = ", ".join("?" if dim is None else str(dim) for dim in shape)
     return f"({inner},)" if len(shape) == 1 else f"({inner})"

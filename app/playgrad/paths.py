@@ -1,4 +1,4 @@
-"""Paths to the files beside the library: the only module that tells a checkout from a wheel."""
+"""Folders of the files beside the library, in a checkout and in a wheel."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ _CHECKOUT = _PACKAGE.parent.parent
 
 
 def _beside(name: str) -> Path:
-    """``name`` inside the package (wheel, browser bundle), else at the top of the checkout."""
+    """Return ``name`` in the package (wheel, browser bundle), else at the top of the checkout."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _CHECKOUT / name
 
 
 def kernels() -> Path:
-    """The folder of WGSL files."""
+    """Return the folder of WGSL files."""
     return _beside("kernels")
 
 
 def static() -> Path:
-    """The folder of the page."""
+    """Return the folder of the page."""
     return _beside("static")
 
 
 def docs() -> Path:
-    """The folder of the built documentation: inside a wheel, else where set-up built it."""
+    """Return the folder of the built documentation: inside a wheel, else where set-up built it."""
     inside = _PACKAGE / "docs"
     return inside if inside.is_dir() else var() / "docs"
 
 
 def var() -> Path:
-    """The folder of fetched and generated files: Pyodide, data sets, images of Python's memory.
+    """Return the folder of fetched and generated files: Pyodide, data sets, memory snapshots.
 
-    ``PLAYGRAD_VAR``; else ``var`` in a checkout, and the user's cache where a wheel is installed.
+    It is ``PLAYGRAD_VAR``; else ``var`` in a checkout, and the user's cache for a wheel.
     """
     chosen = os.environ.get("PLAYGRAD_VAR")
     if chosen:
@@ -43,7 +43,7 @@ def var() -> Path:
 
 
 def cache() -> Path:
-    """The cache: ``PLAYGRAD_CACHE``; else ``playgrad`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
+    """Return the cache folder: ``PLAYGRAD_CACHE``; else ``playgrad`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
 
     Raises:
         RuntimeError: the user has no home folder.

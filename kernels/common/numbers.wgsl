@@ -1,4 +1,5 @@
-// NaN made and found by its bits: x != x does not find it on every adapter, and max(NaN, 0) is 0.
+// NaN is created and detected by its bits: x != x does not detect it on every adapter, and
+// max(NaN, 0) is 0.
 
 var<private> nan_bits: u32 = 0x7fc00000u;
 

@@ -1,4 +1,4 @@
-// What the kernels of pooling have in common: sizes, and which windows and pixels meet.
+// Shared by the kernels of pooling: sizes, and the relation of windows and pixels.
 
 const HEIGHT = ${HEIGHT};
 const WIDTH = ${WIDTH};
@@ -15,7 +15,7 @@ const PAD_LEFT = ${PAD_LEFT};
 // fn store(index: u32, value: f32)
 ${store}
 
-// A pixel of an image, or of the pooled one, which stands for a window.
+// A pixel of an image, or of the pooled image, where it stands for a window.
 struct Pixel {
   image: i32,
   y: i32,
@@ -23,7 +23,7 @@ struct Pixel {
   channel: i32,
 }
 
-// Element `index` of images of a size.
+// The pixel of element `index` of a batch of images.
 fn pixel_at(index: u32, height: u32, width: u32) -> Pixel {
   let channel = index % u32(CHANNELS);
   let pixel = index / u32(CHANNELS);
@@ -31,7 +31,7 @@ fn pixel_at(index: u32, height: u32, width: u32) -> Pixel {
   return Pixel(i32(row / height), i32(row % height), i32(pixel % width), i32(channel));
 }
 
-// The windows that hold a pixel, from the first to the last (x, y):
+// The first and last window (x, y) that contain a pixel:
 // y * STRIDE <= pixel + PAD < y * STRIDE + POOL.
 fn first_window(pixel: Pixel) -> vec2<i32> {
   return vec2<i32>(

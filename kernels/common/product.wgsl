@@ -1,8 +1,9 @@
-// What the register and the shared-memory product have in common.
+// Shared by the families of products.
 //
-// result[row, column] = sum over taps and depths of A(row, tap, depth) * B(tap, depth, column).
-// A matrix product has one tap; a convolution has one for each position of its filter. Padding
-// and strides are met only where rows are located, once a tap and not once an element.
+// result[row, column] = sum over taps and depths of A(row, tap, depth) * B(tap, depth, column). A
+// matrix product has one tap; the taps of a convolution are rows or positions of its filter.
+// Padding and strides are handled where rows are located, once for each tap and not for each
+// element.
 
 const ROWS = ${ROWS}u;
 const COLUMNS = ${COLUMNS}u;
@@ -26,11 +27,11 @@ const GRID_X = ${GRID_X}u;
 alias Row = vec2<u32>;
 const NOWHERE = 0x80000000u;
 
-// fn origin(row: u32) -> vec4<i32>: what of a row's place does not depend on the tap.
+// fn origin(row: u32) -> vec4<i32>: the part of a row's place that does not depend on the tap.
 // fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row
 ${rows}
 
-// a[at], or zero where `place` is none.
+// a[at], or zero where `place` is outside.
 fn load_a(at: u32, place: u32) -> f32 {
   if (PADDED) {
     return select(0.0, a[at], place < PLACES);

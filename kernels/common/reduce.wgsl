@@ -1,7 +1,7 @@
-// What the reductions have in common.
+// Shared by the reductions.
 //
-// Splits lie one after another in the output and are reduced by a second dispatch. The order of
-// the additions is fixed.
+// Parts of a result are in the output one after another and are reduced by a second dispatch. The
+// order of additions is fixed.
 
 alias Number = ${NUMBER};
 const OUTPUTS = ${OUTPUTS}u;

@@ -227,8 +227,8 @@ def flipped(content: bytes) -> bytes:
     ("make", "words"),
     [
         (lambda whole, _: whole[: len(whole) // 2], "truncated"),
-        (lambda whole, _: whole[:5], "no safetensors file"),
-        (lambda _, __: b"PK\x03\x04 nothing else", "no npz file"),
+        (lambda whole, _: whole[:5], "not a safetensors file"),
+        (lambda _, __: b"PK\x03\x04 nothing else", "not an npz file"),
         (lambda _, __: b"<!doctype html>\n<title>not found</title>", "neither a safetensors nor"),
         (lambda _, __: b"", "is empty"),
         (lambda _, weights: other_shapes(weights), "'dense_2/bias' has shape (7,) in the file"),

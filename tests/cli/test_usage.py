@@ -43,7 +43,7 @@ def test_failures_are_told_on_stderr(
     assert (code, err) == (1, "playgrad: stopped\n")
     (tmp_path / "w.npz").write_bytes(b"PK nonsense")
     code, _, err = run(capsys, "export", tmp_path / "w.npz")
-    assert (code, "CheckpointError: w.npz: this is no npz file" in err) == (1, True)
+    assert (code, "CheckpointError: w.npz: not an npz file" in err) == (1, True)
     code, _, err = run(capsys, "train", program, "--device", "gpu:99")
     assert (code, "DeviceError: there is no gpu:99 here" in err) == (1, True)
     code, _, err = run(capsys, "--debug", "train", tmp_path / "wrong.py")

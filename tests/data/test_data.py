@@ -76,7 +76,7 @@ def test_parts_that_do_not_belong_together(files: dict[str, bytes]) -> None:
     with pytest.raises(DataError, match="1 test images but 2 labels"):
         data.mnist()
     files["mnist/test-labels"] = idx(IMAGES)
-    with pytest.raises(DataError, match="test-labels holds uint8 of 3 dimensions"):
+    with pytest.raises(DataError, match="test-labels contains uint8 of 3 dimensions"):
         data.mnist()
 
 

@@ -208,7 +208,7 @@ class TestUserLines:
         assert (error.op, error.source) == ("dense/matmul", (__file__, line))
         assert str(error).startswith("dense/matmul: ")
         assert "(?, 4)" in str(error) and "(5, 3)" in str(error)
-        assert f"(made at {__file__}, line {line})" in str(error)
+        assert f"(created at {__file__}, line {line})" in str(error)
         assert "dense/matmul" not in graph  # the failed operation left nothing behind
 
     def test_seen_through_code_beside_the_library(self, graph):
@@ -271,7 +271,7 @@ class TestTensors:
         assert np.isposinf(ops.constant([math.inf]).node.attrs["value"]).all()
 
     def test_ragged_lists_are_none(self, graph):
-        with pytest.raises(ShapeError, match="this is no array"):
+        with pytest.raises(ShapeError, match="cannot make an array"):
             ops.constant([[1], [1, 2]])
 
     def test_of_unknown_types_are_refused(self, graph):

@@ -71,7 +71,7 @@ DAMAGED = {
     "empty": (b"", "it has 0 bytes"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(64), "its header would be"),
     "header too long": ((200_000_000).to_bytes(8, "little") + b"{}", "100,000,000 are allowed"),
-    "header cut": ((500).to_bytes(8, "little") + b"{}", "of 500 bytes is announced"),
+    "header cut": ((500).to_bytes(8, "little") + b"{}", "expected a header of 500 bytes"),
     "not json": (file_of(b"{not json"), "its header is not JSON"),
     "not utf-8": (file_of(b"\xff\xfe{}"), "its header is not JSON"),
     "deep json": (file_of(b"[" * 100_000), "its header is not JSON"),
@@ -89,7 +89,7 @@ DAMAGED = {
     "backwards": (file_of({"a": entry(offsets=(8, 0))}, bytes(8)), "after its end 0"),
     "wrong length": (
         file_of({"a": entry(shape=(3,))}, bytes(8)),
-        "given 8 bytes.* needs 12",
+        "has 8 bytes.* needs 12",
     ),
     "data cut": (file_of({"a": entry()}, bytes(6)), "truncated: 'a' ends at byte 8"),
     "overlap": (
@@ -98,7 +98,7 @@ DAMAGED = {
     ),
     "gap": (file_of({"a": entry(offsets=(4, 12))}, bytes(12)), "4 bytes before 'a'"),
     "tail": (file_of({"a": entry()}, bytes(11)), "3 bytes after the last tensor"),
-    "huge shape": (file_of({"a": entry(shape=(2**40, 2**40))}, bytes(8)), "given 8 bytes"),
+    "huge shape": (file_of({"a": entry(shape=(2**40, 2**40))}, bytes(8)), "has 8 bytes"),
 }
 
 

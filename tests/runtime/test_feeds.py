@@ -23,7 +23,7 @@ def refused(session, fetch, feeds, words, op=None):
     assert words in str(caught.value)
     assert caught.value.op == op
     if op:
-        assert f"(made at {__file__}, line " in str(caught.value)
+        assert f"(created at {__file__}, line " in str(caught.value)
 
 
 @pytest.fixture

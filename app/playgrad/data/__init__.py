@@ -1,4 +1,4 @@
-"""Data sets. Where their bytes come from is set by `playgrad.data.source.set_source`."""
+"""Data sets. ``playgrad.data.source.set_source`` sets where their bytes are loaded from."""
 
 from playgrad.data.idx import parse_idx
 from playgrad.data.mnist import mnist

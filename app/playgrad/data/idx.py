@@ -1,7 +1,7 @@
 """The IDX format of the MNIST files.
 
-Two zero bytes, a type code, the number of dimensions, each dimension as a big-endian uint32, then
-the elements, big endian (http://yann.lecun.com/exdb/mnist/).
+A file is two zero bytes, a type code, the number of dimensions, each dimension as a big-endian
+uint32, and the elements, big endian (http://yann.lecun.com/exdb/mnist/).
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ _GZIP = b"\x1f\x8b"
 
 
 def parse_idx(content: bytes | memoryview, what: str = "the data") -> np.ndarray[Any, Any]:
-    """The array in an IDX file, plain or gzip-compressed; ``what`` names it in errors.
+    """Return the array in an IDX file.
+
+    Args:
+        content: the bytes of the file, plain or gzip-compressed.
+        what: a name for the file in error messages.
 
     Raises:
-        DataError: damaged, truncated, or no such file.
+        DataError: the file is truncated or damaged, or is not an IDX file.
     """
     if content[:2] == _GZIP:
         try:
@@ -46,5 +50,5 @@ def parse_idx(content: bytes | memoryview, what: str = "the data") -> np.ndarray
             f"{what} is {state}: {len(content):,} bytes where shape {shape} needs {expected:,}."
         )
     values = np.frombuffer(content, kind, offset=start).reshape(shape)
-    # A buffer that is the caller's own needs no copy.
+    # A writable buffer belongs to the caller and needs no copy.
     return values.astype(kind.newbyteorder("="), copy=not values.flags.writeable)

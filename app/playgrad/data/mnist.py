@@ -14,10 +14,11 @@ Array = np.ndarray[Any, Any]
 
 
 def mnist() -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """``(x_train, y_train), (x_test, y_test)``.
+    """Return the MNIST data set as ``(x_train, y_train), (x_test, y_test)``.
 
-    Images are uint8 (60000, 28, 28) and (10000, 28, 28), 0 for paper and 255 for ink; labels are
-    int32 (60000,) and (10000,), the digits 0 to 9.
+    Returns:
+        Images are uint8 of shape (60000, 28, 28) and (10000, 28, 28), 0 for paper and 255 for ink.
+        Labels are int32 of shape (60000,) and (10000,), the digits 0 to 9.
 
     Raises:
         DataError: the files are missing or damaged.
@@ -36,5 +37,7 @@ def _part(part: str) -> tuple[Array, Array]:
 def _array(name: str, rank: int) -> Array:
     array = parse_idx(source.read(name), name)
     if array.dtype != np.uint8 or array.ndim != rank:
-        raise DataError(f"{name} holds {array.dtype} of {array.ndim} dimensions, not MNIST.")
+        raise DataError(
+            f"{name} contains {array.dtype} of {array.ndim} dimensions, which is not MNIST."
+        )
     return array

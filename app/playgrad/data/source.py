@@ -1,4 +1,4 @@
-"""Where data sets come from. The core does no I/O of its own: a host says how bytes are had."""
+"""The source of data sets. The library does no I/O here: a host sets how to load bytes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from playgrad import paths
 from playgrad.errors import DataError
 
 Source = Callable[[str], bytes | memoryview]
-"""From the name of a file (``mnist/train-images``) to its bytes, plain or gzip-compressed."""
+"""A function from the name of a file (``mnist/train-images``) to its bytes, plain or gzipped."""
 
-# The names that addresses use, and those of the original distribution.
+# Names in URLs, and names of the original files.
 FILES = {
     "mnist/train-images": "mnist/train-images-idx3-ubyte",
     "mnist/train-labels": "mnist/train-labels-idx1-ubyte",
@@ -21,9 +21,9 @@ FILES = {
 
 
 def read_from_files(name: str) -> bytes:
-    """Return the content of the file that holds ``name``, plain or ending in ``.gz``.
+    """Return the bytes of ``name`` from a file in the data folder, plain or ending in ``.gz``.
 
-    MNIST is fetched on first use (`playgrad.assets`).
+    MNIST is fetched on first use (``playgrad.assets``).
 
     Raises:
         DataError: there is no such file, and it cannot be fetched.
@@ -52,12 +52,12 @@ _source: Source = read_from_files
 
 
 def set_source(source: Source) -> Source:
-    """Let data sets come from ``source`` and return what they came from before."""
+    """Load data sets from ``source`` from now on, and return the previous source."""
     global _source
     before, _source = _source, source
     return before
 
 
 def read(name: str) -> bytes | memoryview:
-    """The bytes of the data set file ``name``."""
+    """Return the bytes of the data set file ``name``."""
     return _source(name)

@@ -1,4 +1,4 @@
-"""Two-dimensional toy problems: two classes of points in the plane."""
+"""Toy problems: two classes of points in the plane."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ Points = tuple[Array, Array]
 
 
 def circle(samples: int = 500, noise: float = 0.05, seed: int = 0) -> Points:
-    """A disc within a ring."""
+    """Return points of a disc and of a ring around it.
+
+    Args:
+        samples: the number of points; both classes are about equally large.
+        noise: the standard deviation of normal noise added to the coordinates.
+        seed: the seed of the points.
+
+    Returns:
+        The points, float32 of shape (samples, 2), between about -1 and 1, and their labels, int32
+        of shape (samples,), 0 or 1.
+    """
     random = np.random.default_rng(seed)
     labels = np.arange(samples) % 2
     inner, outer = random.uniform(0, 0.4, samples), random.uniform(0.6, 1.0, samples)
@@ -22,14 +32,34 @@ def circle(samples: int = 500, noise: float = 0.05, seed: int = 0) -> Points:
 
 
 def xor(samples: int = 500, noise: float = 0.05, seed: int = 0) -> Points:
-    """Opposite quadrants belong together."""
+    """Return points whose class is 1 in two opposite quadrants.
+
+    Args:
+        samples: the number of points; both classes are about equally large.
+        noise: the standard deviation of normal noise added to the coordinates.
+        seed: the seed of the points.
+
+    Returns:
+        The points, float32 of shape (samples, 2), between about -1 and 1, and their labels, int32
+        of shape (samples,), 0 or 1.
+    """
     random = np.random.default_rng(seed)
     x, y = random.uniform(-1, 1, (2, samples))
     return _points(x, y, (x * y > 0).astype(np.int32), noise, random)
 
 
 def gauss(samples: int = 500, noise: float = 0.2, seed: int = 0) -> Points:
-    """Two clouds."""
+    """Return points of two Gaussian clouds.
+
+    Args:
+        samples: the number of points; both classes are about equally large.
+        noise: the standard deviation of normal noise added to the coordinates.
+        seed: the seed of the points.
+
+    Returns:
+        The points, float32 of shape (samples, 2), between about -1 and 1, and their labels, int32
+        of shape (samples,), 0 or 1.
+    """
     random = np.random.default_rng(seed)
     labels = np.arange(samples) % 2
     centre = np.where(labels == 1, 0.5, -0.5)
@@ -37,7 +67,17 @@ def gauss(samples: int = 500, noise: float = 0.2, seed: int = 0) -> Points:
 
 
 def spiral(samples: int = 500, noise: float = 0.02, seed: int = 0) -> Points:
-    """Two arms wound into each other."""
+    """Return points of two interleaved spirals.
+
+    Args:
+        samples: the number of points; both classes are about equally large.
+        noise: the standard deviation of normal noise added to the coordinates.
+        seed: the seed of the points.
+
+    Returns:
+        The points, float32 of shape (samples, 2), between about -1 and 1, and their labels, int32
+        of shape (samples,), 0 or 1.
+    """
     random = np.random.default_rng(seed)
     labels = np.arange(samples) % 2
     radius = random.uniform(0.05, 1.0, samples)

@@ -1,4 +1,4 @@
-"""Weights in and out: safetensors and npz."""
+"""Weights files: safetensors and npz."""
 
 from playgrad.io.weights import FORMATS, check_match, decode, encode, load, save
 

@@ -16,7 +16,7 @@ from playgrad.errors import CheckpointError
 
 Array = np.ndarray[Any, Any]
 _SUFFIX = ".npy"
-# What zipfile raises for bytes that are no zip, cut, changed or encrypted.
+# zipfile raises these for bytes that are not a zip file, or a truncated, changed or encrypted one.
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -30,7 +30,7 @@ _DAMAGE = (
 
 
 def dump(tensors: Mapping[str, Array]) -> bytes:
-    """``tensors`` as the bytes of an npz file; ``numpy.load`` gives them back by name."""
+    """Return ``tensors`` as the bytes of an npz file, which ``numpy.load`` reads by name."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, array in tensors.items():
@@ -41,11 +41,11 @@ def dump(tensors: Mapping[str, Array]) -> bytes:
 
 
 def parse(content: bytes) -> dict[str, Array]:
-    """The arrays in the bytes of an npz file.
+    """Return the arrays in the bytes of an npz file, by name.
 
     Raises:
-        CheckpointError: truncated, damaged, holding Python objects, too large to be unpacked here,
-            or not such a file at all.
+        CheckpointError: the file is truncated or damaged, is not an npz file, contains Python
+            objects, or is too large to be unpacked in memory.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -54,17 +54,17 @@ def parse(content: bytes) -> dict[str, Array]:
     except CheckpointError:
         raise
     except _DAMAGE as error:
-        raise CheckpointError(f"this is no npz file, or a damaged one: {error}.") from None
+        raise CheckpointError(f"not an npz file, or a damaged one: {error}.") from None
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Array:
     if not name.endswith(_SUFFIX):
         raise CheckpointError(
-            f"the npz file holds '{name}', which is no array.",
+            f"the npz file contains '{name}', which is not an array.",
             hint="Save the weights with numpy.savez, or with safetensors.",
         )
     if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise CheckpointError(f"'{name}' is packed in a way that NumPy does not use.")
+        raise CheckpointError(f"'{name}' is compressed by a method that NumPy does not use.")
     size = archive.getinfo(name).file_size
     try:
         with archive.open(name) as file:
@@ -75,23 +75,25 @@ def _member(archive: zipfile.ZipFile, name: str) -> Array:
         raise CheckpointError(f"'{name}' cannot be read: {error}") from None
     except MemoryError:
         raise CheckpointError(
-            f"'{name}' takes {size:,} bytes, for which there is no room here."
+            f"'{name}' needs {size:,} bytes, more than the available memory."
         ) from None
     return array
 
 
 def _check_size(file: IO[bytes], name: str, size: int) -> None:
-    """Raise CheckpointError unless the array's header announces what follows it: memory is taken
-    by the header."""
+    """Raise CheckpointError unless the array's header matches the size of the data.
+
+    NumPy allocates as much memory as the header says.
+    """
     version = np.lib.format.read_magic(file)
     if version > (2, 0):
-        return  # only for arrays of records
+        return  # a version for structured arrays only
     if version == (1, 0):
         shape, _, kind = np.lib.format.read_array_header_1_0(file)
     else:
         shape, _, kind = np.lib.format.read_array_header_2_0(file)
-    wanted, held = math.prod(shape) * kind.itemsize, size - file.tell()
-    if wanted != held and not kind.hasobject:
+    expected, actual = math.prod(shape) * kind.itemsize, size - file.tell()
+    if expected != actual and not kind.hasobject:
         raise CheckpointError(
-            f"'{name}' has {held:,} bytes, but its shape {shape} needs {wanted:,}."
+            f"'{name}' has {actual:,} bytes, but its shape {shape} needs {expected:,}."
         )

@@ -1,7 +1,7 @@
-"""The safetensors format: named arrays, no code, checked before anything is believed.
+"""The safetensors format: arrays by name, without code. Files are validated before use.
 
-Eight bytes, little endian, tell the length of a JSON header, an object of
-``name: {dtype, shape, data_offsets}``; the tensors follow, little endian, without gaps
+Eight bytes, little endian, are the length of a JSON header, an object of
+``name: {dtype, shape, data_offsets}``. The tensors follow, little endian, without gaps
 (https://github.com/huggingface/safetensors).
 """
 
@@ -18,7 +18,7 @@ from playgrad.errors import CheckpointError
 
 Array = np.ndarray[Any, Any]
 LARGEST_HEADER = 100_000_000
-"""The limit that the format sets, in bytes."""
+"""The limit of the format, in bytes."""
 
 _DTYPES = {
     "F64": "<f8",
@@ -38,10 +38,10 @@ _NAMES = {np.dtype(code): name for name, code in _DTYPES.items()}
 
 
 def dump(tensors: Mapping[str, Array], metadata: Mapping[str, str] | None = None) -> bytes:
-    """``tensors`` as the bytes of a safetensors file, in the order given.
+    """Return ``tensors`` as the bytes of a safetensors file, in their order.
 
     Raises:
-        CheckpointError: an array's element type has no name in the format.
+        CheckpointError: the format does not have an array's dtype.
     """
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     parts: list[bytes] = []
@@ -64,10 +64,10 @@ def dump(tensors: Mapping[str, Array], metadata: Mapping[str, str] | None = None
 
 
 def parse(content: bytes) -> dict[str, Array]:
-    """The arrays in the bytes of a safetensors file.
+    """Return the arrays in the bytes of a safetensors file, by name.
 
     Raises:
-        CheckpointError: truncated, damaged, or not such a file at all.
+        CheckpointError: the file is truncated or damaged, or is not a safetensors file.
     """
     header, data = _split(content)
     tensors: dict[str, Array] = {}
@@ -79,8 +79,7 @@ def parse(content: bytes) -> dict[str, Array]:
         size = math.prod(shape) * kind.itemsize
         if end - begin != size:
             raise CheckpointError(
-                f"'{name}' is given {end - begin:,} bytes, but its shape {tuple(shape)} "
-                f"needs {size:,}."
+                f"'{name}' has {end - begin:,} bytes, but its shape {tuple(shape)} needs {size:,}."
             )
         if end > len(data):
             raise CheckpointError(
@@ -95,43 +94,43 @@ def parse(content: bytes) -> dict[str, Array]:
 
 
 def _split(content: bytes) -> tuple[dict[str, Any], bytes]:
-    """The header as JSON, and the bytes after it."""
+    """Return the header, parsed, and the bytes after it."""
     if len(content) < 8:
         raise CheckpointError(
-            f"this is no safetensors file: it has {len(content)} bytes, where 8 give the length "
-            "of the header."
+            f"not a safetensors file: it has {len(content)} bytes, fewer than the 8 of the "
+            "header's length."
         )
     length = int.from_bytes(content[:8], "little")
     if length > LARGEST_HEADER:
         raise CheckpointError(
-            f"this is no safetensors file: its header would be {length:,} bytes long, and "
+            f"not a safetensors file: its header would be {length:,} bytes long, but "
             f"{LARGEST_HEADER:,} are allowed."
         )
     if 8 + length > len(content):
         raise CheckpointError(
-            f"the file is truncated or foreign: a header of {length:,} bytes is announced, "
-            f"but only {len(content) - 8:,} follow."
+            f"the file is truncated, or not a safetensors file: expected a header of {length:,} "
+            f"bytes, but only {len(content) - 8:,} follow."
         )
     try:
-        header = json.loads(content[8 : 8 + length].decode(), object_pairs_hook=_no_twins)
+        header = json.loads(content[8 : 8 + length].decode(), object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError) as error:
         raise CheckpointError(
-            f"this is no safetensors file: its header is not JSON ({error})."
+            f"not a safetensors file: its header is not JSON ({error})."
         ) from None
     if not isinstance(header, dict):
-        raise CheckpointError("this is no safetensors file: its header is not a JSON object.")
+        raise CheckpointError("not a safetensors file: its header is not a JSON object.")
     return header, content[8 + length :]
 
 
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
         raise ValueError("a name occurs twice")
-    return found
+    return entries
 
 
 def _entry(name: str, entry: Any) -> tuple[np.dtype[Any], list[int], int, int]:
-    """Element type, shape and place of one tensor, checked."""
+    """Return the validated dtype, shape, begin and end of a tensor."""
     try:
         code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
         begin, end = offsets
@@ -150,13 +149,17 @@ def _entry(name: str, entry: Any) -> tuple[np.dtype[Any], list[int], int, int]:
 
 
 def _check_cover(spans: list[tuple[int, int, str]], size: int) -> None:
-    """Raise CheckpointError unless the tensors lie one after another over all ``size`` bytes."""
+    """Raise CheckpointError unless the tensors cover all ``size`` bytes without gap or overlap."""
     position, before = 0, "the header"
     for begin, end, name in sorted(spans):
         if begin < position:
             raise CheckpointError(f"the data of '{before}' and '{name}' overlap.")
         if begin > position:
-            raise CheckpointError(f"{begin - position:,} bytes before '{name}' belong to nothing.")
+            raise CheckpointError(
+                f"{begin - position:,} bytes before '{name}' belong to no tensor."
+            )
         position, before = end, name
     if position != size:
-        raise CheckpointError(f"{size - position:,} bytes after the last tensor belong to nothing.")
+        raise CheckpointError(
+            f"{size - position:,} bytes after the last tensor belong to no tensor."
+        )

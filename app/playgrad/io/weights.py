@@ -1,4 +1,4 @@
-"""Weights files of either format, told apart by name when written and by content when read."""
+"""Weights files. The name decides the format of a new file, the content that of an existing one."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _METADATA = {"format": "np", "producer": "playgrad"}
 
 
 def encode(tensors: Mapping[str, Array], format: str) -> bytes:
-    """``tensors`` as the bytes of a file of ``format``, "safetensors" or "npz".
+    """Return ``tensors`` as the bytes of a file of ``format``, "safetensors" or "npz".
 
     Raises:
-        CheckpointError: there is no such format.
+        CheckpointError: there is no such format, or it does not have an array's dtype.
     """
     if format == "safetensors":
         return safetensors.dump(tensors, _METADATA)
@@ -31,28 +31,28 @@ def encode(tensors: Mapping[str, Array], format: str) -> bytes:
 
 
 def decode(content: bytes) -> dict[str, Array]:
-    """The arrays in the bytes of a weights file; an npz is known by its first two bytes.
+    """Return the arrays in the bytes of a weights file, by name.
 
     Raises:
-        CheckpointError: truncated, damaged or foreign.
+        CheckpointError: the file is truncated or damaged, or has another format.
     """
     if content[:2] == b"PK":
         return npz.parse(content)
     if content[:6] == b"\x93NUMPY":
         raise CheckpointError(
-            "this is a single array (npy), not weights by name.",
+            "the file is a single array (npy), not weights by name.",
             hint="Save them with numpy.savez(file, **weights).",
         )
     if content[8:9] not in (b"{", b""):  # a header follows its length
-        raise CheckpointError("this is neither a safetensors nor an npz file.")
+        raise CheckpointError("the file is neither a safetensors nor an npz file.")
     return safetensors.parse(content)
 
 
 def format_of(path: str | Path) -> str:
-    """The format that the ending of ``path`` names.
+    """Return the format that the extension of ``path`` names.
 
     Raises:
-        CheckpointError: it names none.
+        CheckpointError: there is no such format.
     """
     ending = Path(path).suffix.lstrip(".")
     if ending not in FORMATS:
@@ -63,10 +63,16 @@ def format_of(path: str | Path) -> str:
 def save(
     tensors: Mapping[str, Array], file: str | Path | BinaryIO, format: str | None = None
 ) -> None:
-    """Write ``tensors`` to a path, or to an open binary file (then safetensors unless named).
+    """Write ``tensors`` to a file.
+
+    Args:
+        tensors: arrays by name.
+        file: a path or an open binary file.
+        format: "safetensors" or "npz". None is that of the path's extension, or safetensors for an
+            open file.
 
     Raises:
-        CheckpointError: the file cannot be written, or not in that format.
+        CheckpointError: the file cannot be written, or there is no such format.
     """
     if isinstance(file, (str, Path)):
         content = encode(tensors, format or format_of(file))
@@ -79,10 +85,13 @@ def save(
 
 
 def load(file: str | Path | BinaryIO | bytes) -> dict[str, Array]:
-    """The arrays in a path, an open binary file, or bytes.
+    """Return the arrays in a weights file, by name.
+
+    Args:
+        file: a path, an open binary file, or the bytes of a file.
 
     Raises:
-        CheckpointError: there is no such file, or it is truncated, damaged or foreign.
+        CheckpointError: the file cannot be read, is truncated or damaged, or has another format.
     """
     if isinstance(file, bytes):
         return decode(file)
@@ -100,7 +109,11 @@ def load(file: str | Path | BinaryIO | bytes) -> dict[str, Array]:
 
 
 def check_match(tensors: Mapping[str, Array], expected: Mapping[str, Any]) -> dict[str, Array]:
-    """``tensors`` as values for ``expected`` (names to things with a shape and a dtype name).
+    """Return ``tensors`` in the order of ``expected``, if they match.
+
+    Args:
+        tensors: arrays by name.
+        expected: by name, objects with a ``shape`` and the name of a ``dtype``.
 
     Raises:
         CheckpointError: names are missing or unknown, or a shape or dtype differs.
@@ -114,18 +127,18 @@ def check_match(tensors: Mapping[str, Array], expected: Mapping[str, Any]) -> di
             + (f" the file has {_list(unknown)}, not in the model;" if unknown else ""),
             hint=_SAME,
         )
-    for name, want in expected.items():
+    for name, spec in expected.items():
         array = tensors[name]
-        if array.shape != tuple(want.shape):
+        if array.shape != tuple(spec.shape):
             raise CheckpointError(
-                f"'{name}' has shape {array.shape} in the file, but {tuple(want.shape)} "
+                f"'{name}' has shape {array.shape} in the file, but {tuple(spec.shape)} "
                 "in the model.",
                 hint=_SAME,
             )
-        if array.dtype.name != want.dtype:
+        if array.dtype.name != spec.dtype:
             raise CheckpointError(
-                f"'{name}' is {array.dtype.name} in the file, but {want.dtype} in the model.",
-                hint=f"Convert it before it is saved: array.astype('{want.dtype}').",
+                f"'{name}' is {array.dtype.name} in the file, but {spec.dtype} in the model.",
+                hint=f"Convert it before saving: array.astype('{spec.dtype}').",
             )
     return {name: tensors[name] for name in expected}
 

@@ -1,1 +1,1 @@
-"""Structured operations as kernels: for each family a function `KernelRequest -> Lowering`."""
+"""Lowerings of structured operations: functions ``KernelRequest -> Lowering``, by kernel family."""

@@ -1,7 +1,7 @@
 """Lowering of 2-D convolution and its two gradients as implicit matrix products.
 
-Images are (batch, height, width, channels), filters (height, width, in, out). attrs: `strides`
-[vertical, horizontal] and `padding` [[top, bottom], [left, right]], in pixels of zeros.
+Images are (batch, height, width, channels), filters (height, width, in, out). attrs: ``strides``
+[vertical, horizontal] and ``padding`` [[top, bottom], [left, right]], in pixels of zeros.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ def _params(attrs: Mapping[str, Any], **shapes: tuple[int, ...]) -> dict[str, An
 
 
 def lower_conv2d(request: KernelRequest) -> Lowering:
-    """Inputs (image, filters): output pixels by output channels; a tap is a line of the filter."""
+    """Lower conv2d of (image, filters).
+
+    The product is output pixels by output channels; a tap is a row of the filter.
+    """
     image, filters = request.inputs[0].static_shape, request.inputs[1].static_shape
     batch, output_height, output_width, outputs = request.outputs[0].static_shape
     _, height, width, channels = image
@@ -57,9 +60,10 @@ def lower_conv2d(request: KernelRequest) -> Lowering:
 
 
 def lower_conv2d_input_gradient(request: KernelRequest) -> Lowering:
-    """Inputs (filters, gradient of the output), taken in the order (gradient, filters) as A, B.
+    """Lower the gradient by the image. Inputs are (filters, gradient of the output).
 
-    Image pixels by input channels; a tap is a filter position.
+    The product is image pixels by input channels, of A = gradient and B = filters; a tap is a
+    position in the filter.
     """
     filters, gradient = request.inputs[0].static_shape, request.inputs[1].static_shape
     batch, height, width, channels = request.outputs[0].static_shape
@@ -93,17 +97,17 @@ def lower_conv2d_input_gradient(request: KernelRequest) -> Lowering:
 
 
 def lower_conv2d_filter_gradient(request: KernelRequest) -> Lowering:
-    """Inputs (image, gradient of the output): weights by output channels.
+    """Lower the gradient by the filters. Inputs are (image, gradient of the output).
 
-    A tap is one line of output pixels. There are many of them and few weights, so the product is
-    usually split.
+    The product is weights by output channels; a tap is a row of output pixels. As there are many
+    taps and few weights, the product is usually split.
     """
     image, gradient = request.inputs[0].static_shape, request.inputs[1].static_shape
     filter_height, filter_width, channels, outputs = request.outputs[0].static_shape
     batch, height, width, _ = image
     _, output_height, output_width, _ = gradient
     constants = window_constants(request.attrs)
-    stride_x = constants.pop("STRIDE_X")  # from depth to depth; the others locate a row
+    stride_x = constants.pop("STRIDE_X")  # applies from depth to depth; the others locate a row
     rows_code = render(
         "conv2d_filter_gradient_rows.wgsl",
         WIDTH=width,

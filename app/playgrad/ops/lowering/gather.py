@@ -1,4 +1,4 @@
-"""Lowering of gather (rows by index) and of its gradient."""
+"""Lowering of gather and of its gradient."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from playgrad.ops.expression import wgsl
 from playgrad.ops.lowering.item_kernel import item_kernel
 
 MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u", "bool": "false"}
-"""What an index beyond the table gives."""
+"""The result for an index outside the table, by element type."""
 
 
 def lower_gather(request: KernelRequest) -> Lowering:
-    """Inputs rows [n, ...] and int32 indices of any shape; output indices.shape + rows.shape[1:].
+    """Lower gather of (rows, int32 indices) to the shape indices.shape + rows.shape[1:].
 
-    Packed bytes are copied by words where rows are a whole number of them, unless an epilogue wants
-    to see each.
+    Packed bytes are copied as words if a row is a whole number of words, unless an epilogue needs
+    each byte.
     """
     rows, indices = request.inputs[:2]
     count, *rest = rows.static_shape
@@ -72,7 +72,7 @@ def lower_gather(request: KernelRequest) -> Lowering:
 
 
 def lower_gather_gradient(request: KernelRequest) -> Lowering:
-    """Inputs (gradient of the output, indices); output: the gradient for the rows."""
+    """Lower scatter_add of (gradient of the output, indices) to the gradient of the rows."""
     count, *rest = request.outputs[0].static_shape
     width = prod(rest)
     call = item_kernel(

@@ -1,4 +1,4 @@
-"""Kernels in which each invocation makes one item: what all their lowerings have in common."""
+"""Kernels whose invocations compute one item each, and WGSL index arithmetic for them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ def item_kernel(
     iterations: int = 1,
     **constants: object,
 ) -> KernelCall:
-    """A dispatch of `kernel` (a .wgsl file using WORKGROUP, INDEX, ITEMS) over `items` items.
+    """Return a dispatch of ``kernel`` with one invocation for each item.
 
     Args:
-        iterations: rounds of its innermost loop that an invocation makes.
+        kernel: a .wgsl file that uses ``${WORKGROUP}``, ``${INDEX}`` and ``${ITEMS}``.
+        items: the number of items.
+        iterations: how often an invocation runs its innermost loop.
+        constants: values of the other names in the file.
     """
     limits = request.target.limits
     workgroup = min(WORKGROUP, limits.max_compute_invocations_per_workgroup)
@@ -48,21 +51,24 @@ def item_kernel(
 
 
 def number_type(spec: TensorSpec, what: str) -> str:
-    """The WGSL type that holds `spec` one element a word.
+    """Return the WGSL type that holds an element of ``spec`` in one word.
 
     Raises:
-        UnsupportedOpError: the elements are packed bytes.
+        UnsupportedOpError: the elements are packed bytes, or GPUs do not have the type. The message
+            calls the operation ``what``.
     """
     if spec.dtype == "uint8":
-        raise UnsupportedOpError(f"{what} cannot take uint8 on a GPU.", hint="Cast to int32.")
+        raise UnsupportedOpError(f"{what} does not support uint8 on a GPU.", hint="Cast to int32.")
     storage = dtype(spec.dtype).storage
     if storage is None:
-        raise UnsupportedOpError(f"no GPU holds {spec.dtype} values.", hint="Use float32, or cpu.")
+        raise UnsupportedOpError(
+            f"GPUs have no {spec.dtype} values.", hint="Use float32, or the cpu."
+        )
     return storage
 
 
 def strides_of(shape: Sequence[int]) -> list[int]:
-    """Row-major strides, in elements."""
+    """Return the row-major strides of ``shape``, in elements."""
     strides = [1] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
         strides[axis] = strides[axis + 1] * shape[axis + 1]
@@ -70,9 +76,10 @@ def strides_of(shape: Sequence[int]) -> list[int]:
 
 
 def mixed_radix(index: str, sizes: Sequence[int], strides: Sequence[int], offset: int = 0) -> str:
-    """WGSL for `offset + sum(digit[i] * strides[i])`, the digits being those of `index` by `sizes`.
+    """Return WGSL for ``offset + sum(digit[i] * strides[i])``, with the digits of flat ``index``.
 
-    Neighbouring dimensions that lie as one in memory are taken as one.
+    ``sizes`` are the dimensions that ``index`` counts through. Adjacent dimensions that are
+    contiguous in memory are merged.
     """
     merged: list[tuple[int, int]] = []
     for size, stride in zip(sizes, strides, strict=True):

@@ -9,10 +9,10 @@ from playgrad.ops.lowering.tiling import Product
 
 
 def lower_matmul(request: KernelRequest) -> Lowering:
-    """result[..., M, N] = a[..., M, K] @ b[..., K, N], float32.
+    """Lower result[..., M, N] = a[..., M, K] @ b[..., K, N], float32.
 
-    attrs: `transpose_a` (a is [..., K, M]) and `transpose_b` (b is [..., N, K]). Leading
-    dimensions are a batch; an operand of rank 2 serves every item of it.
+    attrs: ``transpose_a`` (a is [..., K, M]) and ``transpose_b`` (b is [..., N, K]). Leading
+    dimensions are a stack; an operand of rank 2 is multiplied with every item of it.
     """
     a, b = request.inputs[0].static_shape, request.inputs[1].static_shape
     *lead, rows, columns = request.outputs[0].static_shape

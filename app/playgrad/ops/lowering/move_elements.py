@@ -20,7 +20,7 @@ from playgrad.ops.lowering.item_kernel import (
 
 
 def lower_transpose(request: KernelRequest) -> Lowering:
-    """attrs `perm`: axis i of the output is axis perm[i] of the input."""
+    """Lower transpose. attrs ``perm``: axis i of the output is axis perm[i] of the input."""
     strides = strides_of(request.inputs[0].static_shape)
     sizes = request.outputs[0].static_shape
     source = mixed_radix("index", sizes, [strides[axis] for axis in request.attrs["perm"]])
@@ -28,25 +28,25 @@ def lower_transpose(request: KernelRequest) -> Lowering:
 
 
 def lower_slice(request: KernelRequest) -> Lowering:
-    """attrs `begin` and, optionally, `strides` (positive), one for each axis.
+    """Lower slice. attrs ``begin`` and, optionally, positive ``strides``, one for each axis.
 
-    How many elements are taken is the output's shape.
+    The number of elements along each axis is that of the output.
     """
-    strides = strides_of(request.inputs[0].static_shape)
+    source_strides = strides_of(request.inputs[0].static_shape)
     begin = request.attrs["begin"]
-    steps = request.attrs.get("strides") or [1] * len(begin)
+    strides = request.attrs.get("strides") or [1] * len(begin)
     sizes = request.outputs[0].static_shape
     source = mixed_radix(
         "index",
         sizes,
-        [stride * step for stride, step in zip(strides, steps, strict=True)],
-        offset=sum(start * stride for start, stride in zip(begin, strides, strict=True)),
+        [unit * stride for unit, stride in zip(source_strides, strides, strict=True)],
+        offset=sum(start * unit for start, unit in zip(begin, source_strides, strict=True)),
     )
     return Lowering((_copy(request, 0, sizes, source, "index"),))
 
 
 def lower_concat(request: KernelRequest) -> Lowering:
-    """attrs `axis`: the inputs one after another along it; one dispatch for each input."""
+    """Lower concat along attrs ``axis``, with one dispatch for each input."""
     output = request.outputs[0].static_shape
     axis = request.attrs["axis"] % len(output)
     strides = strides_of(output)
@@ -64,7 +64,7 @@ def lower_concat(request: KernelRequest) -> Lowering:
 def _copy(
     request: KernelRequest, number: int, sizes: Sequence[int], source: str, target: str
 ) -> KernelCall:
-    """Element `index` of a tensor of shape `sizes`: result[target] = input[source]."""
+    """Return result[target] = input[source] for each element ``index`` of a tensor of ``sizes``."""
     items = 1
     for size in sizes:
         items *= size
@@ -84,14 +84,14 @@ def _copy(
 
 
 def lower_pad(request: KernelRequest) -> Lowering:
-    """attrs `padding` [[before, after], ...] for each axis, and `value` (default 0)."""
+    """Lower pad. attrs ``padding`` [[before, after], ...] by axis, and ``value`` (default 0)."""
     source, output = request.inputs[0].static_shape, request.outputs[0].static_shape
     strides, digits = strides_of(source), strides_of(output)
     inside, terms = [], []
     for axis, (before, after) in enumerate(request.attrs["padding"]):
         digit = f"index / {digits[axis]}u % {output[axis]}u"
         if before or after:
-            # A digit before the input wraps around to a large one.
+            # Unsigned, a position before the input wraps around to a large number.
             inside.append(f"{digit} - {before}u < {source[axis]}u")
         terms.append(f"({digit} - {before}u) * {strides[axis]}u")
     number = number_type(request.inputs[0], "pad")
@@ -112,10 +112,10 @@ def lower_pad(request: KernelRequest) -> Lowering:
 
 
 def lower_one_hot(request: KernelRequest) -> Lowering:
-    """Input int32 indices; the output has one more axis, the last, of attrs `depth`.
+    """Lower one_hot of int32 indices; the output has one more axis, the last, of size ``depth``.
 
-    attrs `on_value` (default 1) and `off_value` (default 0); an index that is no class gives a row
-    of `off_value`.
+    attrs ``on_value`` (default 1) and ``off_value`` (default 0). An index outside [0, depth) gives
+    a row of ``off_value``.
     """
     depth = request.outputs[0].static_shape[-1]
     number = number_type(request.outputs[0], "one_hot")

@@ -1,7 +1,7 @@
 """Lowering of 2-D pooling and its gradients.
 
-Images are (batch, height, width, channels). attrs: `pool_size` [height, width], `strides`
-[vertical, horizontal], `padding` [[top, bottom], [left, right]].
+Images are (batch, height, width, channels). attrs: ``pool_size`` [height, width], ``strides``
+[vertical, horizontal], ``padding`` [[top, bottom], [left, right]].
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from playgrad.ops.lowering.window import window_constants
 
 
 def lower_max_pool2d(request: KernelRequest) -> Lowering:
-    """Outputs (y, positions): the maxima, and int32 h * width + w of each in its image."""
+    """Lower max_pool2d to (maxima, positions), a position being int32 row * width + column."""
     bindings = (
         input_binding("images", 0, request.inputs[0]),
         *request.epilogue_bindings(),
@@ -23,7 +23,7 @@ def lower_max_pool2d(request: KernelRequest) -> Lowering:
 
 
 def lower_max_pool2d_gradient(request: KernelRequest) -> Lowering:
-    """Inputs (gradient of y, positions); output: the gradient for the image."""
+    """Lower the gradient. Inputs are (gradient of the maxima, positions)."""
     bindings = (
         input_binding("gradient", 0, request.inputs[0]),
         input_binding("positions", 1, request.inputs[1]),
@@ -35,7 +35,7 @@ def lower_max_pool2d_gradient(request: KernelRequest) -> Lowering:
 
 
 def lower_avg_pool2d(request: KernelRequest) -> Lowering:
-    """The mean of each window, over those of its pixels that lie in the image."""
+    """Lower avg_pool2d, the mean over the pixels of a window that lie in the image."""
     bindings = (
         input_binding("images", 0, request.inputs[0]),
         *request.epilogue_bindings(),
@@ -46,7 +46,7 @@ def lower_avg_pool2d(request: KernelRequest) -> Lowering:
 
 
 def lower_avg_pool2d_gradient(request: KernelRequest) -> Lowering:
-    """Input: the gradient of the means; output: the gradient for the image."""
+    """Lower the gradient. The input is the gradient of the means."""
     bindings = (
         input_binding("gradient", 0, request.inputs[0]),
         *request.epilogue_bindings(),
@@ -57,7 +57,7 @@ def lower_avg_pool2d_gradient(request: KernelRequest) -> Lowering:
 
 
 def lower_max_pool2d_take(request: KernelRequest) -> Lowering:
-    """Inputs (image, positions int32 h * width + w); output: the image there, by channel."""
+    """Lower max_pool2d_take of (image, positions): the pixels at the positions, by channel."""
     image, output = request.inputs[0].static_shape, request.outputs[0].static_shape
     _, height, width, channels = image
     call = item_kernel(
@@ -86,7 +86,7 @@ def _lower(
     image: tuple[int, ...],
     pooled: bool,
 ) -> Lowering:
-    """One invocation for each element of output 0, which is the `pooled` or the full image."""
+    """Lower to one invocation for each element of output 0, the ``pooled`` or the full image."""
     output = (request.outputs if pooled else request.inputs)[0].static_shape
     _, height, width, channels = image
     pool_height, pool_width = request.attrs["pool_size"]

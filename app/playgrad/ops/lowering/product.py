@@ -1,7 +1,7 @@
-"""The matrix product that matmul and the three convolution kernels share.
+"""The matrix product behind matmul, conv2d and its two gradients.
 
-`tiling.py` says how it is cut. A product of great depth and few results is split along its depth,
-and the parts are added in a fixed order, so that runs are reproducible.
+``tiling.py`` divides it among invocations. A product of large depth and few results is split along
+its depth, and the parts are added in a fixed order, so that runs are reproducible.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ def lower_product(
     params: Mapping[str, Any],
     operands: tuple[int, int] = (0, 1),
 ) -> Lowering:
-    """The dispatches of `product`, whose A and B are the inputs numbered `operands`.
+    """Return the dispatches of ``product``.
 
-    `name` and `params` go into the plan, to say what the kernels do.
+    Args:
+        name, params: the description of the kernels in the Plan.
+        operands: the numbers of the inputs that are A and B.
     """
     tuning = request.target.tuning
     variant = tuning.product if name == "matmul" else tuning.convolution
@@ -94,6 +96,6 @@ def _product_call(
         store=store,
     )
     workgroups = (across, down, product.batch * tiling.splits)
-    # An invocation keeps a tile of results, the depth is what it walks through.
+    # For each depth an invocation computes a whole tile of results.
     iterations = -(-product.taps * product.depth // tiling.splits) * tiling.results
     return KernelCall(family, dict(params), code, bindings, workgroups, iterations, tiling.results)

@@ -1,4 +1,4 @@
-"""Writes out the tile of results that one invocation of matmul_quads.wgsl keeps in registers."""
+"""The unrolled WGSL of the tile that an invocation of matmul_quads.wgsl keeps in registers."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from playgrad.ops.lowering.register_tile import kernel_parts, row_starts
 
 
 def quad_code(rows: int, columns: int, unrolled: int, places_move: bool) -> dict[str, str]:
-    """The parts of matmul_quads.wgsl with a line for each row, column or result of the tile.
+    """Return the parts of matmul_quads.wgsl with a line for each row, column or result.
 
     Args:
-        rows, columns: of the tile, both even.
-        unrolled: depths of a round.
-        places_move: whether it depends on the depth which elements of a row are there.
+        rows, columns: the size of the tile, both even.
+        unrolled: the number of depths in an iteration.
+        places_move: whether the place of a row's element depends on the depth.
     """
-    own_rows, own_columns = range(rows // 2), range(columns // 2)
-    origins = [f"let origin{i} = origin(min(row + own_rows + {i}u, ROWS - 1u));" for i in own_rows]
+    row_range, column_range = range(rows // 2), range(columns // 2)
+    origins = [f"let origin{i} = origin(min(row + own_rows + {i}u, ROWS - 1u));" for i in row_range]
     origins += [
         f"let column{j} = min(column + own_columns + {j}u, COLUMNS - 1u) * B_COLUMN;"
-        for j in own_columns
+        for j in column_range
     ]
-    starts = [line for i in own_rows for line in row_starts(i, places_move)]
-    products = [line for k in range(unrolled) for line in _round(rows, columns, k, places_move)]
+    starts = [line for i in row_range for line in row_starts(i, places_move)]
+    products = [line for k in range(unrolled) for line in _products(rows, columns, k, places_move)]
     return kernel_parts(rows, columns, origins, starts, products)
 
 
-def _round(rows: int, columns: int, k: int, places_move: bool) -> list[str]:
-    """The products of depth ``depth + k``."""
+def _products(rows: int, columns: int, k: int, places_move: bool) -> list[str]:
+    """Return the lines that add the products of depth ``depth + k``."""
     lines: list[str] = []
     for i in range(rows // 2):
         place = f"place{i}" if places_move else f"row{i}.y"

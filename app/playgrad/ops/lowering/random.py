@@ -1,6 +1,6 @@
-"""Lowering of the random family; `playgrad.ops.core.counter_random` is the same in NumPy.
+"""Lowering of random operations, which draw the bits of ``ops/core/counter_random.py``.
 
-attrs `seed`: [a, b], the two words of the Threefry key. The uint32 scalar `step` is an input.
+attrs ``seed``: [a, b], the two words of the Threefry key. The uint32 scalar ``step`` is an input.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from playgrad.ops.core.kernel import Binding, KernelRequest, Lowering, input_bin
 from playgrad.ops.lowering.item_kernel import item_kernel
 
 _ROUNDS = 20
-"""Of the generator, for one call."""
+"""Rounds of the generator in one call."""
 
 
 def lower_random_uniform(request: KernelRequest) -> Lowering:
-    """Input step; output: uniform float32 in [0, 1)."""
+    """Lower random_uniform of (step): float32 in [0, 1)."""
     return _pairs(request, "random_uniform.wgsl", (_step(request, 0),))
 
 
 def lower_random_normal(request: KernelRequest) -> Lowering:
-    """Input step; output: float32 of mean 0 and standard deviation 1."""
+    """Lower random_normal of (step): float32 of mean 0 and standard deviation 1."""
     return _pairs(request, "random_normal.wgsl", (_step(request, 0),))
 
 
 def lower_dropout(request: KernelRequest) -> Lowering:
-    """Inputs (x, step), attrs `rate` in [0, 1): x / (1 - rate) where kept, else 0.
+    """Lower dropout of (x, step): 0 where an element is dropped, x / (1 - rate) elsewhere.
 
-    attrs `first_row`: the row of the whole batch that row 0 is, as for the reference.
+    attrs ``rate`` in [0, 1), and ``first_row``, the row of the batch that is row 0 of x.
     """
     rate = float(request.attrs["rate"])
     first = int(request.attrs.get("first_row", 0)) * math.prod(request.outputs[0].static_shape[1:])
@@ -46,7 +46,7 @@ def lower_dropout(request: KernelRequest) -> Lowering:
 
 
 def lower_batch_indices(request: KernelRequest) -> Lowering:
-    """Input step; output int32 [batch]: the examples of that step, out of attrs `count`."""
+    """Lower batch_indices of (step): the int32 indices of its samples, out of attrs ``count``."""
     count, batch = int(request.attrs["count"]), int(request.attrs["batch"])
     call = item_kernel(
         request,
@@ -80,10 +80,10 @@ def _pairs(
     first: int = 0,
     **constants: object,
 ) -> Lowering:
-    """One invocation for two elements, which share a call of the generator.
+    """Lower to one invocation for two elements, which share a call of the generator.
 
     Args:
-        first: where in the numbers of the step the first element lies.
+        first: the position of the first element among the numbers of the step.
     """
     elements = request.outputs[0].size
     call = item_kernel(

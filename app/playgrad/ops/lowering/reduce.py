@@ -1,8 +1,8 @@
 """Lowering of reductions along axes, in a fixed order, and of argmax.
 
-attrs: `axes` (non-negative, sorted). A reduction with few outputs is split into parts that a second
-dispatch reduces. Where the target's tuning says so, contiguous elements are reduced by a tree in
-workgroup memory.
+attrs: ``axes`` (non-negative, sorted). A reduction with few outputs is split into parts, which a
+second dispatch reduces. If the target's tuning asks for it, contiguous elements are reduced by a
+tree in workgroup memory.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ from playgrad.ops.lowering.item_kernel import (
 )
 
 INVOCATIONS = 128
-"""Invocations of a tree, where limits allow; a power of two."""
-WANTED_GROUPS = 64
+"""Invocations that share a tree; a power of two."""
+BUSY_GROUPS = 64
 """Enough trees to keep a GPU busy."""
-WANTED_INVOCATIONS = {"trees": 4096, "many_invocations": 4096, "few_invocations": 256}
-"""Enough single invocations to keep a GPU busy, or a processor's cores."""
+BUSY_INVOCATIONS = {"trees": 4096, "many_invocations": 4096, "few_invocations": 256}
+"""Enough independent invocations to keep a GPU or the cores of a processor busy, by variant."""
 LEAST_CHUNK = 64
-"""Elements below which a split costs more than it gains."""
+"""With fewer elements in a part, a split costs more than it gains."""
 
 
 @dataclass(frozen=True)
 class _Stage:
-    """One dispatch: `outputs` results of `reduced` elements each, in parts of `chunk`.
+    """One dispatch: ``outputs`` results of ``reduced`` elements each, in parts of ``chunk``.
 
-    Element r of output o is at output_offset(o) + reduced_offset(r), WGSL in terms of `index`.
+    Element r of output o is at output_offset(o) + reduced_offset(r), both WGSL in terms of
+    ``index``. A mean divides by ``count``, the elements behind one result of the whole reduction.
     """
 
     kind: str
@@ -54,7 +55,6 @@ class _Stage:
     reduced_offset: str
     tree: bool
     count: int
-    """Elements behind one result of the whole reduction: what a mean divides by."""
 
     @property
     def splits(self) -> int:
@@ -62,27 +62,27 @@ class _Stage:
 
 
 def lower_reduce_sum(request: KernelRequest) -> Lowering:
-    """Sum over `axes`."""
+    """Lower the sum over ``axes``."""
     return _lower(request, "sum", request.attrs["axes"])
 
 
 def lower_reduce_mean(request: KernelRequest) -> Lowering:
-    """Mean over `axes`, float32."""
+    """Lower the mean over ``axes``, float32."""
     return _lower(request, "mean", request.attrs["axes"])
 
 
 def lower_reduce_max(request: KernelRequest) -> Lowering:
-    """Largest over `axes`; NaN where any is NaN."""
+    """Lower the maximum over ``axes``; NaN where any is NaN."""
     return _lower(request, "max", request.attrs["axes"])
 
 
 def lower_reduce_min(request: KernelRequest) -> Lowering:
-    """Smallest over `axes`; NaN where any is NaN."""
+    """Lower the minimum over ``axes``; NaN where any is NaN."""
     return _lower(request, "min", request.attrs["axes"])
 
 
 def lower_sum_to(request: KernelRequest) -> Lowering:
-    """Sum over the axes along which the output's shape would broadcast to the input's."""
+    """Lower the sum over the axes along which the output broadcasts to the input."""
     source, target = request.inputs[0].static_shape, request.outputs[0].static_shape
     padded = (1,) * (len(source) - len(target)) + target
     axes = [axis for axis, size in enumerate(source) if padded[axis] == 1 and size != 1]
@@ -102,7 +102,7 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
         number=number_type(request.inputs[0], f"reduce_{kind}"),
         outputs=outputs,
         reduced=reduced,
-        chunk=_chunk(outputs, reduced, tree, WANTED_INVOCATIONS[variant]),
+        chunk=_chunk(outputs, reduced, tree, BUSY_INVOCATIONS[variant]),
         output_offset=mixed_radix("index", [shape[i] for i in kept], [strides[i] for i in kept]),
         reduced_offset=mixed_radix("index", [shape[i] for i in axes], [strides[i] for i in axes]),
         tree=tree,
@@ -132,10 +132,10 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
 
 
 def _chunk(outputs: int, reduced: int, tree: bool, invocations: int) -> int:
-    """Elements that one part reduces: all, unless there are too few outputs to share the work."""
+    """Return the elements of one part: all, unless there are too few outputs to share the work."""
     workers = max(outputs, 1)
     if tree:
-        splits = min(-(-WANTED_GROUPS // workers), reduced // (8 * INVOCATIONS))
+        splits = min(-(-BUSY_GROUPS // workers), reduced // (8 * INVOCATIONS))
     else:
         splits = min(-(-invocations // workers), reduced // LEAST_CHUNK)
     return max(1, -(-reduced // max(splits, 1)))
@@ -156,7 +156,7 @@ def _call(
         "CHUNK": stage.chunk,
         "OUTPUT_OFFSET": stage.output_offset,
         "REDUCED_OFFSET": stage.reduced_offset,
-        # The sum of nothing is nothing.
+        # The sum of no elements is 0.
         "LOAD": "source[index]" if stage.reduced else "Number()",
         "combine": _combine(stage),
         "FINISH": f"total / f32({stage.count})" if last and stage.kind == "mean" else "total",
@@ -181,7 +181,7 @@ def _call(
 
 
 def _combine(stage: _Stage) -> str:
-    """WGSL of `fn combine(x: Number, y: Number) -> Number`."""
+    """Return WGSL of ``fn combine(x: Number, y: Number) -> Number``."""
     if stage.kind in ("sum", "mean"):
         return "fn combine(x: Number, y: Number) -> Number { return x + y; }"
     if stage.number != "f32":
@@ -192,7 +192,10 @@ def _combine(stage: _Stage) -> str:
 
 
 def lower_argmax(request: KernelRequest) -> Lowering:
-    """Position (int32) of the largest element along attrs `axis`: the first, NaN before all."""
+    """Lower the int32 index of the largest element along attrs ``axis``, the first of equal ones.
+
+    NaN is larger than any number.
+    """
     shape = request.inputs[0].static_shape
     axis = request.attrs["axis"] % len(shape)
     inner = prod(shape[axis + 1 :])

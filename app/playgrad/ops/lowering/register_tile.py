@@ -1,4 +1,4 @@
-"""Writes out the tile of results that one invocation of matmul_register.wgsl keeps in registers."""
+"""The unrolled WGSL of the tile that an invocation of matmul_register.wgsl keeps in registers."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Iterable
 
 
 def tile_size(size: int, most: int) -> int:
-    """Rows or columns of a tile for ``size`` of the result, at most ``most``: as equal as can be,
-    so that little of the last tile lies past the edge."""
+    """Return the rows or columns of a tile, at most ``most``, for ``size`` of them in the result.
+
+    All tiles are about equal, so that little of the last one lies past the edge.
+    """
     return -(-size // -(-size // most))
 
 
 def tile_code(rows: int, columns: int, places_move: bool) -> dict[str, str]:
-    """The parts of matmul_register.wgsl with a line for each row, column or result of the tile.
+    """Return the parts of matmul_register.wgsl with a line for each row, column or result.
 
     Args:
-        places_move: whether it depends on the depth which elements of a row are there.
+        places_move: whether the place of a row's element depends on the depth.
     """
     origins = [f"let origin{i} = origin(min(row + {i}u, ROWS - 1u));" for i in range(rows)]
     origins += [
@@ -30,8 +32,8 @@ def tile_code(rows: int, columns: int, places_move: bool) -> dict[str, str]:
         products.append(f"at{i} += A_STEP;")
         if places_move:
             products.append(f"place{i} += PLACE_STEP;")
-    # Column by column: one after another, products with the same a{i} make SwiftShader move it
-    # about in memory, which costs a tenth of the time.
+    # Column by column: SwiftShader moves a{i} through memory between consecutive products with the
+    # same a{i}, which takes a tenth of the time.
     for j in range(columns):
         products.append(f"let b{j} = b[at_b + column{j}];")
         products += [f"sum{i}_{j} += a{i} * b{j};" for i in range(rows)]
@@ -39,7 +41,7 @@ def tile_code(rows: int, columns: int, places_move: bool) -> dict[str, str]:
 
 
 def row_starts(i: int, places_move: bool) -> list[str]:
-    """Where row ``i`` begins in a tap."""
+    """Return the lines that locate row ``i`` at the start of a tap."""
     starts = [
         f"let row{i} = row_at(origin{i}, tap_row, tap_column);",
         f"var at{i} = row{i}.x + start;",
@@ -52,7 +54,7 @@ def row_starts(i: int, places_move: bool) -> list[str]:
 def kernel_parts(
     rows: int, columns: int, origins: list[str], starts: list[str], products: list[str]
 ) -> dict[str, str]:
-    """The parts of a kernel that keeps a tile of ``rows`` x ``columns`` sums, from their lines."""
+    """Return the parts of a kernel with a tile of ``rows`` x ``columns`` sums."""
     results = [f"sum{i}_{j}" for i in range(rows) for j in range(columns)]
     return {
         "origins": indented(2, origins),
@@ -64,5 +66,5 @@ def kernel_parts(
 
 
 def indented(indent: int, lines: Iterable[str]) -> str:
-    """``lines`` with ``indent`` spaces before each."""
+    """Return ``lines`` with ``indent`` spaces before each."""
     return "\n".join(" " * indent + line for line in lines)

@@ -1,4 +1,4 @@
-"""Lowering of softmax, its logarithm, and cross-entropy with its gradient."""
+"""Lowering of softmax, log_softmax, and cross-entropy with its gradient."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from playgrad.ops.lowering.item_kernel import item_kernel
 INVOCATIONS = 128
 """Invocations that share a row on a GPU; a power of two."""
 _PASSES = 3
-"""Over a row: for its maximum, the sum, and the results."""
+"""Passes over a row: for its maximum, for the sum, and for the results."""
 
 
 def lower_softmax(request: KernelRequest) -> Lowering:
-    """Softmax along attrs `axis` (default: the last)."""
+    """Lower softmax along attrs ``axis`` (default: the last)."""
     return _lower(request, logarithm=False)
 
 
 def lower_log_softmax(request: KernelRequest) -> Lowering:
-    """Logarithm of softmax along attrs `axis` (default: the last)."""
+    """Lower log_softmax along attrs ``axis`` (default: the last)."""
     return _lower(request, logarithm=True)
 
 
@@ -61,10 +61,10 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
 
 
 def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:
-    """Inputs logits [b, c] and labels, outputs loss [b] and its gradient for the logits [b, c].
+    """Lower cross-entropy of (logits [b, c], labels) to the loss [b] and its gradient [b, c].
 
-    Labels are int32 [b] (class numbers; one that is no class makes loss and gradient NaN) or
-    float32 [b, c] (a weight for each class).
+    Labels are int32 [b], class indices (one outside [0, c) makes loss and gradient NaN), or float32
+    [b, c], a probability for each class.
     """
     rows, classes = request.inputs[0].static_shape
     dense = request.inputs[1].rank == 2

@@ -1,8 +1,9 @@
-"""How a product is cut into tiles, one for each invocation, and its depth into parts.
+"""The division of a product into tiles, one for each invocation, and of its depth into splits.
 
-There are three families: `matmul_register.wgsl` (a tile in registers, no barriers),
-`matmul_quads.wgsl` (the same, for invocations that in fours see each other's values) and
-`matmul_shared.wgsl` (tiles in workgroup memory), with variants; the target's tuning says which.
+There are three kernel families: ``matmul_register.wgsl`` (a tile in registers, no barriers),
+``matmul_quads.wgsl`` (the same, for adapters on which groups of four invocations can read each
+other's values) and ``matmul_shared.wgsl`` (tiles in workgroup memory). Each has variants, of which
+the target's tuning names one.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ from playgrad.ops.lowering.quad_tile import quad_code
 from playgrad.ops.lowering.register_tile import tile_code, tile_size
 
 SHARED_RESULTS = 4
-"""Rows and columns of results that one invocation makes in the shared-memory family."""
+"""Rows and columns of results of one invocation in the shared-memory family."""
 
 
 @dataclass(frozen=True)
 class RegisterVariant:
-    """Of the register family: the most rows and columns of a tile, invocations of a workgroup, and
-    the workgroups that keep an adapter busy."""
+    """A variant of the register family.
+
+    Attributes:
+        rows, columns: the largest size of a tile.
+        invocations: the size of a workgroup.
+        groups: the number of workgroups that keeps an adapter busy.
+    """
 
     rows: int
     columns: int
@@ -30,31 +36,30 @@ class RegisterVariant:
 
 
 REGISTERS = {
-    # A processor's: the width of its vectors, and about as much as its store of decoded
-    # instructions holds (SwiftShader makes about 20 of a product and 100 of a load).
+    # For processors: 8 is the width of a vector, and the loop just fits the cache of decoded
+    # instructions (SwiftShader makes about 20 instructions of a product and 100 of a load).
     "registers_12x8": RegisterVariant(12, 8, invocations=8, groups=16),
-    # A GPU's: the width of its vectors, and few enough registers for several of them at a time.
+    # For GPUs: 64 is the width of a vector, and a tile leaves registers for several at a time.
     "registers_4x4": RegisterVariant(4, 4, invocations=64, groups=64),
 }
 QUADS = "quads_8x8"
 QUAD_SIDE = 8
-"""Rows and columns of results that one of four invocations makes, at most."""
+"""The most rows and columns of results of one invocation of a quad."""
 QUAD_GROUPS = 32
 """Quads that keep an adapter busy."""
 QUADS_FROM = 1 << 20
-"""Products of fewer rounds than this are tiles of `WITHOUT_QUADS`: those may share a dispatch with
-others, and a light one gains less from its kernel than from that
-(`compiler/dispatch_groups.py`)."""
+"""Products of fewer multiplications use the tiles of `WITHOUT_QUADS`. Those may share a dispatch
+with other kernels (`compiler/dispatch_groups.py`), which saves a small product more than quads."""
 QUAD_WASTE = 1.1
-"""How much larger than the result all tiles together may be."""
+"""The largest permitted ratio of the area of all tiles to the area of the result."""
 WITHOUT_QUADS = "registers_12x8"
 SHARED_SIDES = {"shared_64": 16, "shared_32": 8}
-"""Invocations along a side of a workgroup of the shared-memory family, at most."""
+"""The most invocations along a side of a workgroup of the shared-memory family."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """result[row, column] = sum over taps and depths of A * B; see common/product.wgsl."""
+    """result[row, column] = sum over taps and depths of A * B; see ``common/product.wgsl``."""
 
     rows: int
     columns: int
@@ -74,7 +79,7 @@ class Product:
     place_step: int = 1
 
     def constants(self) -> dict[str, object]:
-        """What common/product.wgsl asks for, save the grid and the store."""
+        """Return the constants of ``common/product.wgsl``, except for the grid and the store."""
         return {
             "ROWS": self.rows,
             "COLUMNS": self.columns,
@@ -96,9 +101,14 @@ class Product:
 
 @dataclass(frozen=True)
 class Tiling:
-    """How a product is cut: its `family`, of the kernel `matmul_<family>.wgsl`, the `constants` of
-    that, workgroups for the results of a batch item, splits of the depth, results that an
-    invocation makes."""
+    """The division of a product for the kernel ``matmul_<family>.wgsl``.
+
+    Attributes:
+        constants: the constants of that kernel.
+        groups: the number of workgroups for the results of one batch item.
+        splits: the number of parts of the depth.
+        results: the number of results of an invocation.
+    """
 
     family: str
     constants: Mapping[str, object]
@@ -108,7 +118,7 @@ class Tiling:
 
 
 def tile(product: Product, variant: str, target: Target) -> Tiling:
-    """How `product` is cut for `variant`, one of `playgrad.devices.tuning.PRODUCTS`."""
+    """Return the tiling of ``product`` for ``variant``, one of ``devices.tuning.PRODUCTS``."""
     if variant == QUADS:
         if _suits_quads(product):
             return _quad_tiling(product)
@@ -138,7 +148,7 @@ def _register_tiling(product: Product, variant: RegisterVariant) -> Tiling:
 
 
 def _suits_quads(product: Product) -> bool:
-    """Whether it is long enough, and quads of tiles cover its result without much waste."""
+    """Return whether ``product`` is large enough and quads cover its result without much waste."""
     results = product.rows * product.columns
     down, rows = _quads(product.rows)
     across, columns = _quads(product.columns)
@@ -148,8 +158,10 @@ def _suits_quads(product: Product) -> bool:
 
 
 def _quads(size: int) -> tuple[int, int]:
-    """Quads along ``size`` rows or columns of the result, and those of each of their tiles: an even
-    number, so that two invocations can load one half each."""
+    """Return the number of quads along ``size`` rows or columns, and the size of their tiles.
+
+    The latter is even, so that two invocations can load one half each.
+    """
     count = -(-size // (2 * QUAD_SIDE))
     return count, 2 * -(-size // (4 * count))
 
@@ -157,8 +169,8 @@ def _quads(size: int) -> tuple[int, int]:
 def _quad_tiling(product: Product) -> Tiling:
     down, rows = _quads(product.rows)
     across, columns = _quads(product.columns)
-    # Two depths a round: what a loop carries round costs as much as two products. More, and the
-    # loop outgrows the processor's store of decoded instructions.
+    # Two depths an iteration: the overhead of an iteration is that of two products. With more, the
+    # loop no longer fits the processor's cache of decoded instructions.
     unrolled = 2 if product.depth % 2 == 0 else 1
     splits, parts = _parts(product, down * across, QUAD_GROUPS, unrolled)
     constants = {
@@ -173,12 +185,17 @@ def _quad_tiling(product: Product) -> Tiling:
 
 
 def _parts(
-    product: Product, groups: int, wanted: int, unrolled: int = 1
+    product: Product, groups: int, busy: int, unrolled: int = 1
 ) -> tuple[int, dict[str, object]]:
-    """Splits for ``groups`` workgroups a batch item, of which ``wanted`` keep an adapter busy, and
-    the constants that say what a split does: so many taps, or depths in rounds of ``unrolled``."""
-    steps = product.taps * product.depth
-    splits = _splits(groups * product.batch, wanted=wanted, steps=steps, least=256)
+    """Return the number of splits, and the constants that give the taps or depths of a split.
+
+    Args:
+        groups: the number of workgroups for a batch item without splits.
+        busy: the number of workgroups that keeps an adapter busy.
+        unrolled: the number of depths in an iteration, of which a split has a multiple.
+    """
+    full_depth = product.taps * product.depth
+    splits = _splits(groups * product.batch, busy=busy, full_depth=full_depth, least=256)
     split_depth = product.taps == 1
     taps = product.taps if split_depth else -(-product.taps // splits)
     depth = product.depth
@@ -193,47 +210,49 @@ def _parts(
 
 
 def _shared_tiling(product: Product, target: Target, side: int) -> Tiling:
-    """Tiles of 4 x 4 results for `side` times `side` invocations, or as many as limits allow and
-    the result can use.
+    """Return a tiling with ``side`` times ``side`` invocations, or fewer, of 4 x 4 results each.
 
-    64 where limits allow that many: they fill the vectors of every GPU, and products of one size
-    of workgroup can share a dispatch.
+    ``side`` is halved until limits allow it and the result keeps an adapter busy, but not below 8
+    for the latter: 64 invocations fill the vectors of every GPU, and products with workgroups of
+    one size can share a dispatch.
     """
-    step = 16
+    staged = 16  # depths that a workgroup loads at a time
     limits = target.limits
     while (
         side * side > limits.max_compute_invocations_per_workgroup
-        or 2 * 4 * step * (SHARED_RESULTS * side + 1) > limits.max_compute_workgroup_storage_size
+        or 2 * 4 * staged * (SHARED_RESULTS * side + 1) > limits.max_compute_workgroup_storage_size
         or (side > 8 and _shared_groups(product, side) < 64)
     ):
         side //= 2
     tile = SHARED_RESULTS * side
-    steps = product.taps * product.depth
-    splits = _splits(_shared_groups(product, side), wanted=64, steps=steps, least=512)
-    depth = step * -(-steps // (splits * step))
+    full_depth = product.taps * product.depth
+    groups = _shared_groups(product, side)
+    splits = _splits(groups, busy=64, full_depth=full_depth, least=512)
+    depth = staged * -(-full_depth // (splits * staged))
     constants = {
         "SIDE": side,
-        "STEP": step,
+        "STEP": staged,
         "DEPTH_PER_SPLIT": depth,
         "GROUP_COLUMNS": -(-product.columns // tile),
-        "GROUPS": _shared_groups(product, side) // product.batch,
+        "GROUPS": groups // product.batch,
         "A_ALONG_DEPTH": product.a_step == 1,
         "B_ALONG_DEPTH": product.b_column != 1,
     }
     return Tiling(
         "shared",
         constants,
-        _shared_groups(product, side) // product.batch,
-        -(-steps // depth),
+        groups // product.batch,
+        -(-full_depth // depth),
         SHARED_RESULTS**2,
     )
 
 
 def _shared_groups(product: Product, side: int) -> int:
+    """Return the number of workgroups for all batch items without splits."""
     tile = SHARED_RESULTS * side
     return -(-product.rows // tile) * -(-product.columns // tile) * product.batch
 
 
-def _splits(groups: int, wanted: int, steps: int, least: int) -> int:
-    """Parts to cut the depth into: for up to `wanted` workgroups, of `least` steps or more each."""
-    return max(1, min(wanted // groups, steps // least))
+def _splits(groups: int, busy: int, full_depth: int, least: int) -> int:
+    """Return the splits that make ``busy`` workgroups of ``groups``, with a depth of ``least``."""
+    return max(1, min(busy // groups, full_depth // least))

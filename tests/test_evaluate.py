@@ -1,4 +1,4 @@
-"""Prepared expressions give what plain evaluation does, and leave their inputs alone."""
+"""Prepared expressions give the values of ``evaluate`` and do not change their inputs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_numbers_are_those_of_plain_evaluation(
     exprs: list[Expr], shapes: tuple[tuple[int, ...], tuple[int, ...]], kind: str
 ) -> None:
     leaves = [leaf_of(shape, seed, kind) for seed, shape in enumerate(shapes)]
-    # The same part in several places, one of them a result of its own.
+    # A common subexpression in several places, one of which is a result.
     exprs = [*exprs, exprs[0] * exprs[-1], e.where(Leaf(0) < 0.0, exprs[0], exprs[-1] + 1.0)]
     for actual, expected in zip(prepared(exprs, leaves), plainly(exprs, leaves), strict=True):
         assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)

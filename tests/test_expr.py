@@ -1,4 +1,4 @@
-"""The expression language: dtypes, NumPy's values, and the same values from rendered WGSL."""
+"""The expression language: dtypes, values in NumPy, and the same values from WGSL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POSITIVE = np.abs(FLOATS) + np.float32(1e-3)
 
 
 def on_gpu(exprs: list[Expr], *arrays: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
-    """The values of ``exprs`` by one kernel."""
+    """Return the values of ``exprs``, computed by one kernel."""
     with (graph := Graph()).as_default():
         inputs = [placeholder(array.dtype, array.shape) for array in arrays]
         attrs = {"expressions": [e.to_json(expr) for expr in exprs]}
@@ -97,7 +97,7 @@ def test_no_gpu_has_float64() -> None:
 
 
 def expressions(leaves: int) -> st.SearchStrategy[Expr]:
-    """Float expressions that stay finite for moderate inputs."""
+    """Draw float expressions that are finite for moderate inputs."""
     base = st.one_of(
         st.integers(0, leaves - 1).map(Leaf),
         st.sampled_from([0.0, 0.5, -1.25, 3.0]).map(Const),
@@ -172,7 +172,7 @@ BINARY = {
 
 
 def _arguments(name: str, values: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
-    """Values for each argument of a function; every pair of them where there are two."""
+    """Return values for each argument of a function, all pairs if it has two."""
     if name == "select":
         return [np.array([True, False])[:, None], values[None, :], -values[None, :]]
     if name not in BINARY:
@@ -182,7 +182,7 @@ def _arguments(name: str, values: np.ndarray[Any, Any]) -> list[np.ndarray[Any, 
 
 
 def _values(name: str) -> np.ndarray[Any, Any]:
-    """Where the function is to be tried: what WGSL promises, and single precision can hold."""
+    """Return the range to test: what WGSL specifies and single precision can represent."""
     if FUNCTIONS[name].domain == "b":
         return np.array([True, False])
     if FUNCTIONS[name].domain == "i":
@@ -248,7 +248,7 @@ def test_casts_on_gpu() -> None:
 
 @pytest.mark.gpu
 def test_random_expressions_on_gpu() -> None:
-    """Thirty compositions, three a kernel."""
+    """Test thirty compositions, three in a kernel."""
     random = np.random.default_rng(11)
     x, y = (random.uniform(-1.5, 1.5, 40).astype(np.float32) for _ in range(2))
 

@@ -1,7 +1,7 @@
-"""The op contract: what every registered operation promises, held for each of its samples.
+"""The op contract: the rules for every registered operation, checked with each of its samples.
 
-A new operation is tested by existing. There is no list of exceptions: an operation runs on a
-device, or using it there raises an UnsupportedOpError that names it.
+A new operation is tested because it is registered. There is no list of exceptions: an operation
+runs on a device, or using it there raises an UnsupportedOpError that names it.
 """
 
 from __future__ import annotations
@@ -58,16 +58,18 @@ def test_has_samples(op: OpDef) -> None:
 
 
 def compiled_specs(op: OpDef, specs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    """What comes out for inputs of known shapes: where the op's own rule leaves a dimension open,
-    what the operation that it becomes says."""
+    """Return the specs of the outputs for inputs of known shapes.
+
+    If the op's shape rule leaves a dimension unknown, it is that of the op that it becomes.
+    """
     declared = list(op.infer(specs, attrs))
     if all(None not in spec.shape for spec in declared):
         return declared
     assert op.specialise is not None
-    became = op.specialise(specs, attrs)
-    assert became is not None
-    name, attrs, kept = became
-    return list(lookup(name).infer([specs[i] for i in kept], attrs))
+    specialised = op.specialise(specs, attrs)
+    assert specialised is not None
+    name, attrs, inputs = specialised
+    return list(lookup(name).infer([specs[i] for i in inputs], attrs))
 
 
 @each_case
@@ -133,12 +135,12 @@ def test_survives_json(case: Case) -> None:
 def test_what_it_becomes_for_known_shapes_is_the_same(case: Case) -> None:
     if case.op.specialise is None:
         return
-    became = case.op.specialise(case.specs, case.sample.attrs)
-    assert became is not None
-    name, attrs, kept = became
+    specialised = case.op.specialise(case.specs, case.sample.attrs)
+    assert specialised is not None
+    name, attrs, inputs = specialised
     with (graph := Graph()).as_default():
         static = place(case, graph)
-        node = graph.add(lookup(name), [static.inputs[i] for i in kept], attrs)
+        node = graph.add(lookup(name), [static.inputs[i] for i in inputs], attrs)
     expected = case.op.reference(list(case.sample.inputs), case.sample.attrs)
     for before, after in zip(expected, evaluate(node.outputs, static.values), strict=True):
         assert before.dtype == after.dtype
@@ -153,10 +155,10 @@ def assert_derivative(
 ) -> list[Tensor]:
     """Check gradients(y, xs) along random directions; return those that are not None."""
     grads = gradients(y, xs)
-    found = [(x, grad) for x, grad in zip(xs, grads, strict=True) if grad is not None]
-    for x, grad in found:
+    pairs = [(x, grad) for x, grad in zip(xs, grads, strict=True) if grad is not None]
+    for x, grad in pairs:
         assert grad.spec == x.spec
-    computed = evaluate([grad for _, grad in found], values)
+    computed = evaluate([grad for _, grad in pairs], values)
     step = 1e-5
     for _ in range(2):
         direction = {x: random.uniform(-1.0, 1.0, x.spec.static_shape) for x in xs}
@@ -166,11 +168,11 @@ def assert_derivative(
         )
         numeric = (ahead - behind) / (2 * step)
         exact = sum(
-            float((direction[x] * grad).sum()) for (x, _), grad in zip(found, computed, strict=True)
+            float((direction[x] * grad).sum()) for (x, _), grad in zip(pairs, computed, strict=True)
         )
         scale = sum(float(np.abs(grad).sum()) for grad in computed)
         np.testing.assert_allclose(exact, numeric, rtol=1e-5, atol=1e-7 * (1 + scale))
-    return [grad for _, grad in found]
+    return [grad for _, grad in pairs]
 
 
 @each_differentiable
@@ -193,13 +195,13 @@ def test_gradient_is_the_derivative_to_second_order(case: Case) -> None:
 
 @pytest.fixture(params=FAMILIES)
 def gpu(request: pytest.FixtureRequest) -> Iterator[registry.WebGpuDevice]:
-    """The first GPU, its kernels chosen as if it were software, and as if it were hardware."""
+    """The first GPU, with the kernels of a software adapter and with those of hardware."""
     device = registry.gpu(0)
-    own = device.target
+    target = device.target
     device.target = Target(FAMILIES[request.param], Limits())
     before = device.host.stats()
     yield device
-    device.target = own
+    device.target = target
     after = device.host.stats()
     assert {key: after[key] for key in ("buffers", "bytes", "programs")} == {
         key: before[key] for key in ("buffers", "bytes", "programs")

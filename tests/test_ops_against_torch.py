@@ -1,4 +1,4 @@
-"""References, gradients and optimizer steps against PyTorch, which knows nothing of playgrad."""
+"""References, gradients and optimizer updates compared with those of PyTorch."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def uniform(*shape: int, seed: int = 0) -> Array:
 def compare(
     ours: Callable[..., Tensor], theirs: Callable[..., torch.Tensor], *arrays: Array
 ) -> None:
-    """Value and gradients of the two, weighted alike."""
+    """Compare the values and gradients of the two functions, with the same weights."""
     with Graph().as_default():
         inputs = [placeholder("float64", array.shape) for array in arrays]
         y = ours(*inputs)
@@ -144,7 +144,7 @@ def test_softmax_and_cross_entropy() -> None:
 def steps(
     build: Callable[[Tensor, Tensor, list[Variable]], tuple[Tensor, ...]], states: int
 ) -> list[Array]:
-    """The weights after each of six updates by fixed gradients, through the references."""
+    """Return the weights after each of six updates by fixed gradients, by the references."""
     with Graph().as_default():
         variable = Variable(uniform(4, 3), dtype="float64", name="w")
         slots = [Variable(np.zeros((4, 3)), dtype="float64") for _ in range(states)]
@@ -153,8 +153,8 @@ def steps(
     values = [uniform(4, 3), *(np.zeros((4, 3)) for _ in slots)]
     history = []
     for step in range(6):
-        given = dict(zip([variable, *slots], values, strict=True))
-        values = evaluate(list(outputs), {**given, grad: uniform(4, 3, seed=step)})
+        known = dict(zip([variable, *slots], values, strict=True))
+        values = evaluate(list(outputs), {**known, grad: uniform(4, 3, seed=step)})
         history.append(values[0])
     return history
 
@@ -197,10 +197,10 @@ def test_adam() -> None:
         outputs = apply_adam(*variables, grad, rate, epsilon, 0.9, 0.999)
     history = []
     for step in range(6):
-        given = dict(zip(variables, values, strict=True))
-        given |= {grad: uniform(4, 3, seed=step), rate: np.asarray(rates[step])}
-        given |= {epsilon: np.asarray(0.05 * corrections[step])}
-        values = evaluate(list(outputs), given)
+        known = dict(zip(variables, values, strict=True))
+        known |= {grad: uniform(4, 3, seed=step), rate: np.asarray(rates[step])}
+        known |= {epsilon: np.asarray(0.05 * corrections[step])}
+        values = evaluate(list(outputs), known)
         history.append(values[0])
     theirs = torch_steps(lambda p: torch.optim.Adam(p, 0.1, eps=0.05))
     np.testing.assert_allclose(history, theirs, rtol=1e-10)

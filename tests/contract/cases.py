@@ -1,4 +1,4 @@
-"""The samples of all registered operations as cases: what every host has to compute alike."""
+"""The samples of all registered operations as test cases, for every host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import Variable, placeholder
 
-assert playgrad.ops and playgrad.compiler.compile  # importing them registers all operations
+assert playgrad.ops and playgrad.compiler.compile  # imported to register all operations
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Case:
 
     @property
     def written(self) -> range:
-        """The inputs that are variables, which the op writes; those of a fused base come first."""
+        """The inputs that are written variables; those of a fused base op come before them."""
         attrs = self.sample.attrs
         first = attrs.get("base_inputs", 0)
         return range(first, first + len(attrs["variables"])) if self.op.writes else range(0)
 
     @property
     def differentiable(self) -> tuple[int, ...]:
-        """The inputs by which the op has a derivative here."""
+        """The inputs for which the op has a gradient."""
         if self.op.gradient is None or self.op.blocks_gradient:
             return ()
         if self.sample.differentiable is not None:
@@ -54,7 +54,7 @@ class Case:
 
 @dataclass
 class Placed:
-    """A case as a node of a graph: its inputs there, and their values."""
+    """A case as a node of a graph, with its inputs and their values."""
 
     case: Case
     node: Node
@@ -66,12 +66,12 @@ class Placed:
 
     @property
     def feeds(self) -> dict[Tensor, Array]:
-        """The values of those inputs that are placeholders."""
+        """The values of the inputs that are placeholders."""
         return {t: v for t, v in self.values.items() if t.node.op.name == "placeholder"}
 
 
 def operations() -> list[OpDef]:
-    """Operations that compute something: all but those that stand for a session's doing."""
+    """Return the operations that compute something: all but those that a session implements."""
     return [op for op in registered() if not op.state and op.name != "no_op"]
 
 
@@ -90,18 +90,18 @@ def specs_of(arrays: Sequence[Array]) -> list[TensorSpec]:
 
 
 def as_float64(arrays: Sequence[Array]) -> list[Array]:
-    """The arrays, floats among them as float64."""
+    """Return ``arrays`` with floats as float64."""
     return [array.astype(np.float64) if dtype(array.dtype).floating else array for array in arrays]
 
 
 def place(
     case: Case, graph: Graph, arrays: Sequence[Array] | None = None, device: str | None = None
 ) -> Placed:
-    """Add ``case`` to ``graph``, its inputs placeholders, or variables where it writes them.
+    """Add ``case`` to ``graph`` with placeholders as inputs, or variables where it writes them.
 
     Args:
-        arrays: values in the place of the sample's.
-        device: where it must run; None: wherever the session puts it.
+        arrays: values of the inputs; None is those of the sample.
+        device: the device to run on; None lets the session choose.
     """
     arrays = case.sample.inputs if arrays is None else arrays
     attrs = dict(case.sample.attrs)

@@ -1,6 +1,6 @@
-"""A second opinion: runs a graph node by node through the ops' NumPy references.
+"""An independent interpreter: runs a graph node by node through the ops' NumPy references.
 
-It shares no code with the session, its passes or its executor.
+It shares no code with sessions, compiler passes or the executor.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from playgrad.graph.tensor import Tensor
 from playgrad.graph.traversal import ancestors, topological
 
 
-def value(tensor: Tensor, given: Mapping[Tensor, Array] | None = None) -> Array:
-    """The value of one tensor, as ``evaluate`` has it."""
-    return evaluate([tensor], given or {})[0]
+def value(tensor: Tensor, known: Mapping[Tensor, Array] | None = None) -> Array:
+    """Return the value of one tensor, where other tensors have the values ``known``."""
+    return evaluate([tensor], known or {})[0]
 
 
-def evaluate(fetches: Sequence[Tensor], given: Mapping[Tensor, Array]) -> list[Array]:
-    """The values of ``fetches`` where placeholders and variables have the values ``given``."""
-    values = dict(given)
+def evaluate(fetches: Sequence[Tensor], known: Mapping[Tensor, Array]) -> list[Array]:
+    """Return the values of ``fetches`` where the tensors in ``known`` have these values."""
+    values = dict(known)
     for node in topological(ancestors(tensor.node for tensor in fetches)):
         if all(tensor in values for tensor in node.outputs):
             continue

@@ -1,6 +1,6 @@
-"""An operation on a device against its reference: the part of the op contract for every host.
+"""Operations on a device compared with their references: the op contract on every host.
 
-It imports nothing but NumPy and playgrad, so that it runs in the page as well.
+Imports NumPy and playgrad only, so that it also runs in the page.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.contract.interpreter import evaluate
 
 
 def check_values(op: OpDef, device: str) -> None:
-    """Each sample gives on ``device`` what the reference does, or the use of ``op`` is refused."""
+    """Check that each sample gives the reference's values, or that ``op`` is refused there."""
     graph = Graph()
     placed = [place(case, graph, device=device) for case in cases() if case.op is op]
     with Session(graph, device=device) as session:
@@ -35,18 +35,18 @@ def check_values(op: OpDef, device: str) -> None:
         results = _run(session, placed)
         for one, outputs in zip(placed, results, strict=True):
             expected = op.reference(list(one.case.sample.inputs), one.case.sample.attrs)
-            for actual, wanted in zip(outputs, expected, strict=True):
-                assert_close(one.case, actual, wanted)
+            for actual, reference in zip(outputs, expected, strict=True):
+                assert_close(one.case, actual, reference)
             if op.writes:
-                for name, wanted in zip(one.node.attrs["variables"], expected, strict=True):
-                    assert_close(one.case, session.value(name), wanted)
+                for name, reference in zip(one.node.attrs["variables"], expected, strict=True):
+                    assert_close(one.case, session.value(name), reference)
 
 
 def check_gradients(op: OpDef, device: str) -> None:
-    """The gradients of each sample on ``device`` are those that the references give."""
+    """Check that the gradients of each sample on ``device`` are those of the references."""
     random = np.random.default_rng(5)
     graph = Graph()
-    placed, fetches, wanted = [], [], []
+    placed, fetches, references = [], [], []
     for case in cases():
         if case.op is not op or not case.differentiable:
             continue
@@ -55,20 +55,20 @@ def check_gradients(op: OpDef, device: str) -> None:
             loss = weighted_sum(list(one.node.outputs), random)
             assert loss is not None
             grads = gradients(loss, [one.inputs[i] for i in case.differentiable])
-        found = [grad for grad in grads if grad is not None]
+        existing = [grad for grad in grads if grad is not None]
         placed.append(one)
-        fetches.append(found)
-        wanted.append(evaluate(found, one.values))
+        fetches.append(existing)
+        references.append(evaluate(existing, one.values))
     feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
     with Session(graph, device=device) as session:
         results = session.run(fetches, feeds)
-    for one, actual, expected in zip(placed, results, wanted, strict=True):
+    for one, actual, expected in zip(placed, results, references, strict=True):
         for a, b in zip(actual, expected, strict=True):
             assert_close(one.case, a, b)
 
 
 def runs_on_gpu(op: OpDef) -> bool:
-    """Whether it has a kernel, needs none, or becomes another op once shapes are known."""
+    """Return whether ``op`` has a kernel, needs none, or becomes another op for known shapes."""
     return op.lower is not None or op.alias or op.specialise is not None or op.name == "constant"
 
 
@@ -79,8 +79,10 @@ def _run(session: Session, placed: list[Placed]) -> list[list[Array]]:
 
 
 def weighted_sum(tensors: list[Tensor], random: np.random.Generator) -> Tensor | None:
-    """A scalar that depends on all elements of the floating ``tensors``, each with its weight;
-    along an unknown dimension they share it."""
+    """Return the sum of the elements of the floating ``tensors``, each with a random weight.
+
+    Elements along an unknown dimension have the same weight.
+    """
     total: Tensor | None = None
     for tensor in tensors:
         if not dtype(tensor.dtype).floating:

@@ -1,4 +1,4 @@
-"""Data sets: the IDX parser, MNIST from a source of bytes, the toys."""
+"""Data sets: the IDX parser, MNIST, and the toy problems."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LABELS = np.array([7, 3], np.uint8)
 
 @pytest.fixture
 def files() -> Iterator[dict[str, bytes]]:
-    """A source of two small parts of MNIST, which a test may change."""
+    """The files of a small MNIST, as a source that a test may change."""
     content = {
         "mnist/train-images": idx(IMAGES),
         "mnist/train-labels": idx(LABELS),
@@ -41,9 +41,9 @@ def files() -> Iterator[dict[str, bytes]]:
 def test_idx_types() -> None:
     np.testing.assert_array_equal(parse_idx(idx(IMAGES)), IMAGES)
     floats = np.array([[1.5, -2]], np.float32)
-    found = parse_idx(idx(floats.astype(">f4"), 0x0D))
-    assert found.dtype == np.float32
-    np.testing.assert_array_equal(found, floats)
+    parsed = parse_idx(idx(floats.astype(">f4"), 0x0D))
+    assert parsed.dtype == np.float32
+    np.testing.assert_array_equal(parsed, floats)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The safetensors reader and writer against the format's own package, and against damage."""
+"""The safetensors reader and writer: the same as the safetensors package, and damaged files."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def entry(dtype: str = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> dict[
     return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets)}
 
 
-def assert_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert list(found) == list(expected)
+def assert_equal(actual: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert list(actual) == list(expected)
     for name, array in expected.items():
-        assert found[name].dtype == array.dtype
-        np.testing.assert_array_equal(found[name], array)
+        assert actual[name].dtype == array.dtype
+        np.testing.assert_array_equal(actual[name], array)
 
 
 def test_the_package_reads_what_is_written() -> None:
-    found = safetensors.numpy.load(dump(TENSORS, {"format": "np"}))
-    assert_equal({name: found[name] for name in TENSORS}, TENSORS)
+    loaded = safetensors.numpy.load(dump(TENSORS, {"format": "np"}))
+    assert_equal({name: loaded[name] for name in TENSORS}, TENSORS)
 
 
 def test_reads_what_the_package_writes() -> None:
-    found = parse(safetensors.numpy.save(TENSORS, {"made": "elsewhere"}))
-    assert_equal({name: found[name] for name in TENSORS}, TENSORS)
+    loaded = parse(safetensors.numpy.save(TENSORS, {"producer": "elsewhere"}))
+    assert_equal({name: loaded[name] for name in TENSORS}, TENSORS)
 
 
 def test_round_trip_and_no_tensors() -> None:
@@ -111,7 +111,7 @@ def test_damage_is_named(name: str) -> None:
 
 @given(st.data())
 def test_any_damage_is_a_checkpoint_error(data: st.DataObject) -> None:
-    """A file cut or changed anywhere is read or refused, never anything else."""
+    """A truncated or changed file is read or raises CheckpointError, and nothing else."""
     content = bytearray(dump(TENSORS))
     if data.draw(st.booleans()):
         del content[data.draw(st.integers(0, len(content) - 1)) :]

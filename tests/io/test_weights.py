@@ -1,4 +1,4 @@
-"""Weights files: both formats, told apart, matched with a model before anything changes."""
+"""Weights files: both formats, recognising them, and matching them with a model."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ TENSORS = {
 @pytest.mark.parametrize("name", ["w.safetensors", "w.npz"])
 def test_files_round_trip(tmp_path: Path, name: str) -> None:
     save(TENSORS, tmp_path / name)
-    found = load(tmp_path / name)
-    assert list(found) == list(TENSORS)
+    loaded = load(tmp_path / name)
+    assert list(loaded) == list(TENSORS)
     for key, array in TENSORS.items():
-        np.testing.assert_array_equal(found[key], array)
+        np.testing.assert_array_equal(loaded[key], array)
 
 
 def test_open_files_and_bytes() -> None:
@@ -40,9 +40,9 @@ def test_open_files_and_bytes() -> None:
 
 def test_numpy_and_torch_read_them(tmp_path: Path) -> None:
     save(TENSORS, tmp_path / "w.npz")
-    with np.load(tmp_path / "w.npz", allow_pickle=False) as found:
-        assert set(found) == set(TENSORS)
-        np.testing.assert_array_equal(found["dense_1/kernel"], TENSORS["dense_1/kernel"])
+    with np.load(tmp_path / "w.npz", allow_pickle=False) as loaded:
+        assert set(loaded) == set(TENSORS)
+        np.testing.assert_array_equal(loaded["dense_1/kernel"], TENSORS["dense_1/kernel"])
     save(TENSORS, tmp_path / "w.safetensors")
     tensors = load_file(tmp_path / "w.safetensors")
     assert torch.equal(tensors["dense_1/bias"], torch.tensor([0.5, -0.5, 0]))
@@ -65,8 +65,8 @@ def test_an_npz_that_announces_more_than_it_has_takes_no_memory() -> None:
     content = encode({"a": np.zeros(1000, np.float32)}, "npz")
     shape = b"(1000,), }" + b" " * 10
     assert shape in content
-    for wanted in (b"(1000000000000,), }", b"(1,), }"):
-        changed = content.replace(shape, wanted.ljust(len(shape)))
+    for header in (b"(1000000000000,), }", b"(1,), }"):
+        changed = content.replace(shape, header.ljust(len(shape)))
         with pytest.raises(CheckpointError, match=r"'a.npy' has 4,000 bytes, but its shape \(1"):
             decode(changed)
 

@@ -1,4 +1,4 @@
-"""Fixtures of the kernel tests: one adapter, opened without a session around it."""
+"""Fixtures of the kernel tests: one adapter, opened without a session."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def host(shared_host: _wgpu.WgpuHost) -> Iterator[_wgpu.WgpuHost]:
 
 @pytest.fixture(params=FAMILIES)
 def target(request: pytest.FixtureRequest) -> Target:
-    """Both families of kernels, whichever the adapter would get."""
+    """Every family of kernels in turn, whichever the adapter would get."""
     return FAMILIES[request.param]

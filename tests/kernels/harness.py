@@ -1,4 +1,4 @@
-"""Runs one lowering by itself: a hand-made Plan, without graph or compiler."""
+"""Runs a single lowering with a Plan built by hand, without graph or compiler."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAMILIES = {
     ),
     "small_shared": replace(GPU, measured=Tuning("shared_32", "shared_32", "trees")),
 }
-"""Targets that between them run every variant of every kernel."""
+"""Targets that together run every variant of every kernel."""
 
 Array = np.ndarray[Any, Any]
 Lower = Callable[[KernelRequest], Lowering]
@@ -47,7 +47,7 @@ def make_request(
 
 
 def module(call: KernelCall) -> str:
-    """The complete WGSL of a call, bindings declared."""
+    """Return the complete WGSL of a call, with its bindings declared."""
     lines = [
         f"@group(0) @binding({i}) var<storage, {_access(binding.kind)}> {binding.name}: "
         f"array<{binding.element}>;"
@@ -57,7 +57,7 @@ def module(call: KernelCall) -> str:
 
 
 def make_plan(request: KernelRequest, lowering: Lowering) -> dict[str, Any]:
-    """A Plan whose buffers are the inputs, then the outputs, then the scratch buffers."""
+    """Return a Plan whose buffers are the inputs, the outputs and the scratch buffers, in order."""
     sizes = [dtype(spec.dtype).device_bytes(spec.size) for spec in request.inputs]
     sizes += [dtype(spec.dtype).device_bytes(spec.size) for spec in request.outputs]
     first = {"input": 0, "output": len(request.inputs), "scratch": len(sizes)}
@@ -94,7 +94,7 @@ def run(
     attrs: Mapping[str, Any] | None = None,
     target: Target = SOFTWARE,
 ) -> list[Array]:
-    """What `lower`'s kernels make of `inputs`, on buffers first filled with rubbish."""
+    """Run the kernels of ``lower`` and return the outputs; buffers start out filled with NaN."""
     request = make_request(inputs, outputs, attrs or {}, target)
     lowering = lower(request)
     plan = make_plan(request, lowering)

@@ -1,4 +1,4 @@
-"""Products at awkward sizes: tiles cut by edges, depth split, workgroups folded into a grid."""
+"""Products of awkward sizes: partial tiles, split depth, workgroups in two dimensions."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_tiles_shrink_to_the_limits(host: WgpuHost) -> None:
 
 
 def test_nan_outside_the_image_is_not_read(host: WgpuHost, target: Target) -> None:
-    """Padding is zero whatever lies beside the image in memory."""
+    """Padding is zero, whatever is next to the image in memory."""
     image = numbers(2, 3, 3, 1)
     image[1] = np.nan
     filters = np.ones((3, 3, 1, 1), np.float32)
@@ -175,7 +175,7 @@ def test_quads_of_invocations_give_the_same_products(
 def test_quads_of_invocations_give_the_same_convolutions(
     host: WgpuHost, stride: int, padding: int, channels: int
 ) -> None:
-    """Their results are sums in the same order, unless the depth is cut for other tiles."""
+    """The sums are in the same order, unless the depth is split differently."""
     image, filters = numbers(4, 23, 23, channels), numbers(3, 3, channels, 32, seed=1)
     size = (23 + 2 * padding - 3) // stride + 1
     gradient = numbers(4, size, size, 32, seed=2)
@@ -198,7 +198,7 @@ def by_quads(
     attrs: dict[str, object],
     name: str,
 ) -> Array:
-    """The result of the kernel in which four invocations share what they load."""
+    """Return the result of the kernel in which four invocations share their loads."""
     outputs = [(shape, "float32")]
     few = with_limits(QUADS, max_compute_workgroups_per_dimension=40)
     calls = lower(make_request(inputs, outputs, attrs, few)).calls

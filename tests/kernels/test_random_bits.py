@@ -1,4 +1,4 @@
-"""The random family: known answers, the same bits as NumPy, and orders that miss nobody."""
+"""Random kernels: known answers, the same bits as NumPy, and orders with every sample."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_moments() -> None:
     normal = counter_random.normal(SEED, 3, (200_001,))
     assert abs(normal.mean()) < 0.01
     assert abs(normal.std() - 1) < 0.01
-    kept = counter_random.dropout_mask(SEED, 3, (200_000,), 0.25)
-    assert abs(kept.mean() - 1) < 0.01
+    mask_values = counter_random.dropout_mask(SEED, 3, (200_000,), 0.25)
+    assert abs(mask_values.mean() - 1) < 0.01
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 17, 1000, 60_000])

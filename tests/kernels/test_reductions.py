@@ -1,4 +1,4 @@
-"""Reductions large enough to be split, and the same bits every time."""
+"""Reductions that are large enough to be split, and reproducible bit for bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kernel of every sample, in both families, compiles under Chrome's validator too."""
+"""Every kernel of every sample, in both families, compiles in Chrome too."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _COMPILE = """async (modules) => {
 
 
 def rendered(target: Target) -> dict[str, str]:
-    """Every distinct module that the registered operations' samples are lowered to: WGSL, name."""
-    found: dict[str, str] = {}
+    """Return every distinct WGSL module of the samples of all operations, with a name."""
+    modules_by_code: dict[str, str] = {}
     for case in cases():
         if case.op.lower is None or case.op.writes:
             continue
@@ -45,8 +45,8 @@ def rendered(target: Target) -> dict[str, str]:
         except UnsupportedOpError:
             continue
         for call in lowering.calls:
-            found.setdefault(module(call), f"{case} ({call.family})")
-    return found
+            modules_by_code.setdefault(module(call), f"{case} ({call.family})")
+    return modules_by_code
 
 
 @pytest.mark.browser
@@ -60,7 +60,7 @@ def test_every_kernel_compiles(chromium: Browser, family: str) -> None:
 @pytest.mark.browser
 @pytest.mark.parametrize("is_software", [True, False])
 def test_merged_kernels_compile(chromium: Browser, is_software: bool) -> None:
-    """Those of a training step, in which members of a chain wait for each other."""
+    """Return the modules of a training step, in which members of a chain wait for each other."""
     plans = [training_plan(merge=True, is_software=is_software, batch=batch) for batch in (6, 512)]
     kernels = [kernel for plan in plans for kernel in plan["kernels"]]
     assert sum(kernel["family"] == "batch" for kernel in kernels) > 2
@@ -69,11 +69,11 @@ def test_merged_kernels_compile(chromium: Browser, is_software: bool) -> None:
 
 
 def complaints(chromium: Browser, modules: list[tuple[str, str]]) -> list[str]:
-    """What Chrome says against modules, given as names and WGSL."""
+    """Return the errors that Chrome reports for modules, by name."""
     page = chromium.new_page()
     # An address of localhost is a secure context, without which there is no WebGPU.
     page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
     page.goto("http://localhost/")
-    found: list[str] = page.evaluate(_COMPILE, modules)
+    errors: list[str] = page.evaluate(_COMPILE, modules)
     page.close()
-    return found
+    return errors

@@ -9,6 +9,6 @@ from playgrad.graph.graph import Graph
 
 @pytest.fixture(autouse=True)
 def graph() -> Iterator[Graph]:
-    """A new graph, the default one within the test."""
+    """A new graph, which is the default graph during the test."""
     with (graph := Graph(seed=1)).as_default():
         yield graph

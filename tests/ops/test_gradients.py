@@ -1,4 +1,4 @@
-"""Gradients through unknown sizes, through nothing, and of equals."""
+"""Gradients with unknown shapes, with stop_gradient, and of equal maxima."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_gradients_through_unknown_sizes(device: str) -> None:
     second = gradients(reduce_sum(square(grads[1])), [image])[0]
     assert second is not None
     values = np.random.default_rng(0).normal(size=(2, 8, 9, 2)).astype(np.float32)
-    wanted = evaluate(
+    references = evaluate(
         [loss, grads[0], grads[1], second], {image: values, filters: value(filters.initial_value)}
     )
     with Session(device=device) as session:
         results = session.run([loss, *grads, second], {image: values})
-    for actual, expected in zip(results, wanted, strict=True):
+    for actual, expected in zip(results, references, strict=True):
         scale = float(np.abs(expected).max())
         np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5 * scale)
 

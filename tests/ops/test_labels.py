@@ -1,4 +1,4 @@
-"""Indices and labels: of any whole dtype, within the classes."""
+"""Indices and labels: their dtypes and their range."""
 
 from __future__ import annotations
 

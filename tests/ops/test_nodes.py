@@ -1,4 +1,4 @@
-"""Operations in place, operators, and those without a kernel."""
+"""The history of ``record``, operators of tensors, and operations without a kernel."""
 
 from __future__ import annotations
 

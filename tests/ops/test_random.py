@@ -1,4 +1,4 @@
-"""Random numbers, dropout and the order of examples: by seed and step, each time anew."""
+"""Random numbers, dropout and batch indices: determined by seed and step."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def test_every_run_draws_anew_and_the_same_in_a_new_session() -> None:
             runs.append([session.run(y) for _ in range(3)])
     np.testing.assert_array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0][0], runs[0][1])
-    kept = runs[0][0][runs[0][0] != 0]
-    assert abs(len(kept) - 750) < 60
-    np.testing.assert_allclose(kept, 1 / 0.75, rtol=1e-6)
+    passed = runs[0][0][runs[0][0] != 0]
+    assert abs(len(passed) - 750) < 60
+    np.testing.assert_allclose(passed, 1 / 0.75, rtol=1e-6)
 
 
 def test_the_mask_of_dropout_is_the_same_backward() -> None:

@@ -1,4 +1,4 @@
-"""Indexing, reshaping and axes: what is accepted beyond the records, and what is refused."""
+"""Indexing, reshaping and axes: arguments that constructors accept, and their errors."""
 
 from __future__ import annotations
 

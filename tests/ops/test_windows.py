@@ -1,4 +1,4 @@
-"""Convolution and pooling: padding, sizes, and what is no number."""
+"""Convolution and pooling: padding, sizes, and NaN."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ def lower_sum_to(request: KernelRequest) -> Lowering:
 def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
     shape = request.inputs[0].static_shape
     strides = strides_of(shape)
-    kept = [axis for axis in range(len(shape)) if axis not in axes]
-    outputs, reduced = prod(shape[i] for i in kept), prod(shape[i] for i in axes)
+    remaining = [axis for axis in range(len(shape)) if axis not in axes]
+    outputs, reduced = prod(shape[i] for i in remaining), prod(shape[i] for i in axes)
     contiguous = bool(axes) and axes[-1] == len(shape) - 1
     variant = request.target.tuning.reduction
     tree = contiguous and reduced >= INVOCATIONS // 2 and variant == "trees"
@@ -103,7 +103,9 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
         outputs=outputs,
         reduced=reduced,
         chunk=_chunk(outputs, reduced, tree, BUSY_INVOCATIONS[variant]),
-        output_offset=mixed_radix("index", [shape[i] for i in kept], [strides[i] for i in kept]),
+        output_offset=mixed_radix(
+            "index", [shape[i] for i in remaining], [strides[i] for i in remaining]
+        ),
         reduced_offset=mixed_radix("index", [shape[i] for i in axes], [strides[i] for i in axes]),
         tree=tree,
         count=reduced,

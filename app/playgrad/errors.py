@@ -104,32 +104,32 @@ class CheckpointError(PlaygradError, ValueError):
     """A weights file is damaged, has another format, or does not match the model."""
 
 
-def error_record(error: BaseException) -> dict[str, Any]:
-    """Return ``error`` as plain data, which ``error_of`` turns back into an error elsewhere."""
-    record: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "op": None}
+def error_to_json(error: BaseException) -> dict[str, Any]:
+    """Return ``error`` as plain data, which ``error_from_json`` turns back into an error."""
+    data: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "op": None}
     if isinstance(error, PlaygradError):
-        record |= {"message": error.message, "op": error.op, "hint": error.hint}
-        record["source"] = error.source and list(error.source)
-    return {**record, "notes": getattr(error, "__notes__", [])}
+        data |= {"message": error.message, "op": error.op, "hint": error.hint}
+        data["source"] = error.source and list(error.source)
+    return {**data, "notes": getattr(error, "__notes__", [])}
 
 
-def error_of(record: Mapping[str, Any]) -> BaseException:
-    """Return the error that ``error_record`` described.
+def error_from_json(data: Mapping[str, Any]) -> BaseException:
+    """Return the error that ``error_to_json`` described.
 
     An error that is neither playgrad's nor built into Python becomes a RuntimeError.
     """
-    name, text = record["type"], record["message"]
+    name, text = data["type"], data["message"]
     kind = globals().get(name) or getattr(builtins, name, None)
     error: BaseException
     if isinstance(kind, type) and issubclass(kind, PlaygradError):
-        source = record.get("source")
+        source = data.get("source")
         place = (source[0], source[1]) if source else None
-        error = kind(text, op=record["op"], source=place, hint=record.get("hint"))
+        error = kind(text, op=data["op"], source=place, hint=data.get("hint"))
     elif isinstance(kind, type) and issubclass(kind, (Exception, KeyboardInterrupt)):
         error = kind(text)
     else:
         error = RuntimeError(f"{name}: {text}")
-    for note in record.get("notes", ()):
+    for note in data.get("notes", ()):
         error.add_note(note)
     return error
 

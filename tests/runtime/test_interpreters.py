@@ -16,7 +16,7 @@ import playgrad as pg
 from playgrad import ops
 from playgrad.devices import registry
 from playgrad.devices.pending import Done, Outcome, Result
-from playgrad.errors import DeviceLostError, DeviceTimeoutError, UnsupportedOpError, error_of
+from playgrad.errors import DeviceLostError, DeviceTimeoutError, UnsupportedOpError, error_from_json
 from playgrad.graph.opdef import _REGISTRY
 from playgrad.runtime.cpu_server import Server
 from playgrad.runtime.session import Session
@@ -40,7 +40,7 @@ class Joined:
         text, payload = self.server.serve(json.dumps(request), data)
         answer = json.loads(text)
         if "error" in answer:
-            raise error_of(answer["error"])
+            raise error_from_json(answer["error"])
         return answer["value"], payload
 
     def begin(self, request: dict[str, Any], *data: bytes) -> Result[Outcome]:

@@ -16,7 +16,7 @@ from playgrad.compiler.lifetimes import last_uses
 from playgrad.compiler.segments import Segment
 from playgrad.devices.base import Plan
 from playgrad.devices.remote_cpu import arrays_from, headers_of
-from playgrad.errors import UnsupportedOpError, error_record
+from playgrad.errors import UnsupportedOpError, error_to_json
 from playgrad.graph.opdef import registered
 from playgrad.graph.serialize import graph_from_json
 from playgrad.runtime.interpreter import RunValues, node_work
@@ -54,7 +54,7 @@ class Server:
             value, arrays = getattr(self, f"_on_{request['call']}")(request, b"".join(data))
             return json.dumps({"value": value}), b"".join(array.tobytes() for array in arrays)
         except BaseException as error:
-            return json.dumps({"error": error_record(error)}), b""
+            return json.dumps({"error": error_to_json(error)}), b""
 
     def _new_id(self) -> int:
         self._last_id += 1

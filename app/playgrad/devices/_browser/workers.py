@@ -12,7 +12,7 @@ from pyodide.ffi import JsException
 from playgrad.devices import pending
 from playgrad.devices._browser.page import obey_interrupt
 from playgrad.devices.pending import Outcome
-from playgrad.errors import DeviceError, error_of
+from playgrad.errors import DeviceError, error_from_json
 
 
 class WorkerConnection:
@@ -93,7 +93,7 @@ class PendingAnswer:
 def _outcome(text: str, payload: Any) -> Outcome:
     answer = json.loads(text)
     if "error" in answer:
-        raise error_of(answer["error"])
+        raise error_from_json(answer["error"])
     return answer["value"], b"" if payload is None else payload.to_bytes()
 
 

@@ -165,10 +165,12 @@ def element_type(spec: TensorSpec) -> str:
 
 
 def input_binding(name: str, index: int, spec: TensorSpec, is_elementwise: bool = False) -> Binding:
+    """Return the binding of input number ``index``."""
     return Binding(name, "input", index, element_type(spec), is_elementwise)
 
 
 def output_binding(name: str, index: int, spec: TensorSpec) -> Binding:
+    """Return the binding of output number ``index``."""
     return Binding(name, "output", index, element_type(spec))
 
 

@@ -96,10 +96,12 @@ Operand = Expr | Number
 
 
 def as_expr(value: Operand) -> Expr:
+    """Return ``value`` as an expression; a number becomes a constant."""
     return value if isinstance(value, Expr) else Const(value)
 
 
 def call(function: str, *args: Operand) -> Expr:
+    """Return the function of that name in ``FUNCTIONS`` applied to ``args``."""
     return Call(function, tuple(as_expr(arg) for arg in args))
 
 
@@ -223,4 +225,5 @@ def isfinite(x: Operand) -> Expr:
 
 
 def where(condition: Operand, a: Operand, b: Operand) -> Expr:
+    """Return ``a`` where ``condition`` holds and ``b`` elsewhere."""
     return call("select", condition, a, b)

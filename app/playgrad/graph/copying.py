@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playgrad.errors import GraphError
@@ -72,7 +72,7 @@ class CopyMap:
         attrs: Mapping[str, Any] | None = None,
         device: str | None = None,
         task: str | None = None,
-        controls: Iterable[Node] = (),
+        controls: Sequence[Node] = (),
     ) -> Node:
         """Add a copy of ``original``, with the arguments overriding its parts.
 
@@ -85,12 +85,14 @@ class CopyMap:
         """
         if inputs is None:
             inputs = self._inputs(original)
+        if original.control_inputs:
+            controls = [*self.controls(original), *controls]
         copy = self.graph.copy(
             original,
             inputs,
             op=op,
             attrs=None if attrs is None else dict(attrs),
-            control_inputs=[*self.controls(original), *controls],
+            control_inputs=controls,
             device=device,
             task=task,
         )

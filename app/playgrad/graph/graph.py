@@ -60,8 +60,8 @@ class Graph(Scoped):
         """
         source = source or user_source()
         attrs = dict(attrs or {})
-        scopes = self._scopes
-        full_name = self.unique_name(scopes.path + checked_name(name or op.name))
+        scope = self._thread.scope
+        full_name = self.unique_name(scope.path + checked_name(name or op.name))
         for tensor in inputs:
             if tensor.graph is not self:
                 raise GraphError(
@@ -70,7 +70,7 @@ class Graph(Scoped):
                     source=source,
                     hint="Build both in the same `with graph.as_default():` block.",
                 )
-        controls = dict.fromkeys([*scopes.controls, *control_inputs])
+        controls = dict.fromkeys([*scope.controls, *control_inputs])
         node = Node(
             graph=self,
             id=len(self.nodes),
@@ -79,9 +79,9 @@ class Graph(Scoped):
             inputs=tuple(inputs),
             attrs=attrs,
             control_inputs=tuple(controls),
-            device=device or scopes.device,
-            phase=phase or scopes.phase,
-            task=task or scopes.task,
+            device=device or scope.device,
+            phase=phase or scope.phase,
+            task=task or scope.task,
             source=source,
         )
         return self._append(node, None)
@@ -94,7 +94,7 @@ class Graph(Scoped):
         op: OpDef | None = None,
         attrs: dict[str, Any] | None = None,
         name: str | None = None,
-        control_inputs: Iterable[Node] = (),
+        control_inputs: Sequence[Node] = (),
         device: str | None = None,
         task: str | None = None,
     ) -> Node:
@@ -109,21 +109,24 @@ class Graph(Scoped):
         Raises:
             ShapeError, DTypeError: the op's rule does not accept the inputs.
         """
+        controls: Iterable[Node] = ()
+        scope = self._thread.scope
+        if control_inputs or scope.controls:
+            controls = dict.fromkeys([*scope.controls, *control_inputs])
         specs = None
         if op is None and attrs is None and specs_of(inputs) == specs_of(original.inputs):
             specs = specs_of(original.outputs)
-        scopes = self._scopes
         node = Node(
             graph=self,
             id=len(self.nodes),
-            name=self.unique_name(scopes.path + (name or original.name)),
+            name=self.unique_name(scope.path + (name or original.name)),
             op=op or original.op,
             inputs=tuple(inputs),
             attrs=original.attrs if attrs is None else attrs,
-            control_inputs=tuple(dict.fromkeys([*scopes.controls, *control_inputs])),
-            device=device or original.device or scopes.device,
+            control_inputs=tuple(controls),
+            device=device or original.device or scope.device,
             phase=original.phase,
-            task=task or original.task or scopes.task,
+            task=task or original.task or scope.task,
             source=original.source,
         )
         return self._append(node, specs)
@@ -201,8 +204,8 @@ class Graph(Scoped):
             for node in new:
                 if not isinstance(node, Node) or node.graph is not self:
                     raise GraphError(f"not a node or tensor of this graph: {node!r:.60}.")
-            controls = (*self._scopes.controls, *new)
-        with self._scopes.changed(controls=controls):
+            controls = (*self._thread.scope.controls, *new)
+        with self._changed(controls=controls):
             yield
 
 

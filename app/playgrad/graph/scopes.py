@@ -6,33 +6,27 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from playgrad.errors import GraphError
 
 _NAME = re.compile(r"[^\s:/]+(/[^\s:/]+)*")
 
 
-class ScopeValues(threading.local):
-    """The values that the scopes of one thread give to new nodes."""
+class Scope(NamedTuple):
+    """The values that new nodes get. ``controls`` are the nodes that they run after."""
 
-    def __init__(self) -> None:
-        self.path = ""
-        self.device: str | None = None
-        self.phase = "forward"
-        self.task: str | None = None
-        self.controls: tuple[Any, ...] = ()
-        """Nodes that new nodes run after."""
+    path: str = ""
+    device: str | None = None
+    phase: str = "forward"
+    task: str | None = None
+    controls: tuple[Any, ...] = ()
 
-    @contextmanager
-    def changed(self, **values: Any) -> Iterator[None]:
-        """Replace ``values`` within the block."""
-        before = {key: getattr(self, key) for key in values}
-        self.__dict__.update(values)
-        try:
-            yield
-        finally:
-            self.__dict__.update(before)
+
+class _ThreadScope(threading.local):
+    """The scope that each thread is in."""
+
+    scope = Scope()
 
 
 class Scoped:
@@ -40,7 +34,7 @@ class Scoped:
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}
-        self._scopes = ScopeValues()
+        self._thread = _ThreadScope()
 
     def unique_name(self, name: str) -> str:
         """Reserve ``name``, or ``name_1``, ``name_2``, ... if it is taken."""
@@ -54,15 +48,25 @@ class Scoped:
                 self._taken[candidate] = 0
                 return candidate
 
+    @contextmanager
+    def _changed(self, **values: Any) -> Iterator[None]:
+        """Replace ``values`` of the scope within the block."""
+        before = self._thread.scope
+        self._thread.scope = before._replace(**values)
+        try:
+            yield
+        finally:
+            self._thread.scope = before
+
     @property
     def current_scope(self) -> str:
         """The prefix of the names of new nodes: ``""`` or ``"outer/inner/"``."""
-        return self._scopes.path
+        return self._thread.scope.path
 
     @property
     def current_device(self) -> str | None:
         """The device that new nodes are placed on; None outside of device scopes."""
-        return self._scopes.device
+        return self._thread.scope.device
 
     @contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
@@ -70,26 +74,26 @@ class Scoped:
 
         An empty name, or None, leaves all name scopes.
         """
-        path = self.unique_name(self._scopes.path + checked_name(name)) + "/" if name else ""
-        with self._scopes.changed(path=path):
+        path = self.unique_name(self._thread.scope.path + checked_name(name)) + "/" if name else ""
+        with self._changed(path=path):
             yield path
 
     @contextmanager
     def reenter_scope(self, path: str) -> Iterator[str]:
         """Return to a name scope by the prefix that ``name_scope`` yielded."""
-        with self._scopes.changed(path=path):
+        with self._changed(path=path):
             yield path
 
     @contextmanager
     def device(self, name: str | None) -> Iterator[None]:
         """Place nodes created in the block on device ``name`` (``"cpu:0"``, ``"gpu:0"``)."""
-        with self._scopes.changed(device=name):
+        with self._changed(device=name):
             yield
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Mark nodes created in the block as forward, gradient, update, input or variable."""
-        with self._scopes.changed(phase=name):
+        with self._changed(phase=name):
             yield
 
     @contextmanager
@@ -99,7 +103,7 @@ class Scoped:
         A device runs its tasks one after the other, ordered by their first nodes. The results of a
         task are sent to other devices as soon as it ends.
         """
-        with self._scopes.changed(task=name):
+        with self._changed(task=name):
             yield
 
 

@@ -80,7 +80,7 @@ def arena_bytes(plan: dict[str, Any]) -> int:
 def test_is_plain_data():
     plan = training_plan()
     assert json.loads(json.dumps(plan, allow_nan=False)) == plan
-    assert plan["version"] == 1
+    assert plan["version"] == 2
     assert set(plan) == {
         "version",
         "buffers",

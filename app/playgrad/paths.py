@@ -43,7 +43,9 @@ def var() -> Path:
 
 
 def cache() -> Path:
-    """Return the cache folder: ``PLAYGRAD_CACHE``; else ``playgrad`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
+    """Return the folder for files that can be computed or fetched again.
+
+    That is ``PLAYGRAD_CACHE``; by default ``playgrad`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
 
     Raises:
         RuntimeError: the user has no home folder.

@@ -155,7 +155,7 @@ def test_mistakes() -> None:
         call(attention(4, name="seer"), (8,))
     with pytest.raises(pg.ShapeError, match="'seer' needs to know dimension 1"):
         call(attention(4, name="seer"), (None, 8))
-    with pytest.raises(pg.ShapeError, match="'seer' needs as many keys as values, but got 4 and 3"):
+    with pytest.raises(pg.ShapeError, match="'seer' needs as many keys as values, got 4 and 3"):
         call(attention(4, name="seer"), (5, 8), (3, 8), (4, 8))
     with pytest.raises(pg.ShapeError, match="'seer' takes a query, a value and a key, not 4"):
         call(attention(4, name="seer"), (5, 8), (5, 8), (5, 8), (5, 8))

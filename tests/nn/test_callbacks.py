@@ -100,7 +100,7 @@ def test_early_stopping_goes_back_to_the_best() -> None:
 @pytest.mark.parametrize("rate", [None, -1.0, float("nan")])
 def test_schedules_give_rates(rate: Any) -> None:
     model = line()
-    with pytest.raises(ValueError, match="a learning rate must be a number of at least 0"):
+    with pytest.raises(ValueError, match="the learning rate must be a number of at least 0"):
         model.fit(X, Y, callbacks=[nn.LearningRateScheduler(lambda *_: rate)], verbose=0)
     assert model.session.value(model.optimizer.learning_rate) == np.float32(0.01)
 

@@ -74,11 +74,11 @@ def test_bytes_stay_bytes_on_the_device() -> None:
         (X, LABELS + 1, pg.DataError, "y contains the label 2 .* 2 classes: labels must be 0 to 1"),
         (X, LABELS - 1, pg.DataError, "the label -1"),
         (X, LABELS + 0.5, pg.DataError, "whole class numbers"),
-        ([["a", "b"]], LABELS, pg.DTypeError, "x must hold numbers, not <U1"),
+        ([["a", "b"]], LABELS, pg.DTypeError, "x must hold numbers, got <U1"),
         ([[1, 2], [3]], LABELS, pg.DataError, "samples of x differ in shape"),
         (3.0, LABELS, pg.DataError, "x is a single number"),
         (X, np.full(50, 2**40), pg.DataError, "do not fit into 32 bits"),
-        (None, LABELS, pg.DTypeError, "x must hold numbers, not object"),
+        (None, LABELS, pg.DTypeError, "x must hold numbers, got object"),
     ],
 )
 def test_data_that_cannot_be_used(x: Any, y: Any, error: type[Exception], words: str) -> None:

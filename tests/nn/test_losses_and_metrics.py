@@ -161,19 +161,31 @@ SPARSE, HOT = nn.SparseCategoricalCrossentropy(), nn.CategoricalCrossentropy()
     [
         (SPARSE, np.array([0, 3]), (None, 3), pg.DataError, "label 3 (sample 1).*0 to 2"),
         (SPARSE, np.array([-1, 0]), (None, 3), pg.DataError, "label -1 .sample 0."),
-        (SPARSE, np.array([0, 3]), (None, 3), pg.DataError, "Let 'dense_2' have 4 outputs, or"),
+        (SPARSE, np.array([0, 3]), (None, 3), pg.DataError, "Give 'dense_2' 4 outputs, or"),
         (SPARSE, np.array([1, 2, 3]), (None, 3), pg.DataError, "subtract 1 from those in y"),
-        (SPARSE, np.array([0, 1]), (None, 1), pg.DataError, "has 1 class: .* have 2 outputs"),
-        (SPARSE, np.array([-1, 3]), (None, 3), pg.DataError, "Labels count from 0: number"),
+        (
+            SPARSE,
+            np.array([0, 1]),
+            (None, 1),
+            pg.DataError,
+            "has 1 class: .* Give 'dense_2' 2 outputs",
+        ),
+        (SPARSE, np.array([-1, 3]), (None, 3), pg.DataError, "Labels count from 0: renumber"),
         (SPARSE, np.array([0.5, 0]), (None, 3), pg.DataError, "whole class numbers"),
         (SPARSE, np.zeros((2, 3)), (None, 3), pg.ShapeError, "use categorical_crossentropy"),
         (SPARSE, np.zeros(2), (None, 2, 2), pg.ShapeError, r"not \(\?, 2, 2\).* before 'dense_2'"),
         (HOT, np.array([0, 1]), (None, 3), pg.ShapeError, "use sparse_categorical_crossentropy"),
         (nn.MeanSquaredError(), np.zeros((2, 4)), (None, 3), pg.ShapeError, r"\(4,\).*\(3,\)"),
-        (nn.MeanSquaredError(), np.zeros((2, 4)), (None, 3), pg.ShapeError, "have 4 outputs, or"),
+        (
+            nn.MeanSquaredError(),
+            np.zeros((2, 4)),
+            (None, 3),
+            pg.ShapeError,
+            "'dense_2' 4 outputs, or",
+        ),
         (nn.MeanSquaredError(), np.zeros(2), (None, 3), pg.ShapeError, "or .*; for labels"),
         (nn.MeanSquaredError(), np.zeros((2, 4, 4)), (None, 3), pg.ShapeError, "layer 'dense_2'"),
-        (HOT, np.zeros((2, 4)), (None, 3), pg.ShapeError, "Let 'dense_2' have 4 outputs"),
+        (HOT, np.zeros((2, 4)), (None, 3), pg.ShapeError, "Give 'dense_2' 4 outputs"),
         (nn.BinaryCrossentropy(), np.array([2.0]), (None, 1), pg.DataError, "between 0 and 1"),
         (nn.BinaryCrossentropy(), np.array([2.0]), (None, 1), pg.DataError, "for each"),
         (nn.MeanSquaredError(), np.array([np.nan]), (None, 1), pg.DataError, "NaN or infinity"),
@@ -190,7 +202,7 @@ def test_too_few_arrays_of_targets_name_the_layers() -> None:
     x = pg.Input((3,))
     model = pg.Model(x, [nn.Dense(2)(x), nn.Dense(1)(x)])
     model.compile("sgd", "mse")
-    words = r"y holds 1 array, but the model has 2 of them.*one for each of: dense_1, dense_2\."
+    words = r"y holds 1 array, but the model takes 2.*one for each of: dense_1, dense_2\."
     with pytest.raises(pg.DataError, match=words):
         model.fit(np.zeros((4, 3)), np.zeros((4, 2)), verbose=0)
     model.close()
@@ -205,7 +217,7 @@ def test_targets_that_fit() -> None:
 
 
 def test_a_loss_function_must_give_one_number_a_sample() -> None:
-    with pytest.raises(pg.ShapeError, match=r"'total' must return one number a sample"):
+    with pytest.raises(pg.ShapeError, match=r"'total' must return one number per sample"):
 
         def total(y: pg.Tensor, p: pg.Tensor) -> pg.Tensor:
             return pg.reduce_sum(y - p)

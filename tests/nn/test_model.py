@@ -262,7 +262,7 @@ def test_wrong_structure(graph: pg.Graph) -> None:
 
 
 def test_wrong_chains() -> None:
-    with pytest.raises(pg.GraphError, match="takes layers, not str"):
+    with pytest.raises(pg.GraphError, match="takes layers, got str"):
         pg.Sequential(["dense"])  # type: ignore[list-item]
     layer = nn.Dense(2)
     with pytest.raises(pg.GraphError, match="in the chain twice"):

@@ -125,7 +125,7 @@ def test_the_rate_is_a_variable(graph: pg.Graph) -> None:
 
 def test_wrong_use(graph: pg.Graph) -> None:
     w, loss = quadratic()
-    with pytest.raises(pg.GraphError, match="depends on none of the variables"):
+    with pytest.raises(pg.GraphError, match="does not depend on any of the variables"):
         optim.SGD().minimize(pg.constant(1.0) * 2.0)
     with pytest.raises(pg.GraphError, match="got no gradients"):
         optim.SGD().apply_gradients([(None, w)])

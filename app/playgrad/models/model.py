@@ -17,11 +17,11 @@ from playgrad.ops.core.build import one_or_more
 from playgrad.ops.state import placeholder
 from playgrad.optim.optimizer import Optimizer
 from playgrad.optim.optimizer import get as get_optimizer
-from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training import batch_api, evaluation, fitting
 from playgrad.training.callbacks import Callback, History
-from playgrad.training.data_checks import several
+from playgrad.training.data_checks import as_sequence
 from playgrad.training.objectives import Objectives
 from playgrad.training.recipe import Recipe, StepBuilder
 from playgrad.training.state import TrainingState
@@ -157,7 +157,7 @@ class Model(Network):
                 "a strategy places all operations itself.",
                 hint="Pass either a strategy or a placement.",
             )
-        objectives = Objectives(loss, several(metrics), loss_weights)
+        objectives = Objectives(loss, as_sequence(metrics), loss_weights)
         self._recipe = Recipe(self, get_optimizer(optimizer), objectives, strategy, placement)
         self._device = device
 
@@ -207,7 +207,7 @@ class Model(Network):
             fitting.BATCH if batch_size is None else batch_size,
             epochs,
             verbose,
-            tuple(several(callbacks)),
+            tuple(as_sequence(callbacks)),
             validation_data,
             shuffle,
             seed,

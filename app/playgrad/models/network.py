@@ -227,7 +227,10 @@ class Network:
 
         Args:
             file: a path that ends in ``.safetensors`` or ``.npz``, or an open binary file.
-            format: "safetensors" or "npz"; None takes it from the path.
+            format: "safetensors" or "npz"; None takes it from the path, or "safetensors".
+
+        Raises:
+            CheckpointError: the file cannot be written, or not in that format.
         """
         io.save(self.get_weights(), file, format)
 

@@ -1,4 +1,4 @@
-"""Models in which each layer feeds the next."""
+"""Sequential models: each layer feeds the next."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from playgrad.runtime.options import get_options
 class Sequential(Model):
     """A chain of layers, in a graph of its own.
 
-    It is built from the shape of the data when it is first trained, or by ``build``; a first item
-    made by ``pg.Input(shape)`` names the shape at once.
+    It is built for the shape of the data when it is first trained, or by ``build``, or at once if
+    the first item is ``pg.Input(shape)``.
 
     Args:
-        layers: layers, or chains not built yet, whose layers are taken over.
-        name: shown in the summary.
+        layers: layers, or `Sequential` models that are not built, whose layers are appended.
+        name: shown in the summary and in errors.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class Sequential(Model):
             self.build(first.shape[1:], first.dtype)
 
     def add(self, layer: Any) -> None:
-        """Append a layer, or the layers of a chain that is not built yet.
+        """Append a layer, or the layers of a `Sequential` model that is not built.
 
         Raises:
-            GraphError: not a layer, already in the chain, or the model is built.
+            GraphError: it is not a layer or is in the chain already, or the model is built.
         """
         if self.built:
             raise GraphError(f"the model '{self.name}' is built: no layer can be added.")
@@ -55,8 +55,8 @@ class Sequential(Model):
             return
         if not isinstance(layer, Layer):
             raise GraphError(
-                f"a Sequential model takes layers, not {type(layer).__name__}.",
-                hint="For anything but a chain use pg.Model(inputs, outputs).",
+                f"a Sequential model takes layers, got {type(layer).__name__}.",
+                hint="If it is not a chain, use pg.Model(inputs, outputs).",
             )
         if any(layer is other for other in self._chain):
             raise GraphError(f"{layer!r} is in the chain twice.", source=layer.source)
@@ -67,10 +67,15 @@ class Sequential(Model):
         return list(self._chain)
 
     def build(self, sample_shape: Sequence[int | None], dtype: Any = "float32") -> None:
-        """Make all variables for samples of this shape (without the batch).
+        """Create all variables for samples of this shape.
+
+        Args:
+            sample_shape: of one sample, without the batch.
+            dtype: of the samples.
 
         Raises:
-            ShapeError: a layer cannot take what the one before it gives; nothing is built.
+            ShapeError: a layer cannot take the output of the one before it; nothing is built.
+            GraphError: the model has no layers.
         """
         if self.built:
             return
@@ -94,13 +99,13 @@ class Sequential(Model):
             self.build(arrays[0].shape[1:], arrays[0].dtype.name)
 
     def get_config(self) -> dict[str, Any]:
-        """Name and layers as plain data, without weights."""
+        """Return name and layers as plain data, without weights."""
         layers = [{"kind": layer.kind, "config": layer.get_config()} for layer in self._chain]
         return {"name": self.name, "layers": layers}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """A new chain of new layers, not built yet."""
+        """Return a new chain of new layers, not built."""
         layers = [layer_type(item["kind"]).from_config(item["config"]) for item in config["layers"]]
         return cls(layers, config["name"])
 

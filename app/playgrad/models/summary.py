@@ -10,7 +10,7 @@ from playgrad.nn.layer import Layer
 
 
 def summary_text(title: str, layers: Sequence[tuple[str, Layer]]) -> str:
-    """Layers by name with their output shapes and numbers of parameters, and the totals."""
+    """Return a table of layers with their output shapes and numbers of parameters, and totals."""
     rows = [("layer", "output shape", "parameters")]
     trainable = fixed = 0
     for name, layer in layers:

@@ -13,7 +13,7 @@ Activation = Callable[[Tensor], Tensor]
 
 
 def linear(x: Tensor) -> Tensor:
-    """``x`` itself."""
+    """Return ``x``."""
     return x
 
 
@@ -34,10 +34,10 @@ BY_NAME: dict[str, Activation] = {
 
 
 def get(value: str | Activation | None) -> Activation:
-    """The activation called ``value``; None is ``linear``; a function is itself.
+    """Return the activation called ``value``; None means ``linear``. A function is returned as is.
 
     Raises:
-        GraphError: there is none of that name.
+        GraphError: there is no activation of that name.
     """
     if value is None:
         return linear

@@ -1,4 +1,4 @@
-"""Attention: each position of a sequence takes from others what it asks for."""
+"""Attention: each position of a sequence attends to the others."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from playgrad.ops.reductions.softmax import softmax
 from playgrad.ops.state import Variable
 
 HIDDEN = -1e9
-"""Added to the score of a position that must not be seen: its share is 0 after softmax."""
+"""Added to the score of a masked position, so that its weight is 0 after softmax."""
 
 
 T = TypeVar("T")
 
 
 class MultiHeadAttention(Layer):
-    """``softmax(query @ key^T / sqrt(key_dim)) @ value``, for each of several heads.
+    """Multi-head attention: ``softmax(query @ key^T / sqrt(key_dim)) @ value`` for each head.
 
-    Vaswani et al. 2017. Called on the query (batch, to, features), then, where they are not the
-    query itself, the value (batch, from, ...) and the key (batch, from, ...), which is the value
-    if there is none: the order that Keras has. The result is (batch, to, features).
+    Vaswani et al. 2017. The layer is called on a query (batch, to, features), and optionally a
+    value (batch, from, ...) and a key (batch, from, ...), in the order of Keras. The value defaults
+    to the query, the key to the value. The result is (batch, to, features).
 
     ``query_kernel``, ``key_kernel`` and ``value_kernel`` are (inputs, heads * key_dim): the columns
-    of a head are side by side. ``output_kernel`` is (heads * key_dim, features).
+    of a head are adjacent. ``output_kernel`` is (heads * key_dim, features).
 
     Args:
-        heads: how many.
-        key_dim: features of one head; None to divide those of the query among the heads.
-        dropout: the share of attention weights that are 0 in a training step.
-        causal: whether a position sees only itself and those before it.
-        use_bias: whether each of the four products gets a bias.
+        heads: number of heads.
+        key_dim: features of one head; None divides those of the query among the heads.
+        dropout: the fraction of attention weights set to 0 in a training step.
+        causal: whether a position attends only to itself and the positions before it.
+        use_bias: whether to add a bias to each of the four products.
         kernel_initializer, bias_initializer: name or `Initializer`.
     """
 
@@ -65,7 +65,7 @@ class MultiHeadAttention(Layer):
         self.heads = self.positive("heads", heads)
         self.key_dim = None if key_dim is None else self.positive("key_dim", key_dim)
         if not 0.0 <= dropout < 1.0:
-            raise ShapeError(f"a dropout rate must be at least 0 and below 1, not {dropout}.")
+            raise ShapeError(f"dropout must be at least 0 and below 1, got {dropout}.")
         self.dropout = float(dropout)
         self.causal = bool(causal)
         self.use_bias = bool(use_bias)
@@ -95,18 +95,18 @@ class MultiHeadAttention(Layer):
         return self.combined(context, *self.kernel_and_bias("output"))
 
     def kernel_and_bias(self, role: str, part: str = "") -> tuple[Variable, Variable | None]:
-        """The weights of one of the four products; ``part`` is behind their names."""
+        """Return the weights of one of the four products; ``part`` is the suffix of their names."""
         return self.variables[f"{role}_kernel{part}"], self.variables.get(f"{role}_bias{part}")
 
     def roles(self, shapes: Sequence[Shape], part: str = "") -> dict[str, Shape]:
-        """The shapes of what query, key and value are made from.
+        """Return the shapes of the inputs of query, key and value.
 
         Raises:
-            ShapeError: they are no sequences that fit together, or fit the weights.
+            ShapeError: they are not sequences that fit together and fit the weights.
         """
         if len(shapes) > 3:
             raise ShapeError(
-                f"layer '{self.name}' takes a query, a value and a key, not {len(shapes)} tensors."
+                f"layer '{self.name}' takes a query, a value and a key, got {len(shapes)} tensors."
             )
         for shape in shapes:
             self.expect_rank(shape, 3, "(batch, positions, features)")
@@ -115,7 +115,7 @@ class MultiHeadAttention(Layer):
         keys, values = roles["key"][1], roles["value"][1]
         if keys != values:
             raise ShapeError(
-                f"layer '{self.name}' needs as many keys as values, but got {keys} and {values}."
+                f"layer '{self.name}' needs as many keys as values, got {keys} and {values}."
             )
         for role, shape in roles.items():
             if f"{role}_kernel{part}" in self.variables:
@@ -124,7 +124,7 @@ class MultiHeadAttention(Layer):
         return roles
 
     def head_size(self, width: int) -> int:
-        """Features of one head, of a query with ``width`` features."""
+        """Return the features of one head, for a query with ``width`` features."""
         if self.key_dim is not None:
             return self.key_dim
         if width % self.heads:
@@ -135,7 +135,7 @@ class MultiHeadAttention(Layer):
         return width // self.heads
 
     def project(self, x: Tensor, kernel: Tensor, bias: Tensor | None, heads: int) -> Tensor:
-        """``x`` (batch, positions, in) as (batch, heads, positions, key_dim)."""
+        """Return ``x`` (batch, positions, in) as (batch, heads, positions, key_dim)."""
         width, size = kernel.spec.static_shape
         y = matmul(reshape(x, (-1, width)), kernel)
         if bias is not None:
@@ -147,21 +147,21 @@ class MultiHeadAttention(Layer):
     def attend(
         self, query: Tensor, key: Tensor, value: Tensor, first: int, training: bool
     ) -> Tensor:
-        """What some of the heads, from ``first`` on, take: (batch, to, those heads * key_dim)."""
-        _, heads, steps, size = query.shape
-        assert heads is not None and steps is not None and size is not None
+        """Return the result of the heads from ``first`` on: (batch, to, heads * key_dim)."""
+        _, heads, positions, size = query.shape
+        assert heads is not None and positions is not None and size is not None
         scores = matmul(query * (1.0 / float(np.sqrt(size))), key, transpose_b=True)
         if self.causal:
-            seen = np.tri(steps, key.shape[2], dtype=np.float32)
+            seen = np.tri(positions, key.shape[2], dtype=np.float32)
             scores = scores + constant((1 - seen) * np.float32(HIDDEN))
         weights = softmax(scores)
         if training and self.dropout:
             weights = self._dropped(weights, heads, first)
         context = transpose(matmul(weights, value), (0, 2, 1, 3))
-        return reshape(context, (-1, steps, heads * size))
+        return reshape(context, (-1, positions, heads * size))
 
     def combined(self, context: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
-        """``context`` (batch, to, in) times the kernel: (batch, to, features)."""
+        """Return ``context`` (batch, to, in) times the kernel: (batch, to, features)."""
         size, width = kernel.spec.static_shape
         y = matmul(reshape(context, (-1, size)), kernel)
         if bias is not None:
@@ -172,13 +172,13 @@ class MultiHeadAttention(Layer):
         seed = zlib.crc32(str(self.name).encode())
         if heads == self.heads:
             return dropout(weights, self.dropout, seed=seed)
-        # The mask is drawn for all heads, so that those of a part are what they are in the whole.
+        # The mask is drawn for all heads, so that sharding them does not change it.
         around = [[0, 0], [first, self.heads - first - heads], [0, 0], [0, 0]]
         whole = dropout(pad(weights, around), self.dropout, seed=seed)
         return slice_(whole, [0, first, 0, 0], [-1, heads, -1, -1])
 
 
 def in_roles(items: Sequence[T]) -> dict[str, T]:
-    """What is query, key and value of the arguments: query, value and key as far as given."""
+    """Return query, key and value from the arguments of a call: query[, value[, key]]."""
     value = items[min(1, len(items) - 1)]
     return {"query": items[0], "key": items[-1] if len(items) > 2 else value, "value": value}

@@ -1,4 +1,4 @@
-"""Layers of a few lines and no variables. The shortest is the one to copy for a new layer."""
+"""Layers of a few lines without variables. Copy the shortest to write a new layer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playgrad.ops.random.dropout import dropout
 
 
 class Rescaling(Layer):
-    """``inputs * scale + offset``: brings pixels 0..255 to 0..1 with ``scale=1/255``."""
+    """``inputs * scale + offset``; ``scale=1/255`` maps pixels from 0..255 to 0..1."""
 
     kind = "rescaling"
 
@@ -30,7 +30,7 @@ class Rescaling(Layer):
 
 
 class Flatten(Layer):
-    """All dimensions but the batch in one: (batch, a, b, ...) to (batch, a * b * ...)."""
+    """Flatten all dimensions but the batch: (batch, a, b, ...) to (batch, a * b * ...)."""
 
     kind = "flatten"
     takes_floats = False
@@ -40,7 +40,7 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """The same elements under another shape: that of a sample, in which one size may be -1."""
+    """Reshape each sample to ``target_shape``, in which one size may be -1."""
 
     kind = "reshape"
     takes_floats = False
@@ -57,7 +57,7 @@ class Reshape(Layer):
         target = [free if size == -1 else size for size in self.target_shape]
         if math.prod(target) != elements or self.target_shape.count(-1) > 1:
             raise ShapeError(
-                f"layer '{self.name}' cannot bring samples of shape {shape_text(x.shape[1:])} "
+                f"layer '{self.name}' cannot reshape samples of shape {shape_text(x.shape[1:])} "
                 f"to {shape_text(self.target_shape)}."
             )
         return reshape(x, (-1, *target))
@@ -78,9 +78,14 @@ class Activation(Layer):
 
 
 class Dropout(Layer):
-    """In training, each value is 0 with probability ``rate``, the others grow by 1/(1 - rate).
+    """Dropout: in training, set each value to 0 with probability ``rate``.
 
-    Srivastava et al. 2014. Outside training the inputs pass unchanged.
+    The other values are multiplied by 1/(1 - rate). Outside of training the inputs pass unchanged.
+    Srivastava et al. 2014.
+
+    Args:
+        rate: at least 0 and below 1.
+        seed: of the random numbers; None takes one from the layer's name.
     """
 
     kind = "dropout"
@@ -88,7 +93,7 @@ class Dropout(Layer):
     def __init__(self, rate: float, seed: int | None = None, name: str | None = None) -> None:
         super().__init__(name)
         if not 0.0 <= rate < 1.0:
-            raise ShapeError(f"a dropout rate must be at least 0 and below 1, not {rate}.")
+            raise ShapeError(f"the rate of Dropout must be at least 0 and below 1, got {rate}.")
         self.rate = float(rate)
         self.seed = seed
 

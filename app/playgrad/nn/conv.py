@@ -12,17 +12,17 @@ from playgrad.ops.convolution.conv2d import conv2d
 
 
 class Conv2D(Layer):
-    """Two-dimensional convolution (cross-correlation, as everywhere in this field).
+    """Two-dimensional convolution (cross-correlation, as usual in deep learning).
 
     Inputs (batch, height, width, in), kernel (kernel height, kernel width, in, filters), bias
     (filters,), result (batch, height', width', filters).
 
     Args:
-        filters: channels of the result.
+        filters: number of output channels.
         kernel_size: one number, or (height, width).
         strides: one number, or (vertical, horizontal).
-        padding: "valid" for none, or "same" to keep the size at stride 1.
-        activation: name or function; None for none.
+        padding: "valid" for no padding, or "same" to keep the size at stride 1.
+        activation: name or function; None for no activation.
         use_bias: whether to add a bias.
         kernel_initializer, bias_initializer: name or `Initializer`.
     """

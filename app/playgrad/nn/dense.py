@@ -13,13 +13,13 @@ from playgrad.ops.products.matmul import matmul
 
 
 class Dense(Layer):
-    """``activation(inputs @ kernel + bias)``.
+    """Fully connected layer: ``activation(inputs @ kernel + bias)``.
 
     Inputs (batch, ..., in), kernel (in, units), bias (units,), result (batch, ..., units).
 
     Args:
-        units: outputs a sample.
-        activation: name or function; None for none.
+        units: number of outputs per sample.
+        activation: name or function; None for no activation.
         use_bias: whether to add a bias.
         kernel_initializer, bias_initializer: name or `Initializer`.
     """
@@ -55,7 +55,7 @@ class Dense(Layer):
         return self._activate(self.product(inputs[0], kernel, self.variables.get("bias")))
 
     def product(self, x: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
-        """``x @ kernel + bias``, for ``x`` of two dimensions or more."""
+        """Return ``x @ kernel + bias`` for ``x`` of two or more dimensions."""
         width, units = kernel.spec.static_shape
         leading = x.shape[1:-1]
         y = matmul(reshape(x, (-1, width)) if leading else x, kernel)

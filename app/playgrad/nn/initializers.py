@@ -1,7 +1,7 @@
-"""How weights begin: tensors of random or fixed numbers, the same on every host.
+"""Initializers: the first values of weights, the same on every host.
 
 Random initializers draw from the graph's counter-based generator at counter 0, so equal seeds
-give equal weights wherever they are made.
+give equal weights on every device.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from playgrad.ops.arrays.fill import fill
 from playgrad.ops.core.build import constant
 from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
 
-# The standard deviation of a normal distribution cut off at two of its own.
+# The standard deviation of a standard normal distribution truncated at ±2.
 _TRUNCATED_STDDEV = 0.8796256610342398
 _REGISTRY: dict[str, type[Initializer]] = {}
 
 
 @dataclass(frozen=True)
 class Initializer:
-    """Base of initializers: a frozen dataclass that makes a float32 tensor of a given shape.
+    """Base class of initializers: frozen dataclasses that create float32 tensors.
 
-    A subclass names itself by ``kind`` and is then found under that name.
+    A subclass sets ``kind``, the name by which `get` finds it.
     """
 
     kind: ClassVar[str] = ""
@@ -35,17 +35,17 @@ class Initializer:
             _REGISTRY[cls.kind] = cls
 
     def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
-        """A tensor of ``shape``; ``seed`` is the variable's own key."""
+        """Return a tensor of ``shape``; ``seed`` comes from the variable's name."""
         raise NotImplementedError
 
     def config(self) -> dict[str, Any]:
-        """What ``get`` turns back into an equal initializer."""
+        """Return plain data from which `get` makes an equal initializer."""
         return {"kind": self.kind, **asdict(self)}
 
 
 @dataclass(frozen=True)
 class Constant(Initializer):
-    """The same ``value`` everywhere."""
+    """All elements ``value``."""
 
     kind = "constant"
     value: float = 0.0
@@ -56,7 +56,7 @@ class Constant(Initializer):
 
 @dataclass(frozen=True)
 class Zeros(Initializer):
-    """All 0."""
+    """All elements 0."""
 
     kind = "zeros"
 
@@ -66,7 +66,7 @@ class Zeros(Initializer):
 
 @dataclass(frozen=True)
 class Ones(Initializer):
-    """All 1."""
+    """All elements 1."""
 
     kind = "ones"
 
@@ -76,7 +76,7 @@ class Ones(Initializer):
 
 @dataclass(frozen=True)
 class RandomNormal(Initializer):
-    """Normally distributed; ``seed`` None takes one from the variable's name."""
+    """A normal distribution; a ``seed`` of None takes one from the variable's name."""
 
     kind = "normal"
     mean: float = 0.0
@@ -89,7 +89,7 @@ class RandomNormal(Initializer):
 
 @dataclass(frozen=True)
 class RandomUniform(Initializer):
-    """Uniformly distributed between two bounds."""
+    """A uniform distribution between ``minval`` and ``maxval``."""
 
     kind = "uniform"
     minval: float = -0.05
@@ -104,7 +104,7 @@ class RandomUniform(Initializer):
 
 @dataclass(frozen=True)
 class _Scaled(Initializer):
-    """Random with a variance that keeps signals of equal size from layer to layer."""
+    """Random numbers whose variance preserves the size of signals from layer to layer."""
 
     seed: int | None = None
 
@@ -122,7 +122,7 @@ class _Scaled(Initializer):
 
 @dataclass(frozen=True)
 class GlorotUniform(_Scaled):
-    """Glorot and Bengio 2010: variance 2 / (fan in + fan out)."""
+    """Glorot uniform (Glorot and Bengio 2010): variance 2 / (fan in + fan out)."""
 
     kind = "glorot_uniform"
 
@@ -135,7 +135,7 @@ class GlorotUniform(_Scaled):
 
 @dataclass(frozen=True)
 class GlorotNormal(GlorotUniform):
-    """Glorot and Bengio 2010, from a normal distribution cut off at two deviations."""
+    """Glorot normal (Glorot and Bengio 2010): truncated at two standard deviations."""
 
     kind = "glorot_normal"
 
@@ -145,7 +145,7 @@ class GlorotNormal(GlorotUniform):
 
 @dataclass(frozen=True)
 class HeUniform(_Scaled):
-    """He et al. 2015, for relu: variance 2 / fan in."""
+    """He uniform (He et al. 2015), for relu: variance 2 / fan in."""
 
     kind = "he_uniform"
 
@@ -158,7 +158,7 @@ class HeUniform(_Scaled):
 
 @dataclass(frozen=True)
 class HeNormal(HeUniform):
-    """He et al. 2015, from a normal distribution cut off at two deviations."""
+    """He normal (He et al. 2015), for relu: truncated at two standard deviations."""
 
     kind = "he_normal"
 
@@ -167,7 +167,7 @@ class HeNormal(HeUniform):
 
 
 def fans(shape: tuple[int, ...]) -> tuple[float, float]:
-    """Inputs and outputs that one weight of a kernel of ``shape`` connects.
+    """Return the fan in and the fan out of a kernel of ``shape``.
 
     A dense kernel is (in, out), a convolution's (height, width, in, out).
     """
@@ -179,10 +179,13 @@ def fans(shape: tuple[int, ...]) -> tuple[float, float]:
 
 
 def get(value: str | dict[str, Any] | Initializer) -> Initializer:
-    """The initializer called, described by, or given as ``value``.
+    """Return the initializer that ``value`` names or describes; an initializer is returned as is.
+
+    Args:
+        value: a name such as "zeros", or what `Initializer.config` returns.
 
     Raises:
-        GraphError: there is none of that name.
+        GraphError: there is no initializer of that name.
     """
     if isinstance(value, Initializer):
         return value
@@ -195,8 +198,8 @@ def get(value: str | dict[str, Any] | Initializer) -> Initializer:
     return _REGISTRY[kind](**config)
 
 
-def _key(own: int | None, given: int) -> int:
-    return given if own is None else own
+def _key(seed: int | None, default: int) -> int:
+    return default if seed is None else seed
 
 
 def _first() -> Tensor:

@@ -1,15 +1,14 @@
-"""The base of all layers: names, variables, configuration, and calls that can be replayed."""
+"""The base class of layers: names, variables, configuration and calls."""
 
 from __future__ import annotations
 
 import inspect
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 from playgrad.dtypes import dtype
-from playgrad.errors import DTypeError, GraphError, PlaygradError, ShapeError, shape_text
+from playgrad.errors import DTypeError, GraphError, PlaygradError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.opdef import Array
 from playgrad.graph.source import user_source
@@ -18,6 +17,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer_calls import LayerCall, layers_of
+from playgrad.nn.layer_checks import LayerChecks
 from playgrad.ops.arrays.shape import identity
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
@@ -25,20 +25,23 @@ from playgrad.ops.state import Variable
 _REGISTRY: dict[str, type[Layer]] = {}
 
 
-class Layer:
-    """A named piece of a network that owns its variables.
+class Layer(LayerChecks):
+    """A named part of a network that owns variables.
 
-    To write one: give it a ``kind``, keep every constructor argument in an attribute of the same
-    name, make variables in ``build`` and the result in ``call``. That is enough to name, save and
-    copy it.
+    To write a layer, set its ``kind``, keep every constructor argument in an attribute of the same
+    name, create variables in ``build`` and compute the result in ``call``. That is enough to name,
+    save and copy it.
+
+    Args:
+        name: unique in the graph; None for ``<kind>_<n>``, given at the first call.
 
     Attributes:
-        kind: the name of this sort of layer, in configurations and, numbered, for its instances.
-        takes_floats: integer inputs are cast to float32 before ``call``.
-        name: unique in the graph; ``<kind>_<n>`` unless given. None until the first call.
-        variables: the layer's variables by their own names (``kernel``, ``bias``).
-        device: the device scope that the layer was made in; that of a call goes before it.
-        source: (file, line) where the user made the layer.
+        kind: the name of this class of layers in configurations, and in the names of layers.
+        takes_floats: whether integer inputs are cast to float32 before ``call``.
+        variables: the layer's variables by name (``kernel``, ``bias``).
+        output_shape: the shape of the last result; None before the first call.
+        device: the device scope the layer was created in; the device scope of a call overrides it.
+        source: (file, line) where the user created the layer.
     """
 
     kind: ClassVar[str] = ""
@@ -51,7 +54,7 @@ class Layer:
 
     def __init__(self, name: str | None = None) -> None:
         if name is not None and (not name or any(mark in name for mark in "/: ")):
-            raise GraphError(f"{name!r} cannot name a layer: no blank, colon or slash, not empty.")
+            raise GraphError(f"{name!r} cannot name a layer: a name has no blank, colon or slash.")
         self.name = name
         self.named_by_user = name is not None
         self.graph: Graph | None = None
@@ -64,25 +67,29 @@ class Layer:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name or '(unnamed)'}>"
 
-    # What a layer defines.
+    # Methods to override
 
     def build(self, *shapes: Shape) -> None:
-        """Make the variables for inputs of these shapes; the batch dimension may be None."""
+        """Create the variables for inputs of these shapes; the batch dimension may be None."""
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        """The layer's result as graph operations."""
+        """Return the result as graph operations.
+
+        Args:
+            training: whether this call is part of a training step.
+        """
         raise NotImplementedError
 
-    # What every layer can do.
+    # Methods of every layer
 
     def __call__(self, *inputs: Tensor | Sequence[Tensor], training: bool = False) -> Tensor:
-        """Add the layer to the graph of ``inputs`` (tensors, or one list of them).
+        """Apply the layer to ``inputs``: tensors, or one list of tensors.
 
-        The first call builds the variables; later ones share them.
+        The first call creates the variables; later calls use the same ones.
 
         Raises:
-            ShapeError, DTypeError: the inputs do not fit; names the layer and the shapes.
-            GraphError: the layer already lives in another graph.
+            ShapeError, DTypeError: the inputs do not fit; the error names the layer and the shapes.
+            GraphError: the layer belongs to another graph.
         """
         tensors = _flatten(inputs, self)
         graph = tensors[0].graph
@@ -95,13 +102,13 @@ class Layer:
                 graph.reenter_scope(f"{self.name}/"),
                 graph.device(device),
             ):
-                ready = [self._as_floats(tensor) for tensor in tensors]
+                arguments = [self._as_floats(tensor) for tensor in tensors]
                 if not self.built:
-                    self.build(*(tensor.shape for tensor in ready))
+                    self.build(*(tensor.shape for tensor in arguments))
                     self.built = True
-                output = self.call(*ready, training=training)
+                output = self.call(*arguments, training=training)
                 if any(output is tensor for tensor in tensors):
-                    output = identity(output)  # a result of its own, that a model can find
+                    output = identity(output)  # models find a call by its output
         except PlaygradError as error:
             error.op = error.op or self.name
             error.source = self.source or error.source
@@ -114,7 +121,7 @@ class Layer:
         return output
 
     def reset(self) -> None:
-        """Forget graph and variables, as before the first call."""
+        """Remove the layer from its graph, with its variables, as before the first call."""
         self.name = self.name if self.named_by_user else None
         self.graph = None
         self.built = False
@@ -128,10 +135,13 @@ class Layer:
         initializer: str | Initializer,
         trainable: bool = True,
     ) -> Variable:
-        """Make the variable ``<layer>/<name>``, float32. For use in ``build``.
+        """Create the float32 variable ``<layer>/<name>``. For use in ``build``.
 
-        The random key comes from the full name, so that it does not matter in which order the
-        layers of a network are built.
+        Its random numbers depend on its full name, not on the order in which layers are built.
+
+        Args:
+            initializer: name or `Initializer`.
+            trainable: whether training changes it.
         """
         assert self.graph is not None
         with self.graph.control_dependencies(None), self.graph.phase("variable"):
@@ -143,33 +153,33 @@ class Layer:
     def initial_value(
         self, name: str, shape: Sequence[int], initializer: str | Initializer
     ) -> Tensor:
-        """What the variable ``<layer>/<name>`` holds at first."""
+        """Return the initial value of the variable ``<layer>/<name>``."""
         assert self.graph is not None
         full_name = f"{self.name}/{name}"
         with self.graph.reenter_scope(f"{full_name}/"):
             seed = zlib.crc32(full_name.encode())
             return initializers.get(initializer)(tuple(shape), seed)
 
-    # How weights are written down: by default one for each variable.
+    # The weights in files: by default one for each variable
 
     def weight_specs(self) -> dict[str, TensorSpec]:
-        """Shapes and types of the weights by name."""
+        """Return shapes and dtypes of the weights by name."""
         return {name: variable.spec for name, variable in self.variables.items()}
 
     def joined(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """The weights, from the values of the variables."""
+        """Return the weights, from the values of the variables."""
         return dict(values)
 
     def divided(self, weights: Mapping[str, Array]) -> dict[str, Array]:
-        """The values of the variables, from the weights."""
+        """Return the values of the variables, from the weights."""
         return dict(weights)
 
     def add_update(self, variable: Variable, update: Callable[[Tensor], Tensor]) -> None:
         """Have each training step set ``variable`` to ``update(variable)``. For use in ``call``.
 
-        A step whose loss is not finite leaves it as it is. Where the layer is called several times
-        in a step, each update takes on the result of the one before. Nothing is added outside of
-        training steps.
+        A step whose loss is not finite does not change it. If the layer is called several times in
+        a step, each update is applied to the result of the one before. Outside of training steps
+        this does nothing.
         """
         updates = layers_of(variable.graph).updates
         if updates is not None:
@@ -177,20 +187,20 @@ class Layer:
                 updates[variable] = update(updates.get(variable, variable))
 
     def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments as plain data; ``from_config`` makes an equal layer.
+        """Return the constructor's arguments as plain data, for ``from_config``.
 
         Raises:
-            GraphError: an argument is a function without a name to find it by.
+            GraphError: an argument is a function, which is not plain data.
         """
         return {name: _plain(value, self) for name, value in self._arguments().items()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """A new layer with those constructor arguments."""
+        """Return a new layer with those constructor arguments."""
         return cls(**config)
 
     def clone(self) -> Self:
-        """A new layer with the same constructor arguments, not called yet."""
+        """Return a new layer with the same constructor arguments, not called yet."""
         layer = type(self)(**self._arguments())
         layer.device, layer.source = self.device, self.source
         return layer
@@ -202,70 +212,16 @@ class Layer:
             arguments["name"] = None
         return arguments
 
-    # Helpers for ``build`` and ``call``.
-
-    def expect_rank(self, shape: Shape, rank: int, layout: str) -> None:
-        """Raise ShapeError unless ``shape`` has ``rank`` dimensions, laid out as ``layout``."""
-        if len(shape) != rank:
-            raise ShapeError(
-                f"layer '{self.name}' takes inputs of {rank} dimensions {layout}, "
-                f"but got shape {shape_text(shape)}.",
-                op=self.name,
-                hint=_rank_hint(shape, rank),
-            )
-
-    def expect_width(self, shape: Shape, width: int) -> None:
-        """Raise ShapeError unless the last dimension is the one the layer was built for."""
-        if shape[-1] != width:
-            raise ShapeError(
-                f"layer '{self.name}' was built for inputs with a last dimension of {width}, "
-                f"but got shape {shape_text(shape)}.",
-                op=self.name,
-            )
-
-    def positive(self, what: str, value: Any) -> int:
-        """``value`` as a whole number of at least 1, or ShapeError."""
-        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
-        if number < 1 or number % 1 != 0:
-            raise ShapeError(
-                f"{what} of a {type(self).__name__} layer must be a whole number of at least 1, "
-                f"not {value!r}.",
-                source=self.source,
-            )
-        return int(number)
-
-    def pair(self, what: str, value: Any) -> tuple[int, int]:
-        """``value``, one number or two, as (vertical, horizontal), each at least 1."""
-        items = tuple(value) if isinstance(value, (list, tuple)) else (value, value)
-        if len(items) != 2:
-            raise ShapeError(
-                f"{what} of a {type(self).__name__} layer must be one number or two, "
-                f"not {value!r}.",
-                source=self.source,
-            )
-        return self.positive(what, items[0]), self.positive(what, items[1])
-
-    def known(self, shape: Shape, axis: int) -> int:
-        """The size of ``shape`` along ``axis``, which must be known."""
-        size = shape[axis]
-        if size is None:
-            raise ShapeError(
-                f"layer '{self.name}' needs to know dimension {axis} of its input, "
-                f"but its shape is {shape_text(shape)}.",
-                op=self.name,
-            )
-        return size
-
     def _join_graph(self, graph: Graph) -> None:
         """Register with ``graph``, under a numbered name unless the user chose one."""
         if self.graph is graph:
             return
         if self.graph is not None:
             raise GraphError(
-                f"layer '{self.name}' already belongs to another model's graph.",
+                f"layer '{self.name}' belongs to another model's graph.",
                 op=self.name,
                 source=self.source,
-                hint="Make a new layer: type(layer).from_config(layer.get_config()).",
+                hint="Create a new layer: type(layer).from_config(layer.get_config()).",
             )
         layers = layers_of(graph)
         name = self.name or layers.next_name(self.kind or type(self).__name__.lower())
@@ -283,10 +239,10 @@ class Layer:
 
 
 def layer_type(kind: str) -> type[Layer]:
-    """The layer class registered as ``kind``.
+    """Return the layer class registered as ``kind``.
 
     Raises:
-        GraphError: there is none.
+        GraphError: there is no such class.
     """
     if kind not in _REGISTRY:
         raise GraphError(
@@ -302,7 +258,7 @@ def _flatten(inputs: Sequence[Tensor | Sequence[Tensor]], layer: Layer) -> list[
     wrong = next((item for item in tensors if not isinstance(item, Tensor)), None)
     if wrong is not None or not tensors:
         raise DTypeError(
-            f"{layer!r} was called on {type(wrong).__name__}, but layers take tensors.",
+            f"{layer!r} takes tensors, got {type(wrong).__name__}.",
             source=layer.source,
             hint="Use pg.Input(shape), or model.predict(array) for arrays.",
         )
@@ -316,17 +272,8 @@ def _plain(value: Any, layer: Layer) -> Any:
         return [_plain(item, layer) for item in value]
     if callable(value):
         raise GraphError(
-            f"{layer!r} holds the function {getattr(value, '__name__', value)!r}, which has no "
-            "place in a configuration.",
-            hint="Name the activation instead, or write a layer for it.",
+            f"{layer!r} holds the function {getattr(value, '__name__', value)!r}, which cannot be "
+            "saved in a configuration.",
+            hint="Pass the name of an activation instead, or write a layer for it.",
         )
     return value
-
-
-def _rank_hint(shape: Shape, rank: int) -> str | None:
-    if rank == 4 and len(shape) == 3:
-        rows, columns = shape[1], shape[2]
-        return f"For grey images put nn.Reshape(({rows}, {columns}, 1)) before it."
-    if rank == 2 and len(shape) > 2:
-        return "Put nn.Flatten() before it."
-    return None

@@ -1,6 +1,7 @@
-"""Loss functions: how wrong each sample's prediction is.
+"""Loss functions.
 
-A loss maps targets and predictions to one number a sample, shape (batch,); training takes the mean.
+A loss maps targets and predictions to one number per sample, shape (batch,); training minimizes
+their mean.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
 
 Array = np.ndarray[Any, Any]
 _EPSILON = 1e-7
-"""Probabilities are kept this far from 0 and 1 before their logarithm is taken."""
+"""Probabilities are clipped this far from 0 and 1 before their logarithm is taken."""
 _REGISTRY: dict[str, type[Loss]] = {}
 
 
 class Loss:
-    """Base of losses. A subclass names itself by ``kind`` and is then found under that name.
+    """Base class of losses. A subclass sets ``kind``, the name by which `get` finds it.
 
     Attributes:
-        target_dtype: what labels become on the device.
+        target_dtype: the dtype of targets on the device.
     """
 
     kind: ClassVar[str] = ""
@@ -50,14 +51,20 @@ class Loss:
             _REGISTRY[cls.kind] = cls
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """The loss of each sample, shape (batch,)."""
+        """Return the loss of each sample, shape (batch,)."""
         raise NotImplementedError
 
     def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
-        """``y`` as it goes to the device for predictions of shape ``output``, made by ``layer``.
+        """Return targets as they are copied to the device.
+
+        Args:
+            output: the shape of the predictions.
+            what: the name of the targets, for errors.
+            layer: the layer that computes the predictions, for errors.
 
         Raises:
-            DataError: labels out of range, not numbers, not finite, or of another shape.
+            ShapeError: the shape of a sample differs from that of a prediction.
+            DataError: labels are out of range, not finite, or not whole numbers.
         """
         expected = tuple(output[1:])
         if y.shape[1:] != expected and int(np.prod(y.shape[1:])) == _count(expected):
@@ -75,24 +82,24 @@ class Loss:
 
     def _shape_hint(self, y: Array, layer: str) -> str:
         if y.ndim > 2:
-            return f"The output is made by the layer '{layer}'."
+            return f"The output is computed by the layer '{layer}'."
         count = y.shape[1] if y.ndim == 2 else 1
-        hint = _outputs_hint(layer, count, "give targets of the other shape")
+        hint = _outputs_hint(layer, count, "pass targets of the other shape")
         classes = "; for labels that are class numbers use sparse_categorical_crossentropy."
         return hint if y.ndim == 2 else hint.removesuffix(".") + classes
 
 
 class FromScores(Loss):
-    """A loss on class probabilities, or with ``from_logits=True`` on scores before softmax."""
+    """A loss on probabilities, or with ``from_logits=True`` on scores before softmax."""
 
     def __init__(self, from_logits: bool = False) -> None:
         self.from_logits = from_logits
 
     def scores(self, y_pred: Tensor) -> Tensor | None:
-        """The logits of ``y_pred``; None where only probabilities are to be had.
+        """Return the logits of ``y_pred``; None if only probabilities are available.
 
-        Cross-entropy from logits is exact where probabilities have been rounded to 0 or 1, so the
-        input of a final softmax is used in place of its output.
+        Cross-entropy from logits is exact where probabilities are rounded to 0 or 1, so the input
+        of a final softmax is used instead of its output.
         """
         if self.from_logits:
             return y_pred
@@ -111,7 +118,7 @@ class FromScores(Loss):
 
 
 class SparseCategoricalCrossentropy(FromScores):
-    """Minus the log-probability of the right class; labels are class numbers, shape (batch,)."""
+    """Cross-entropy with labels that are class numbers from 0, shape (batch,)."""
 
     kind = "sparse_categorical_crossentropy"
     target_dtype = "int32"
@@ -132,7 +139,7 @@ class SparseCategoricalCrossentropy(FromScores):
         labels = y.reshape(-1) if y.shape[1:] == (1,) else y
         if labels.ndim != 1:
             raise ShapeError(
-                f"{what} must hold one class number a sample, but has samples of shape "
+                f"{what} must hold one class number per sample, but has samples of shape "
                 f"{shape_text(y.shape[1:])}.",
                 hint="For one-hot labels use categorical_crossentropy.",
             )
@@ -143,7 +150,7 @@ class SparseCategoricalCrossentropy(FromScores):
 
 
 class CategoricalCrossentropy(FromScores):
-    """Cross-entropy with labels that are probabilities (one-hot or soft), (batch, classes)."""
+    """Cross-entropy with labels that are probabilities, one-hot or soft: (batch, classes)."""
 
     kind = "categorical_crossentropy"
 
@@ -160,7 +167,7 @@ class CategoricalCrossentropy(FromScores):
 
 
 class BinaryCrossentropy(FromScores):
-    """Cross-entropy of independent yes/no outputs; labels between 0 and 1."""
+    """Cross-entropy of independent yes/no outputs, with labels between 0 and 1."""
 
     kind = "binary_crossentropy"
 
@@ -174,16 +181,16 @@ class BinaryCrossentropy(FromScores):
         values = super().check_targets(y, output, what, layer)
         if values.size and (values.min() < 0 or values.max() > 1):
             raise DataError(
-                f"{what} must lie between 0 and 1 for {self.kind}, but reaches from "
+                f"{what} must be between 0 and 1 for {self.kind}, but ranges from "
                 f"{values.min():g} to {values.max():g}.",
-                hint="Two classes are 0 and 1; for more use sparse_categorical_crossentropy, with "
-                f"an output of '{layer}' for each.",
+                hint="Two classes are 0 and 1. For more use sparse_categorical_crossentropy, and "
+                f"give '{layer}' one output for each class.",
             )
         return values
 
 
 class MeanSquaredError(Loss):
-    """Mean of squared differences."""
+    """Mean squared error of each sample."""
 
     kind = "mean_squared_error"
 
@@ -192,7 +199,7 @@ class MeanSquaredError(Loss):
 
 
 class MeanAbsoluteError(Loss):
-    """Mean of absolute differences."""
+    """Mean absolute error of each sample."""
 
     kind = "mean_absolute_error"
 
@@ -201,7 +208,7 @@ class MeanAbsoluteError(Loss):
 
 
 class CustomLoss(Loss):
-    """A loss from a function of (y_true, y_pred) that gives one number a sample."""
+    """A loss from a function of (y_true, y_pred) that returns one number per sample."""
 
     kind = "custom"
 
@@ -213,8 +220,8 @@ class CustomLoss(Loss):
         name = getattr(self.function, "__name__", "loss")
         if not isinstance(values, Tensor) or not values.shape:
             raise ShapeError(
-                f"the loss function {name!r} must return one number a sample, shape (batch,).",
-                hint="Leave out the mean over the batch: training takes it.",
+                f"the loss function {name!r} must return one number per sample, shape (batch,).",
+                hint="Leave out the mean over the batch: training computes it.",
             )
         return mean_of_sample(values)
 
@@ -223,10 +230,10 @@ _SHORT = {"mse": "mean_squared_error", "mae": "mean_absolute_error"}
 
 
 def get(value: str | Loss | Callable[[Tensor, Tensor], Tensor]) -> Loss:
-    """The loss called, or given as, ``value``.
+    """Return the loss called ``value``; a `Loss` is returned as is, a function becomes a loss.
 
     Raises:
-        GraphError: there is none of that name.
+        GraphError: there is no loss of that name.
     """
     if isinstance(value, Loss):
         return value
@@ -240,19 +247,19 @@ def get(value: str | Loss | Callable[[Tensor, Tensor], Tensor]) -> Loss:
 
 
 def mean_of_sample(values: Tensor) -> Tensor:
-    """``values`` (batch, ...) averaged over all dimensions but the batch."""
+    """Return the mean of ``values`` (batch, ...) over all dimensions but the batch."""
     rank = len(values.shape)
     return values if rank == 1 else reduce_mean(values, axis=tuple(range(1, rank)))
 
 
 def _check_labels(labels: Array, classes: int, what: str, layer: str) -> None:
-    """Raise DataError, naming the first culprit, unless all labels lie in [0, classes)."""
+    """Raise DataError unless all labels are in [0, classes)."""
     outside = (labels < 0) | (labels >= classes)
     if not outside.any():
         return
     first, last = int(np.argmax(outside)), int(labels.max())
     if labels.min() < 0:
-        hint = "Labels count from 0: number the classes anew, or leave such samples out."
+        hint = "Labels count from 0: renumber the classes, or remove such samples."
     elif labels.min() > 0 and last == classes:
         hint = f"Labels count from 0: subtract 1 from those in {what}."
     else:
@@ -265,7 +272,7 @@ def _check_labels(labels: Array, classes: int, what: str, layer: str) -> None:
 
 
 def _outputs_hint(layer: str, count: int, otherwise: str) -> str:
-    return f"Let '{layer}' have {count} output{'s' * (count != 1)}, or {otherwise}."
+    return f"Give '{layer}' {count} output{'s' * (count != 1)}, or {otherwise}."
 
 
 def _count(shape: Shape) -> int:

@@ -1,4 +1,4 @@
-"""Layers that bring branches together: each takes a list of tensors."""
+"""Layers that merge branches: each takes a list of tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from playgrad.ops.elementwise import definitions as elementwise
 class _Merge(Layer):
     def build(self, *shapes: Shape) -> None:
         if len(shapes) < 2:
-            raise ShapeError(f"layer '{self.name}' merges two or more tensors, but got one.")
+            raise ShapeError(f"layer '{self.name}' takes two or more tensors, got one.")
 
 
 class _Elementwise(_Merge):
@@ -28,21 +28,21 @@ class _Elementwise(_Merge):
 
 
 class Add(_Elementwise):
-    """The sum of tensors of one shape."""
+    """Sum of tensors of the same shape."""
 
     kind = "add"
     merge = staticmethod(elementwise.add)
 
 
 class Multiply(_Elementwise):
-    """The product of tensors of one shape, element by element."""
+    """Elementwise product of tensors of the same shape."""
 
     kind = "multiply"
     merge = staticmethod(elementwise.mul)
 
 
 class Concatenate(_Merge):
-    """Tensors put side by side along ``axis``; the other dimensions must agree."""
+    """Concatenation of tensors along ``axis``; the other dimensions must agree."""
 
     kind = "concatenate"
 

@@ -1,4 +1,4 @@
-"""Metrics: numbers to watch. Each maps targets and predictions to one number a sample."""
+"""Metrics. Each maps targets and predictions to one number per sample; logs show the means."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _REGISTRY: dict[str, type[Metric]] = {}
 
 
 class Metric:
-    """Base of metrics. A subclass names itself by ``kind`` and is then found under that name.
+    """Base class of metrics. A subclass sets ``kind``, the name by which `get` finds it.
 
-    Attributes:
-        name: what it is called in logs; ``kind`` unless given.
+    Args:
+        name: in logs; ``kind`` if None.
     """
 
     kind: ClassVar[str] = ""
@@ -33,15 +33,15 @@ class Metric:
         self.name = name or self.kind
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """The metric of each sample, float32 (batch,); its mean is what is reported."""
+        """Return the metric of each sample, float32 (batch,)."""
         raise NotImplementedError
 
 
 class Accuracy(Metric):
-    """The share of samples classified rightly.
+    """Accuracy: the fraction of samples classified correctly.
 
-    Labels are class numbers (batch,), one-hot (batch, classes), or, beside a single output, 0 or 1,
-    where a prediction above ``threshold`` counts as 1.
+    Labels are class numbers (batch,) or one-hot (batch, classes). With a single output they are 0
+    or 1, and a prediction above ``threshold`` counts as 1.
     """
 
     kind = "accuracy"
@@ -59,7 +59,7 @@ class Accuracy(Metric):
 
 
 class TopKAccuracy(Metric):
-    """The share of samples whose right class is among the ``k`` with the highest scores."""
+    """The fraction of samples whose class is among the ``k`` with the highest scores."""
 
     kind = "top_k_accuracy"
 
@@ -70,16 +70,16 @@ class TopKAccuracy(Metric):
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         if len(y_pred.shape) != 2:
             raise ShapeError(f"{self.name} needs an output of shape (batch, classes).")
-        right = y_true
+        labels = y_true
         if len(y_true.shape) == 1:
-            right = one_hot(y_true, y_pred.shape[-1] or 0)
-        score = reduce_sum(right * y_pred, axis=-1, keepdims=True)
+            labels = one_hot(y_true, y_pred.shape[-1] or 0)
+        score = reduce_sum(labels * y_pred, axis=-1, keepdims=True)
         above = reduce_sum(cast(y_pred > score, "float32"), axis=-1)
         return cast(above < float(self.k), "float32")
 
 
 class MeanSquaredError(Metric):
-    """The loss of this name, to watch."""
+    """The loss of this name as a metric."""
 
     kind = losses.MeanSquaredError.kind
 
@@ -88,7 +88,7 @@ class MeanSquaredError(Metric):
 
 
 class MeanAbsoluteError(Metric):
-    """The loss of this name, to watch."""
+    """The loss of this name as a metric."""
 
     kind = losses.MeanAbsoluteError.kind
 
@@ -97,7 +97,7 @@ class MeanAbsoluteError(Metric):
 
 
 class CustomMetric(Metric):
-    """A metric from a function of (y_true, y_pred) that gives one number a sample."""
+    """A metric from a function of (y_true, y_pred) that returns one number per sample."""
 
     kind = "custom"
 
@@ -122,10 +122,12 @@ _OTHER_NAMES = {
 
 
 def get(value: Any) -> Metric:
-    """The metric called, or given as, ``value``; logs use the name it was asked for by.
+    """Return the metric called ``value``, with that name in logs.
+
+    A `Metric` is returned as is, a function becomes a metric.
 
     Raises:
-        GraphError: there is none of that name.
+        GraphError: there is no metric of that name.
     """
     if isinstance(value, Metric):
         return value

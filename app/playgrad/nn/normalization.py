@@ -1,10 +1,8 @@
-"""Normalization of activations: by the moments of the batch, or of each sample by its own."""
+"""Normalization layers: by the moments of the batch, or of each position."""
 
 from __future__ import annotations
 
 import math
-from numbers import Real
-from typing import Any
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
@@ -17,18 +15,20 @@ from playgrad.ops.training.replica import cross_replica_mean
 
 
 class BatchNormalization(Layer):
-    """``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``, for each channel by itself.
+    """Batch normalization: ``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    Ioffe and Szegedy 2015, with the meaning that Keras gives it: in training, mean and (biased)
-    variance are those of the batch, and moving averages follow them; otherwise they are these
-    averages. Of any shape (batch, ...) to the same shape.
+    Ioffe and Szegedy 2015, as in Keras. Each channel is normalized separately. In training, mean
+    and (biased) variance are those of the batch, and moving averages are updated with them;
+    otherwise the moving averages are used. Inputs (batch, ...), result of the same shape.
 
     Args:
-        axis: the channels; moments are taken along all other axes.
-        momentum: what is kept of the moving averages at each step.
-        center, scale: whether there is a ``beta``, a ``gamma``.
-        synchronized: replicas that train on parts of a batch normalize by the moments of the
-            whole, instead of each by those of its part.
+        axis: the axis of the channels; moments are computed along all others.
+        momentum: the fraction of the moving averages that is kept in each step.
+        epsilon: added to the variance, so that it is never 0.
+        center: whether there is a ``beta``.
+        scale: whether there is a ``gamma``.
+        synchronized: whether replicas normalize by the moments of the whole batch, rather than of
+            their part of it.
     """
 
     kind = "batch_normalization"
@@ -45,8 +45,8 @@ class BatchNormalization(Layer):
     ) -> None:
         super().__init__(name)
         self.axis = int(axis)
-        self.momentum = _number(self, "momentum", momentum, most=1.0)
-        self.epsilon = _number(self, "epsilon", epsilon, most=math.inf)
+        self.momentum = self.number("momentum", momentum, most=1.0)
+        self.epsilon = self.number("epsilon", epsilon, most=math.inf)
         self.center = bool(center)
         self.scale = bool(scale)
         self.synchronized = bool(synchronized)
@@ -76,7 +76,7 @@ class BatchNormalization(Layer):
         return result + self._along_channels(self.variables["beta"], x)
 
     def _batch_moments(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """``x`` minus its mean, and its variance, which the moving averages take on."""
+        """Return ``x`` minus its mean, and its variance; update the moving averages."""
         channel = self._channel_axis(x.shape)
         others = [axis for axis in range(x.spec.rank) if axis != channel]
         mean = reduce_mean(x, others)
@@ -88,37 +88,39 @@ class BatchNormalization(Layer):
         variance = reduce_mean(square(centred), others)
         if self.synchronized:
             variance = cross_replica_mean(variance)
-        self._follow("moving_mean", mean)
-        self._follow("moving_variance", variance)
+        self._update_average("moving_mean", mean)
+        self._update_average("moving_variance", variance)
         return centred, variance
 
-    def _follow(self, average: str, value: Tensor) -> None:
-        # Replicas keep averages of their own, which must stay equal. Also where the moments are
-        # synchronized: a replica's micro-batches still have one each.
-        agreed = cross_replica_mean(value)
+    def _update_average(self, average: str, value: Tensor) -> None:
+        # Replicas have averages of their own, which must stay equal. Synchronized moments do not
+        # ensure that: each micro-batch of a replica has its own.
+        mean = cross_replica_mean(value)
         self.add_update(
             self.variables[average],
-            lambda moving: moving * self.momentum + agreed * (1.0 - self.momentum),
+            lambda moving: moving * self.momentum + mean * (1.0 - self.momentum),
         )
 
     def _channel_axis(self, shape: Shape) -> int:
-        return _axis_behind_batch(self, self.axis, shape)
+        return _axis_after_batch(self, self.axis, shape)
 
     def _along_channels(self, vector: Tensor, x: Tensor) -> Tensor:
-        """``vector`` (channels,) in a shape that broadcasts along the channels of ``x``."""
-        behind = x.spec.rank - 1 - self._channel_axis(x.shape)
-        return reshape(vector, [-1] + [1] * behind) if behind else vector
+        """Return ``vector`` (channels,) in a shape that broadcasts along the channels of ``x``."""
+        trailing = x.spec.rank - 1 - self._channel_axis(x.shape)
+        return reshape(vector, [-1] + [1] * trailing) if trailing else vector
 
 
 class LayerNormalization(Layer):
-    """``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``, each position by itself.
+    """Layer normalization: ``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    Ba, Kiros and Hinton 2016: mean and (biased) variance are those along ``axis``, the same in
-    training and afterwards. Of any shape (batch, ...) to the same shape.
+    Ba, Kiros and Hinton 2016. Mean and (biased) variance are computed along ``axis``, in training
+    and afterwards alike. Inputs (batch, ...), result of the same shape.
 
     Args:
-        axis: what is normalized, with one ``gamma`` and one ``beta`` for each place along it.
-        center, scale: whether there is a ``beta``, a ``gamma``.
+        axis: the axis to normalize, with one ``gamma`` and one ``beta`` for each place along it.
+        epsilon: added to the variance, so that it is never 0.
+        center: whether there is a ``beta``.
+        scale: whether there is a ``gamma``.
     """
 
     kind = "layer_normalization"
@@ -133,12 +135,12 @@ class LayerNormalization(Layer):
     ) -> None:
         super().__init__(name)
         self.axis = int(axis)
-        self.epsilon = _number(self, "epsilon", epsilon, most=math.inf)
+        self.epsilon = self.number("epsilon", epsilon, most=math.inf)
         self.center = bool(center)
         self.scale = bool(scale)
 
     def build(self, *shapes: Shape) -> None:
-        size = (self.known(shapes[0], _axis_behind_batch(self, self.axis, shapes[0])),)
+        size = (self.known(shapes[0], _axis_after_batch(self, self.axis, shapes[0])),)
         if self.scale:
             self.add_weight("gamma", size, "ones")
         if self.center:
@@ -146,33 +148,22 @@ class LayerNormalization(Layer):
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
-        axis = _axis_behind_batch(self, self.axis, x.shape)
+        axis = _axis_after_batch(self, self.axis, x.shape)
         centred = x - reduce_mean(x, axis, keepdims=True)
         result = centred * rsqrt(reduce_mean(square(centred), axis, keepdims=True) + self.epsilon)
-        behind = [1] * (len(x.shape) - 1 - axis)
+        trailing = [1] * (len(x.shape) - 1 - axis)
         if self.scale:
-            result = result * reshape(self.variables["gamma"], [-1, *behind])
+            result = result * reshape(self.variables["gamma"], [-1, *trailing])
         if self.center:
-            result = result + reshape(self.variables["beta"], [-1, *behind])
+            result = result + reshape(self.variables["beta"], [-1, *trailing])
         return result
 
 
-def _axis_behind_batch(layer: Layer, axis: int, shape: Shape) -> int:
+def _axis_after_batch(layer: Layer, axis: int, shape: Shape) -> int:
     rank = len(shape)
     if not -rank <= axis < rank or axis % rank == 0:
         raise ShapeError(
-            f"layer '{layer.name}' normalizes along axis {axis}, which is not one behind "
-            f"the batch in inputs of shape {shape_text(shape)}."
+            f"layer '{layer.name}' normalizes along axis {axis}, but inputs of shape "
+            f"{shape_text(shape)} have no such axis after the batch."
         )
     return axis % rank
-
-
-def _number(layer: Layer, what: str, value: Any, most: float) -> float:
-    number = float(value) if isinstance(value, Real) else math.nan
-    if not 0.0 <= number <= most:
-        raise ShapeError(
-            f"{what} of a {type(layer).__name__} layer must be a number from 0 to {most:g}, "
-            f"not {value!r}.",
-            source=layer.source,
-        )
-    return number

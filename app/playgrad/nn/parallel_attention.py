@@ -1,4 +1,4 @@
-"""Attention whose heads are divided among devices."""
+"""Attention whose heads are sharded."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from playgrad.nn.sharded_layer import ShardedLayer
 
 
 class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
-    """`MultiHeadAttention` of which each device has some of the heads.
+    """`MultiHeadAttention` whose heads are divided among devices.
 
-    Shoeybi et al. 2019, *Megatron-LM*: the kernels of query, key and value are split by columns,
-    that of the output by rows, so the devices meet twice: when the inputs are copied, and for one
-    all-reduce. The result is that of a `MultiHeadAttention` of the same name, but for rounding,
-    and so are the masks of dropout. All devices get it.
+    Shoeybi et al. 2019, *Megatron-LM*. The kernels of query, key and value are split by columns,
+    that of the output by rows, so the devices communicate twice: when the inputs are copied, and in
+    one all-reduce. Apart from rounding, the result is that of a `MultiHeadAttention` of the same
+    name, dropout included. All devices get it.
 
     Args:
-        heads: as many as devices, or more; they are divided as evenly as it goes.
-        devices: names of the devices, one for each part of the weights.
-        key_dim, dropout, causal, use_bias, kernel_initializer, bias_initializer: as of
+        heads: at least one for each device; they are divided as evenly as possible.
+        devices: names of the devices, one for each shard of the weights.
+        key_dim, dropout, causal, use_bias, kernel_initializer, bias_initializer: as in
             `MultiHeadAttention`.
-        collective: as of `ColumnParallelDense`.
+        collective: as in `ColumnParallelDense`.
     """
 
     kind = "parallel_multi_head_attention"

@@ -1,9 +1,9 @@
-"""Fully connected layers whose weights are divided among devices.
+"""Fully connected layers whose weights are sharded (Shoeybi et al. 2019, *Megatron-LM*).
 
-A layer split by columns gives each device some of the units; one split by rows takes what such a
-layer has made, each device its own, and adds up the products (Shoeybi et al. 2019, *Megatron-LM*).
-So in a pair of layers the devices meet twice: when the input is copied, and for one all-reduce. The
-result is that of `Dense` layers of the same names, but for rounding.
+A layer split by columns gives each device some of the units. A layer split by rows takes these
+units where they are, and adds up the products of the devices. In a pair of such layers the devices
+communicate twice: when the input is copied, and in one all-reduce. Apart from rounding, the result
+is that of `Dense` layers of the same names.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from playgrad.ops.arrays.concat import concat
 
 
 class ParallelDense(ShardedLayer, Dense):
-    """What both ways to split a `Dense` layer have in common.
+    """Base class of `Dense` layers whose weights are sharded.
 
     Args:
-        units: outputs a sample.
-        devices: names of the devices, one for each part of the weights.
-        activation, use_bias, kernel_initializer, bias_initializer: as of `Dense`.
+        units: number of outputs per sample.
+        devices: names of the devices, one for each shard of the weights.
+        activation, use_bias, kernel_initializer, bias_initializer: as in `Dense`.
         collective: how inputs are copied and products added up: "ring", "tree", "central", or
-            "auto". The size of a batch is not known when the layer is built, which a ring's
-            all-reduce needs.
+            "auto". The all-reduce of a ring needs the batch size, which is not known when the
+            layer is built.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class ColumnParallelDense(ParallelDense):
     """`Dense` whose units are divided among devices: each has some columns of the kernel.
 
     Inputs (batch, ..., in), kernel (in, units), bias (units,), result (batch, ..., units). The
-    result is put together on the first device only if something needs it whole: a
-    `RowParallelDense` on the same devices takes the parts from where they are.
+    result is concatenated on the first device only if something needs it whole: a
+    `RowParallelDense` on the same devices uses the shards where they are.
     """
 
     kind = "column_parallel_dense"
@@ -95,8 +95,8 @@ class RowParallelDense(ParallelDense):
     """`Dense` whose inputs are divided among devices: each has some rows of the kernel.
 
     Inputs (batch, ..., in), kernel (in, units), bias (units,) on the first device, result
-    (batch, ..., units): the sum of the devices' products, which all of them get. Inputs made by a
-    `ColumnParallelDense` on the same devices are already where they are needed.
+    (batch, ..., units): the sum of the devices' products, which all devices get. Inputs computed by
+    a `ColumnParallelDense` on the same devices are already where they are needed.
     """
 
     kind = "row_parallel_dense"
@@ -116,7 +116,7 @@ class RowParallelDense(ParallelDense):
         self.expect_width(x.shape, sum(kernel.spec.static_shape[0] for kernel in kernels))
         products = []
         bias: Tensor | None = self.variables.get("bias")
-        for part, kernel, device in zip(self._parts(x), kernels, self.devices, strict=True):
+        for part, kernel, device in zip(self._shards_of(x), kernels, self.devices, strict=True):
             with graph.device(device):
                 products.append(self.product(part, kernel, bias))
             bias = None  # added once
@@ -128,19 +128,19 @@ class RowParallelDense(ParallelDense):
         layers_of(graph).copies[copies[0]] = OnDevices(tuple(copies), self.devices)
         return copies[0]
 
-    def _parts(self, x: Tensor) -> Sequence[Tensor]:
+    def _shards_of(self, x: Tensor) -> Sequence[Tensor]:
         known = layers_of(x.graph).shards.get(x)
         if known is not None and known.devices == self.devices:
             return known.tensors
         bounds = self.bounds(self.known(x.shape, -1))
-        with x.graph.device(x.device):  # so that each device is sent its part only
+        with x.graph.device(x.device):  # so that each device is sent only its shard
             return [part_of(x, -1, first, last) for first, last in pairwise(bounds)]
 
 
 def parallel_mlp(
     hidden: int, units: int, devices: Sequence[str], activation: Any = "relu"
 ) -> list[ParallelDense]:
-    """Two layers with ``hidden`` units between them, which the devices share.
+    """Return two sharded layers with ``hidden`` units between them.
 
     Returns:
         A `ColumnParallelDense` with the activation, and a `RowParallelDense` without one.

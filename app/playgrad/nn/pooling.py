@@ -1,4 +1,4 @@
-"""Pooling layers: the largest value, or the mean, of each window of an image."""
+"""Pooling layers: maximum or mean of each window of an image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from playgrad.ops.convolution.max_pool2d import max_pool2d
 
 
 class _Pool2D(Layer):
-    """Inputs (batch, height, width, channels), result (batch, height', width', channels)."""
+    """Inputs (batch, height, width, channels), result (batch, height', width', channels).
+
+    Args:
+        pool_size: of a window: one number, or (height, width).
+        strides: one number, or (vertical, horizontal); None for ``pool_size``.
+        padding: "valid" for no padding, or "same".
+    """
 
     pool: ClassVar[Callable[..., Tensor]]
 
@@ -37,14 +43,14 @@ class _Pool2D(Layer):
 
 
 class MaxPool2D(_Pool2D):
-    """The largest value of each window; ``strides`` None moves by the window's size."""
+    """Maximum of each window; ``strides`` defaults to ``pool_size``."""
 
     kind = "max_pool2d"
     pool = staticmethod(max_pool2d)
 
 
 class AveragePool2D(_Pool2D):
-    """The mean of each window; ``strides`` None moves by the window's size."""
+    """Mean of each window; ``strides`` defaults to ``pool_size``."""
 
     kind = "average_pool2d"
     pool = staticmethod(avg_pool2d)

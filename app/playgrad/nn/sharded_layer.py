@@ -1,4 +1,4 @@
-"""Layers whose weights are divided among devices."""
+"""Layers whose weights are sharded: divided among devices."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from playgrad.parallel.collectives import Collectives
 
 
 class ShardedLayer(Layer):
-    """What layers have in common of which each device has a part.
+    """Base class of layers whose weights are sharded.
 
     Attributes:
-        devices: names of the devices, one for each part of the weights.
-        collective: how inputs are copied and parts of sums added up: "ring", "tree", "central",
-            or "auto". The size of a batch is not known when the layer is built, which a ring's
-            all-reduce needs.
+        devices: names of the devices, one for each shard of the weights.
+        collective: how inputs are copied and partial sums added up: "ring", "tree", "central",
+            or "auto". The all-reduce of a ring needs the batch size, which is not known when the
+            layer is built.
     """
 
     devices: tuple[str, ...]
@@ -37,10 +37,10 @@ class ShardedLayer(Layer):
     _axes: dict[str, int]
 
     def divide_among(self, devices: Sequence[str], collective: str) -> None:
-        """Say where the parts are. For use in the constructor.
+        """Set the devices of the shards. For use in the constructor.
 
         Raises:
-            GraphError: there are no devices, or no such collectives.
+            GraphError: there are no devices, or no collective algorithm of that name.
         """
         self.devices = tuple(canonical(device) for device in devices)
         if not self.devices:
@@ -54,7 +54,7 @@ class ShardedLayer(Layer):
         self._axes = {}
 
     def copies(self, x: Tensor) -> Sequence[Tensor]:
-        """``x`` on each device; from where it lies, if it is on all of them."""
+        """Return ``x`` on each device, without copying it if it is there."""
         known = layers_of(x.graph).copies.get(x)
         if known is not None and known.devices == self.devices:
             return known.tensors
@@ -68,30 +68,40 @@ class ShardedLayer(Layer):
         axis: int,
         bounds: Sequence[int],
     ) -> None:
-        """Make a variable on each device: the parts along ``axis``, divided at ``bounds``, of what
-        the weight of an undivided layer begins with. They are called ``<name>_0``, ..."""
+        """Create a variable ``<name>_<number>`` on each device, with a shard of a weight.
+
+        The shards are parts of the initial value that an undivided layer would have.
+
+        Args:
+            shape: of the undivided weight.
+            axis: along which it is divided.
+            bounds: where it is divided, from 0 to its size.
+        """
         assert self.graph is not None
         graph = self.graph
         with graph.control_dependencies(None), graph.phase("variable"):
             with graph.device(None):
                 whole = self.initial_value(name, shape, initializer)
             for number, (first, last) in enumerate(pairwise(bounds)):
-                own = f"{name}_{number}"
-                with graph.device(None), graph.reenter_scope(f"{self.name}/{own}/"):
+                shard = f"{name}_{number}"
+                with graph.device(None), graph.reenter_scope(f"{self.name}/{shard}/"):
                     part = part_of(whole, axis, first, last)
                 with graph.device(self.devices[number]):
-                    self.variables[own] = Variable(part, name=own)
+                    self.variables[shard] = Variable(part, name=shard)
         self._axes[name] = axis
 
     def shards(self, name: str) -> list[Variable]:
-        """The parts of a weight, by device."""
+        """Return the shards of a weight, by device."""
         return [self.variables[f"{name}_{number}"] for number in range(len(self.devices))]
 
     def bounds(self, size: int, what: str = "features") -> list[int]:
-        """Where ``size`` elements are divided: as evenly as it goes.
+        """Return the bounds that divide ``size`` elements among the devices as evenly as possible.
+
+        Args:
+            what: the name of the elements, for the error.
 
         Raises:
-            ShapeError: there are fewer than devices.
+            ShapeError: there are fewer elements than devices.
         """
         count = len(self.devices)
         if size < count:
@@ -111,8 +121,8 @@ class ShardedLayer(Layer):
                 continue
             shapes = [list(shard.spec.static_shape) for shard in self.shards(name)]
             axis = self._axes[name]
-            shape = shapes[0]
-            shape[axis] = sum(own[axis] for own in shapes[1:]) + shape[axis]
+            shape = list(shapes[0])
+            shape[axis] = sum(shard[axis] for shard in shapes)
             specs[name] = TensorSpec(tuple(shape), "float32")
         return specs
 
@@ -139,13 +149,13 @@ class ShardedLayer(Layer):
         return values
 
     def _weight_names(self) -> list[str]:
-        """Of the undivided layer, in the order of its variables."""
+        """Return the names of the undivided layer's weights, in the order of the variables."""
         bases = ((name, name.rpartition("_")[0]) for name in self.variables)
         return list(dict.fromkeys(base if base in self._axes else name for name, base in bases))
 
 
 def part_of(x: Tensor, axis: int, first: int, last: int) -> Tensor:
-    """What lies from ``first`` to before ``last`` along ``axis``."""
+    """Return the elements from ``first`` to ``last`` (exclusive) along ``axis``."""
     rank = x.spec.rank
     begin, size = [0] * rank, [-1] * rank
     begin[axis], size[axis] = first, last - first

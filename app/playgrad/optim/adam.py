@@ -14,15 +14,18 @@ from playgrad.optim.schedules import Schedule
 
 
 class Adam(Optimizer):
-    """Steps scaled by running means of the gradient and its square: Algorithm 1 of the paper.
+    """Adam: updates scaled by moving averages of the gradient and its square (Algorithm 1).
 
-    ``w -= rate * m' / (sqrt(v') + epsilon)``, where m' and v' are the means m and v corrected for
-    their bias towards zero.
+    ``w -= rate * m' / (sqrt(v') + epsilon)``, where m' and v' are the averages m and v
+    corrected for their bias towards zero.
 
     Args:
-        learning_rate: a number, or a schedule.
-        beta_1, beta_2: how much of the running means is kept at each step.
-        epsilon: keeps the division from zero.
+        learning_rate: a number, or a learning-rate schedule.
+        beta_1, beta_2: the fractions of the moving averages that are kept in each step.
+        epsilon: avoids division by zero.
+
+    Raises:
+        ValueError: an argument is out of range.
     """
 
     kind = "adam"
@@ -36,14 +39,14 @@ class Adam(Optimizer):
     ) -> None:
         super().__init__(learning_rate)
         if not (0.0 < beta_1 < 1.0 and 0.0 < beta_2 < 1.0):
-            raise ValueError(f"beta_1 and beta_2 must be between 0 and 1, not {beta_1}, {beta_2}")
+            raise ValueError(f"beta_1 and beta_2 must be between 0 and 1, got {beta_1}, {beta_2}")
         self.beta_1 = beta_1
         self.beta_2 = beta_2
         self.epsilon = epsilon
 
     def _factors(self, rate: Tensor, step: Tensor) -> tuple[Tensor, ...]:
         # With c = sqrt(1 - beta_2**t), sqrt(v') is sqrt(v) / c. Both factors are multiplied by c,
-        # so that no element has to be divided by it.
+        # which saves a division per element.
         count = step + 1.0
         correction = sqrt(_one_minus_power(self.beta_2, count))
         return rate * correction / _one_minus_power(self.beta_1, count), self.epsilon * correction
@@ -57,7 +60,7 @@ class Adam(Optimizer):
 
 
 def _one_minus_power(beta: float, count: Tensor) -> Tensor:
-    """``1 - beta ** count`` without the cancellation that float32 suffers for beta near 1.
+    """Return ``1 - beta ** count`` without the cancellation of float32 for beta near 1.
 
     With x = count * ln(beta): -(x + x²/2 + x³/6 + x⁴/24 + x⁵/120) near 0, else 1 - exp(x).
     """

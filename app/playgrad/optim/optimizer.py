@@ -1,4 +1,4 @@
-"""The base of optimizers: gradients in, update nodes out."""
+"""The base class of optimizers: gradients in, update nodes out."""
 
 from __future__ import annotations
 
@@ -23,15 +23,20 @@ _REGISTRY: dict[str, type[Optimizer]] = {}
 
 
 class Optimizer:
-    """Base of optimizers. One object serves one graph and keeps its state there, as variables.
+    """Base class of optimizers. An optimizer trains one model, and keeps its state in variables.
+
+    A subclass sets ``kind``, the name by which `get` finds it, and implements ``_update``.
 
     Args:
-        learning_rate: a number, or a schedule of the step.
+        learning_rate: a number, or a learning-rate schedule.
 
     Attributes:
         iterations: uint32 scalar variable, the number of updates made.
-        learning_rate: float32 scalar variable (of a schedule: its initial rate); assign to it to
-            change the rate while training.
+        learning_rate: float32 scalar variable, with a schedule its initial rate; assign to it to
+            change the rate during training.
+
+    Raises:
+        ValueError: the learning rate is not a finite number of at least 0.
     """
 
     kind: ClassVar[str] = "optimizer"
@@ -51,19 +56,24 @@ class Optimizer:
         self._scope = ""
         self._slots: dict[tuple[str, str], Variable] = {}
 
-    # What an optimizer defines.
+    # Methods to override
 
     def _factors(self, rate: Tensor, step: Tensor) -> tuple[Tensor, ...]:
-        """The scalars that all updates of a step use; ``step`` is a float32 counted from 0."""
+        """Return the scalars that all updates of a step use; ``step`` is float32, from 0."""
         return (rate,)
 
     def _update(
         self, variable: Variable, grad: Tensor, factors: Sequence[Tensor], gate: Tensor | None
     ) -> Tensor:
-        """Update ``variable`` and its slots in place; the result is the new value."""
+        """Update ``variable`` and its slots in place; return the new value.
+
+        Args:
+            factors: what `_factors` returned.
+            gate: bool scalar; where it is false, nothing changes.
+        """
         raise NotImplementedError
 
-    # What all of them do.
+    # Methods of every optimizer
 
     def minimize(
         self,
@@ -71,23 +81,24 @@ class Optimizer:
         var_list: Sequence[Tensor] | None = None,
         gate: Tensor | None = None,
     ) -> Node:
-        """A node that lowers ``loss`` (a scalar) by one update of the variables.
+        """Return a node that makes one update of the variables to reduce ``loss``.
 
-        Where the step is replicated, the gradients are averaged over the replicas.
+        In a distributed step, the gradients are averaged over the replicas.
 
         Args:
-            var_list: the variables; None for all trainable ones of the graph.
-            gate: bool scalar; where false, no variable changes.
+            loss: a scalar.
+            var_list: the variables; None for all trainable variables of the graph.
+            gate: bool scalar; where it is false, no variable changes.
 
         Raises:
-            GraphError: the loss depends on none of the variables.
+            GraphError: the loss does not depend on any of the variables.
         """
         variables = list(var_list) if var_list is not None else trainable_variables(loss.graph)
         with loss.graph.as_default():
             grads = gradients(loss, variables)
             if all(grad is None for grad in grads):
                 raise GraphError(
-                    f"the loss '{loss.name}' depends on none of the variables to train.",
+                    f"the loss '{loss.name}' does not depend on any of the variables to train.",
                     op=loss.node.name,
                     source=loss.node.source,
                 )
@@ -98,7 +109,15 @@ class Optimizer:
     def apply_gradients(
         self, grads_and_vars: Iterable[tuple[Tensor | None, Tensor]], gate: Tensor | None = None
     ) -> Node:
-        """A node that makes one update with gradients at hand; those that are None are left out."""
+        """Return a node that makes one update with these gradients.
+
+        Args:
+            grads_and_vars: pairs; a variable whose gradient is None is not updated.
+            gate: bool scalar; where it is false, no variable changes.
+
+        Raises:
+            GraphError: there are no gradients.
+        """
         pairs = [(grad, variable) for grad, variable in grads_and_vars if grad is not None]
         if not pairs:
             raise GraphError("apply_gradients() got no gradients.")
@@ -117,22 +136,22 @@ class Optimizer:
                 with graph.reenter_scope(f"{self._scope}{variable.variable_name}/"):
                     updates.append(self._update(variable, grad, factors, gate))
             with graph.reenter_scope(self._scope):
-                one: Any = 1 if gate is None else cast(gate, "uint32")
-                updates.append(self.iterations.assign_add(one))
+                increment: Any = 1 if gate is None else cast(gate, "uint32")
+                updates.append(self.iterations.assign_add(increment))
                 return group(*updates, name="update")
 
     def prepare(self, graph: Graph) -> None:
-        """Make the optimizer's own variables in ``graph``, if not made yet.
+        """Create ``iterations`` and ``learning_rate`` in ``graph``, unless they exist.
 
         Raises:
-            GraphError: the optimizer already serves another graph.
+            GraphError: the optimizer trains another model.
         """
         if self._graph is graph:
             return
         if self._graph is not None:
             raise GraphError(
                 f"this {type(self).__name__} already trains another model.",
-                hint="Make a new optimizer for each model.",
+                hint="Create an optimizer for each model.",
             )
         self._graph = graph
         with self._at_top(graph), graph.name_scope(self.kind) as self._scope:
@@ -142,7 +161,7 @@ class Optimizer:
             )
 
     def clone(self) -> Self:
-        """A new optimizer with the same settings and no state, to train another model."""
+        """Return an optimizer with the same settings and no state, for another model."""
         new = copy.copy(self)
         for name in ("iterations", "learning_rate"):
             vars(new).pop(name, None)
@@ -150,9 +169,9 @@ class Optimizer:
         return new
 
     def slot(self, variable: Variable, name: str) -> Variable:
-        """The state ``<optimizer>/<variable>/<name>``: zeros of the variable's shape at first.
+        """Return the state variable ``<optimizer>/<variable>/<name>``, zeros at first.
 
-        It lives where the variable does.
+        It has the shape and the device of ``variable``.
         """
         key = (variable.variable_name, name)
         if key not in self._slots:
@@ -167,14 +186,14 @@ class Optimizer:
 
     @property
     def variables(self) -> list[Variable]:
-        """All state: iterations, learning rate and slots."""
+        """The optimizer's state: iterations, learning rate and slots."""
         if self._graph is None:
             return []
         return [self.iterations, self.learning_rate, *self._slots.values()]
 
     @contextmanager
     def _at_top(self, graph: Graph) -> Iterator[None]:
-        """Outside all scopes: state is made once, wherever it is first asked for."""
+        """Leave all scopes: state variables are created once, wherever they are first needed."""
         with (
             graph.as_default(),
             graph.reenter_scope(""),
@@ -186,22 +205,22 @@ class Optimizer:
 
 
 def checked_rate(value: Any) -> float:
-    """``value`` as a learning rate.
+    """Return ``value`` as a learning rate.
 
     Raises:
-        ValueError: it is no finite number of at least 0.
+        ValueError: it is not a finite number of at least 0.
     """
     rate = float(value) if isinstance(value, Real) else math.nan
     if not math.isfinite(rate) or rate < 0:
-        raise ValueError(f"a learning rate must be a number of at least 0, not {value!r}")
+        raise ValueError(f"the learning rate must be a number of at least 0, got {value!r}")
     return rate
 
 
 def get(value: str | Optimizer) -> Optimizer:
-    """A new optimizer called ``value`` with its defaults, or the one given.
+    """Return a new optimizer called ``value``; an `Optimizer` is returned as is.
 
     Raises:
-        GraphError: there is none of that name.
+        GraphError: there is no optimizer of that name.
     """
     if isinstance(value, Optimizer):
         return value

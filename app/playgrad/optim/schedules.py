@@ -1,4 +1,4 @@
-"""Learning-rate schedules: expressions of the step, computed on the device."""
+"""Learning-rate schedules: functions of the step, computed on the device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playgrad.ops.elementwise.definitions import exp, floor
 
 @runtime_checkable
 class Schedule(Protocol):
-    """A rate that changes with the step."""
+    """A learning rate that changes with the step."""
 
     @property
     def initial_learning_rate(self) -> float:
@@ -20,13 +20,23 @@ class Schedule(Protocol):
         ...
 
     def rate(self, initial: Tensor, step: Tensor) -> Tensor:
-        """The rate at ``step`` (float32 scalar), where ``initial`` holds that of step 0."""
+        """Return the rate at ``step`` (float32 scalar).
+
+        Args:
+            initial: the rate at step 0 (float32 scalar).
+        """
         ...
 
 
 @dataclass(frozen=True)
 class ExponentialDecay:
-    """``initial * decay_rate ** (step / decay_steps)``; with ``staircase`` in whole steps of it."""
+    """Exponential decay: ``initial * decay_rate ** (step / decay_steps)``.
+
+    Args:
+        initial_learning_rate: the rate at step 0.
+        decay_steps: steps after which the rate has been multiplied by ``decay_rate``.
+        staircase: whether the rate changes only every ``decay_steps`` steps.
+    """
 
     initial_learning_rate: float
     decay_steps: int
@@ -40,6 +50,6 @@ class ExponentialDecay:
     def rate(self, initial: Tensor, step: Tensor) -> Tensor:
         decays = step * (1.0 / self.decay_steps)
         if self.staircase:
-            # Half a step more: 2 * (1 / 3) * 3 must not round to a stair below.
+            # Half a step is added, so that rounding never gives the stair below.
             decays = floor((step + 0.5) * (1.0 / self.decay_steps))
         return initial * exp(decays * math.log(self.decay_rate))

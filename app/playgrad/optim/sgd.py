@@ -12,12 +12,15 @@ from playgrad.optim.schedules import Schedule
 
 
 class SGD(Optimizer):
-    """``w -= rate * g``, or with momentum ``v = momentum * v + g; w -= rate * v``.
+    """SGD: ``w -= rate * g``, or with momentum ``v = momentum * v + g; w -= rate * v``.
 
     Args:
-        learning_rate: a number, or a schedule.
-        momentum: how much of the last step's movement is kept; 0 for none.
-        nesterov: look ahead along the movement (Sutskever et al. 2013).
+        learning_rate: a number, or a learning-rate schedule.
+        momentum: the fraction of the velocity that is kept in each step; 0 for plain SGD.
+        nesterov: whether to use Nesterov momentum (Sutskever et al. 2013).
+
+    Raises:
+        ValueError: the momentum is not between 0 and 1.
     """
 
     kind = "sgd"
@@ -30,7 +33,7 @@ class SGD(Optimizer):
     ) -> None:
         super().__init__(learning_rate)
         if not 0.0 <= momentum <= 1.0:
-            raise ValueError(f"momentum must be between 0 and 1, not {momentum}")
+            raise ValueError(f"momentum must be between 0 and 1, got {momentum}")
         self.momentum = momentum
         self.nesterov = nesterov
 
@@ -47,7 +50,7 @@ class SGD(Optimizer):
 
 
 class Momentum(SGD):
-    """SGD with momentum 0.9 unless told otherwise."""
+    """SGD with momentum, 0.9 by default."""
 
     kind = "momentum"
 

@@ -10,7 +10,7 @@ from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.parallel.parameter_server import ParameterServer
 
 MAX_TEXT = 80
 View = dict[str, Any]
@@ -34,13 +34,13 @@ def asynchronous_view(server: ParameterServer, policy: Policy, file: str) -> Vie
     Edges lead from the server's variables to the placeholders through which replicas receive them,
     and from the gradients of replicas to the server's placeholders.
     """
-    step, sent, gradients = server.step, server.told, server.outcomes
+    step, sent, gradients = server.step, server.sent, server.gradients
     received = [mean.outputs[0] for mean in step.means]
     update = Program(step.graph, list(server.weights), [step.run], _by_name(received))
     update_nodes, edges = _drawn(_placed(update, policy), file)
     for node in update_nodes:
         if node["device"] == server.server.device:
-            node["device"] = server.own_name
+            node["device"] = server.device
     # In the order of time: variables, gradients of the replicas, updates.
     nodes = [node for node in update_nodes if node["op"] == "variable"]
     after = [node for node in update_nodes if node["op"] != "variable"]

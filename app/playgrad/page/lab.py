@@ -1,7 +1,7 @@
-"""The page's Lab: a program trained as a strategy has it, and steps of it looked at.
+"""The page's Lab: training with a chosen strategy, and reports of traced steps.
 
-The page shows the choices that `choices` names, and sends what was chosen as the run option
-``lab``; `Lab` makes options of it, and a report of each traced step.
+The page offers what `choices` returns, and sends the user's choice as the run option ``lab``. `Lab`
+makes a strategy of it, and a report of each traced step.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from playgrad.training.strategies.registry import (
 )
 
 PROGRAM = "program"
-"""The choice to leave strategies, delays and steps to the program."""
+"""The choice that leaves strategies, delays and steps to the program."""
 TRACED_CHUNKS = (2, 10)
-"""Of the chunks of steps that training runs, those before which a step is traced: soon after the
-first, which compiles, and when everything has warmed up."""
+"""Numbers of the chunks before which a step is traced: soon after the first chunk, which compiles,
+and when everything has warmed up."""
 MOST_EVENTS = 4000
-"""Of one traced step: the page draws no more."""
+"""The most events of a traced step that the page draws."""
 
 _SINGLE_TITLE = "One device"
 _WITHOUT_STRATEGY: list[Event] = [
@@ -99,11 +99,11 @@ class Lab:
     """One run in the Lab.
 
     Attributes:
-        strategy: of ``playgrad.parallel``; None to leave it to the program, or `SINGLE`.
-        delays: milliseconds that each piece of work of a device is held up, by its number; None to
-            leave that to the program.
-        steps: of every ``fit``; None for as many as the program says.
-        wanted: whether the next step is to be traced, whatever its number.
+        strategy: of ``playgrad.parallel``; None leaves it to the program; `SINGLE` for none.
+        delays: milliseconds by which each task of a device is delayed, by the device's number; None
+            leaves them to the program.
+        steps: of every ``fit``; None leaves them to the program.
+        wanted: whether to trace the next step, whatever its number.
     """
 
     strategy: Any = None
@@ -111,18 +111,19 @@ class Lab:
     steps: int | None = None
     wanted: bool = False
     _chunks: int = 0
-    _together: int = 0
-    _asked_for: bool = False
+    _longest_trace: int = 0
+    _requested: bool = False
     _trained: Strategy | None = None
 
     @classmethod
     def of(cls, chosen: Mapping[str, Any]) -> Lab:
-        """From the page's choices: ``strategy`` and, where it uses them, ``devices``,
-        ``micro_batches``, ``schedule``, ``chunks``, ``collective``, ``staleness``, ``every``,
-        ``delays`` and ``steps``.
+        """Return the run that the user chose.
+
+        Args:
+            chosen: ``strategy``, and of its options those that the user set, by name.
 
         Raises:
-            GraphError: there is no such strategy, or it cannot be done with these numbers.
+            GraphError: there is no such strategy, or it is not possible with these options.
         """
         name = chosen["strategy"]
         if name == PROGRAM:
@@ -138,8 +139,8 @@ class Lab:
         return cls(strategy, delays, chosen.get("steps"))
 
     def fitting(self, model: Any) -> Event:
-        """Training of ``model`` is about to begin; tells the page with which strategy."""
-        self._chunks = self._together = 0
+        """Set the delays of ``model``, which is about to be trained; return the page's event."""
+        self._chunks = self._longest_trace = 0
         if self.delays is not None:
             kind = model.session.device.partition(":")[0]
             model.session.executor.delays = _by_name(self.delays, kind)
@@ -162,20 +163,26 @@ class Lab:
         }
 
     def new_trace(self) -> Trace | None:
-        """Asked before each chunk of steps: a trace for the next step, or None."""
+        """Return a trace if the next chunk is to be traced, else None. Called before each chunk."""
         self._chunks += 1
-        self._asked_for, self.wanted = self.wanted, False
-        return Trace() if self._asked_for or self._chunks in TRACED_CHUNKS else None
+        self._requested, self.wanted = self.wanted, False
+        return Trace() if self._requested or self._chunks in TRACED_CHUNKS else None
 
     def report(self, trace: Trace, steps: int, seconds: float) -> Event | None:
-        """What the page shows of a traced step, or of ``steps`` that were traced together and took
-        ``seconds`` with all that is done for them. Times of events are milliseconds from the first
-        one's beginning; ``bubble_formula`` is None where there is no pipeline. None if nobody asked
-        for it and more steps that belong together were seen before: it is the end of the training.
+        """Return the page's event for a trace.
+
+        Times of its events are milliseconds since the first of them began; ``bubble_formula`` is
+        None unless the strategy is a pipeline. At the end of training a trace can have fewer steps
+        than those before it, which would mislead: then the result is None, unless the user
+        requested the trace.
+
+        Args:
+            steps: the number of steps in the trace.
+            seconds: the time they took, with everything done for them.
         """
-        if steps < self._together and not self._asked_for:
+        if steps < self._longest_trace and not self._requested:
             return None
-        self._together = max(steps, self._together)
+        self._longest_trace = max(steps, self._longest_trace)
         events = sorted(trace.events, key=lambda event: event.start)[:MOST_EVENTS]
         origin = events[0].start if events else 0.0
         return {
@@ -213,11 +220,11 @@ def _options(name: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _devices(model: Any) -> set[str]:
-    """Where the training step of ``model`` runs, as scopes and placement have it."""
+    """Return the devices on which the training step of ``model`` runs."""
     runnable = model.session.compiled(model.training_targets)
     return {node.device for node in runnable.compiled.order}
 
 
 def _by_name(delays: Mapping[int, float], kind: str) -> dict[str, float]:
-    """Seconds by device of a kind, from milliseconds by its number."""
+    """Return seconds by device of ``kind``, from milliseconds by number."""
     return {f"{kind}:{place}": delay / 1000 for place, delay in delays.items()}

@@ -1,4 +1,4 @@
-"""Local SGD: replicas train apart, and now and then go on from the mean of what they have."""
+"""Local SGD: replicas train apart and average their variables from time to time."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ def average(
     collectives: Collectives,
     bucket_bytes: int,
 ) -> Node:
-    """A node that replaces each variable and its mirrors by their mean (Stich 2019), in
-    which each counts as many times as it takes samples of a batch.
+    """Return a node that replaces each variable and its mirrors by their mean (Stich 2019).
+
+    The mean is weighted by the samples that each device processes. The state of the optimizer is
+    averaged like the weights.
 
     Args:
         mirrors: for each variable its copies on the devices after the first.
-        healthy: bool scalars, by device; where one of them is false, nothing changes anywhere.
-        written: names of the variables that training changes: all others are equal anyhow. The
-            state of the optimizer is averaged as the weights are.
+        healthy: bool scalars, by device; if one of them is false, nothing changes on any device.
+        written: names of the variables that training changes; all others are equal anyway.
         rows: samples of the batch, by device.
     """
-    chosen = [
+    averaged = [
         (variable, *copies)
         for variable, copies in mirrors.items()
         if variable.variable_name in written and dtype(variable.dtype).floating
     ]
-    graph = chosen[0][0].graph
+    graph = averaged[0][0].graph
     with (
         graph.as_default(),
         graph.reenter_scope(""),
@@ -46,13 +47,15 @@ def average(
         shares: list[list[Tensor]] = []
         for number, device in enumerate(devices):
             with graph.device(device):
-                own = [row[number] * (rows[number] / sum(rows)) for row in chosen]
-                shares.append([*own, 1.0 - cast(healthy[number], "float32")])
+                weighted = [row[number] * (rows[number] / sum(rows)) for row in averaged]
+                shares.append([*weighted, 1.0 - cast(healthy[number], "float32")])
         means = collectives.all_reduce_many(shares, devices, bucket_bytes)
         writes = []
         for number, device in enumerate(devices):
             with graph.device(device):
-                *own, ill = means[number]
-                for row, mean in zip(chosen, own, strict=True):
-                    writes.append(row[number].assign(where(less(ill, 1.0), mean, row[number])))
+                *values, unhealthy = means[number]
+                healthy_everywhere = less(unhealthy, 1.0)
+                for row, mean in zip(averaged, values, strict=True):
+                    new = where(healthy_everywhere, mean, row[number])
+                    writes.append(row[number].assign(new))
         return group(*writes, name="step")

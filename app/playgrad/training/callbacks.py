@@ -208,9 +208,11 @@ class History:
         return losses
 
     def add_steps(self, rows: np.ndarray[Any, Any]) -> None:
+        """Append the numbers of further steps."""
         self._rows.append(rows)
 
     def add_epoch(self, epoch: int, logs: Logs) -> None:
+        """Append the means of an epoch."""
         self.epoch.append(epoch)
         for name, value in logs.items():
             self.history.setdefault(name, []).append(value)

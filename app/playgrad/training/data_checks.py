@@ -1,4 +1,4 @@
-"""The data given for training, looked at before anything is done with it."""
+"""Checks of a user's data, before anything is done with it."""
 
 from __future__ import annotations
 
@@ -13,41 +13,43 @@ from playgrad.graph.spec import Shape, TensorSpec
 
 Array = np.ndarray[Any, Any]
 _CHUNK = 1 << 22
-"""Elements looked at in one go, so that the check needs little memory beside the data."""
+"""Elements checked at a time, so that the check needs little memory beside the data."""
 
 
-def several(value: Any) -> Sequence[Any]:
-    """What may be given as nothing, as one thing or as a list of them, as a sequence."""
+def as_sequence(value: Any) -> Sequence[Any]:
+    """Return an argument that may be None, one value or a list of values as a sequence."""
     if value is None:
         return ()
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def as_arrays(values: Any, count: int | None, what: str, layers: Sequence[str] = ()) -> list[Array]:
-    """``values`` as arrays with elements the device can hold.
+    """Return ``values`` as arrays of dtypes that the device can hold.
 
-    Floats become float32, whole numbers int32 (uint8 stays, as images are kept in bytes).
+    Floats become float32, whole numbers int32; uint8 stays, because images are stored as bytes.
 
     Args:
-        values: one array, or with ``count`` other than 1 a list or tuple of them; anything that
-            NumPy makes an array of will do.
-        count: how many arrays the model takes; None: one, or as many as a list of arrays holds.
-        what: their name in errors, ``x`` or ``y``.
-        layers: the names of those that the arrays belong to, where they have any.
+        values: an array, or anything that NumPy converts to one; a list or tuple of them if the
+            model takes several arrays.
+        count: the number of arrays that the model takes; None for one, or for as many as there are
+            in a list of arrays.
+        what: their name in errors: ``x`` or ``y``.
+        layers: names of the layers that the arrays belong to, for errors.
 
     Raises:
-        DataError: empty, ragged, not finite, or too large for int32.
-        DTypeError: not numbers.
+        DataError: the number of arrays is wrong, or an array is empty, ragged, not finite, or too
+            large for int32.
+        DTypeError: an array does not hold numbers.
     """
-    several = isinstance(values, (list, tuple)) and (
+    is_list = isinstance(values, (list, tuple)) and (
         (count or 1) > 1 or (bool(values) and all(isinstance(v, np.ndarray) for v in values))
     )
-    items = list(values) if several else [values]
+    items = list(values) if is_list else [values]
     if count is not None and len(items) != count:
         raise DataError(
-            f"{what} holds {len(items)} array{'s' * (len(items) != 1)}, but the model has {count} "
-            "of them.",
-            hint=f"Give a list with one for each of: {', '.join(layers)}." if layers else None,
+            f"{what} holds {len(items)} array{'s' * (len(items) != 1)}, but the model takes "
+            f"{count}.",
+            hint=f"Pass a list with one for each of: {', '.join(layers)}." if layers else None,
         )
     names = [what] if len(items) == 1 else [f"{what}[{i}]" for i in range(len(items))]
     return [_as_array(item, name) for item, name in zip(items, names, strict=True)]
@@ -59,7 +61,7 @@ def _as_array(value: Any, what: str) -> Array:
     except ValueError:
         raise DataError(f"the samples of {what} differ in shape.") from None
     if array.dtype.kind not in "fiub":
-        raise DTypeError(f"{what} must hold numbers, not {array.dtype}.")
+        raise DTypeError(f"{what} must hold numbers, got {array.dtype}.")
     if array.ndim == 0:
         raise DataError(f"{what} is a single number, not an array of samples.")
     if array.size == 0:
@@ -76,15 +78,15 @@ def _as_array(value: Any, what: str) -> Array:
 
 
 def check_finite(array: Array, what: str) -> None:
-    """Raise DataError, naming the first culprit, if there is a NaN or what float32 cannot hold."""
+    """Raise DataError, naming the first sample, if a value is NaN or too large for float32."""
     if array.dtype.kind != "f":
         return
     flat = array.reshape(-1)
     largest = min(float(np.finfo(kind).max) for kind in (array.dtype, np.float32))
     for start in range(0, flat.size, _CHUNK):
-        fine = np.abs(flat[start : start + _CHUNK]) <= largest
-        if not fine.all():
-            position = start + int(np.argmin(fine))
+        valid = np.abs(flat[start : start + _CHUNK]) <= largest
+        if not valid.all():
+            position = start + int(np.argmin(valid))
             place = np.unravel_index(position, array.shape)
             raise DataError(
                 f"{what} contains {flat[position]} (sample {int(place[0])}).",
@@ -93,10 +95,10 @@ def check_finite(array: Array, what: str) -> None:
 
 
 def check_lengths(arrays: Sequence[Array], names: str) -> int:
-    """The number of samples, equal in all ``arrays``.
+    """Return the number of samples in each of ``arrays``.
 
     Raises:
-        DataError: the numbers differ.
+        DataError: the arrays differ in length.
     """
     lengths = [len(array) for array in arrays]
     if len(set(lengths)) > 1:
@@ -105,32 +107,37 @@ def check_lengths(arrays: Sequence[Array], names: str) -> int:
 
 
 def check_count(value: Any, name: str) -> int:
-    """``value`` as a Python int.
+    """Return ``value`` as an int.
 
     Raises:
-        DataError: it is no whole number of at least 1.
+        DataError: it is not a whole number of at least 1.
     """
     if not isinstance(value, (int, np.integer)) or value < 1:
-        raise DataError(f"{name} must be a whole number of at least 1, not {value!r}.")
+        raise DataError(f"{name} must be a whole number of at least 1, got {value!r}.")
     return int(value)
 
 
 def as_samples(array: Array, spec: TensorSpec, what: str, layer: str) -> Array:
-    """``array`` as samples for the model input ``spec``; whole numbers take its dtype.
+    """Return ``array`` as samples for a model input; whole numbers are cast to its dtype.
+
+    Args:
+        spec: of the input.
+        what: the name of the array in errors.
+        layer: the first layer, for errors.
 
     Raises:
-        ShapeError: the shape of a sample differs; names the first layer.
-        DTypeError: floats, or numbers that do not fit, where the model takes whole numbers.
+        ShapeError: the shape of a sample differs.
+        DTypeError: the model takes whole numbers, and the array holds others or larger ones.
     """
-    want, got = spec.shape[1:], array.shape[1:]
-    if len(want) != len(got) or any(
-        n is not None and n != m for n, m in zip(want, got, strict=True)
+    expected, shape = spec.shape[1:], array.shape[1:]
+    if len(expected) != len(shape) or any(
+        n is not None and n != m for n, m in zip(expected, shape, strict=True)
     ):
         raise ShapeError(
-            f"the model takes samples of shape {shape_text(want)} (layer '{layer}'), but {what} "
-            f"has samples of shape {shape_text(got)}.",
+            f"the model takes samples of shape {shape_text(expected)} (layer '{layer}'), but "
+            f"{what} has samples of shape {shape_text(shape)}.",
             op=layer,
-            hint=_single_hint(want, array.shape),
+            hint=_single_hint(expected, array.shape),
         )
     if array.dtype.kind == "f" and not dtype(spec.dtype).floating:
         raise DTypeError(
@@ -142,7 +149,7 @@ def as_samples(array: Array, spec: TensorSpec, what: str, layer: str) -> Array:
     return array if kind.floating or array.dtype == kind.numpy else converted(array, kind, what)
 
 
-def _single_hint(want: Shape, got: tuple[int, ...]) -> str | None:
-    if tuple(got) == tuple(want):
+def _single_hint(expected: Shape, shape: tuple[int, ...]) -> str | None:
+    if shape == tuple(expected):
         return "For a single sample write sample[None]: an array of one."
     return None

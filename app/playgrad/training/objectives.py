@@ -1,4 +1,4 @@
-"""What is computed from a model's outputs while it is trained: losses and metrics."""
+"""Objectives: the losses and metrics of a model's outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses, metrics
 from playgrad.nn.losses import Loss
 from playgrad.nn.metrics import Metric
-from playgrad.training.data_checks import check_finite
+from playgrad.training.data_checks import as_sequence, check_finite
 
 Array = np.ndarray[Any, Any]
 
@@ -21,23 +21,20 @@ class Objectives:
     """A loss and metrics for each output of a model.
 
     Args:
-        loss: one for all outputs, or a list with one for each; None for none yet.
-        metrics: for all outputs, or a list of lists with those of each.
-        loss_weights: what each output's loss counts in the sum; 1 where None.
+        loss: one for all outputs, or a list with one for each; None if it is not known yet.
+        metrics_: metrics of all outputs, or a list of lists with those of each.
+        loss_weights: the factor of each output's loss in the sum; None for 1.
+
+    Raises:
+        GraphError: there is no loss or metric of that name.
     """
 
     def __init__(
         self, loss: Any, metrics_: Sequence[Any], loss_weights: Sequence[float] | None
     ) -> None:
-        many = isinstance(loss, (list, tuple))
-        self.losses: list[Loss] = (
-            [losses.get(item) for item in loss]
-            if many
-            else []
-            if loss is None
-            else [losses.get(loss)]
-        )
-        self._one_loss = not many
+        self._one_loss = not isinstance(loss, (list, tuple))
+        items = as_sequence(loss)
+        self.losses: list[Loss] = [losses.get(item) for item in items]
         nested = bool(metrics_) and all(isinstance(item, (list, tuple)) for item in metrics_)
         groups: Sequence[Any] = metrics_ if nested else [metrics_]
         self.metrics: list[list[Metric]] = [[metrics.get(m) for m in group] for group in groups]
@@ -45,35 +42,41 @@ class Objectives:
         self.loss_weights = None if loss_weights is None else [float(w) for w in loss_weights]
 
     def check_count(self, outputs: int) -> None:
-        """Raise GraphError unless there is something for each of ``outputs``."""
-        for what, given, shared in (
+        """Raise GraphError unless there are losses and metrics for each of ``outputs`` outputs."""
+        for what, count, shared in (
             ("losses", len(self.losses), self._one_loss),
             ("lists of metrics", len(self.metrics), self._one_group),
         ):
-            if not shared and given != outputs:
-                raise GraphError(f"the model has {outputs} outputs, but {given} {what}.")
+            if not shared and count != outputs:
+                raise GraphError(f"the model has {outputs} outputs, but {count} {what}.")
         if self.loss_weights is not None and len(self.loss_weights) != outputs:
             raise GraphError(
                 f"the model has {outputs} outputs, but {len(self.loss_weights)} loss weights."
             )
 
     def loss_of(self, output: int) -> Loss:
+        """Return the loss of the output of this number."""
         return self.losses[0] if self._one_loss else self.losses[output]
 
     def metrics_of(self, output: int) -> list[Metric]:
+        """Return the metrics of the output of this number."""
         return self.metrics[0] if self._one_group else self.metrics[output]
 
     def names(self, outputs: Sequence[str]) -> list[str]:
-        """The columns of the logs: loss, with several outputs each one's loss, then metrics."""
-        several = len(outputs) > 1
-        names = ["loss"] + ([f"{output}_loss" for output in outputs] if several else [])
+        """Return the columns of the logs: loss, the loss of each of several outputs, metrics.
+
+        Args:
+            outputs: the names of the outputs.
+        """
+        is_list = len(outputs) > 1
+        names = ["loss"] + ([f"{output}_loss" for output in outputs] if is_list else [])
         for i, output in enumerate(outputs):
-            prefix = f"{output}_" if several else ""
+            prefix = f"{output}_" if is_list else ""
             names += [prefix + metric.name for metric in self.metrics_of(i)]
         return names
 
     def per_sample(self, ys: Sequence[Tensor], predictions: Sequence[Tensor]) -> list[Tensor]:
-        """One tensor (batch,) for each of ``names``."""
+        """Return a tensor (batch,) for each column of the logs."""
         each = [
             _checked(self.loss_of(i)(y, prediction), self.loss_of(i).kind)
             for i, (y, prediction) in enumerate(zip(ys, predictions, strict=True))
@@ -92,11 +95,15 @@ class Objectives:
     def targets(
         self, ys: Sequence[Array], outputs: Sequence[Tensor], layers: Sequence[str], what: str
     ) -> list[Array]:
-        """Labels as they go to the device, checked against the outputs they belong to, which
-        ``layers`` make.
+        """Return the targets as they are copied to the device.
+
+        Args:
+            outputs: the outputs that the targets belong to.
+            layers: the names of the layers that compute the outputs, for errors.
+            what: the name of the targets in errors.
 
         Raises:
-            DataError, ShapeError: they do not fit; nothing has changed.
+            DataError, ShapeError: the targets do not fit the outputs.
         """
         self.check_count(len(outputs))
         if len(ys) != len(outputs):
@@ -112,7 +119,7 @@ class Objectives:
 def _checked(values: Tensor, what: str) -> Tensor:
     if len(values.shape) != 1:
         raise ShapeError(
-            f"'{what}' gives shape {shape_text(values.shape)}, where one number a sample, "
-            "(batch,), is needed."
+            f"'{what}' returns shape {shape_text(values.shape)}, expected one number per sample, "
+            "(batch,)."
         )
     return values

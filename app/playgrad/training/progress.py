@@ -1,4 +1,4 @@
-"""What training tells whoever watches: events through the hooks, and a printed line an epoch."""
+"""Progress of training: events for the hooks, and a printed line per epoch."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ import numpy as np
 from playgrad.training.chunk_loop import Watch
 
 _SPEED_SECONDS = 5.0
-"""Steps per second are those of about so long."""
+"""Steps per second are measured over about this time."""
 
 
-class Progress:
+class TrainingProgress:
     """Emits ``fit_begin``, ``progress``, ``epoch_end`` and ``fit_end``.
 
     Time spent paused does not count.
+
+    Args:
+        names: the columns of the logs.
+        total: the number of steps.
+        verbose: 1 to print a line after each epoch.
     """
 
     def __init__(self, watch: Watch, names: Sequence[str], total: int, verbose: int) -> None:
@@ -35,10 +40,11 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """Since ``begin``, pauses left out."""
+        """Seconds since ``begin``, without pauses."""
         return time.perf_counter() - self._started - self.watch.seconds_paused
 
     def begin(self, epochs: int, **facts: Any) -> None:
+        """Emit ``fit_begin`` with ``facts`` about the training."""
         self.epochs = epochs
         self._started = time.perf_counter()
         self._recent.append((0.0, 0))
@@ -53,7 +59,12 @@ class Progress:
         )
 
     def steps(self, done: int, rows: np.ndarray[Any, Any]) -> None:
-        """``done`` steps in all; ``rows`` are the numbers of the latest."""
+        """Emit ``progress``.
+
+        Args:
+            done: the number of steps done so far.
+            rows: loss and metrics of the latest of them.
+        """
         seconds = self.seconds
         self._recent.append((seconds, done))
         while len(self._recent) > 2 and self._recent[1][0] < seconds - _SPEED_SECONDS:
@@ -82,6 +93,7 @@ class Progress:
         )
 
     def epoch_end(self, done: int, logs: Mapping[str, float]) -> None:
+        """Emit ``epoch_end`` with the means of the epoch, and print them."""
         name = None if self.accuracy is None else self.names[self.accuracy]
         self._test_accuracy = logs.get(f"val_{name}")
         self.watch.hooks.emit(
@@ -101,6 +113,13 @@ class Progress:
             print(f"epoch {self.epoch}/{self.epochs}: {numbers} ({self.seconds:.1f} s)", flush=True)
 
     def end(self, reason: str, done: int, dispatches: int, parallel: Mapping[str, Any]) -> None:
+        """Emit ``fit_end``.
+
+        Args:
+            reason: "completed", "stopped" or "failed".
+            dispatches: the number of dispatches per step.
+            parallel: the report of the strategy.
+        """
         self.watch.hooks.emit(
             {
                 "kind": "fit_end",

@@ -12,7 +12,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.state import Variable
 from playgrad.ops.training.write_history import record
-from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
 

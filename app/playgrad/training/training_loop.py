@@ -14,7 +14,7 @@ from playgrad.training.batch_api import not_finite_error
 from playgrad.training.callbacks import Callback, History, TrainedModel
 from playgrad.training.chunk_loop import ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import run_evaluation
-from playgrad.training.progress import Progress
+from playgrad.training.progress import TrainingProgress
 from playgrad.training.recipe import Recipe
 from playgrad.training.state import TrainingState
 from playgrad.training.step_graphs import HISTORY_ROWS
@@ -67,7 +67,7 @@ class TrainingLoop:
         # If nobody looks at the model between epochs, chunks need not end with them: with little
         # data they would be very short.
         self.chunks_span_epochs = not (callbacks or self.test or self.step.synchronizes)
-        self.progress = Progress(self.watch, self.step.names, self.total, verbose)
+        self.progress = TrainingProgress(self.watch, self.step.names, self.total, verbose)
         state, network = self.state, self.recipe.network
         state.history, state.step, state.stop = self.history, self.step, False
         self.watch.hooks.fitting(self.model)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from playgrad.errors import GraphError
-from playgrad.parallel.asynchronous import ParameterServer
+from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.parallel.partition import take_apart
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
@@ -32,9 +32,9 @@ from playgrad.training.variable_placement import place_variables
 class AsynchronousDataParallel(SeveralDevices):
     """Asynchronous data parallelism: a parameter server, and replicas that wait for nobody.
 
-    The weights are on the model's own device. Each replica computes gradients of whole batches;
-    see `playgrad.parallel.asynchronous`. A replica that is slow or dies does not stop the others.
-    Results are not reproducible, because the order in which gradients arrive is not.
+    The weights are on the model's own device. Each replica computes gradients of whole batches. A
+    replica that is slow or dies does not stop the others. Results are not reproducible, because the
+    order in which gradients arrive is not. See `playgrad.parallel.parameter_server`.
 
     Args:
         devices: of the replicas: their number, of the kind that the model trains on; or their
@@ -126,7 +126,7 @@ class AsynchronousStep(TrainStep):
         self.server.trace = trace
         try:
             done = self.server.run(min(most, self.trace_length), session.stop_check)
-            self.server.note_unfinished()
+            self.server.trace_unfinished()
             return done
         finally:
             self.server.trace = None

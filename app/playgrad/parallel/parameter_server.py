@@ -1,0 +1,262 @@
+"""Asynchronous data parallelism with a parameter server.
+
+The parameter server is the model's own session. Each replica is a session over the same graph on a
+device of its own: it reads the current weights, computes the gradients of a whole batch, sends them
+and continues; nobody waits for the others. Other replicas may have changed the weights meanwhile:
+the number of these updates is the gradient's *staleness* (Dean et al. 2012; with a bound, the stale
+synchronous parallel model of Ho et al. 2013).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from playgrad.compiler.place import canonical
+from playgrad.devices.this_host import wait_any
+from playgrad.errors import PlaygradError
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.traversal import ancestors
+from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP, is_variable
+from playgrad.parallel.partition import Partition
+from playgrad.parallel.replica_client import ReplicaClient
+from playgrad.runtime.blas import shared_among
+from playgrad.runtime.session import Session
+from playgrad.runtime.trace import Event, Trace, delay_event
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass
+class AsynchronousReport:
+    """A report of asynchronous training.
+
+    Attributes:
+        updates: the number of gradients applied, by device.
+        staleness: the number of gradients of each staleness.
+        lost: the errors that ended replicas, by device.
+    """
+
+    updates: Counter[str] = field(default_factory=Counter)
+    staleness: Counter[int] = field(default_factory=Counter)
+    lost: dict[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        total = sum(self.staleness.values())
+        return {
+            "updates": dict(self.updates),
+            "staleness": {str(age): count for age, count in sorted(self.staleness.items())},
+            "mean_staleness": sum(a * n for a, n in self.staleness.items()) / max(total, 1),
+            "lost": dict(self.lost),
+        }
+
+
+class ParameterServer:
+    """Applies the gradients of replicas in the order in which they arrive.
+
+    Args:
+        step: the training step.
+        server: the session that holds the weights.
+        devices: of the replicas.
+        counter: the variable with the number of the next batch; replicas are fed a number instead.
+        data: the variables of the data set, which each replica gets once.
+        staleness: the most batches that a replica may be ahead of the slowest; None for no limit.
+        delays: seconds by which each batch is delayed, by device.
+
+    Attributes:
+        gradients: the tensors that replicas compute: gradients and losses.
+        weights: the variables that replicas read for each batch.
+        device: the name of the server in traces and graphs.
+        trace: collects when each batch was computed and each gradient applied; None for no trace.
+    """
+
+    def __init__(
+        self,
+        step: Partition,
+        server: Session,
+        devices: Sequence[str],
+        counter: Tensor,
+        data: Sequence[Tensor],
+        staleness: int | None = None,
+        delays: Mapping[str, float] | None = None,
+    ) -> None:
+        self.step = step
+        self.server = server
+        self.counter = counter
+        self.staleness = staleness
+        self.delays = {canonical(name): seconds for name, seconds in (delays or {}).items()}
+        self.report = AsynchronousReport(Counter({canonical(name): 0 for name in devices}))
+        self.trace: Trace | None = None
+        self.device = f"{server.device} (weights)"
+        self.gradients = [mean.inputs[0] for mean in step.means]
+        self.weights = _weights(self.gradients, {counter, *data})
+        self.next_batch = int(server.value(counter))
+        # The server's own counter must count the random numbers that replicas draw: whoever trains
+        # the model next continues after them.
+        self.draws = _draws(self.gradients)
+        self.draws_ahead = 0
+        self.update = [step.run]
+        if self.draws is not None:
+            self.draws_ahead = int(server.value(self.draws)) - self.next_batch
+            self.update.append(step.graph.node(RANDOM_ADVANCE))
+        self.version = 0
+        self.clients: list[ReplicaClient] = []
+        try:
+            values = {tensor: server.value(tensor) for tensor in data}
+            for device in devices:
+                self.clients.append(ReplicaClient.open(step.graph, device))
+                self.clients[-1].session.assign(values)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def sent(self) -> list[Tensor]:
+        """The tensors that replicas are fed: the weights, and numbers in place of the counters."""
+        draws = [] if self.draws is None else [self.draws]
+        return [*self.weights, self.counter, *draws]
+
+    def run(self, updates: int, stop: Callable[[], bool]) -> int:
+        """Apply ``updates`` gradients; return how many, which after a stop may be fewer.
+
+        Raises:
+            PlaygradError: no replica is left.
+        """
+        with shared_among(sum(client.device.startswith("cpu") for client in self._alive())):
+            return self._run(updates, stop)
+
+    def _run(self, updates: int, stop: Callable[[], bool]) -> int:
+        done = 0
+        while done < updates and not stop():
+            self._begin_batches()
+            for client in self._alive():
+                if client.delay is not None and client.delay.done():
+                    self._end_delay(client)
+                if client.pending is not None and client.pending.done() and done < updates:
+                    done += self._apply(client)
+            waiting = [c.waits_for for c in self._alive() if c.waits_for is not None]
+            if not any(pending.done() for pending in waiting):
+                wait_any(waiting, 0.05)
+        return done
+
+    def trace_unfinished(self) -> None:
+        """Add the work that replicas have not finished, such as that of slow ones, to the trace."""
+        end = time.perf_counter()
+        for client in self.clients:
+            name = f"batch {client.clock}"
+            if client.delay is not None and self.trace is not None:
+                self.trace.events.append(delay_event(name, client.device, client.begun, end))
+            elif client.pending is not None:
+                self._trace(name, client.device, client.begun, end, "gradient")
+
+    def close(self) -> None:
+        """End all replicas, after the work in progress."""
+        for client in self.clients:
+            client.close()
+        self.clients = []
+
+    def _alive(self) -> list[ReplicaClient]:
+        alive = [client for client in self.clients if client.failure is None]
+        if not alive:
+            failure = self.clients[-1].failure
+            assert failure is not None
+            raise failure
+        return alive
+
+    def _begin_batches(self) -> None:
+        """Give a batch to each idle replica, unless it is too far ahead."""
+        alive = self._alive()
+        slowest = min(client.clock for client in alive)
+        weights: dict[Tensor, Array] | None = None
+        for client in alive:
+            if client.waits_for is not None:
+                continue
+            if self.staleness is not None and client.clock - slowest > self.staleness:
+                continue
+            if weights is None:  # all that begin now get the same weights
+                start = time.perf_counter()
+                arrays = self.server.run(list(self.weights))
+                weights = dict(zip(self.weights, arrays, strict=True))
+                read = time.perf_counter()
+            name = f"weights {self.version}"
+            self._trace_transfer(name, self.device, client.device, start, read, arrays)
+            number = np.asarray(self.next_batch, np.uint32)
+            feeds = {tensor: weights.get(tensor, number) for tensor in self.sent}
+            if self.draws is not None:
+                feeds[self.draws] = np.asarray(self.next_batch + self.draws_ahead, np.uint32)
+            self.next_batch += 1
+            client.version = self.version
+            client.begun = time.perf_counter()
+            client.start(self.gradients, feeds, self.delays.get(client.device))
+
+    def _end_delay(self, client: ReplicaClient) -> None:
+        start, client.begun = client.begun, time.perf_counter()
+        if self.trace is not None:
+            name = f"batch {client.clock}"
+            self.trace.events.append(delay_event(name, client.device, start, client.begun))
+        client.end_delay()
+
+    def _apply(self, client: ReplicaClient) -> int:
+        """Apply the gradients that ``client`` has computed; return the number of updates made."""
+        pending, client.pending = client.pending, None
+        assert pending is not None
+        try:
+            computed = time.perf_counter()
+            arrays = pending.result()
+        except PlaygradError as error:
+            client.failure = error
+            self.report.lost[client.device] = str(error)
+            return 0
+        means = [mean.outputs[0] for mean in self.step.means]
+        start = time.perf_counter()
+        name = f"batch {client.clock}"
+        self._trace(name, client.device, client.begun, computed, "gradient")
+        self._trace_transfer(
+            f"gradients of {name}", client.device, self.device, computed, start, arrays
+        )
+        self.server.run(self.update, dict(zip(means, arrays, strict=True)))
+        name = f"update {self.version} by {client.device}"
+        self._trace(name, self.device, start, time.perf_counter(), "update")
+        self.report.staleness[self.version - client.version] += 1
+        self.report.updates[client.device] += 1
+        self.version += 1
+        client.clock += 1
+        return 1
+
+    def _trace_transfer(
+        self, name: str, source: str, target: str, start: float, end: float, arrays: Sequence[Array]
+    ) -> None:
+        """Trace a transfer between the server and a replica, which goes through host memory."""
+        nbytes = sum(array.nbytes for array in arrays)
+        self._trace(name, source, start, end, "send", nbytes)
+        self._trace(name, target, start, end, "receive", nbytes)
+
+    def _trace(
+        self, name: str, device: str, start: float, end: float, kind: str, nbytes: int = 0
+    ) -> None:
+        if self.trace is not None:
+            self.trace.events.append(Event(name, device, start, start, end, kind, nbytes))
+
+
+def _variables(gradients: Sequence[Tensor]) -> list[Node]:
+    """Return the variables that ``gradients`` depend on."""
+    nodes = sorted(ancestors([t.node for t in gradients]), key=lambda node: node.id)
+    return [node for node in nodes if is_variable(node)]
+
+
+def _weights(gradients: Sequence[Tensor], excluded: set[Tensor]) -> list[Tensor]:
+    """Return the variables that ``gradients`` depend on, without the counter of draws."""
+    tensors = [node.outputs[0] for node in _variables(gradients) if node.name != RANDOM_STEP]
+    return [tensor for tensor in tensors if tensor not in excluded]
+
+
+def _draws(gradients: Sequence[Tensor]) -> Tensor | None:
+    """Return the counter of random draws, if ``gradients`` depend on it."""
+    counters = [node.outputs[0] for node in _variables(gradients) if node.name == RANDOM_STEP]
+    return counters[0] if counters else None

@@ -1,8 +1,8 @@
-"""What a program means, in the plainest way: the yardstick for every pass.
+"""Interpreters of programs, which specify the results that every pass must preserve.
 
-``interpret`` gives each reader of a variable the value from before the step, and lets the last
-writer win. ``interpret_in_place`` does what a GPU does: a variable is one buffer that its writers
-overwrite, aliases share bytes, and whatever is not ordered by an edge runs in any order.
+``interpret`` gives each reader of a variable its value from before the run, and lets the last
+writer win. ``interpret_in_place`` works like a GPU: a variable is one buffer that its writers
+overwrite, aliases share bytes, and nodes that no edge orders run in any order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Values = dict[str, Array]
 def interpret(
     program: Program, feeds: Mapping[str, Array], state: Mapping[str, Array]
 ) -> tuple[list[Array], Values]:
-    """The fetched values, and the state after the run.
+    """Return the fetched values, and the state after the run.
 
     Args:
         feeds: by the names of ``program.feeds``.
@@ -53,9 +53,9 @@ def interpret_in_place(
     state: Mapping[str, Array],
     choose: Callable[[Sequence[Node]], Node],
 ) -> tuple[list[Array], Values]:
-    """The same with variables as buffers; ``choose`` picks the next of the nodes that may run.
+    """Do the same with variables as buffers; ``choose`` picks the next of the nodes that may run.
 
-    What is fetched is read when everything has run, as a runner does after a submit.
+    Fetches are read when everything has run, as a runner does after a submit.
     """
     buffers = {name: array.copy() for name, array in state.items()}
     stored: dict[Tensor, Callable[[], Array]] = {}

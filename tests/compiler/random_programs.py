@@ -19,7 +19,7 @@ BATCH = 3
 
 @dataclass
 class Sampled:
-    """A program, what to feed it and what its variables hold."""
+    """A program with values for its feeds and variables."""
 
     program: Program
     feeds: dict[str, Array]
@@ -41,7 +41,7 @@ _BINARY = (ops.add, ops.sub, ops.mul, ops.maximum, lambda a, b: ops.where(a < b,
 
 
 class _Builder:
-    """Adds one node after the other to a graph, of tensors drawn from those it has."""
+    """Adds nodes to a graph one by one, with inputs drawn from its tensors."""
 
     def __init__(self, draw: Any) -> None:
         self.draw = draw
@@ -131,7 +131,7 @@ def _broadcasts(a: Tensor, b: Tensor) -> bool:
 
 
 def _fits(value: Tensor, variable: Tensor) -> bool:
-    """Whether ``value`` broadcasts to the variable's shape, whatever the batch."""
+    """Return whether ``value`` broadcasts to the variable's shape for any batch size."""
     return value.spec.rank <= variable.spec.rank and all(
         x == y for x, y in zip(reversed(value.shape), reversed(variable.shape), strict=False)
     )
@@ -139,7 +139,7 @@ def _fits(value: Tensor, variable: Tensor) -> bool:
 
 @st.composite
 def sampled_programs(draw: Any, steps: int = 16) -> Sampled:
-    """A program of up to ``steps`` operations with values for its feeds and variables."""
+    """Draw a program of up to ``steps`` operations, with values for its feeds and variables."""
     builder = _Builder(draw)
     with builder.graph.as_default():
         builder.leaves()

@@ -1,4 +1,4 @@
-"""Dispatches merged into one: what may be, how the kernel's text is made, and the numbers."""
+"""Dispatch groups: their members, the text of their kernels, and their results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.compiler.random_programs import Sampled, sampled_programs
 from tests.compiler.test_plan import execute, plan_of
 
 WIDE = (1 << 11, 16)
-"""Elements that are too many for one workgroup."""
+"""Too many elements for one workgroup."""
 
 
 def nodes_of(plan: Plan) -> list[list[str]]:
@@ -223,7 +223,7 @@ def test_random_programs_give_the_same_bytes(sampled):
 @pytest.mark.parametrize("is_software", [True, False])
 @pytest.mark.parametrize("batch", [6, 512])
 def test_training_steps_give_the_same_bytes(is_software, batch):
-    """Also with kernels of GPUs, which share memory and wait for each other."""
+    """Also with kernels for GPUs, which have workgroup memory and barriers."""
     feeds = network().feeds(batch)
     results = []
     for merge in (True, False):

@@ -1,4 +1,4 @@
-"""Programs compiled before are found again, and only where nothing that matters has changed."""
+"""The cache returns compiled programs, unless something that matters has changed."""
 
 from __future__ import annotations
 
@@ -112,17 +112,17 @@ def test_oldest_programs_are_dropped() -> None:
     cache = CompileCache(capacity=2)
     programs = [Program(y.graph, [y]) for y in (sum_of(1), sum_of(2), sum_of(3))]
     keys = [cache.key(program, {}, HOST) for program in programs]
-    kept = compiled(sum_of())
-    cache.put(keys[0], programs[0], kept)
-    cache.put(keys[1], programs[1], kept)
-    assert cache.get(keys[0]) is kept
-    cache.put(keys[2], programs[2], kept)
+    entry = compiled(sum_of())
+    cache.put(keys[0], programs[0], entry)
+    cache.put(keys[1], programs[1], entry)
+    assert cache.get(keys[0]) is entry
+    cache.put(keys[2], programs[2], entry)
     assert cache.get(keys[1]) is None
-    assert cache.get(keys[0]) is kept
+    assert cache.get(keys[0]) is entry
 
 
 def losses(rate: Any, seed: int = 0) -> list[float]:
-    """A short training from the beginning, as a run in the page is one."""
+    """Train briefly with a new graph and session, as each run in the page does."""
     with Graph(seed).as_default():
         return _losses(rate)
 

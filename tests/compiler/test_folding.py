@@ -1,4 +1,4 @@
-"""``specialise``, ``fold`` and ``share``: what is known before the run is done before the run."""
+"""``specialise``, ``fold`` and ``share``: work that is done once, when compiling."""
 
 from __future__ import annotations
 

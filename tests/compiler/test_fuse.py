@@ -1,4 +1,4 @@
-"""``fuse``: what becomes one kernel, and what must not."""
+"""``fuse``: operations that become one kernel, and those that must not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def graph():
 
 
 def fused(graph, fetches, targets=(), feeds=None, device=GPU) -> Counter:
-    """Operations after ``fuse``, by kind; leaves are left out. The values are checked."""
+    """Count the operations after ``fuse`` by kind, without leaves, and check the values."""
     tensors = {t.name: t for t in feeds or []}
     program = prune(Program(graph, list(fetches), list(targets), tensors))
     program = fold(place(program, Policy(device, ("cpu:0", GPU))))

@@ -1,4 +1,4 @@
-"""Results written over inputs that nothing needs any more."""
+"""Results that overwrite inputs which nothing reads afterwards."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def x() -> Tensor:
 
 
 def shifted(y: Tensor) -> Tensor:
-    """Something elementwise that ``fuse`` cannot join with what makes ``y``."""
+    """Return an elementwise result that ``fuse`` cannot join with the producer of ``y``."""
     return y - ops.reduce_max(y, 1, keepdims=True)
 
 
 def arenas(fetches: list[Tensor], x: Tensor) -> int:
-    """Blocks of the size of ``x`` in the arenas."""
+    """The number of blocks of the size of ``x`` in the arenas."""
     return arena_bytes(plan_of(fetches, feeds={x: SHAPE}, merge=True)) // BYTES
 
 
@@ -91,7 +91,7 @@ def test_random_programs_give_the_same_bytes(sampled: Sampled):
 
 
 def test_what_took_an_earlier_segments_place_stays_until_it_is_read(graph):
-    """A read follows the whole segment, whatever else that makes."""
+    """Fetches are read after the whole segment, whatever else it computes."""
     x, y = (ops.placeholder("float32", list(SHAPE)) for _ in "xy")
     first = ops.exp(x)
     over, other = first * 2.0, ops.exp(y)

@@ -1,4 +1,4 @@
-"""``plan_memory``: what lives at the same time lies apart, and what is dead is reused."""
+"""``plan_memory``: live blocks do not overlap, and the memory of dead ones is reused."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_no_arena_is_larger_than_allowed(blocks, limit):
 
 
 def test_a_chain_needs_two_places():
-    """Each dispatch reads the one before and writes its own: two arenas, each used in turn."""
+    """Each dispatch reads the result of the one before: two arenas, used in turn."""
     blocks = [Block(1024, i, i + 1) for i in range(10)]
     for i in range(9):
         blocks[i].apart.add(i + 1)

@@ -1,4 +1,4 @@
-"""``order_writes``: on a GPU every reader gets the value that it means, in any legal order."""
+"""``order_writes``: on a GPU every reader gets the right value, in any legal order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def compiled(program: Program, device: str = GPU) -> Program:
 
 
 def check(program: Program, state: dict[str, float], copies: int) -> dict[str, np.ndarray]:
-    """Both interpreters agree for the first and the last legal order; returns the new state."""
+    """Check that both interpreters agree for two extreme legal orders, and return the new state."""
     arrays = {name: np.asarray([value], np.float32) for name, value in state.items()}
     expected, after = interpret(program, {}, arrays)
     result = compiled(program)
@@ -144,7 +144,7 @@ def test_an_alias_that_has_to_wait_reads_the_copy(graph):
 
 
 def test_what_is_sent_after_the_kernels_is_a_copy(graph):
-    """The bytes of a send are read when all kernels of the segment have run."""
+    """A send reads its bytes after all kernels of the segment have run."""
     w = variable("w")
     with graph.device("cpu:0"):
         away = ops.exp(w, name="away")

@@ -1,4 +1,4 @@
-"""Every pass, and all of them together, keep what a program means."""
+"""Each pass, and all of them together, preserve the results of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``place``, ``split`` and the cut into segments: which device does what, and what travels."""
+"""``place``, ``split`` and segments: the device of each node, and transfers."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_segments_are_cut_where_another_device_comes_between(graph):
 
 
 def test_a_task_is_cut_where_another_device_waits_for_it_without_data(graph):
-    """The second half of the task needs what the other device does after its first half."""
+    """The second half of the task needs a result that the other device computes from the first."""
     x = ops.placeholder("float32", [2], name="x")
     with graph.task("whole"):
         with graph.device("gpu:0"):

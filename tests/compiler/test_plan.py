@@ -29,7 +29,7 @@ from tests.compiler.programs import network
 
 GPU = "gpu:0"
 CONTENT = (np.arange(1 << 14) % 50 * 0.01).astype(np.float32)
-"""What the buffer of the variables holds when a test executes a plan."""
+"""Contents of the variables' buffer when a test executes a plan."""
 
 
 def plan_of(
@@ -42,7 +42,7 @@ def plan_of(
     merge: bool = False,
     is_software: bool = True,
 ) -> dict[str, Any]:
-    """The Plan of a program that is all on one GPU; variables lie in one buffer "state"."""
+    """Return the Plan of a program on one GPU, with its variables in one buffer "state"."""
     feeds = feeds or {}
     graph = (fetches[0] if fetches else targets[0]).graph
     program = Program(graph, list(fetches), list(targets), {t.name: t for t in feeds})
@@ -164,7 +164,7 @@ def test_access_is_upgraded_only_beside_writes_of_the_same_buffer():
 
 
 def test_a_variable_is_not_bound_twice_beside_a_write():
-    """Both bindings would be for writing, which WebGPU forbids of overlapping ranges."""
+    """Both bindings would be for writing, which WebGPU forbids for overlapping ranges."""
     with Graph().as_default():
         history = ops.Variable(np.zeros((4, 2)), name="history")
         rate = ops.Variable(0.5, name="rate")
@@ -209,7 +209,7 @@ def test_memory_is_reused():
 
 @pytest.mark.gpu
 def test_reuse_and_a_trip_through_json_change_no_number():
-    """The same steps over the two layouts, on the real device."""
+    """The same commands with two memory plans, on the real device."""
     net = network()
     feeds = net.feeds()
     state = {
@@ -260,7 +260,7 @@ def execute(
 
 
 class TestLimits:
-    """What is too large for an adapter is refused with words, before anything is loaded."""
+    """A plan that is too large for an adapter is refused before anything is loaded."""
 
     def plan(self, limits: Limits) -> dict[str, Any]:
         with Graph().as_default():
@@ -304,7 +304,7 @@ class TestLimits:
 
 
 class TestLayoutRules:
-    """The null device refuses what WebGPU would, so that plans made elsewhere can be checked."""
+    """The null device refuses whatever WebGPU refuses, so that any plan can be checked."""
 
     @pytest.fixture
     def plan(self):
@@ -337,7 +337,7 @@ class TestLayoutRules:
 
 
 def test_distinct_dispatches_of_one_tensor_do_not_alias():
-    """What a dispatch writes lies in another arena than what it reads."""
+    """A dispatch reads and writes different arenas."""
     plan = training_plan()
     for command in plan["commands"]:
         access = plan["kernels"][command["kernel"]]["access"]

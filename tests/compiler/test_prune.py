@@ -1,4 +1,4 @@
-"""``prune``: what is needed, where the graph is cut by feeds, and what is missing."""
+"""``prune``: needed nodes, cuts at the feeds, and missing feeds."""
 
 from __future__ import annotations
 

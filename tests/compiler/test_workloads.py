@@ -1,4 +1,4 @@
-"""The benchmark's training steps: how many dispatches they are, on software and on real GPUs."""
+"""Dispatches and memory of the benchmark's training steps, on software and on real GPUs."""
 
 from __future__ import annotations
 

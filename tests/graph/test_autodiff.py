@@ -65,7 +65,7 @@ def test_tensors_used_several_times_are_summed(session):
 
 
 def test_gradient_nodes_are_built_once_a_tensor(graph):
-    """The sum of what flows into a tensor feeds one gradient, not one for each use."""
+    """The gradients that flow into a tensor are summed once, not once for each use."""
     x = ops.placeholder("float32", [3], name="x")
     shared = ops.exp(x)
     total = shared + shared * 2.0 + shared * 3.0
@@ -219,5 +219,5 @@ def test_nodes_are_placed_with_what_they_are_of(graph):
         y = ops.tanh(x)
     before = len(graph.nodes)
     gradients(y * 2.0, x)
-    own = [node for node in graph.nodes[before:] if "/tanh/" in node.name]
-    assert own and all(node.device == "gpu:0" for node in own)
+    nodes = [node for node in graph.nodes[before:] if "/tanh/" in node.name]
+    assert nodes and all(node.device == "gpu:0" for node in nodes)

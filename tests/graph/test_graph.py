@@ -1,4 +1,4 @@
-"""Graphs: names, scopes, control edges, the default graph, and where the user made a node."""
+"""Graphs: names, scopes, control edges, the default graph, and the source lines of nodes."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ class TestUserLines:
         assert "dense/matmul" not in graph  # the failed operation left nothing behind
 
     def test_seen_through_code_beside_the_library(self, graph):
-        """A file whose path merely begins like the library's is the user's."""
+        """A file is the user's even if its path begins with the name of the library's folder."""
         from playgrad.graph import source
 
         path = source._LIBRARY.rstrip("/") + "_examples/mine.py"

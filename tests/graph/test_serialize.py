@@ -1,4 +1,4 @@
-"""A graph goes to JSON text and comes back the same, values included."""
+"""A graph survives the round trip through JSON text, values included."""
 
 from __future__ import annotations
 

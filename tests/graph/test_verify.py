@@ -1,4 +1,4 @@
-"""``verify`` finds graphs that a pass has broken, and says which node and which pass."""
+"""``verify`` detects graphs that a pass has broken, and names the node and the pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collectives: their values, that all members get the same bits, and what they cost."""
+"""Collectives: their values, bit for bit the same for all members, and their costs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def logical_devices(request: pytest.FixtureRequest) -> None:
 def members(
     devices: Sequence[str], shape: Sequence[int], dtype: str = "float32", seed: int = 0
 ) -> tuple[list[Tensor], list[np.ndarray]]:
-    """A tensor for each member, computed on its device, and their values."""
+    """Return a tensor for each member, computed on its device, and their values."""
     rng = np.random.default_rng(seed)
     tensors, values = [], []
     for device in devices:
@@ -126,7 +126,7 @@ class TestValues:
                 np.testing.assert_array_equal(result, np.full((3, 2), 6.0))
 
     def test_a_barrier_holds_all_up(self, graph: pg.Graph) -> None:
-        """What comes after it sees every write before it, on every device."""
+        """Nodes after it see every write before it, on every device."""
         devices = ["cpu:0", "cpu:1", "cpu:2"]
         with pg.device("cpu:0"):
             v = pg.Variable(1.0, name="v")
@@ -161,12 +161,12 @@ class TestBuckets:
         graph = pg.Graph()
         devices = ["cpu:0", "cpu:1", "cpu:2"]
         with graph.as_default():
-            made = [members(devices, shape, dtype, i) for i, (shape, dtype) in enumerate(kinds)]
-            lists = [[tensors[m] for tensors, _ in made] for m in range(len(devices))]
+            groups = [members(devices, shape, dtype, i) for i, (shape, dtype) in enumerate(kinds)]
+            lists = [[tensors[m] for tensors, _ in groups] for m in range(len(devices))]
             sums = collectives.get(way).all_reduce_many(lists, devices, bucket_bytes)
         with pg.Session(graph, device="cpu") as session:
             for member in session.run(sums):
-                for result, (_, values) in zip(member, made, strict=True):
+                for result, (_, values) in zip(member, groups, strict=True):
                     assert result.dtype == values[0].dtype
                     np.testing.assert_allclose(result, np.sum(values, axis=0), rtol=1e-4, atol=1e-3)
 
@@ -187,10 +187,10 @@ class TestBuckets:
 
 
 class TestCosts:
-    """The formulae against what a run's trace and the compiled graph show."""
+    """The formulae, compared with a run's trace and the compiled graph."""
 
     def measured(self, graph: pg.Graph, results: list[Tensor]) -> tuple[int, int, int]:
-        """Bytes sent by all, bytes through the busiest device, and the longest chain of sends."""
+        """Return bytes sent by all and by the busiest device, and the longest chain of sends."""
         run = pg.group(*results)
         trace = pg.Trace()
         with pg.Session(graph, device="cpu") as session:
@@ -237,10 +237,10 @@ class TestCosts:
 
     def test_the_choice_goes_by_size(self) -> None:
         sizes = [4, 1 << 20, 1 << 26]
-        own_links = collectives.LinkModel(latency=3e-4, bandwidth=3e9, at_once=8)
-        names = [collectives.choose(size, 8, link=own_links).algorithm.name for size in sizes]
+        links = collectives.LinkModel(latency=3e-4, bandwidth=3e9, at_once=8)
+        names = [collectives.choose(size, 8, link=links).algorithm.name for size in sizes]
         assert names == ["central", "tree", "ring"]
-        reason = collectives.choose(1 << 26, 8, link=own_links).reason
+        reason = collectives.choose(1 << 26, 8, link=links).reason
         assert reason.startswith("ring: 67,108,864 bytes among 8 take an estimated central ")
         assert collectives.choose(None, 8).algorithm.name == "tree"
         assert "the size is not known" in collectives.choose(None, 8).reason

@@ -1,4 +1,4 @@
-"""Members that hang, fail or die: an error that names them, and nobody waits for ever."""
+"""Members that hang, fail or die: an error names them, and no run waits for ever."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENCE = 60.0  # seconds after which a test that waits has failed
 
 
 class Culprit:
-    """What the operation ``misbehave`` does: pass its input on, hang or raise."""
+    """The behaviour of the operation ``misbehave``: pass its input on, hang or raise."""
 
     def __init__(self) -> None:
         self.mode = "fine"
@@ -54,7 +54,7 @@ def culprit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Culprit]:
 
 @pytest.fixture
 def session(graph: pg.Graph) -> Iterator[pg.Session]:
-    """A session on four processors; it leaves no threads behind."""
+    """A session on four processors that leaves no threads behind."""
     pg.set_logical_devices(cpu=4)
     before = set(threading.enumerate())
     with pg.Session(graph, device="cpu") as session:
@@ -67,14 +67,14 @@ def session(graph: pg.Graph) -> Iterator[pg.Session]:
 
 @contextmanager
 def impatient(session: pg.Session, seconds: float = 1.0) -> Iterator[None]:
-    """What runs inside hangs; what runs before and after may take long on a busy machine."""
+    """Shorten the time limit for runs in the block, which hang; others may be slow."""
     usual, session.executor.timeout = session.executor.timeout, seconds
     yield
     session.executor.timeout = usual
 
 
 def ring_of_four() -> list[Tensor]:
-    """Sums of 1, 2, 3 and 4; the third member may misbehave."""
+    """Return the sums of 1, 2, 3 and 4; the third member may misbehave."""
     tensors = []
     for number, device in enumerate(DEVICES, 1):
         with pg.device(device):
@@ -106,7 +106,7 @@ class TestOnProcessors:
         check_sums(session, sums)
 
     def test_that_wakes_up_late_spoils_nothing(self, graph: pg.Graph, culprit: Culprit) -> None:
-        """What it sends then belongs to a run that is over."""
+        """Its late sends belong to a run that is over."""
         pg.set_logical_devices(cpu=2)
         x = pg.placeholder("float32", [2], name="x")
         with pg.device("cpu:0"):
@@ -138,7 +138,7 @@ class TestOnProcessors:
         check_sums(session, sums)
 
     def test_an_error_while_another_hangs(self, session: pg.Session, culprit: Culprit) -> None:
-        """The error is what the caller gets; the one that hangs is not waited for longer."""
+        """The caller gets the error, without waiting for the member that hangs."""
         culprit.mode = "hang"
         with pg.device("cpu:1"):
             hung = add_node(MISBEHAVE, [pg.Variable(np.zeros(1, np.float32)) * 1.0]).output
@@ -169,7 +169,7 @@ def fail(inputs: list, attrs: dict) -> list:
 @pytest.mark.gpu
 @pytest.mark.parametrize("way", ["ring", "tree", "central"])
 def test_a_gpu_lost_in_the_middle_of_an_all_reduce(graph: pg.Graph, way: str) -> None:
-    """The error names it; what the others hold can still be used in the same session."""
+    """The error names it; the values of the others can still be used in the same session."""
     registry.close_gpus()
     pg.set_logical_devices(gpu=3)
     devices = ["gpu:0", "gpu:1", "gpu:2"]
@@ -204,7 +204,7 @@ def test_a_gpu_lost_in_the_middle_of_an_all_reduce(graph: pg.Graph, way: str) ->
 
 
 class SocketTransport:
-    """Every byte goes through a socket, as it would between machines; one connection a channel."""
+    """Sends every byte through a socket, as between machines; one connection per channel."""
 
     limit = 2.0
 
@@ -246,21 +246,21 @@ class SocketTransport:
 
 
 class TestTransport:
-    """Another way to carry tensors behind the same seam."""
+    """Another transport behind the same interface."""
 
     def test_by_sockets(self, graph: pg.Graph, culprit: Culprit) -> None:
         pg.set_logical_devices(cpu=4)
-        made: list[SocketTransport] = []
+        transports: list[SocketTransport] = []
 
         def new_transport() -> SocketTransport:
-            made.append(SocketTransport())
-            return made[-1]
+            transports.append(SocketTransport())
+            return transports[-1]
 
         sums = ring_of_four()
         with pg.Session(graph, device="cpu", new_transport=new_transport) as session:
             check_sums(session, sums)
             check_sums(session, sums)
-            used = max(made, key=lambda transport: transport.bytes)
+            used = max(transports, key=lambda transport: transport.bytes)
             assert used.bytes == 2 * collectives.get("ring").bytes_moved(32, 4)
             used.dead.add("cpu:1")
             with pytest.raises(DeviceLostError, match=r"cpu:1 is gone: '\S+ cpu:1->cpu:\d' was"):

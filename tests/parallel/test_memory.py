@@ -1,4 +1,4 @@
-"""What devices of a pipeline keep: fewer activations where backward passes begin earlier."""
+"""Memory of a pipeline's devices: earlier backward passes keep fewer activations."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def bytes_on_cpus(schedule: str) -> list[int]:
     memory = device_memory(runnable)
     model.session.close()
     assert list(memory) == [f"cpu:{i}" for i in range(DEVICES)]
-    assert all(own.variables >= 2 * 4 * 32 * 33 for own in list(memory.values())[:2])
-    return [own.values for own in memory.values()]
+    assert all(used.variables >= 2 * 4 * 32 * 33 for used in list(memory.values())[:2])
+    return [used.values for used in memory.values()]
 
 
 def bytes_on_gpus(schedule: str) -> list[int]:
-    """By the Plans, without GPUs that they run on."""
+    """Taken from the Plans, without GPUs to run them."""
     model = compiled_model(None)
     model.build((32,))
     data = model.recipe.data.upload("train", [X], [Y])
@@ -103,7 +103,7 @@ def test_1f1b_needs_less_memory_than_gpipe() -> None:
     ],
 )
 def test_devices_follow_the_schedule(schedule: str, stages: tuple[int, ...]) -> None:
-    """Each pass is one segment, in its place, and nothing else of it is left over."""
+    """Each pass is exactly one segment, in the order of the schedule."""
     pg.set_logical_devices(cpu=DEVICES)
     strategy = pg.parallel.Pipeline(DEVICES, MICRO_BATCHES, schedule, stages=stages)
     model = compiled_model(strategy)
@@ -113,13 +113,13 @@ def test_devices_follow_the_schedule(schedule: str, stages: tuple[int, ...]) -> 
     for number, order in enumerate(strategy.orders()):
         segments = runnable.compiled.segments[f"cpu:{number}"]
         tasks = [segment.task or "" for segment in segments]
-        wanted = []
+        expected = []
         for entry in order:
             name = f"{'backward' if entry.backward else 'forward'} {entry.micro_batch}"
             name += f" of stage {entry.stage}" if schedule == "interleaved" else ""
             name += f" of stream {entry.stream}" if schedule == "bidirectional" else ""
-            wanted.append(name)
-        assert [task for task in tasks if task[:7] in ("forward", "backwar")] == wanted
+            expected.append(name)
+        assert [task for task in tasks if task[:7] in ("forward", "backwar")] == expected
         if schedule == "pipedream":  # each backward pass is followed by its update
             for place, task in enumerate(tasks):
                 if task.startswith("backward"):
@@ -130,7 +130,7 @@ def test_devices_follow_the_schedule(schedule: str, stages: tuple[int, ...]) -> 
 
 
 def test_a_run_leaves_no_values_behind() -> None:
-    """What is freed on the way is freed once, and what is fetched is not freed."""
+    """Values are freed once during a run, and fetched values are not freed."""
     pg.set_logical_devices(cpu=2)
     with pg.Graph().as_default() as graph:
         with pg.device("cpu:1"):

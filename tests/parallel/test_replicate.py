@@ -1,4 +1,4 @@
-"""The same piece of a graph on several devices."""
+"""``replicate``: the same piece of a graph on several devices."""
 
 from __future__ import annotations
 

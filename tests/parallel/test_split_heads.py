@@ -32,7 +32,7 @@ def logical_devices(request: pytest.FixtureRequest) -> None:
 
 
 def transformer(devices: Sequence[str] | None, dropout: float = 0.0, heads: int = 5) -> pg.Model:
-    """A block as in Vaswani et al. 2017, normalized first, and a head."""
+    """Build a pre-normalized block as in Vaswani et al. 2017, with a head."""
     with pg.Graph().as_default():
         x = pg.Input((5, 6))
         normal = nn.LayerNormalization(name="normal_1")(x)
@@ -69,16 +69,16 @@ def check_equal(model: pg.Model, single: pg.Model) -> None:
     curve, expected = (np.array(m.history.history["loss"]) for m in (model, single))
     np.testing.assert_allclose(curve, expected, rtol=2e-3)
     assert expected[-1] < 0.9 * expected[0]
-    weights, wanted = model.get_weights(), single.get_weights()
-    assert list(weights) == list(wanted)
-    for name, value in wanted.items():
+    weights, expected = model.get_weights(), single.get_weights()
+    assert list(weights) == list(expected)
+    for name, value in expected.items():
         np.testing.assert_allclose(weights[name], value, rtol=2e-2, atol=2e-3, err_msg=name)
     np.testing.assert_allclose(model.predict(X), single.predict(X), rtol=2e-2, atol=1e-2)
 
 
 @pytest.mark.parametrize(("dropout", "devices"), [*CASES, GPUS])
 def test_a_block_trains_like_one_device(dropout: float, devices: list[str]) -> None:
-    """Five heads: an odd share each; with dropout the masks are the same, too."""
+    """Five heads, in unequal shares; with dropout the masks are the same too."""
     kind = devices[0].partition(":")[0]
     model = trained(transformer(devices, dropout), kind)
     check_equal(model, trained(transformer(None, dropout)))

@@ -1,4 +1,4 @@
-"""Pipelines with an update for each micro-batch: the numbers, against a plain re-implementation."""
+"""Pipelines with an update for each micro-batch, compared with a plain re-implementation."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def trained(
 
 
 class Stage:
-    """Some dense layers with all versions of their weights, and the optimizer's state."""
+    """Dense layers with all versions of their weights, and the optimizer's state."""
 
     def __init__(self, layers: list[int], weights: dict[str, Array], optimizer: str) -> None:
         self.layers = layers
@@ -69,21 +69,21 @@ class Stage:
         self.v = {key: np.zeros_like(value) for key, value in first.items()}
 
     def forward(self, x: Array, version: int) -> tuple[Array, list[tuple[Array, Array]]]:
-        kept = []
+        stashed = []
         for layer in self.layers:
             weights = self.versions[version]
             y = x @ weights[layer, "kernel"] + weights[layer, "bias"]
             if layer < len(WIDTHS) - 2:
                 y = np.tanh(y)
-            kept.append((x, y))
+            stashed.append((x, y))
             x = y
-        return x, kept
+        return x, stashed
 
     def backward(
-        self, grad: Array, kept: list[tuple[Array, Array]], version: int
+        self, grad: Array, stashed: list[tuple[Array, Array]], version: int
     ) -> tuple[Array, dict[Any, Array]]:
         grads = {}
-        for layer, (x, y) in zip(reversed(self.layers), reversed(kept), strict=True):
+        for layer, (x, y) in zip(reversed(self.layers), reversed(stashed), strict=True):
             if layer < len(WIDTHS) - 2:
                 grad = grad * (1 - y * y)
             grads[layer, "kernel"], grads[layer, "bias"] = x.T @ grad, grad.sum(0)
@@ -91,7 +91,7 @@ class Stage:
         return grad, grads
 
     def update(self, grads: dict[Any, Array]) -> None:
-        """A new version, made of the newest."""
+        """Add a version, computed from the newest."""
         count = len(self.versions)  # from 1
         newest = dict(self.versions[-1])
         for key, grad in grads.items():
@@ -113,32 +113,36 @@ class Stage:
 
 
 def reimplemented(stages: int, micro_batches: int, optimizer: str) -> tuple[Array, dict[str, Any]]:
-    """The same training in plain NumPy, one micro-batch after the other, in float64."""
+    """Train in plain NumPy, one micro-batch after the other, in float64."""
     model = network()
     model.build((WIDTHS[0],))
     model.compile("sgd", "mse", device="cpu")
     weights = model.get_weights()
     model.close()
     count = len(WIDTHS) - 1
-    parts = [Stage(list(own), weights, optimizer) for own in np.array_split(range(count), stages)]
+    parts = [
+        Stage(list(layers), weights, optimizer) for layers in np.array_split(range(count), stages)
+    ]
     size = BATCH // micro_batches
     losses = []
     for step in range(STEPS):
-        begin = len(parts[0].versions) - 1  # the window begins with all updates made
+        begin = len(parts[0].versions) - 1  # the window begins with all updates applied
         window = []
         for m in range(micro_batches):
             first = (step * BATCH + m * size) % len(X)
             # Of p stages, stage s has not yet seen the last p - 1 - s updates.
             versions = [begin + max(0, m - (stages - 1 - s)) for s in range(stages)]
-            x, kept = X[first : first + size].astype(np.float64), []
+            x, stashed = X[first : first + size].astype(np.float64), []
             for part, version in zip(parts, versions, strict=True):
-                x, own = part.forward(x, version)
-                kept.append(own)
+                x, activations = part.forward(x, version)
+                stashed.append(activations)
             error = x - Y[first : first + size]
             window.append((error**2).mean())
             grad = 2 * error / error.size
-            for part, version, own in reversed(list(zip(parts, versions, kept, strict=True))):
-                grad, grads = part.backward(grad, own, version)
+            for part, version, activations in reversed(
+                list(zip(parts, versions, stashed, strict=True))
+            ):
+                grad, grads = part.backward(grad, activations, version)
                 part.update(grads)
         losses.append(np.mean(window))
     last = {
@@ -152,11 +156,11 @@ def reimplemented(stages: int, micro_batches: int, optimizer: str) -> tuple[Arra
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize(("stages", "micro_batches"), [(2, 5), (4, 6), (4, 2)])
 def test_equals_a_plain_reimplementation(optimizer: str, stages: int, micro_batches: int) -> None:
-    counts = tuple(len(own) for own in np.array_split(range(len(WIDTHS) - 1), stages))
+    counts = tuple(len(layers) for layers in np.array_split(range(len(WIDTHS) - 1), stages))
     strategy = Pipeline(stages, micro_batches, "pipedream", stages=counts)
     losses, weights = trained(strategy, OPTIMIZERS[optimizer]())
-    wanted, last = reimplemented(stages, micro_batches, optimizer)
-    np.testing.assert_allclose(losses, wanted, rtol=2e-4)
+    expected, last = reimplemented(stages, micro_batches, optimizer)
+    np.testing.assert_allclose(losses, expected, rtol=2e-4)
     for name, value in last.items():
         np.testing.assert_allclose(weights[name], value, rtol=2e-3, atol=2e-5, err_msg=name)
 
@@ -164,9 +168,9 @@ def test_equals_a_plain_reimplementation(optimizer: str, stages: int, micro_batc
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_one_stage_is_plain_training_on_micro_batches(optimizer: str) -> None:
     losses, weights = trained(Pipeline(1, 5, "pipedream"), OPTIMIZERS[optimizer]())
-    plain, wanted = trained(None, OPTIMIZERS[optimizer](), BATCH // 5)
+    plain, expected = trained(None, OPTIMIZERS[optimizer](), BATCH // 5)
     np.testing.assert_allclose(losses, plain.reshape(-1, 5).mean(1), rtol=1e-5)
-    for name, value in wanted.items():
+    for name, value in expected.items():
         np.testing.assert_allclose(weights[name], value, rtol=1e-4, atol=1e-6, err_msg=name)
 
 
@@ -182,8 +186,8 @@ def test_late_weights_are_another_training_but_always_the_same_one() -> None:
 def test_on_gpus() -> None:
     strategy = Pipeline(2, 2, "pipedream", stages=(2, 2))
     losses, _ = trained(strategy, pg.optim.SGD(0.02, momentum=0.9), device="gpu")
-    wanted, _ = reimplemented(2, 2, "momentum")
-    np.testing.assert_allclose(losses, wanted, rtol=2e-4)
+    expected, _ = reimplemented(2, 2, "momentum")
+    np.testing.assert_allclose(losses, expected, rtol=2e-4)
 
 
 def test_versions_by_the_schedule() -> None:

@@ -1,4 +1,4 @@
-"""Synchronous strategies train as one device does, whatever happens before, between and after."""
+"""Synchronous strategies give the results of one device, whatever runs before and after."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def mlp() -> pg.Model:
 
 
 def small() -> pg.Model:
-    """Few kernels, as software adapters take long to compile them."""
+    """A model with few kernels, since software adapters take long to compile them."""
     return pg.Sequential([nn.Dense(16, activation="relu"), nn.Dropout(0.2), nn.Dense(4)])
 
 
@@ -82,7 +82,7 @@ def trained(
     batch: int = 40,
     device: str = "cpu",
 ) -> tuple[Array, dict[str, Array]]:
-    """Loss and accuracy of every step, and the weights afterwards."""
+    """Return loss and accuracy of every step, and the weights afterwards."""
     pg.set_logical_devices(**{device: 4})
     model = compiled(build, strategy, device)
     x, y = (X, Y) if build in (mlp, small) else (IMAGES, LABELS)
@@ -96,7 +96,7 @@ def trained(
 
 @pytest.fixture(scope="module")
 def alone() -> Callable[..., tuple[Array, dict[str, Array]]]:
-    """``trained`` without a strategy, once for equal arguments."""
+    """Call ``trained`` without a strategy, once for equal arguments."""
     known: dict[Any, tuple[Array, dict[str, Array]]] = {}
 
     def look_up(*key: Any) -> tuple[Array, dict[str, Array]]:
@@ -108,7 +108,7 @@ def alone() -> Callable[..., tuple[Array, dict[str, Array]]]:
 
 
 def check_equal(one: tuple[Array, dict[str, Array]], other: tuple[Array, dict[str, Array]]) -> None:
-    """Losses equal but for rounding; accuracies but for a sample or so that is on the edge."""
+    """Check that losses agree up to rounding, and accuracies up to borderline samples."""
     np.testing.assert_allclose(one[0][:, 0], other[0][:, 0], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(one[0][:, 1], other[0][:, 1], atol=0.06)
     assert list(one[1]) == list(other[1])
@@ -210,11 +210,11 @@ def test_a_batch_with_fewer_samples_than_parts() -> None:
 
 
 def mirrors_of(model: pg.Model) -> dict[str, list[Array]]:
-    """The values of each variable that has copies on other devices, the copies' after its own."""
+    """Return for each mirrored variable its value, followed by the values of its mirrors."""
     values: dict[str, list[Array]] = {}
     for mirror in shared_session(model.graph).mirrors:
-        own = mirrored_by(mirror.variable_name)
-        values.setdefault(own, [model.session.value(own)]).append(model.session.value(mirror))
+        name = mirrored_by(mirror.variable_name)
+        values.setdefault(name, [model.session.value(name)]).append(model.session.value(mirror))
     return values
 
 
@@ -286,7 +286,7 @@ SWITCHES: list[Strategy | None] = [
 
 
 def test_strategies_can_change_from_fit_to_fit() -> None:
-    """Weights, the optimizer's state and the stream of samples go on where they were."""
+    """Weights, the optimizer's state and the stream of samples continue."""
 
     def losses(strategies: list[Strategy | None]) -> Array:
         pg.set_logical_devices(cpu=3)
@@ -341,7 +341,7 @@ def switched(model: pg.Model, strategy: Strategy | None) -> None:
 
 
 def left_over(model: pg.Model) -> tuple[int, ...]:
-    """What may not grow: nodes, programs, values of variables, threads."""
+    """Count what must not grow: nodes, programs, values of variables, threads."""
     session = model.session
     return (
         len(model.graph.nodes),
@@ -393,7 +393,7 @@ def test_memory_and_devices_of_a_strategy() -> None:
     model.fit(X, Y, batch_size=48, verbose=0)
     runnable = model.session.compiled(model.training_targets)
     assert runnable is not None
-    variables = {own.variables for own in device_memory(runnable).values()}
+    variables = {memory.variables for memory in device_memory(runnable).values()}
     # The same on all, but that the first has the history, and what is not worth a mirror.
     assert 0 < max(variables) - min(variables) < 4 * 2 * HISTORY_ROWS + 256
     model.close()

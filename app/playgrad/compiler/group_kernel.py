@@ -84,7 +84,7 @@ def group_kernel(
 @compute @workgroup_size({size})
 fn main(
   @builtin(workgroup_id) id: vec3<u32>,
-  @builtin(local_invocation_index) lane: u32,
+  @builtin(local_invocation_index) invocation: u32,
 ) {{
   let group = id.y * {workgroups[0]}u + id.x;
   {" else ".join(branches)}
@@ -149,16 +149,16 @@ def _rounds(member: Dispatch, size: int) -> int:
 
 
 def _member(member: Dispatch, prefix: str, slots: Mapping[str, BufferAccess], size: int) -> str:
-    """The kernel as a function, and ``<prefix>at(group, lane)`` that calls it as invocation
-    ``lane`` of workgroup ``group``, if workgroups had ``size`` invocations."""
+    """The kernel as a function, and ``<prefix>at(group, invocation)`` that calls it as invocation
+    ``invocation`` of workgroup ``group``, if workgroups had ``size`` invocations."""
     text = kernel_text(member.call.code)
     same = workgroup_size_of(member) == size
     split = f"""
-  let at = group * {size}u + lane;
+  let at = group * {size}u + invocation;
   let number = at / {workgroup_size_of(member)}u;
   let inner = at % {workgroup_size_of(member)}u;"""
     split = "" if same else split
-    number, inner = ("group", "lane") if same else ("number", "inner")
+    number, inner = ("group", "invocation") if same else ("number", "inner")
     # A barrier must be in uniform control flow, so a cooperating kernel has no early return.
     guard = f"\n  if ({number} >= {workgroups_of(member)}u) {{ return; }}"
     guard = "" if text.cooperates else guard
@@ -167,7 +167,7 @@ def _member(member: Dispatch, prefix: str, slots: Mapping[str, BufferAccess], si
     return f"""// {member.call.family}
 {text.function(prefix, slots, _shared(text))}
 
-fn {prefix}at(group: u32, lane: u32) {{{split}{guard}
+fn {prefix}at(group: u32, invocation: u32) {{{split}{guard}
   {prefix}main({arguments});
 }}"""
 
@@ -207,7 +207,7 @@ def _strand(strand: Strand, numbers: Mapping[Dispatch, int], first: int, size: i
     """The calls of a strand, for its workgroups from number ``first`` on."""
     if not strand.is_chain:
         group = f"group - {first}u" if first else "group"
-        return f"    m{numbers[strand.members[0]]}_at({group}, lane);"
+        return f"    m{numbers[strand.members[0]]}_at({group}, invocation);"
     # The next member may use the same workgroup memory.
     wait = any(kernel_text(member.call.code).cooperates for member in strand.members)
     lines: list[str] = []
@@ -217,8 +217,8 @@ def _strand(strand: Strand, numbers: Mapping[Dispatch, int], first: int, size: i
         rounds = _rounds(member, size)
         function = f"m{numbers[member]}_at"
         lines.append(
-            f"    {function}(0u, lane);"
+            f"    {function}(0u, invocation);"
             if rounds == 1
-            else f"    for (var r = 0u; r < {rounds}u; r++) {{ {function}(r, lane); }}"
+            else f"    for (var r = 0u; r < {rounds}u; r++) {{ {function}(r, invocation); }}"
         )
     return "\n".join(lines)

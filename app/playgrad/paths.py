@@ -43,9 +43,9 @@ def var() -> Path:
 
 
 def cache() -> Path:
-    """Return the folder for files that can be computed or fetched again.
+    """Return the cache folder.
 
-    That is ``PLAYGRAD_CACHE``; by default ``playgrad`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
+    It is ``PLAYGRAD_CACHE``; else ``playgrad`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
 
     Raises:
         RuntimeError: the user has no home folder.

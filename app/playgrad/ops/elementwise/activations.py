@@ -17,7 +17,7 @@ relu = elementwise(
     lambda x: e.where(x < 0.0, 0.0, x),
     lambda g, y, x: where(y > 0.0, g, 0.0),
     KINKED,
-    doc="Return ``max(x, 0)``; its derivative at 0 is 0.",
+    doc="Return the rectified linear unit ``max(x, 0)``. Its derivative at 0 is 0.",
 )
 tanh = elementwise(
     "tanh",
@@ -32,28 +32,28 @@ sigmoid = elementwise(
     lambda x: e.where(x < 0.0, e.exp(-e.absolute(x)), 1.0) / (1.0 + e.exp(-e.absolute(x))),
     lambda g, y, x: g * y * (1.0 - y),
     (*unary(), FAR),
-    doc="Return ``1 / (1 + exp(-x))``.",
+    doc="Return the logistic function ``1 / (1 + exp(-x))``.",
 )
 softplus = elementwise(
     "softplus",
     lambda x: e.where(x < 0.0, 0.0, x) + e.log(1.0 + e.exp(-e.absolute(x))),
     lambda g, y, x: g * sigmoid(x),
     unary(),
-    doc="Return ``log(1 + exp(x))``, a smooth form of relu.",
+    doc="Return ``log(1 + exp(x))``, a smooth rectifier.",
 )
 silu = elementwise(
     "silu",
     lambda x: x * e.where(x < 0.0, e.exp(-e.absolute(x)), 1.0) / (1.0 + e.exp(-e.absolute(x))),
     lambda g, y, x: g * (sigmoid(x) + y * (1.0 - sigmoid(x))),
     unary(),
-    doc="Return ``x * sigmoid(x)``, also known as swish.",
+    doc="Return the sigmoid linear unit ``x * sigmoid(x)``, or swish.",
 )
 elu = elementwise(
     "elu",
     lambda x: e.where(x < 0.0, e.exp(x) - 1.0, x),
     lambda g, y, x: where(x < 0.0, g * (y + 1.0), g),
     KINKED,
-    doc="Return ``x`` where positive, else ``exp(x) - 1`` (Clevert et al. 2016).",
+    doc="Return the exponential linear unit: ``x`` where positive, else ``exp(x) - 1``.",
 )
 _ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
 selu = elementwise(

@@ -86,7 +86,7 @@ pow: Constructor = elementwise(
         Sample((random_floats(4, 3, low=0.2, high=3.0), random_floats(1))),
     ),
     BAD_PAIRS,
-    doc="Return ``a`` to the power ``b``.",
+    doc="Return ``a`` to the power ``b``; NaN for a negative ``a`` and a fractional ``b``.",
 )
 neg = elementwise("neg", lambda x: -x, lambda g, y, x: -g, unary(), doc="Return ``-x``.")
 square = elementwise(
@@ -122,21 +122,21 @@ floor = elementwise(
     lambda x: e.call("floor", x),
     None,
     unary(),
-    doc="Return the largest whole number that is at most ``x``.",
+    doc="Return ``x`` rounded down to a whole number.",
 )
 ceil = elementwise(
     "ceil",
     lambda x: e.call("ceil", x),
     None,
     unary(),
-    doc="Return the smallest whole number that is at least ``x``.",
+    doc="Return ``x`` rounded up to a whole number.",
 )
 round = elementwise(
     "round",
     lambda x: e.call("round", x),
     None,
     unary(),
-    doc="Return the whole number nearest to ``x``, the even one of two.",
+    doc="Return ``x`` rounded to the nearest whole number, halves to even.",
 )
 maximum = elementwise(
     "maximum",

@@ -10,7 +10,7 @@ from playgrad.errors import DTypeError
 from playgrad.ops.expression.expr import Expr, infer_dtype
 
 
-def docstring(summary: str, expr: Expr, arguments: Sequence[str]) -> str:
+def docstring(summary: str, expr: Expr, arguments: Sequence[str], has_gradient: bool) -> str:
     """Return ``summary`` followed by the arguments, result and errors of an operation.
 
     Args:
@@ -26,7 +26,8 @@ def docstring(summary: str, expr: Expr, arguments: Sequence[str]) -> str:
     is_any = len(accepted) == len(NAMES)
     dtypes = " or ".join(filter(None, (", ".join(accepted[:-1]), accepted[-1])))
     is_bool = all(results[kind] == "bool" for kind in accepted)
-    parts = [summary, "\n\nArgs:\n"]
+    note = "" if has_gradient else " Gradients stop here."
+    parts = [f"{summary}{note}\n\nArgs:\n"]
     raises = []
     if len(arguments) == 1:
         shape, dtype = "the shape of ``x``", "the same dtype"

@@ -57,7 +57,7 @@ def elementwise(
         return add_node(op, as_tensors(*values), name=name).output
 
     construct.__name__ = construct.__qualname__ = name
-    construct.__doc__ = docstring(doc, expr, arguments) if doc else None
+    construct.__doc__ = docstring(doc, expr, arguments, gradient is not None) if doc else None
     construct.__signature__ = _signature(arguments)  # type: ignore[attr-defined]
     return construct
 

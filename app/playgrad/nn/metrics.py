@@ -11,7 +11,8 @@ from playgrad.nn import losses
 from playgrad.nn.losses import mean_of_sample
 from playgrad.ops.arrays.gather import one_hot
 from playgrad.ops.elementwise.definitions import cast, equal
-from playgrad.ops.reductions.reduce import argmax, reduce_sum
+from playgrad.ops.reductions.argmax import argmax
+from playgrad.ops.reductions.reduce import reduce_sum
 
 _REGISTRY: dict[str, type[Metric]] = {}
 

@@ -79,11 +79,12 @@ from playgrad.ops.elementwise.definitions import (
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
 from playgrad.ops.random.dropout import dropout
+from playgrad.ops.reductions.argmax import argmax
 from playgrad.ops.reductions.cross_entropy import (
     softmax_cross_entropy,
     sparse_softmax_cross_entropy,
 )
-from playgrad.ops.reductions.reduce import argmax, reduce_max, reduce_mean, reduce_min, reduce_sum
+from playgrad.ops.reductions.reduce import reduce_max, reduce_mean, reduce_min, reduce_sum
 from playgrad.ops.reductions.softmax import log_softmax, softmax
 from playgrad.ops.state import (
     Variable,

@@ -1,4 +1,4 @@
-"""Reductions along axes: sum, mean, maximum and minimum, and ``argmax``."""
+"""``reduce_sum``, ``reduce_mean``, ``reduce_max`` and ``reduce_min``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ from playgrad.ops.core.build import (
     as_tensor,
     expect_dtype,
     is_static,
-    normalize_axis,
     sorted_axes,
 )
 from playgrad.ops.core.samples import distinct, floats, integers
 from playgrad.ops.elementwise.definitions import cast, equal
 from playgrad.ops.lowering.reduce import (
-    lower_argmax,
     lower_reduce_max,
     lower_reduce_mean,
     lower_reduce_min,
@@ -109,26 +107,6 @@ def reduce_min(
     return _reduce(_MIN, x, axis, keepdims, name)
 
 
-def argmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    """Return the index of the largest element along an axis, the first of equal ones.
-
-    Args:
-        x: a tensor of at least one dimension; float32, float64, int32 or uint32. NaN is larger
-            than any number.
-        axis: the axis to search; a negative one counts from the end.
-
-    Returns:
-        An int32 tensor of the shape of ``x`` without ``axis``.
-
-    Raises:
-        ShapeError: the axis does not exist, or has size 0.
-        DTypeError: ``x`` is bool or uint8.
-    """
-    tensor = as_tensor(x)
-    attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
-    return add_node(_ARGMAX, [tensor], attrs, name=name).output
-
-
 def _reduce(op: OpDef, x: Any, axis: Axis, keepdims: bool, name: str | None) -> Tensor:
     tensor = as_tensor(x)
     rank = tensor.spec.rank
@@ -149,7 +127,7 @@ def _infer(*dtypes: str, may_be_empty: bool) -> Callable[..., list[TensorSpec]]:
     def infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
         x, axes = inputs[0], list(attrs["axes"])
         expect_dtype(x, "the tensor to reduce", *dtypes)
-        _expect_axes(x, axes)
+        expect_axes(x, axes)
         empty = any(x.shape[axis] == 0 for axis in axes)
         if empty and not may_be_empty:
             raise ShapeError(
@@ -160,7 +138,8 @@ def _infer(*dtypes: str, may_be_empty: bool) -> Callable[..., list[TensorSpec]]:
     return infer
 
 
-def _expect_axes(x: TensorSpec, axes: Sequence[int]) -> None:
+def expect_axes(x: TensorSpec, axes: Sequence[int]) -> None:
+    """Raise ShapeError unless ``axes`` are distinct axes of ``x``, at least one."""
     for axis in axes:
         if not 0 <= axis < x.rank:
             raise ShapeError(f"axis {axis} does not exist in a tensor of shape {_text(x)}.")
@@ -291,41 +270,5 @@ _MIN = register(
         lower=lower_reduce_min,
         samples=(*_samples(distinct), Sample((integers(4, 6),), _attrs(1))),
         invalid=(*_BAD_AXES, _EMPTY),
-    )
-)
-
-
-def _infer_argmax(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    x, axis = inputs[0], attrs["axis"]
-    expect_dtype(x, "the input of argmax", "float32", "float64", "int32", "uint32")
-    _expect_axes(x, [axis])
-    if x.shape[axis] == 0:
-        raise ShapeError(
-            f"there is no maximum along axis {axis} of the shape {_text(x)}: its size is 0."
-        )
-    return [TensorSpec(reduced_shape(x.shape, [axis], False), "int32")]
-
-
-_TIES = np.array([[1, 3, 3], [2, 2, 2]], np.float32)
-_ARGMAX = register(
-    OpDef(
-        name="argmax",
-        infer=_infer_argmax,
-        reference=lambda inputs, attrs: [
-            np.asarray(np.argmax(inputs[0], axis=attrs["axis"]), dtype=np.int32)
-        ],
-        lower=lower_argmax,
-        blocks_gradient=True,
-        samples=(
-            Sample((floats(7, 10),), {"axis": 1}),
-            Sample((floats(7, 10),), {"axis": 0}),
-            Sample((floats(3, 4, 5),), {"axis": 1}),
-            Sample((_TIES,), {"axis": 1}),
-            Sample((floats(9),), {"axis": 0}),
-        ),
-        invalid=(
-            InvalidSample((floats(3),), {"axis": 1}, ShapeError, "axis 1 does not exist"),
-            InvalidSample((floats(3, 0),), {"axis": 1}, ShapeError, "no maximum"),
-        ),
     )
 )

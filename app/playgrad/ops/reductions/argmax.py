@@ -1,0 +1,73 @@
+"""``argmax``: the index of the largest element along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import ShapeError, shape_text
+from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, normalize_axis
+from playgrad.ops.core.samples import floats
+from playgrad.ops.lowering.reduce import lower_argmax
+from playgrad.ops.reductions.reduce import expect_axes, reduced_shape
+
+
+def argmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
+    """Return the index of the largest element along an axis, the first of equal ones.
+
+    Args:
+        x: a tensor of at least one dimension; float32, float64, int32 or uint32. NaN is larger
+            than any number.
+        axis: the axis to search; a negative one counts from the end.
+
+    Returns:
+        An int32 tensor of the shape of ``x`` without ``axis``.
+
+    Raises:
+        ShapeError: the axis does not exist, or has size 0.
+        DTypeError: ``x`` is bool or uint8.
+    """
+    tensor = as_tensor(x)
+    attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
+    return add_node(_ARGMAX, [tensor], attrs, name=name).output
+
+
+def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    x, axis = inputs[0], attrs["axis"]
+    expect_dtype(x, "the input of argmax", "float32", "float64", "int32", "uint32")
+    expect_axes(x, [axis])
+    if x.shape[axis] == 0:
+        raise ShapeError(
+            f"there is no maximum along axis {axis} of size 0 in {shape_text(x.shape)}."
+        )
+    return [TensorSpec(reduced_shape(x.shape, [axis], False), "int32")]
+
+
+_TIES = np.array([[1, 3, 3], [2, 2, 2]], np.float32)
+_ARGMAX = register(
+    OpDef(
+        name="argmax",
+        infer=_infer,
+        reference=lambda inputs, attrs: [
+            np.asarray(np.argmax(inputs[0], axis=attrs["axis"]), dtype=np.int32)
+        ],
+        lower=lower_argmax,
+        blocks_gradient=True,
+        samples=(
+            Sample((floats(7, 10),), {"axis": 1}),
+            Sample((floats(7, 10),), {"axis": 0}),
+            Sample((floats(3, 4, 5),), {"axis": 1}),
+            Sample((_TIES,), {"axis": 1}),
+            Sample((floats(9),), {"axis": 0}),
+        ),
+        invalid=(
+            InvalidSample((floats(3),), {"axis": 1}, ShapeError, "axis 1 does not exist"),
+            InvalidSample((floats(3, 0),), {"axis": 1}, ShapeError, "no maximum"),
+        ),
+    )
+)

@@ -30,8 +30,8 @@ HANG = "void setTimeout(() => { for (;;); })"
 
 
 def while_hanging(engine: Engine, device: str, *lines: str) -> list[str]:
-    """What a program prints that does ``lines`` when the worker of ``device`` hangs. Afterwards
-    there is another worker, and a good program ends well."""
+    """Run ``lines`` while the worker of ``device`` hangs, and return the output. Check that another
+    worker replaces it, and that a good program runs afterwards."""
     kind = device[:3]
     waiting = """
 session.run(updates, {x: batch})

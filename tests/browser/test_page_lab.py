@@ -144,7 +144,7 @@ def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage
     lab.run_in_lab()
     legend = lab.page.locator(".graph-legend li")
     expect(legend).to_have_text(
-        ["cpu:0", "cpu:0 (weights)", "cpu:1", "control"], timeout=PATIENCE_MS
+        ["cpu:0", "cpu:0 (weights)", "cpu:1", "control edge"], timeout=PATIENCE_MS
     )
     colours = {
         name: lab.page.locator(f'[data-id="scope:{name}"]').get_attribute("data-colour")

@@ -1,0 +1,48 @@
+"""The structure of the library: imports without cycles, a name of its own for each class."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+
+PACKAGE = Path(__file__).resolve().parent.parent / "app" / "playgrad"
+ONE_IDEA = (
+    {"playgrad.graph.graph", "playgrad.graph.opdef", "playgrad.graph.tensor"},
+    {"playgrad.nn.layer", "playgrad.nn.layer_calls"},
+)
+"""Modules that may import each other, because none is of use without the others."""
+LOSS_AND_METRIC = {"playgrad.nn.losses", "playgrad.nn.metrics"}
+
+
+def test_imports_have_no_cycles() -> None:
+    """Imports inside functions and for type checking count."""
+    imports = grimp.build_graph("playgrad", cache_dir=None)
+    name_of = {module: min(group) for group in ONE_IDEA for module in group}
+    assert name_of.keys() <= imports.modules, "a module listed in ONE_IDEA does not exist"
+    needed: dict[str, set[str]] = defaultdict(set)
+    for module in imports.modules:
+        importer = name_of.get(module, module)
+        for other in imports.find_modules_directly_imported_by(module):
+            imported = name_of.get(other, other)
+            if imported != importer:
+                needed[importer].add(imported)
+    try:
+        TopologicalSorter(needed).prepare()
+    except CycleError as error:
+        raise AssertionError(f"imports form a cycle: {' <- '.join(error.args[1])}") from None
+
+
+def test_classes_have_different_names() -> None:
+    """A loss and the metric that reports it share a name, as in Keras."""
+    modules: dict[str, set[str]] = defaultdict(set)
+    for file in PACKAGE.rglob("*.py"):
+        module = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                modules[node.name].add(module)
+    shared = {name: where for name, where in modules.items() if len(where) > 1}
+    assert {name: where for name, where in shared.items() if where != LOSS_AND_METRIC} == {}

@@ -200,7 +200,7 @@ def test_a_step_is_traced_on_demand() -> None:
     lab = Lab.of({"strategy": SINGLE})
     wanted = [lab.new_trace() is not None for _ in range(20)]
     assert [number + 1 for number, was in enumerate(wanted) if was] == [2, 10]
-    lab.wanted = True
+    lab.trace_next = True
     assert [lab.new_trace() is not None for _ in range(3)] == [True, False, False]
 
 
@@ -209,7 +209,7 @@ def test_the_end_of_training_does_not_take_the_place_of_a_whole_round() -> None:
     for steps, told in ((8, True), (3, False), (8, True)):
         lab.new_trace()
         assert (lab.report(Trace(), steps, 0.1) is not None) == told
-    lab.wanted = True
+    lab.trace_next = True
     lab.new_trace()
     report = lab.report(Trace(), 3, 0.1)
     assert report is not None and report["steps"] == 3

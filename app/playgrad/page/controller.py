@@ -165,7 +165,7 @@ class Controller:
                 self._tune()
         elif kind == "trace":
             if self.lab is not None:
-                self.lab.wanted = True
+                self.lab.trace_next = True
         elif kind not in _TRAINING:
             self._answer(request)
 

@@ -36,15 +36,15 @@ _WITHOUT_STRATEGY: list[Event] = [
     {
         "name": SINGLE,
         "title": _SINGLE_TITLE,
-        "about": "No strategy, whatever the program says. Run it first: the others are measured "
-        "against it.",
+        "about": "No strategy, whatever the program says. Run it first: the others are compared "
+        "with it.",
         "uses": ["steps"],
     },
     {
         "name": PROGRAM,
         "title": "As the program says",
         "about": "Each model trains with the strategy that the program gives it, for as long as it "
-        "says. Every fit becomes a row below: for programs that compare strategies by themselves.",
+        "says. Every fit becomes a row below: for programs that compare strategies themselves.",
         "uses": [],
     },
 ]
@@ -103,13 +103,13 @@ class Lab:
         delays: milliseconds by which each task of a device is delayed, by the device's number; None
             leaves them to the program.
         steps: of every ``fit``; None leaves them to the program.
-        wanted: whether to trace the next step, whatever its number.
+        trace_next: whether to trace the next step, whatever its number.
     """
 
     strategy: Any = None
     delays: dict[int, float] | None = field(default_factory=dict)
     steps: int | None = None
-    wanted: bool = False
+    trace_next: bool = False
     _chunks: int = 0
     _longest_trace: int = 0
     _requested: bool = False
@@ -165,7 +165,7 @@ class Lab:
     def new_trace(self) -> Trace | None:
         """Return a trace if the next chunk is to be traced, else None. Called before each chunk."""
         self._chunks += 1
-        self._requested, self.wanted = self.wanted, False
+        self._requested, self.trace_next = self.trace_next, False
         return Trace() if self._requested or self._chunks in TRACED_CHUNKS else None
 
     def report(self, trace: Trace, steps: int, seconds: float) -> Event | None:

@@ -54,16 +54,16 @@ class AsynchronousDataParallel(SeveralDevices):
     descriptor = Descriptor(
         "async",
         "Data parallel, asynchronous",
-        "Each device has all layers and updates common parameters without waiting for the others, "
-        "so a slow one holds up nobody; but gradients may be of older parameters.",
+        "Each device has all layers and updates common weights without waiting for the others. A "
+        "slow device does not hold up the rest, but gradients may come from older weights.",
         (
             DEVICES,
             StrategyOption(
                 "staleness",
                 "batches that a replica of async may be ahead of the slowest",
                 "Staleness bound",
-                "Batches that a device may be ahead of the slowest before it waits. Empty: any "
-                "number.",
+                "Batches that a device may be ahead of the slowest before it waits. Empty: no "
+                "limit.",
                 least=0,
             ),
         ),

@@ -83,7 +83,7 @@ class DataParallel(DistributedStrategy):
         )
 
     def simulation(self) -> Simulation:
-        # The simulator has no "auto": it is told the algorithm.
+        # The simulator does not choose an algorithm, as "auto" would.
         algorithm = "ring" if self.collective == "auto" else self.collective
         return Simulation(
             parts=self.width,

@@ -63,7 +63,7 @@ class LocalSGD(DistributedStrategy):
         "local",
         "Local SGD",
         "Each device trains on its share of the data by itself. Every few steps the devices "
-        "average their parameters: less to send, and a slightly different result.",
+        "average their weights: less to send, and a slightly different result.",
         (
             DEVICES,
             StrategyOption(

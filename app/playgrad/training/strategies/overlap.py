@@ -34,7 +34,8 @@ class Overlap(Strategy):
     descriptor = Descriptor(
         "overlap",
         "Overlapped steps",
-        "The input of the next step is made while this one is computed. The result is the same.",
+        "The input of the next step is prepared while this one is computed. The result is the "
+        "same.",
         (StrategyOption("every", "steps in one run of overlap"),),
     )
 

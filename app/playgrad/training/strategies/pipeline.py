@@ -38,7 +38,7 @@ from playgrad.training.variable_placement import place_variables
 _SCHEDULES = {
     "gpipe": OptionValue("gpipe", "GPipe", "All parts forward, then all parts back."),
     "1f1b": OptionValue(
-        "1f1b", "1F1B", "Forward and back in turn: as fast as GPipe, with less kept in memory."
+        "1f1b", "1F1B", "Forward and back in turn: as fast as GPipe, using less memory."
     ),
     "interleaved": OptionValue(
         "interleaved",
@@ -56,8 +56,8 @@ _SCHEDULES = {
     PIPEDREAM: OptionValue(
         PIPEDREAM,
         "PipeDream",
-        "An update after every part, so each device may compute with parameters that lack the last "
-        "few: not the result of one device.",
+        "An update after every part, so a device may compute with weights that lack the last few "
+        "updates: not the result of one device.",
     ),
 }
 _OPTIONS = (
@@ -121,7 +121,7 @@ class Pipeline(DistributedStrategy):
     descriptor = Descriptor(
         "pipeline",
         "Pipeline",
-        "The layers are dealt out to the devices, and parts of the batch pass through them one "
+        "The layers are divided among the devices, and parts of the batch pass through them one "
         "after the other. The result is that of one device.",
         _OPTIONS,
         can_be_simulated=True,

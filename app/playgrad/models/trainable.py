@@ -1,0 +1,106 @@
+"""Networks with a recipe for their training, and with the state of it."""
+
+from __future__ import annotations
+
+from playgrad.errors import GraphError
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node
+from playgrad.models.network import Network
+from playgrad.models.structure import Structure
+from playgrad.nn.losses import FromScores
+from playgrad.optim.optimizer import Optimizer
+from playgrad.parallel.parameter_server import ParameterServer
+from playgrad.runtime.session_placement import PlacementRequest
+from playgrad.training.callbacks import History
+from playgrad.training.recipe import Recipe, StepBuilder
+from playgrad.training.state import TrainingState
+
+
+class TrainableNetwork(Network):
+    """A network with its recipe, and the state of its last training."""
+
+    def __init__(self, graph: Graph, structure: Structure | None, name: str | None) -> None:
+        super().__init__(graph, structure, name)
+        self._recipe: Recipe | None = None
+        self._training = TrainingState()
+
+    # The recipe
+
+    @property
+    def recipe(self) -> Recipe:
+        """The optimizer, losses, metrics and strategy that ``compile`` was called with.
+
+        Raises:
+            GraphError: ``compile`` has not been called, or without a loss.
+        """
+        if self._recipe is None or not self._recipe.objectives.losses:
+            raise GraphError(
+                f"the model '{self.name}' has no optimizer and loss yet.",
+                source=self.source,
+                hint="Call model.compile(optimizer, loss) first.",
+            )
+        return self._recipe
+
+    @property
+    def optimizer(self) -> Optimizer | None:
+        """The optimizer; None before ``compile``."""
+        return None if self._recipe is None else self._recipe.optimizer
+
+    @property
+    def strategy(self) -> StepBuilder | None:
+        """The strategy for training on several devices, if there is one."""
+        return None if self._recipe is None else self._recipe.strategy
+
+    @property
+    def placement(self) -> PlacementRequest:
+        """The placement that the training step was compiled with, if there is one."""
+        return None if self._recipe is None else self._recipe.placement
+
+    @property
+    def gives_logits(self) -> bool:
+        """Whether the first output is scores before softmax, judging by its loss."""
+        objectives = None if self._recipe is None else self._recipe.objectives
+        loss = objectives.loss_of(0) if objectives and objectives.losses else None
+        return isinstance(loss, FromScores) and loss.from_logits
+
+    # The state of the last ``fit``
+
+    @property
+    def history(self) -> History | None:
+        """The history of the last ``fit``, running or finished; None before the first."""
+        return self._training.history
+
+    @property
+    def training_step(self) -> Node | None:
+        """The node that ``fit`` runs in each step; None before the first ``fit``."""
+        return None if self._training.step is None else self._training.step.run
+
+    @property
+    def training_targets(self) -> list[Node]:
+        """The nodes that ``fit`` runs in each step.
+
+        Raises:
+            GraphError: the model has not been trained.
+        """
+        if self.training_step is None:
+            raise GraphError(f"the model '{self.name}' has not been trained yet.")
+        return [self.training_step]
+
+    @property
+    def parameter_server(self) -> ParameterServer | None:
+        """The parameter server that ran the last ``fit``, if there was one."""
+        return None if self._training.step is None else self._training.step.parameter_server
+
+    @property
+    def input_maximum(self) -> float:
+        """The largest input value in the data of the last ``fit``: 255 for bytes."""
+        return self._training.input_maximum
+
+    @property
+    def stop_training(self) -> bool:
+        """Whether training is to end after the current epoch."""
+        return self._training.stop
+
+    @stop_training.setter
+    def stop_training(self, stop: bool) -> None:
+        self._training.stop = stop

@@ -13,12 +13,15 @@ from setuptools.command.sdist import sdist
 _ROOT = Path(__file__).parent
 # Folder in the package: folder in the checkout.
 _ASSETS = {"kernels": "kernels", "static": "static", "docs": "var/docs"}
+# Made by set-up, so they can be missing.
+_GENERATED = ("static/vendor/versions.js", "var/docs/index.html")
 
 
-def _check_vendored() -> None:
-    """Raise SystemExit unless the page's JavaScript libraries have been bundled."""
-    if not (_ROOT / "static" / "vendor" / "versions.js").is_file():
-        raise SystemExit("static/vendor is missing: run `make setup`, which builds it")
+def _check_generated() -> None:
+    """Raise SystemExit unless the page's libraries and the documentation have been built."""
+    for name in _GENERATED:
+        if not (_ROOT / name).is_file():
+            raise SystemExit(f"{name} is missing: run `make setup`, which builds it")
 
 
 class BuildWithAssets(build_py):
@@ -28,22 +31,21 @@ class BuildWithAssets(build_py):
         super().run()
         if self.editable_mode:
             return
-        _check_vendored()
+        _check_generated()
         for name, folder in _ASSETS.items():
-            if (_ROOT / folder).is_dir():
-                copytree(
-                    _ROOT / folder,
-                    Path(self.build_lib, "playgrad", name),
-                    ignore=ignore_patterns("__pycache__"),
-                    dirs_exist_ok=True,
-                )
+            copytree(
+                _ROOT / folder,
+                Path(self.build_lib, "playgrad", name),
+                ignore=ignore_patterns("__pycache__"),
+                dirs_exist_ok=True,
+            )
 
 
 class SdistWithAssets(sdist):
     """``sdist`` with everything that a wheel needs, so that building one needs no Node."""
 
     def run(self) -> None:
-        _check_vendored()
+        _check_generated()
         super().run()
 
 

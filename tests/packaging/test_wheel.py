@@ -110,12 +110,13 @@ def test_wheel_contains_page_kernels_and_types(installation: Installation) -> No
         "playgrad/static/vendor/preact.js",
         "playgrad/static/vendor/versions.js",
         "playgrad/static/vendor/LICENSES.txt",
+        "playgrad/docs/index.html",
     } <= names
     tracked = subprocess.run(
         ["git", "ls-files", "kernels", "static"], cwd=ROOT, capture_output=True, text=True
     ).stdout.split()
     assert {f"playgrad/{name}" for name in tracked if (ROOT / name).is_file()} <= names
-    assert not [name for name in names if "test" in name or name.startswith("tools")]
+    assert not [name for name in names if "/test" in name or "/tools/" in name]
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"playgrad"}
 
 
@@ -167,6 +168,7 @@ def test_server_has_everything(installation: Installation, wheel_server: str) ->
         assert {"playgrad/__init__.py", "playgrad/kernels/matmul_shared.wgsl"} <= set(
             bundle.namelist()
         )
+    assert b"playgrad" in read(f"{wheel_server}/docs/")
     examples = {example["id"] for example in json.loads(read(f"{wheel_server}/examples.json"))}
     assert examples == {path.stem for path in (ROOT / "static" / "examples").glob("*.py")}
     assert len(read(f"{wheel_server}/data/mnist/test-labels")) == 10_008

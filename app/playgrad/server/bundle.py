@@ -14,7 +14,7 @@ from playgrad import paths
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 # Used on the desktop only.
-_LEFT_OUT = frozenset({"assets", "cli", "server", "static"})
+_LEFT_OUT = frozenset({"assets", "cli", "docs", "server", "static"})
 # The oldest date that a zip can hold. A fixed date, so that equal files give equal archives.
 _DATE = (1980, 1, 1, 0, 0, 0)
 

@@ -1,10 +1,10 @@
-"""The simulator, fed with what was measured here, against two processors that are at work.
+"""Compares the simulator, calibrated on this machine, with two processors doing the real work.
 
     python -m bench.simulator [--rounds 5]
 
-prints a table: for each network and strategy simulated and real milliseconds a step, and their
-ratio. In each round it is measured what the whole takes, what its parts take, and again the whole:
-so both have the same machine, whatever else that does. The median over the rounds counts.
+prints a table: for each network and strategy, simulated and real milliseconds per step, and their
+ratio. Each round measures the whole step, its parts, and the whole step again, so that other work
+on the machine affects both alike. The result is the median over the rounds.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ STRATEGIES: dict[str, DataParallel | Pipeline] = {
 
 @dataclass(frozen=True)
 class Workload:
-    """A network, the shape of a sample, and samples a step."""
+    """A network, the shape of a sample, and the batch size."""
 
     layers: Sequence[nn.Layer]
     shape: tuple[int, ...]
     batch: int
 
     def trained(self) -> Model:
-        """The network after one step."""
+        """Return the network as a model, after one step."""
         random = np.random.default_rng(0)
         x = random.normal(size=(self.batch, *self.shape)).astype(np.float32)
         y = random.integers(0, 10, self.batch).astype(np.int32)
@@ -67,7 +67,7 @@ class Workload:
 
 
 def workloads() -> dict[str, Workload]:
-    """Small and large, of products and of convolutions."""
+    """Return small and large networks of matrix products and of convolutions."""
 
     def dense(width: int, count: int) -> list[nn.Layer]:
         return [nn.Dense(width, activation="relu") for _ in range(count)]
@@ -95,7 +95,7 @@ def trained_on(model: Model) -> DeviceData:
 def simulated_seconds(
     model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Stages
 ) -> float:
-    """A step of ``strategy`` as jobs of the simulator, by what was measured just now."""
+    """Return the simulated seconds of a step, from measurements made now."""
     split = isinstance(strategy, Pipeline)
     rows = batch // (MICRO_BATCHES if split else DEVICES)
     micro_batches = MICRO_BATCHES if split else 1
@@ -107,20 +107,20 @@ def simulated_seconds(
         if isinstance(strategy, Pipeline)
         else data_parallel_jobs(costs[0], DEVICES)
     )
-    # Devices of one process hand over references: nothing is moved.
+    # Devices within one process pass references, so no bytes are moved.
     return timeline(simulate_jobs(jobs, Interconnect(), machine)).seconds
 
 
 def real_program(
     stack: ExitStack, model: Model, batch: int, strategy: DataParallel | Pipeline, stages: Stages
 ) -> MeasuredNode:
-    """A step of a copy of ``model`` that is laid over devices so; warm."""
+    """Return the distributed step of a copy of ``model``, after a first run."""
     twin, data = model.clone(), trained_on(model)
     session = stack.enter_context(twin.session)
     xs, ys = ([model.session.value(v) for v in variables] for variables in (data.xs, data.ys))
-    own = stages if isinstance(strategy, Pipeline) else ()
+    pipeline_stages = stages if isinstance(strategy, Pipeline) else ()
     stream = BatchStream(twin.recipe.data.upload("real", xs, ys), batch, shuffle=False)
-    step = build_train_step(twin.recipe, stream, own)
+    step = build_train_step(twin.recipe, stream, pipeline_stages)
     rewritten = rewrite(take_apart(step.run), batch, strategy.distribution("cpu"), "real")
     session.set_placement(rewritten.placement)
     session.run(rewritten.run)
@@ -128,7 +128,7 @@ def real_program(
 
 
 def compare(model: Model, batch: int, strategy: DataParallel | Pipeline, rounds: int) -> str:
-    """A row of the table."""
+    """Measure one strategy and return its row of the table."""
     chain = chain_of(model.recipe, trained_on(model), batch)
     count = strategy.depth * (strategy.chunks or 1) if isinstance(strategy, Pipeline) else 1
     stages = deal_out(chain, BALANCED, count)
@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     pg.set_logical_devices(cpu=DEVICES)
-    print("| network | strategy | simulated ms | real ms | ratio | of each round |")
+    print("| network | strategy | simulated ms | real ms | ratio | range over rounds |")
     print("|---|---|---|---|---|---|")
     for name, workload in workloads().items():
         model = workload.trained()

@@ -1,7 +1,7 @@
-"""Where the time goes between opening the page and the first training step of the MNIST example.
+"""Measures the phases from opening the page to the first training step of the MNIST example.
 
-The example's own program runs in the page's own workers, on a blank page: what the page's modules
-cost is measured apart, as the time until the real page shows that it is ready.
+The example's program runs in the page's workers, on a blank page. The cost of the page's modules is
+measured separately, as the time until the real page shows that it is ready.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from playgrad import paths
 from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 
-# Notes when which part of the library began and ended; the clock is that of the page.
+# Times the parts of the library, with the same clock as the page.
 _PRELUDE = """
 import json, time
 import playgrad as _pg
@@ -35,7 +35,7 @@ def _timed(owner, name, label):
             return original(*arguments, **named)
         finally:
             whole = time.perf_counter() - started
-            # What was measured inside of this counts there.
+            # Calls measured inside this one count there.
             _spent[label] = _spent.get(label, 0.0) + whole - _inside.pop()
             _inside[-1] += whole
     setattr(owner, name, wrapper)
@@ -73,7 +73,7 @@ finally:
 """
 
 _READY = """(milliseconds) => new Promise((resolve, reject) => {
-  setTimeout(reject, milliseconds, new Error("the page does not get ready"));
+  setTimeout(reject, milliseconds, new Error("the page did not become ready"));
   const look = () => {
     const status = document.querySelector("[data-testid=status]");
     if (status?.textContent === "ready") resolve(performance.now());
@@ -84,7 +84,7 @@ _READY = """(milliseconds) => new Promise((resolve, reject) => {
 
 
 def measure(tab: Tab, repeats: int) -> list[dict[str, float]]:
-    """Milliseconds of each phase, a record for each repeat."""
+    """Return the milliseconds of each phase, one record per repeat."""
     example = (paths.static() / "examples" / "mnist-mlp.py").read_text(encoding="utf-8")
     source = f"{_PRELUDE}\nEXAMPLE = {example!r}\n{_RUN}"
     ImageCache(BundleCache()).make()
@@ -111,16 +111,16 @@ def _phases(ran: dict[str, Any]) -> dict[str, float]:
         "joining the page": timings["library"] - timings["python"],
         "until the program runs": began - marks["client"] - timings["library"],
         **inside,
-        "all else until then": everything - sum(inside.values()),
+        "everything else until then": everything - sum(inside.values()),
         "navigation until the first step has ended": began + everything,
         "second Run until its first step has ended": second,
         **parts,
-        "of it all else": second - sum(parts.values()),
+        "of it everything else": second - sum(parts.values()),
     }
 
 
 def _page(tab: Tab) -> float:
-    """Milliseconds from navigation until the page's status reads "ready"."""
+    """Return the milliseconds from navigation until the page's status reads "ready"."""
     with tab.page() as page:
         page.goto(f"{tab.playgrad}/")
         ready: float = page.evaluate(_READY, tab.milliseconds)
@@ -128,7 +128,7 @@ def _page(tab: Tab) -> float:
 
 
 def table(records: list[dict[str, float]]) -> str:
-    """Median, minimum and maximum of each phase."""
+    """Return a table of median, minimum and maximum of each phase."""
     lines = ["| | ms | min–max |", "|---|---|---|"]
     for name in records[0]:
         values = [record[name] for record in records]

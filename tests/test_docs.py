@@ -89,7 +89,7 @@ def test_guide_to_several_devices(
     with pg.Graph().as_default():
         names: dict[str, object] = {}
         exec(block, names)
-    if "spread" in names:  # a training loop of the user's
+    if "distributed" in names:  # a training loop of the user's
         assert capsys.readouterr().out.startswith("[1. 2. 3. 4.]")
     if "model" not in names:
         return

@@ -1,4 +1,4 @@
-"""playgrad on the desktop: ``wgpu`` (wgpu-py) or ``cpu``; as workload ``matmul``, a product."""
+"""playgrad on the desktop: ``wgpu`` (wgpu-py) or ``cpu``; ``matmul`` measures a product."""
 
 from __future__ import annotations
 

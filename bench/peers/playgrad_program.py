@@ -1,6 +1,6 @@
-"""playgrad, in a page and on the desktop: the step of ``Model.fit``, on data that is resident.
+"""playgrad, in a page and on the desktop: the step of ``Model.fit``, with data on the device.
 
-The file stands by itself: it is also pasted before the program that runs in playgrad's page.
+The file is self-contained: it is also prepended to the program that runs in playgrad's page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from playgrad.training.step_graphs import build_train_step
 
 
 def layer_of(spec):
-    """A layer of playgrad from the description of one."""
+    """Return the playgrad layer for a layer's description."""
     kind = spec["kind"]
     if kind == "flatten":
         return nn.Flatten()
@@ -37,15 +37,15 @@ def layer_of(spec):
 
 
 def least_bytes(runnable):
-    """Bytes that no training step could do without: parameters, optimizer state and data, and the
-    two largest activations that must be alive together.
+    """Return the least memory of a training step: parameters, optimizer state, data, and the two
+    largest activations that must be alive together.
 
-    Activations are what the forward pass makes; each is needed until the last node that reads it.
+    Activations are results of the forward pass. Each is alive until the last node that reads it.
     """
     order = runnable.compiled.order
     state = sum(device_bytes(node.outputs[0].spec) for node in order if node.op.name == "variable")
-    stored = {}  # what a view of a tensor, a reshape say, is a view of
-    made, read = {}, {}
+    stored = {}  # for a view of a tensor, such as a reshape: the tensor
+    written, read = {}, {}
     for now, node in enumerate(order):
         inputs = [stored.get(tensor, tensor) for tensor in node.inputs]
         read.update(dict.fromkeys(inputs, now))
@@ -53,18 +53,18 @@ def least_bytes(runnable):
             if node.op.alias:
                 stored[tensor] = inputs[0]
             elif node.phase == "forward" and node.op.name not in ("variable", "constant"):
-                made[tensor] = now
+                written[tensor] = now
     pairs = (
         device_bytes(a.spec) + device_bytes(b.spec)
-        for a, b in combinations(made, 2)
-        if made[b] <= read.get(a, -1) and made[a] <= read.get(b, -1)
+        for a, b in combinations(written, 2)
+        if written[b] <= read.get(a, -1) and written[a] <= read.get(b, -1)
     )
     return state + max(pairs, default=0)
 
 
 @contextmanager
 def spent_in(*places):
-    """The seconds that each call of the functions at ``places`` (owner and name) takes."""
+    """Collect the seconds of each call of the functions at ``places`` (owner, name)."""
     spent, originals = [], [(owner, name, getattr(owner, name)) for owner, name in places]
 
     def timed(function):
@@ -90,10 +90,10 @@ class PlaygradTrainer:
     """A workload on a device of playgrad.
 
     Attributes:
-        phases: seconds that each phase of getting ready took.
-        device_bytes: the most bytes of buffers there were at a time until the step was ready to
-            run (steps make no buffers); None without a GPU.
-        least_bytes: what ``device_bytes`` is to be compared with; None without a GPU.
+        phases: seconds of each phase of preparation.
+        device_bytes: peak bytes of buffers until the step was ready to run (steps allocate none);
+            None without a GPU.
+        least_bytes: the minimum to compare ``device_bytes`` with; None without a GPU.
     """
 
     def __init__(self, read, workload, device):
@@ -151,7 +151,7 @@ class PlaygradTrainer:
         return float(loss)
 
     def kernels(self):
-        """Family, workgroups and node of each dispatch, in order; None on a device without any."""
+        """Return family, workgroups and node of each dispatch in order; None without a GPU."""
         for loaded in self.plans.values():
             families = {kernel["id"]: kernel["family"] for kernel in loaded.plan["kernels"]}
             return [
@@ -162,7 +162,7 @@ class PlaygradTrainer:
 
 
 def product_gflops(size=1024, times=5):
-    """Speed of playgrad's own matrix product on the device ``auto`` picks."""
+    """Return the speed of playgrad's matrix product on the GPU, in GFLOP/s."""
     with pg.Graph().as_default():
         random = np.random.default_rng(0)
         values = random.random((2, size, size), dtype=np.float32)

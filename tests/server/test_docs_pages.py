@@ -85,6 +85,10 @@ def test_the_guides_are_there(client: FlaskClient) -> None:
         assert f"/docs/{name}" in pages
 
 
+def test_the_page_links_to_the_docs(client: FlaskClient) -> None:
+    assert 'href="/docs/"' in client.get("/static/js/components/header.js").text
+
+
 def test_docs_without_the_slash(client: FlaskClient) -> None:
     response = client.get("/docs")
     assert response.status_code == 308

@@ -17,5 +17,7 @@ def build_step() -> Step:
         for path in sorted((ROOT / folder).rglob(pattern))
         if path.is_file() and "__pycache__" not in path.parts
     ]
+    static = ROOT / "static"
+    inputs += [static / "css" / "theme.css", static / "js" / "early-theme.js"]
     outputs = [_TARGET / "index.html", _TARGET / "api.json"]
     return Step("documentation", inputs, outputs, lambda: run(PYTHON, "-m", "tools.docs"))

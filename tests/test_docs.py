@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,12 @@ def blocks(name: str) -> list[str]:
     """Return the Python blocks of a document."""
     text = (ROOT / name).read_text(encoding="utf-8")
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_site_builds_without_warnings(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "docs", tmp_path]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
 
 
 GUIDES = sorted(

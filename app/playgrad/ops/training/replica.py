@@ -28,8 +28,8 @@ def split_batch(x: Any, name: str | None = None) -> Tensor:
         x: a tensor of at least one dimension and any dtype.
 
     Returns:
-        ``x`` as a tensor of shape (None, *x.shape[1:]), so that the operations on it allow a part
-        of any size.
+        ``x`` as a tensor of shape ``(None, *x.shape[1:])``, so that the operations on it allow a
+        part of any size.
 
     Raises:
         ShapeError: ``x`` is a scalar.

@@ -9,7 +9,7 @@ from playgrad.runtime.session_placement import PlacementRequest
 
 
 def place_variables(
-    network: Network, rewritten: DistributedStep | None = None, placement: PlacementRequest = None
+    network: Network, distributed: DistributedStep | None = None, placement: PlacementRequest = None
 ) -> None:
     """Move variables to the devices where a step needs them, and update their mirrors.
 
@@ -17,13 +17,13 @@ def place_variables(
     dropped.
 
     Args:
-        rewritten: the step, if it is distributed.
+        distributed: the step, if it is distributed.
         placement: of a step that is not distributed.
     """
     session, shared = network.session, shared_session(network.graph)
-    mirrors = {} if rewritten is None else rewritten.mirrors
+    mirrors = {} if distributed is None else distributed.mirrors
     needed = {mirror for copies in mirrors.values() for mirror in copies}
-    session.set_placement(placement if rewritten is None else rewritten.placement)
+    session.set_placement(placement if distributed is None else distributed.placement)
     session.forget(list(shared.mirrors - needed))
     shared.mirrors = needed
     values = {}

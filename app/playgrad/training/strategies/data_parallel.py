@@ -54,9 +54,9 @@ class DataParallel(DistributedStrategy):
 
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
         step = build_train_step(recipe, stream)
-        rewritten = self.distribute(recipe, step)
-        place_variables(recipe.network, rewritten)
-        return replace(step, run=rewritten.run)
+        distributed = self.distribute(recipe, step)
+        place_variables(recipe.network, distributed)
+        return replace(step, run=distributed.run)
 
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
         """Return how a step is distributed over devices of ``kind``, unless they are named.

@@ -83,30 +83,30 @@ class LocalSGD(DistributedStrategy):
 
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
         step = build_train_step(recipe, stream)
-        rewritten = self.distribute(recipe, step)
-        place_variables(recipe.network, rewritten)
+        distributed = self.distribute(recipe, step)
+        place_variables(recipe.network, distributed)
         common = {item.name: getattr(step, item.name) for item in fields(step)}
-        common["run"] = rewritten.run
-        if not rewritten.mirrors:  # a single device
+        common["run"] = distributed.run
+        if not distributed.mirrors:  # a single device
             return TrainStep(**common)
-        flags = rewritten.mirrors.get(step.healthy, ())
+        flags = distributed.mirrors.get(step.healthy, ())
         names = named_devices(self.devices, device_kind(recipe.network))
         return LocalStep(
             **common,
-            average=self._average(recipe, step, rewritten),
+            average=self._average(recipe, step, distributed),
             every=self.every,
             flags=dict(zip(names[1:], flags, strict=True)),
         )
 
-    def _average(self, recipe: Recipe, step: TrainStep, rewritten: DistributedStep) -> Node:
+    def _average(self, recipe: Recipe, step: TrainStep, distributed: DistributedStep) -> Node:
         key = DistributionKey(step.run, self)
         if key not in recipe.extra_nodes:
             distribution = self.distribution(device_kind(recipe.network))
             recipe.extra_nodes[key] = average(
-                rewritten.mirrors,
-                [step.healthy, *rewritten.mirrors.get(step.healthy, ())],
+                distributed.mirrors,
+                [step.healthy, *distributed.mirrors.get(step.healthy, ())],
                 take_apart(step.run).written,
-                rewritten.rows,
+                distributed.rows,
                 [row[0] for row in distribution.devices],
                 distribution.collectives,
                 distribution.bucket_bytes,

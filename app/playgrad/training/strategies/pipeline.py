@@ -168,9 +168,9 @@ class Pipeline(DistributedStrategy):
         if key not in recipe.stages:
             recipe.stages[key] = self.stages_of(chain_of(recipe, stream.data, stream.batch))
         step = build_train_step(recipe, stream, recipe.stages[key])
-        rewritten = self.distribute(recipe, step)
-        place_variables(recipe.network, rewritten)
-        return replace(step, run=rewritten.run)
+        distributed = self.distribute(recipe, step)
+        place_variables(recipe.network, distributed)
+        return replace(step, run=distributed.run)
 
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
         self.expect_unplaced(placed_on)

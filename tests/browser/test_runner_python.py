@@ -105,7 +105,9 @@ except PlaygradError as error:
     broken_line, same_line, memory_line = finish(engine, source).splitlines()
     assert broken_line.startswith("KernelError None kernel only")
     assert same_line.startswith("KernelError layer/node layer/node: kernel only")
-    assert memory_line.startswith("OutOfMemoryError a buffer of 1,099,511,627,776 bytes")
+    assert memory_line.startswith(
+        "OutOfMemoryError cannot create a buffer of 1,099,511,627,776 bytes"
+    )
 
 
 def test_round_trips(engine: Engine) -> None:

@@ -20,7 +20,8 @@ import pytest
 import playgrad
 from playgrad.data import source as data_source
 from playgrad.devices import registry
-from playgrad.devices.base import AdapterInfo, Limits
+from playgrad.devices.base import Execution
+from playgrad.devices.target import AdapterInfo, Limits
 from playgrad.graph.graph import reset_default_graph
 from playgrad.runtime.hooks import get_hooks, set_hooks
 from tests.page.messages import Types
@@ -120,7 +121,7 @@ def page() -> Iterator[Page]:
         patch.setattr(controller.host, "wait_mailbox", lambda timeout: page.poll())
         adapter = AdapterInfo("software", is_software=True)
         patch.setattr(registry, "gpu_adapters", lambda: [adapter])
-        patch.setattr(registry, "keep_data", lambda room: None)
+        patch.setattr(registry, "enable_data_cache", lambda capacity: None)
         for name in ("stdout", "stderr"):
             patch.setattr(sys, name, io.StringIO())
         hooks, read = get_hooks(), data_source.read_from_files
@@ -206,15 +207,15 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     assert not replies[5]["ok"]
 
 
-def test_python_handles_no_other_requests() -> None:
-    handled: set[str] = set()
+def test_python_handles_no_other_requests(page: Page) -> None:
+    from playgrad.page.answers import ANSWERS
+
+    handled: set[str] = set(ANSWERS)
     for path in (LIBRARY / "page" / "controller.py", LIBRARY / "training" / "chunk_loop.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Compare) and ast.unparse(node.left) == "kind":
                 compared = [c.value for c in node.comparators if isinstance(c, ast.Constant)]
                 handled |= {value for value in compared if isinstance(value, str)}
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("_on_"):
-                handled.add(node.name.removeprefix("_on_"))
     assert handled == set(TYPES.messages("Request"))
 
 
@@ -226,15 +227,19 @@ def test_calls_to_a_device_worker_have_the_arguments_in_the_list(page: Page) -> 
     assert arguments.keys() == values.keys()
     calls: set[str] = set()
 
-    class Link:
+    class Connection:
         def call(self, call: str, device: int, argument: Any, *data: Any) -> Any:
             decoded = json.loads(json.dumps(argument))
             assert TYPES.mismatch(arguments[call].type, decoded, call) is None
             calls.add(call)
             return TYPES.sample(values[call].type), b""
 
+        def begin(self, *call: Any) -> SimpleNamespace:
+            outcome = self.call(*call)
+            return SimpleNamespace(result=lambda: outcome)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpus, "link_to", lambda device: Link())
+        patch.setattr(gpus, "connection_to", lambda device: Connection())
         patch.setattr(gpus, "check_plan", lambda *args: None)
         assert gpus.list_adapters()[0].limits == Limits()
         host = gpus.open()
@@ -242,7 +247,7 @@ def test_calls_to_a_device_worker_have_the_arguments_in_the_list(page: Page) -> 
         program = host.load(plan, {"x": 1})
         host.expect(plan)
         buffer = host.create_buffer(4)
-        host.execute(program, 0, 2, [(buffer, 0, b"1234")], [((program, 0), 0, 0)])
+        host.execute(Execution(program, 0, 2, [(buffer, 0, b"1234")], [((program, 0), 0, 0)]))
         host.stats()
         host.destroy_buffer(buffer)
         host.unload(program)

@@ -33,21 +33,12 @@ __all__ = [
     "bubble_formula",
     "replicate",
 ]
-_STRATEGIES = {
-    "AsynchronousDataParallel": "asynchronous",
-    "DataParallel": "data_parallel",
-    "LocalSGD": "local_sgd",
-    "Overlap": "overlap",
-    "Pipeline": "pipeline",
-    "Strategy": "base",
-}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _STRATEGIES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"playgrad.training.strategies.{_STRATEGIES[name]}")
-    return getattr(module, name)
+    return getattr(import_module("playgrad.training.strategies.registry"), name)
 
 
 def __dir__() -> list[str]:

@@ -157,9 +157,9 @@ def test_mistakes() -> None:
         call(attention(4, name="seer"), (None, 8))
     with pytest.raises(pg.ShapeError, match="'seer' needs as many keys as values, got 4 and 3"):
         call(attention(4, name="seer"), (5, 8), (3, 8), (4, 8))
-    with pytest.raises(pg.ShapeError, match="'seer' takes a query, a value and a key, not 4"):
+    with pytest.raises(pg.ShapeError, match="'seer' takes a query, a value and a key, got 4"):
         call(attention(4, name="seer"), (5, 8), (5, 8), (5, 8), (5, 8))
-    with pytest.raises(pg.ShapeError, match=r"dropout rate must be at least 0 and below 1"):
+    with pytest.raises(pg.ShapeError, match=r"dropout must be at least 0 and below 1"):
         attention(4, dropout=1.0)
     with pytest.raises(pg.ShapeError, match="heads of a MultiHeadAttention layer"):
         attention(0)

@@ -33,7 +33,7 @@ _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Kernels are chosen by the kind of adapter, whatever the user measured of it before."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLAYGRAD_CACHE", str(tmp_path_factory.mktemp("cache")))

@@ -31,7 +31,7 @@ def growth(device: str, steps: int) -> dict[str, int]:
             for _ in range(count // 100):
                 session.run([healthy, step])
 
-    def held() -> dict[str, int]:
+    def in_use() -> dict[str, int]:
         gc.collect()
         counts = {"python": tracemalloc.get_traced_memory()[0]}
         if device == "gpu":
@@ -43,9 +43,9 @@ def growth(device: str, steps: int) -> dict[str, int]:
     tracemalloc.start()
     try:
         train(200)
-        before = held()
+        before = in_use()
         train(steps)
-        after = held()
+        after = in_use()
     finally:
         tracemalloc.stop()
     session.close()

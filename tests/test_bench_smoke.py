@@ -25,15 +25,15 @@ def test_sizes() -> None:
 @pytest.mark.browser
 @pytest.mark.gpu
 def test_quick_run(tmp_path: Path) -> None:
-    told = tmp_path / "told.json"
-    command = [sys.executable, "-m", "bench", "--quick", "--no-install", "--json", str(told)]
+    report = tmp_path / "report.json"
+    command = [sys.executable, "-m", "bench", "--quick", "--no-install", "--json", str(report)]
     command += ["--only", "w0", "--only", "torch", "--only", "numpy"]
     command += ["--parts", "page", "startup", "desktop"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     assert "**playgrad webgpu**" in ran.stdout
     assert "second Run until its first step has ended" in ran.stdout
-    rows = json.loads(told.read_text(encoding="utf-8"))["rows"]
+    rows = json.loads(report.read_text(encoding="utf-8"))["rows"]
     names = [(row["peer"], row["backend"]) for row in rows]
     assert names == [
         ("playgrad", "webgpu"),
@@ -50,14 +50,14 @@ def test_quick_run(tmp_path: Path) -> None:
 @pytest.mark.browser
 @pytest.mark.gpu
 def test_quick_run_of_the_strategies(tmp_path: Path) -> None:
-    told = tmp_path / "told.json"
-    command = [sys.executable, "-m", "bench", "--quick", "--no-install", "--json", str(told)]
+    report = tmp_path / "report.json"
+    command = [sys.executable, "-m", "bench", "--quick", "--no-install", "--json", str(report)]
     ran = subprocess.run(
         [*command, "--parts", "parallel"], cwd=ROOT, capture_output=True, text=True
     )
     assert ran.returncode == 0, ran.stderr
     assert "| 1f1b | 2 |" in ran.stdout
-    tables = json.loads(told.read_text(encoding="utf-8"))["parallel"]
+    tables = json.loads(report.read_text(encoding="utf-8"))["parallel"]
     assert list(tables) == ["mlp, desktop, cpu", "mlp, page, gpu"]
     for rows in tables.values():
         assert [(row["strategy"], row["devices"]) for row in rows] == [

@@ -20,7 +20,7 @@ from tests.test_expr import expressions
 SHAPES: list[tuple[int, ...]] = [(), (1,), (4,), (3, 4), (3, 1), (2, 3, 4)]
 
 
-def plainly(exprs: list[Expr], leaves: list[Array]) -> list[Array]:
+def evaluated(exprs: list[Expr], leaves: list[Array]) -> list[Array]:
     shape = np.broadcast_shapes(*(leaf.shape for leaf in leaves))
     names = [leaf.dtype.name for leaf in leaves]
     return [full(evaluate(expr, leaves), shape, e.infer_dtype(expr, names)) for expr in exprs]
@@ -50,7 +50,7 @@ def test_the_numbers_are_those_of_plain_evaluation(
     leaves = [leaf_of(shape, seed, kind) for seed, shape in enumerate(shapes)]
     # A common subexpression in several places, one of which is a result.
     exprs = [*exprs, exprs[0] * exprs[-1], e.where(Leaf(0) < 0.0, exprs[0], exprs[-1] + 1.0)]
-    for actual, expected in zip(prepared(exprs, leaves), plainly(exprs, leaves), strict=True):
+    for actual, expected in zip(prepared(exprs, leaves), evaluated(exprs, leaves), strict=True):
         assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
         assert actual.flags.c_contiguous
         assert actual.tobytes() == expected.tobytes() or np.isnan(expected).any()

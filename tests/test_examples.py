@@ -14,7 +14,7 @@ from playgrad.parallel.schedules import SCHEDULES
 
 
 @pytest.fixture(autouse=True)
-def as_before() -> Iterator[None]:
+def reset_devices() -> Iterator[None]:
     yield
     registry.set_logical_devices(cpu=1)
     reset_default_graph()

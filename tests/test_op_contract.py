@@ -23,11 +23,11 @@ from playgrad.graph.tensor import Tensor
 from playgrad.ops import placeholder
 from tests.contract.cases import (
     Case,
+    add_case,
     as_float64,
     cases,
     invalid_cases,
     operations,
-    place,
     specs_of,
 )
 from tests.contract.interpreter import evaluate
@@ -117,14 +117,14 @@ def test_wrong_use_says_what_is_wrong_and_where(op: OpDef, sample: InvalidSample
 @each_case
 def test_survives_json(case: Case) -> None:
     graph = Graph()
-    placed = place(case, graph)
+    added = add_case(case, graph)
     text = json.dumps(graph_to_json(graph))
     again = graph_from_json(json.loads(text))
     assert json.dumps(graph_to_json(again)) == text
-    node = again.node(placed.node.name)
+    node = again.node(added.node.name)
     inputs = list(case.sample.inputs)
     for before, after in zip(
-        case.op.reference(inputs, placed.node.attrs),
+        case.op.reference(inputs, added.node.attrs),
         node.op.reference(inputs, node.attrs),
         strict=True,
     ):
@@ -139,7 +139,7 @@ def test_what_it_becomes_for_known_shapes_is_the_same(case: Case) -> None:
     assert specialised is not None
     name, attrs, inputs = specialised
     with (graph := Graph()).as_default():
-        static = place(case, graph)
+        static = add_case(case, graph)
         node = graph.add(lookup(name), [static.inputs[i] for i in inputs], attrs)
     expected = case.op.reference(list(case.sample.inputs), case.sample.attrs)
     for before, after in zip(expected, evaluate(node.outputs, static.values), strict=True):
@@ -179,15 +179,15 @@ def assert_derivative(
 def test_gradient_is_the_derivative_to_second_order(case: Case) -> None:
     random = np.random.default_rng(3)
     with (graph := Graph()).as_default():
-        placed = place(case, graph, as_float64(case.sample.inputs))
-        xs = [placed.inputs[i] for i in case.differentiable]
-        loss = weighted_sum(list(placed.node.outputs), random)
+        added = add_case(case, graph, as_float64(case.sample.inputs))
+        xs = [added.inputs[i] for i in case.differentiable]
+        loss = weighted_sum(list(added.node.outputs), random)
         assert loss is not None
-        first = assert_derivative(loss, xs, placed.values, random)
+        first = assert_derivative(loss, xs, added.values, random)
         assert first, "no gradient comes back"
         slope = weighted_sum(first, random)
         assert slope is not None
-        assert_derivative(slope, xs, placed.values, random)
+        assert_derivative(slope, xs, added.values, random)
 
 
 # On a GPU, in both families of kernels

@@ -52,14 +52,14 @@ def plan_of(
         compiled.segments[GPU],
         compiled.program.fetches,
         Target(is_software, limits or Limits()),
-        state if state is not None else layout(graph),
+        state if state is not None else places_of_variables(graph),
         reuse_memory=reuse,
         merge_dispatches=merge,
     )
     return builder.build()
 
 
-def layout(graph: Graph) -> dict[str, Place]:
+def places_of_variables(graph: Graph) -> dict[str, Place]:
     offset = 0
     places = {}
     for variable in ops.global_variables(graph):
@@ -216,7 +216,7 @@ def test_reuse_and_a_trip_through_json_change_no_number():
         name: CONTENT[place.offset // 4 :][: net.graph.tensor(name).spec.size].reshape(
             net.graph.tensor(name).spec.static_shape
         )
-        for name, place in layout(net.graph).items()
+        for name, place in places_of_variables(net.graph).items()
     }
     program = Program(net.graph, [net.loss, net.logits], [], {t.name: t for t in feeds})
     expected, _ = interpret(program, {t.name: a for t, a in feeds.items()}, state)

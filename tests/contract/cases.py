@@ -53,7 +53,7 @@ class Case:
 
 
 @dataclass
-class Placed:
+class CaseNode:
     """A case as a node of a graph, with its inputs and their values."""
 
     case: Case
@@ -94,9 +94,9 @@ def as_float64(arrays: Sequence[Array]) -> list[Array]:
     return [array.astype(np.float64) if dtype(array.dtype).floating else array for array in arrays]
 
 
-def place(
+def add_case(
     case: Case, graph: Graph, arrays: Sequence[Array] | None = None, device: str | None = None
-) -> Placed:
+) -> CaseNode:
     """Add ``case`` to ``graph`` with placeholders as inputs, or variables where it writes them.
 
     Args:
@@ -118,4 +118,4 @@ def place(
             tensors = list(values)
             attrs["variables"] = [tensors[number].node.name for number in case.written]
         node = graph.add(case.op, list(values), attrs)
-    return Placed(case, node, values)
+    return CaseNode(case, node, values)

@@ -15,25 +15,25 @@ from playgrad.graph.opdef import Array, OpDef
 from playgrad.graph.tensor import Tensor
 from playgrad.ops import constant, mul, reduce_sum
 from playgrad.runtime.session import Session
-from tests.contract.cases import Case, Placed, cases, place
+from tests.contract.cases import Case, CaseNode, add_case, cases
 from tests.contract.interpreter import evaluate
 
 
 def check_values(op: OpDef, device: str) -> None:
     """Check that each sample gives the reference's values, or that ``op`` is refused there."""
     graph = Graph()
-    placed = [place(case, graph, device=device) for case in cases() if case.op is op]
+    nodes = [add_case(case, graph, device=device) for case in cases() if case.op is op]
     with Session(graph, device=device) as session:
         if not runs_on_gpu(op):
             refused = ""
             try:
-                _run(session, placed)
+                _run(session, nodes)
             except UnsupportedOpError as error:
                 refused = str(error)
             assert f"'{op.name}' cannot run on {device}" in refused
             return
-        results = _run(session, placed)
-        for one, outputs in zip(placed, results, strict=True):
+        results = _run(session, nodes)
+        for one, outputs in zip(nodes, results, strict=True):
             expected = op.reference(list(one.case.sample.inputs), one.case.sample.attrs)
             for actual, reference in zip(outputs, expected, strict=True):
                 assert_close(one.case, actual, reference)
@@ -46,23 +46,23 @@ def check_gradients(op: OpDef, device: str) -> None:
     """Check that the gradients of each sample on ``device`` are those of the references."""
     random = np.random.default_rng(5)
     graph = Graph()
-    placed, fetches, references = [], [], []
+    nodes, fetches, references = [], [], []
     for case in cases():
         if case.op is not op or not case.differentiable:
             continue
-        one = place(case, graph, device=device)
+        one = add_case(case, graph, device=device)
         with graph.as_default(), graph.device(device):
             loss = weighted_sum(list(one.node.outputs), random)
             assert loss is not None
             grads = gradients(loss, [one.inputs[i] for i in case.differentiable])
         existing = [grad for grad in grads if grad is not None]
-        placed.append(one)
+        nodes.append(one)
         fetches.append(existing)
         references.append(evaluate(existing, one.values))
-    feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
+    feeds = {tensor: array for one in nodes for tensor, array in one.feeds.items()}
     with Session(graph, device=device) as session:
         results = session.run(fetches, feeds)
-    for one, actual, expected in zip(placed, results, references, strict=True):
+    for one, actual, expected in zip(nodes, results, references, strict=True):
         for a, b in zip(actual, expected, strict=True):
             assert_close(one.case, a, b)
 
@@ -72,9 +72,9 @@ def runs_on_gpu(op: OpDef) -> bool:
     return op.lower is not None or op.alias or op.specialise is not None or op.name == "constant"
 
 
-def _run(session: Session, placed: list[Placed]) -> list[list[Array]]:
-    feeds = {tensor: array for one in placed for tensor, array in one.feeds.items()}
-    results: list[list[Array]] = session.run([list(one.node.outputs) for one in placed], feeds)
+def _run(session: Session, nodes: list[CaseNode]) -> list[list[Array]]:
+    feeds = {tensor: array for one in nodes for tensor, array in one.feeds.items()}
+    results: list[list[Array]] = session.run([list(one.node.outputs) for one in nodes], feeds)
     return results
 
 

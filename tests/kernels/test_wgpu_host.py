@@ -141,10 +141,10 @@ def test_no_such_adapter() -> None:
 
 
 def test_real_adapters_come_first_and_browsers_limits_hold() -> None:
-    found = _wgpu.list_adapters()
-    assert [info.is_software for info in found] == sorted(info.is_software for info in found)
-    assert all(info.limits.max_storage_buffers_per_shader_stage == 8 for info in found)
-    assert all(info.limits.max_compute_workgroup_storage_size == 16_384 for info in found)
+    adapters = _wgpu.list_adapters()
+    assert [info.is_software for info in adapters] == sorted(info.is_software for info in adapters)
+    assert all(info.limits.max_storage_buffers_per_shader_stage == 8 for info in adapters)
+    assert all(info.limits.max_compute_workgroup_storage_size == 16_384 for info in adapters)
 
 
 def test_a_lost_device_says_so_and_another_can_be_opened() -> None:

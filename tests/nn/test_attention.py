@@ -27,15 +27,15 @@ def with_gradients(
     with pg.Graph().as_default() as graph:
         inputs = [pg.Input(x.shape[1:]) for x in arrays]
         y = layer(inputs, training=training)
-        wanted = [*inputs, *layer.variables.values()]
-        grads = pg.gradients(pg.reduce_sum(pg.square(y)), wanted)
+        xs = [*inputs, *layer.variables.values()]
+        grads = pg.gradients(pg.reduce_sum(pg.square(y)), xs)
     with pg.Session(graph, device) as session:
         weights = {name: session.value(v) for name, v in layer.variables.items()}
         for name in weights:  # zeros would hide a bias that is not added
             weights[name] = weights[name] + RNG.normal(0, 0.1, weights[name].shape).astype("f4")
         session.assign({layer.variables[name]: value for name, value in weights.items()})
-        result, *found = session.run([y, *grads], dict(zip(inputs, arrays, strict=True)))
-    return result, found, weights
+        result, *gradients = session.run([y, *grads], dict(zip(inputs, arrays, strict=True)))
+    return result, gradients, weights
 
 
 def torch_attention(weights: dict[str, Array], arrays: list[Array]) -> torch.nn.Module:
@@ -43,9 +43,9 @@ def torch_attention(weights: dict[str, Array], arrays: list[Array]) -> torch.nn.
     theirs = torch.nn.MultiheadAttention(
         WIDTH, HEADS, batch_first=True, kdim=key.shape[-1], vdim=value.shape[-1]
     )
-    own = {name: torch.tensor(array) for name, array in weights.items()}
+    tensors = {name: torch.tensor(array) for name, array in weights.items()}
     with torch.no_grad():
-        kernels = [own[f"{role}_kernel"].T for role in ("query", "key", "value")]
+        kernels = [tensors[f"{role}_kernel"].T for role in ("query", "key", "value")]
         if theirs.in_proj_weight is not None:
             theirs.in_proj_weight.copy_(torch.cat(kernels))
         else:
@@ -53,10 +53,10 @@ def torch_attention(weights: dict[str, Array], arrays: list[Array]) -> torch.nn.
             theirs.k_proj_weight.copy_(kernels[1])
             theirs.v_proj_weight.copy_(kernels[2])
         theirs.in_proj_bias.copy_(
-            torch.cat([own[f"{role}_bias"] for role in ("query", "key", "value")])
+            torch.cat([tensors[f"{role}_bias"] for role in ("query", "key", "value")])
         )
-        theirs.out_proj.weight.copy_(own["output_kernel"].T)
-        theirs.out_proj.bias.copy_(own["output_bias"])
+        theirs.out_proj.weight.copy_(tensors["output_kernel"].T)
+        theirs.out_proj.bias.copy_(tensors["output_bias"])
     return theirs
 
 
@@ -65,7 +65,7 @@ def torch_attention(weights: dict[str, Array], arrays: list[Array]) -> torch.nn.
 @pytest.mark.parametrize("arrays", [[X], [X, MEMORY], [X, MEMORY, KEYS]], ids=len)
 def test_attention_and_its_gradients(device: str, causal: bool, arrays: list[Array]) -> None:
     layer = nn.MultiHeadAttention(HEADS, causal=causal)
-    found, gradients, weights = with_gradients(layer, arrays, device)
+    result, gradients, weights = with_gradients(layer, arrays, device)
     theirs = torch_attention(weights, arrays)
     inputs = [torch.tensor(x, requires_grad=True) for x in arrays]
     value, key = inputs[min(1, len(inputs) - 1)], inputs[-1]
@@ -73,7 +73,7 @@ def test_attention_and_its_gradients(device: str, causal: bool, arrays: list[Arr
     if causal:
         mask = ~torch.tensor(np.tri(STEPS, key.shape[1], dtype=bool))
     expected, _ = theirs(inputs[0], key, value, attn_mask=mask, need_weights=False)
-    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(result, expected.detach().numpy(), rtol=1e-4, atol=1e-5)
     (expected**2).sum().backward()
     for ours, tensor in zip(gradients, inputs, strict=False):
         assert tensor.grad is not None
@@ -83,14 +83,14 @@ def test_attention_and_its_gradients(device: str, causal: bool, arrays: list[Arr
         by_name["output_kernel"], theirs.out_proj.weight.grad.T, rtol=1e-3, atol=1e-4
     )
     if theirs.in_proj_weight is not None:
-        wanted = np.split(theirs.in_proj_weight.grad.numpy(), 3)
+        kernels = np.split(theirs.in_proj_weight.grad.numpy(), 3)
     else:
-        wanted = [
+        kernels = [
             part.grad.numpy()
             for part in (theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight)
         ]
     biases = np.split(theirs.in_proj_bias.grad.numpy(), 3)
-    for role, kernel, bias in zip(("query", "key", "value"), wanted, biases, strict=True):
+    for role, kernel, bias in zip(("query", "key", "value"), kernels, biases, strict=True):
         np.testing.assert_allclose(by_name[f"{role}_kernel"], kernel.T, rtol=1e-3, atol=1e-4)
         np.testing.assert_allclose(by_name[f"{role}_bias"], bias, rtol=1e-3, atol=1e-4)
 
@@ -129,7 +129,7 @@ def test_dropout_of_attention_weights(device: str) -> None:
 @pytest.mark.parametrize("device", DEVICES)
 def test_layer_normalization(device: str) -> None:
     layer = nn.LayerNormalization(epsilon=1e-5)
-    found, gradients, weights = with_gradients(layer, [X * 3 + 5], device, training=True)
+    result, gradients, weights = with_gradients(layer, [X * 3 + 5], device, training=True)
     theirs = torch.nn.LayerNorm(WIDTH, eps=1e-5)
     with torch.no_grad():
         theirs.weight.copy_(torch.tensor(weights["gamma"]))
@@ -137,7 +137,7 @@ def test_layer_normalization(device: str) -> None:
     x = torch.tensor(X * 3 + 5, requires_grad=True)
     expected = theirs(x)
     (expected**2).sum().backward()
-    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(result, expected.detach().numpy(), rtol=1e-4, atol=1e-5)
     for ours, tensor in zip(gradients, (x, theirs.weight, theirs.bias), strict=True):
         assert tensor.grad is not None
         np.testing.assert_allclose(ours, tensor.grad.numpy(), rtol=1e-3, atol=2e-4)

@@ -19,10 +19,10 @@ def test_epochs_go_on_in_one_go_where_nobody_looks_between_them(device: str) -> 
     """Fewer chunks than epochs, and all that is told is as if there was one for each."""
 
     def train(**options: Any) -> tuple[nn.History, list[tuple[Any, ...]], int]:
-        told: list[tuple[Any, ...]] = []
+        events: list[tuple[Any, ...]] = []
         chunks = 0
 
-        class Told(Hooks):
+        class Recorder(Hooks):
             def poll(self) -> list[Request]:
                 nonlocal chunks
                 chunks += 1
@@ -30,25 +30,25 @@ def test_epochs_go_on_in_one_go_where_nobody_looks_between_them(device: str) -> 
 
             def emit(self, event: Event) -> None:
                 if event["kind"] in ("progress", "epoch_end"):
-                    told.append((event["kind"], event["epoch"], event["step"]))
+                    events.append((event["kind"], event["epoch"], event["step"]))
 
         model = classifier(device)
-        before = set_hooks(Told())
+        before = set_hooks(Recorder())
         try:
             history = model.fit(X, LABELS, batch_size=20, epochs=60, verbose=0, **options)
         finally:
             set_hooks(before)
         model.close()
-        return history, told, chunks
+        return history, events, chunks
 
-    together, told, chunks = train()
+    together, events, chunks = train()
     apart, _, more = train(callbacks=[nn.LambdaCallback()])
     np.testing.assert_array_equal(together.steps, apart.steps)
     assert together.history == apart.history and together.epoch == apart.epoch
-    ends = [each for each in told if each[0] == "epoch_end"]
+    ends = [each for each in events if each[0] == "epoch_end"]
     assert ends == [("epoch_end", n, 3 * n) for n in range(1, 61)]
-    assert [step for _, _, step in told] == sorted(step for _, _, step in told)
-    assert all(3 * (epoch - 1) < step <= 3 * epoch for _, epoch, step in told)
+    assert [step for _, _, step in events] == sorted(step for _, _, step in events)
+    assert all(3 * (epoch - 1) < step <= 3 * epoch for _, epoch, step in events)
     assert chunks < 60 <= more
 
 

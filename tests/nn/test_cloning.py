@@ -116,9 +116,9 @@ def test_the_structure_of_a_clone_is_that_of_the_original(model: pg.Model) -> No
     # What belongs to the model and no more: not its training, nor other layers of its graph.
     whole = nodes(model.graph)
     assert all(node == whole[name] for name, node in nodes(twin.graph).items())
-    own = {weight.variable_name for weight in twin.weights.values()}
-    found = {variable.node.name for variable in pg.global_variables(twin.graph)}
-    assert found - own == ({"scale", "random/step"} if model.name == "branches" else set())
+    weights = {weight.variable_name for weight in twin.weights.values()}
+    variables = {variable.node.name for variable in pg.global_variables(twin.graph)}
+    assert variables - weights == ({"scale", "random/step"} if model.name == "branches" else set())
 
 
 def nodes(graph: pg.Graph) -> dict[str, Any]:

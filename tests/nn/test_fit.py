@@ -90,8 +90,8 @@ def test_evaluation_in_the_manner_asked_for(capsys: pytest.CaptureFixture[str]) 
 def test_train_on_batch_is_a_step_of_fit(device: str) -> None:
     fitted, stepped = (line(pg.optim.Adam(0.1), device, metrics=["mae"]) for _ in range(2))
     history = fitted.fit(X, Y, batch_size=10, shuffle=False, verbose=0)
-    found = [stepped.train_on_batch(X[i : i + 10], Y[i : i + 10]) for i in range(0, 50, 10)]
-    np.testing.assert_allclose(found, history.steps, rtol=1e-4)
+    results = [stepped.train_on_batch(X[i : i + 10], Y[i : i + 10]) for i in range(0, 50, 10)]
+    np.testing.assert_allclose(results, history.steps, rtol=1e-4)
     assert set(stepped.train_on_batch(X, Y, return_dict=True)) == {"loss", "mae"}
     for name, value in fitted.get_weights().items():
         assert value.shape == stepped.get_weights()[name].shape

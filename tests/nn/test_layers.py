@@ -37,9 +37,9 @@ def attended(w: Weights, x: Array) -> Array:
     query, key, value, output = (w[name] for name in KERNELS)
     heads = [slice(first, first + 4) for first in range(0, query.shape[1], 4)]
     return sum(
-        softmax(x @ query[:, own] @ (x @ key[:, own]).swapaxes(1, 2) / 2)
-        @ (x @ value[:, own] @ output[own])
-        for own in heads
+        softmax(x @ query[:, head] @ (x @ key[:, head]).swapaxes(1, 2) / 2)
+        @ (x @ value[:, head] @ output[head])
+        for head in heads
     )
 
 
@@ -116,7 +116,7 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
 
 @pytest.mark.parametrize("case", TABLE)
 def test_result_and_configuration(case: str) -> None:
-    template, arrays, expected = TABLE[case]
+    template, arrays, reference = TABLE[case]
     # What goes through JSON makes an equal layer.
     config = json.loads(json.dumps(template.get_config()))
     layer = layer_type(template.kind).from_config(config)
@@ -127,11 +127,11 @@ def test_result_and_configuration(case: str) -> None:
     assert layer.name == f"{layer.kind}_1"
     with pg.Session(graph, "cpu") as session:
         weights = {name: session.value(v) for name, v in layer.variables.items()}
-        found = session.run(output, dict(zip(inputs, arrays, strict=True)))
-    wanted = expected(weights, *arrays)
-    assert found.shape == wanted.shape
-    assert output.shape == (None, *wanted.shape[1:])
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+        result = session.run(output, dict(zip(inputs, arrays, strict=True)))
+    expected = reference(weights, *arrays)
+    assert result.shape == expected.shape
+    assert output.shape == (None, *expected.shape[1:])
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
     assert {v.variable_name for v in layer.variables.values()} == {
         f"{layer.name}/{name}" for name in weights
     }

@@ -68,9 +68,9 @@ TABLE: dict[str, tuple[nn.Loss, Array, Array, Array]] = {
 @pytest.mark.parametrize("case", TABLE)
 def test_losses(case: str) -> None:
     loss, y, prediction, expected = TABLE[case]
-    found = evaluate(loss, y, prediction)
-    assert found.shape == (6,)
-    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+    values = evaluate(loss, y, prediction)
+    assert values.shape == (6,)
+    np.testing.assert_allclose(values, expected, rtol=2e-5, atol=1e-6)
 
 
 def test_probabilities_of_zero_and_one_stay_finite() -> None:
@@ -82,8 +82,8 @@ def test_probabilities_of_zero_and_one_stay_finite() -> None:
     ):
         assert np.isfinite(evaluate(loss, y, sure)).all()
     logits = np.array([[500, -500]], np.float32)
-    found = evaluate(nn.BinaryCrossentropy(True), np.array([[0, 1]], np.float32), logits)
-    np.testing.assert_allclose(found, [500])
+    values = evaluate(nn.BinaryCrossentropy(True), np.array([[0, 1]], np.float32), logits)
+    np.testing.assert_allclose(values, [500])
 
 
 def test_a_final_softmax_is_seen_through() -> None:
@@ -137,8 +137,8 @@ METRICS: dict[str, tuple[Any, Array, Array, Array]] = {
 @pytest.mark.parametrize("case", METRICS)
 def test_metrics(case: str) -> None:
     metric, y, prediction, expected = METRICS[case]
-    found = evaluate(metrics.get(metric), y, prediction)
-    np.testing.assert_allclose(found, expected.astype(np.float32), rtol=1e-5, atol=1e-6)
+    values = evaluate(metrics.get(metric), y, prediction)
+    np.testing.assert_allclose(values, expected.astype(np.float32), rtol=1e-5, atol=1e-6)
 
 
 def test_names() -> None:

@@ -30,10 +30,10 @@ def test_training_normalizes_by_the_batch(device: str, axis: int, others: tuple[
         x = pg.Input(IMAGES.shape[1:])
         y = nn.BatchNormalization(axis)(x, training=True)
     with pg.Session(graph, device) as session:
-        found = session.run(y, {x: IMAGES})
+        result = session.run(y, {x: IMAGES})
     mean = IMAGES.mean(others, keepdims=True)
     expected = (IMAGES - mean) / np.sqrt(IMAGES.var(others, keepdims=True) + 1e-3)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_a_small_variance_beside_a_large_mean_survives() -> None:
@@ -42,8 +42,8 @@ def test_a_small_variance_beside_a_large_mean_survives() -> None:
         y = nn.BatchNormalization(epsilon=0.0)(x, training=True)
     values = np.array([[4096.0], [4096.5], [4097.0], [4096.5]], np.float32)
     with pg.Session(graph, "cpu") as session:
-        found = session.run(y, {x: values})
-    np.testing.assert_allclose(found[:, 0], [-np.sqrt(2), 0, np.sqrt(2), 0], atol=1e-3)
+        result = session.run(y, {x: values})
+    np.testing.assert_allclose(result[:, 0], [-np.sqrt(2), 0, np.sqrt(2), 0], atol=1e-3)
 
 
 @pytest.mark.parametrize("whole_fit", [True, False])
@@ -59,8 +59,8 @@ def test_moving_averages_follow_the_batches(device: str, whole_fit: bool) -> Non
     kept = 0.75**2
     for name, start, moment in (("mean", 0, X.mean(0)), ("variance", 1, X.var(0))):
         expected = start * kept + moment * (1 - kept)
-        found = weights[f"batch_normalization_1/moving_{name}"]
-        np.testing.assert_allclose(found, expected, rtol=1e-5)
+        average = weights[f"batch_normalization_1/moving_{name}"]
+        np.testing.assert_allclose(average, expected, rtol=1e-5)
     before = model.get_weights()
     prediction, _ = model.predict(X), model.evaluate(X, X[:, :1])
     for name, value in model.get_weights().items():

@@ -113,10 +113,10 @@ def device(request: pytest.FixtureRequest) -> Iterator[str]:
         yield "cpu"
         return
     gpu = registry.gpu(0)
-    own = gpu.target
+    original = gpu.target
     gpu.target = Target(FAMILIES[request.param], Limits())
     yield "gpu"
-    gpu.target = own
+    gpu.target = original
 
 
 def train(network: str, device: str) -> tuple[Array, int, set[int | None]]:

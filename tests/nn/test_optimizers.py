@@ -92,15 +92,15 @@ def test_exponential_decay(graph: pg.Graph, staircase: bool) -> None:
     w = pg.Variable(0.0, name="w")
     schedule = optim.ExponentialDecay(0.5, decay_steps=3, decay_rate=0.1, staircase=staircase)
     update = optim.SGD(schedule).minimize(w * 1.0)
-    value, found = 0.0, []
+    value, rates = 0.0, []
     with pg.Session(graph, "cpu") as session:
         for _ in range(8):
             before = value
             session.run(update)
             value = float(session.value(w))
-            found.append(before - value)
+            rates.append(before - value)
     powers = [step // 3 if staircase else step / 3 for step in range(8)]
-    np.testing.assert_allclose(found, [0.5 * 0.1**p for p in powers], rtol=2e-4)
+    np.testing.assert_allclose(rates, [0.5 * 0.1**p for p in powers], rtol=2e-4)
 
 
 def test_only_the_variables_named_are_trained(graph: pg.Graph) -> None:

@@ -87,11 +87,11 @@ def classifier(device: str = "cpu") -> pg.Sequential:
 
 def once(request: Request, step: int) -> Callable[[int], list[Request]]:
     """A poll that gives ``request`` a single time, from ``step`` on."""
-    given: list[bool] = []
+    sent: list[bool] = []
 
     def poll(now: int) -> list[Request]:
-        if now >= step and not given:
-            given.append(True)
+        if now >= step and not sent:
+            sent.append(True)
             return [request]
         return []
 

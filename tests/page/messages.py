@@ -101,11 +101,11 @@ class Types:
             case ("name", name, *_) if name in self.named:
                 return self.mismatch(self.named[name], value, path)
             case ("union", members):
-                found = [self.mismatch(member, value, path) for member in members]
-                return None if None in found else " / ".join(map(str, found))
+                mismatches = [self.mismatch(member, value, path) for member in members]
+                return None if None in mismatches else " / ".join(map(str, mismatches))
             case _:
-                found = [self._difference(shape, value, path) for shape in self.shapes(type_)]
-                return None if None in found else " / ".join(map(str, found))
+                mismatches = [self._difference(shape, value, path) for shape in self.shapes(type_)]
+                return None if None in mismatches else " / ".join(map(str, mismatches))
         return None if fits else f"{path}: {value!r} is not {type_[1]}"
 
     def _difference(self, shape: Shape, value: Any, path: str) -> str | None:
@@ -229,5 +229,5 @@ class _Reader:
             self.skip(",")
 
 
-def _first(found: Iterator[str | None]) -> str | None:
-    return next((each for each in found if each is not None), None)
+def _first(mismatches: Iterator[str | None]) -> str | None:
+    return next((each for each in mismatches if each is not None), None)

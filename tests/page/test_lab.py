@@ -52,7 +52,7 @@ class LabHooks(Hooks):
 
 
 @pytest.fixture(autouse=True)
-def as_before() -> Iterator[None]:
+def reset_devices() -> Iterator[None]:
     yield
     registry.set_logical_devices(cpu=1)
     reset_default_graph()
@@ -138,25 +138,25 @@ def test_the_graph_of_an_asynchronous_step_shows_server_and_replicas() -> None:
     json.dumps(view)
     device = {node["name"]: node["device"] for node in view["nodes"]}
     assert len(device) == len(view["nodes"])
-    own, first, second = "cpu:0 (weights)", "cpu:0", "cpu:1"
+    server, first, second = "cpu:0 (weights)", "cpu:0", "cpu:1"
     for name, where in device.items():
         scope = name.partition("/")[0]
-        assert where == {"replica_0": first, "replica_1": second}.get(scope, own), name
-    assert set(device.values()) == {own, first, second}
+        assert where == {"replica_0": first, "replica_1": second}.get(scope, server), name
+    assert set(device.values()) == {server, first, second}
     # The same is computed on both; the update only where the weights are.
     assert sum(where == first for where in device.values()) == list(device.values()).count(second)
     updates = {node["device"] for node in view["nodes"] if node["phase"] == "update"}
-    assert updates == {own}
+    assert updates == {server}
     for edge in view["edges"]:
         assert edge["from"] in device and edge["to"] in device
     # Each replica is told all weights, and the server is given each gradient by both.
     across = {(e["from"], e["to"]) for e in view["edges"] if device[e["from"]] != device[e["to"]]}
     weights = {v.name.removesuffix(":0") for v in model.trainable_variables}
     for number in (0, 1):
-        told = {(name, f"replica_{number}/{name}") for name in weights}
-        assert told < across
+        sent = {(name, f"replica_{number}/{name}") for name in weights}
+        assert sent < across
         scope = f"replica_{number}/"
-        gradients = [a for a, b in across if a.startswith(scope) and device[b] == own]
+        gradients = [a for a, b in across if a.startswith(scope) and device[b] == server]
         assert len(gradients) > len(weights)  # and the loss
     # Trained on one device afterwards, it is the model's own step again.
     model.fit(X, LABELS, batch_size=16, verbose=0)
@@ -198,17 +198,17 @@ def test_tracing_changes_no_number() -> None:
 
 def test_a_step_is_traced_on_demand() -> None:
     lab = Lab.of({"strategy": SINGLE})
-    wanted = [lab.new_trace() is not None for _ in range(20)]
-    assert [number + 1 for number, was in enumerate(wanted) if was] == [2, 10]
+    traced = [lab.new_trace() is not None for _ in range(20)]
+    assert [number + 1 for number, is_traced in enumerate(traced) if is_traced] == [2, 10]
     lab.trace_next = True
     assert [lab.new_trace() is not None for _ in range(3)] == [True, False, False]
 
 
 def test_the_end_of_training_does_not_take_the_place_of_a_whole_round() -> None:
     lab = Lab.of({"strategy": "local", "devices": 2, "every": 8})
-    for steps, told in ((8, True), (3, False), (8, True)):
+    for steps, reported in ((8, True), (3, False), (8, True)):
         lab.new_trace()
-        assert (lab.report(Trace(), steps, 0.1) is not None) == told
+        assert (lab.report(Trace(), steps, 0.1) is not None) == reported
     lab.trace_next = True
     lab.new_trace()
     report = lab.report(Trace(), 3, 0.1)
@@ -240,7 +240,7 @@ def test_a_slow_replica_does_not_hold_up_the_parameters() -> None:
 def test_what_the_program_says_is_left_to_it() -> None:
     """Each fit has its own strategy and its own delays; one device is one device all the same."""
     strategy = pg.parallel.Pipeline(2, 4, "gpipe")
-    told = []
+    outcomes = []
     for choice in (PROGRAM, SINGLE):
         lab = Lab.of({"strategy": choice})
         model = pg.Sequential([nn.Dense(8), nn.Dense(2)])
@@ -250,9 +250,9 @@ def test_what_the_program_says_is_left_to_it() -> None:
         model.session.executor.delays = {"cpu:1": 0.001}
         hooks = LabHooks(lab)
         fit(model, hooks, Options(strategy=lab.strategy))
-        told.append((hooks.fits, model.session.executor.delays, hooks.reports[-1]))
+        outcomes.append((hooks.fits, model.session.executor.delays, hooks.reports[-1]))
         model.close()
-    (fits, delays, report), (alone, none, single) = told
+    (fits, delays, report), (alone, none, single) = outcomes
     event = {"kind": "lab_fit", "title": titled(strategy), "devices": 2, "single": False}
     assert fits == [{**event, "held_up": True}]
     assert titled(strategy) == "Pipeline, GPipe, 4 micro-batches"
@@ -290,8 +290,8 @@ def test_only_one_device_without_a_strategy_is_what_others_are_compared_with(
     fit(model, hooks, Options(strategy=lab.strategy))
     (event,) = hooks.fits
     assert (event["title"], event["devices"], event["single"]) == told
-    lanes = {entry["device"] for entry in hooks.reports[-1]["timeline"]["devices"]}
-    assert len(lanes) == event["devices"]
+    tracks = {entry["device"] for entry in hooks.reports[-1]["timeline"]["devices"]}
+    assert len(tracks) == event["devices"]
     model.close()
 
 

@@ -17,7 +17,7 @@ def graph() -> Iterator[pg.Graph]:
 
 
 @pytest.fixture(autouse=True)
-def all_as_before_afterwards() -> Iterator[None]:
+def restore_devices_and_graph() -> Iterator[None]:
     """Tests may ask for any number of logical devices, and for a default graph with a seed."""
     before = dict(logical._counts)
     yield

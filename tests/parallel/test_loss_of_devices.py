@@ -25,7 +25,7 @@ from playgrad.parallel import (
 )
 from playgrad.runtime.cpu_server import Server
 from playgrad.runtime.open_sessions import memory_in_use
-from tests.runtime.test_interpreters import Joined
+from tests.runtime.test_interpreters import LocalConnection
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(60, 8)).astype(np.float32)
@@ -35,7 +35,7 @@ TWO = ("cpu:1", "cpu:2")
 FOUR = ("cpu:1", "cpu:2", "cpu:3", "cpu:4")
 
 
-class Mortal(Joined):
+class BreakingConnection(LocalConnection):
     """A link that breaks at the execution of this number, in the midst of a step."""
 
     left: int | None = None
@@ -48,17 +48,17 @@ class Mortal(Joined):
 
 
 @pytest.fixture
-def links() -> Iterator[dict[str, Mortal]]:
+def connections() -> Iterator[dict[str, BreakingConnection]]:
     """Processors with interpreters of their own, the links to them by name."""
-    found: dict[str, Mortal] = {}
+    opened: dict[str, BreakingConnection] = {}
 
-    def connect(name: str) -> Mortal:
-        found[name] = Mortal(Server())
-        return found[name]
+    def connect(name: str) -> BreakingConnection:
+        opened[name] = BreakingConnection(Server())
+        return opened[name]
 
     pg.set_logical_devices(cpu=5)
     with registry.interpreters(connect):
-        yield found
+        yield opened
 
 
 def network(strategy: Strategy | None, device: str = "cpu", dropout: float = 0.2) -> pg.Model:
@@ -120,12 +120,12 @@ def check_goes_on(model: pg.Model, begun: int) -> None:
 @pytest.mark.parametrize("lost", TWO)
 @pytest.mark.parametrize("executions", range(0, 8, 2))
 def test_replicas_go_on_from_one_that_is_left(
-    links: dict[str, Mortal], lost: str, executions: int
+    connections: dict[str, BreakingConnection], lost: str, executions: int
 ) -> None:
     """Wherever in a step it happens."""
     model = network(DataParallel(TWO))
     with pytest.raises(DeviceLostError, match=f"{lost}: its worker has ended"):
-        fit(model, 3, at(4, lambda: setattr(links[lost], "left", executions)))
+        fit(model, 3, at(4, lambda: setattr(connections[lost], "left", executions)))
     assert model.history is not None and len(model.history.losses) >= 4
     if lost != TWO[0]:
         begun = int(model.session.value(model.optimizer.iterations))
@@ -140,10 +140,12 @@ def test_replicas_go_on_from_one_that_is_left(
     model.close()
 
 
-def test_a_lost_stage_is_taken_from_the_other_pipeline(links: dict[str, Mortal]) -> None:
+def test_a_lost_stage_is_taken_from_the_other_pipeline(
+    connections: dict[str, BreakingConnection],
+) -> None:
     model = network(Pipeline(FOUR, micro_batches=2, replicas=2))
     with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
-        fit(model, 3, at(4, lambda: setattr(links["cpu:2"], "left", 3)))
+        fit(model, 3, at(4, lambda: setattr(connections["cpu:2"], "left", 3)))
     (mirror,) = (
         mirror
         for mirror in shared_session(model.graph).mirrors
@@ -153,12 +155,14 @@ def test_a_lost_stage_is_taken_from_the_other_pipeline(links: dict[str, Mortal])
     model.close()
 
 
-def test_what_nobody_else_has_is_named_until_it_is_loaded(links: dict[str, Mortal]) -> None:
+def test_what_nobody_else_has_is_named_until_it_is_loaded(
+    connections: dict[str, BreakingConnection],
+) -> None:
     model = network(Pipeline(TWO, micro_batches=2), dropout=0.0)
     fit(model, 1)
     saved = model.get_weights()
     with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
-        fit(model, 1, at(2, lambda: setattr(links["cpu:2"], "left", 1)))
+        fit(model, 1, at(2, lambda: setattr(connections["cpu:2"], "left", 1)))
     for _ in range(2):  # it stays so
         with pytest.raises(
             DeviceLostError, match=r"'dense_\d/.*' was on cpu:2.* load saved weights"
@@ -176,39 +180,41 @@ def test_what_nobody_else_has_is_named_until_it_is_loaded(links: dict[str, Morta
     other.close()
 
 
-def test_local_training_goes_on(links: dict[str, Mortal]) -> None:
+def test_local_training_goes_on(connections: dict[str, BreakingConnection]) -> None:
     model = network(LocalSGD(TWO, every=4))
     for lost in TWO:
         with pytest.raises(DeviceLostError, match=f"{lost}: its worker has ended"):
-            fit(model, 2, at(3, lambda lost=lost: setattr(links[lost], "left", 1)))  # type: ignore[misc]
+            fit(model, 2, at(3, lambda lost=lost: setattr(connections[lost], "left", 1)))  # type: ignore[misc]
     losses = fit(model, 6).losses
     assert losses[-6:].mean() < 0.7 * undisturbed()[:6].mean()
     model.close()
 
 
-def test_a_lost_parameter_server_is_an_error(links: dict[str, Mortal]) -> None:
+def test_a_lost_parameter_server_is_an_error(connections: dict[str, BreakingConnection]) -> None:
     threads = set(threading.enumerate())
     model = network(AsynchronousDataParallel(TWO), device="cpu:3")
     with pytest.raises(DeviceLostError, match="cpu:3: its worker has ended"):
-        fit(model, 3, at(4, lambda: setattr(links["cpu:3"], "left", 1)))
+        fit(model, 3, at(4, lambda: setattr(connections["cpu:3"], "left", 1)))
     with pytest.raises(DeviceLostError, match="was on cpu:3, which was lost"):
         fit(model, 1)
     model.close()
     check_no_threads_but(threads)
 
 
-def test_asynchronous_replicas_go_on_and_come_back(links: dict[str, Mortal]) -> None:
+def test_asynchronous_replicas_go_on_and_come_back(
+    connections: dict[str, BreakingConnection],
+) -> None:
     """Whoever asks for their memory meanwhile is told that of those that are left."""
     model = network(AsynchronousDataParallel(TWO))
     sizes: list[dict[str, int]] = []
     look = nn.LambdaCallback(on_epoch_end=lambda epoch, logs: sizes.append(memory_in_use()))
-    told = fit(model, 10, at(8, lambda: setattr(links["cpu:2"], "left", 0)), look).parallel
-    assert "its worker has ended" in told["lost"]["cpu:2"]
+    report = fit(model, 10, at(8, lambda: setattr(connections["cpu:2"], "left", 0)), look).parallel
+    assert "its worker has ended" in report["lost"]["cpu:2"]
     assert sizes[0]["cpu:2"] > 0 and sizes[-1]["cpu:2"] == 0
     assert sizes[-1]["cpu:1"] > 0
-    assert sum(told["updates"].values()) == 60
-    told = fit(model, 3).parallel
-    assert not told["lost"] and min(told["updates"].values()) > 0
+    assert sum(report["updates"].values()) == 60
+    report = fit(model, 3).parallel
+    assert not report["lost"] and min(report["updates"].values()) > 0
     model.close()
 
 
@@ -228,7 +234,9 @@ def test_gpus_in_step(lost: int) -> None:
     model.close()
 
 
-def test_a_session_goes_on_without_what_was_lost(links: dict[str, Mortal]) -> None:
+def test_a_session_goes_on_without_what_was_lost(
+    connections: dict[str, BreakingConnection],
+) -> None:
     with pg.Graph().as_default() as graph:
         x = pg.placeholder("float32", [2], name="x")
         with graph.device("cpu:1"):
@@ -241,7 +249,7 @@ def test_a_session_goes_on_without_what_was_lost(links: dict[str, Mortal]) -> No
         feeds = {x: [1.0, 1.0]}
         session.run([y, z, kept, gone], feeds)
         session.assign({kept: [5.0, 6.0], gone: [7.0, 8.0]})
-        links["cpu:2"].alive = False
+        connections["cpu:2"].alive = False
         with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
             session.run(z, feeds)
         assert session.run([y, z], feeds)[1].tolist() == [2, 2]  # on the one opened instead

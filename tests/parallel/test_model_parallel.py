@@ -56,9 +56,9 @@ def check_equal(model: pg.Model, single: pg.Model, x: Any = VECTORS, y: Any = LA
     curve, expected = (np.array(m.history.history["loss"]) for m in (model, single))
     np.testing.assert_allclose(curve, expected, rtol=2e-3)
     assert expected[-1] < 0.95 * expected[0]
-    weights, wanted = model.get_weights(), single.get_weights()
-    assert list(weights) == list(wanted)
-    for name, value in wanted.items():
+    weights, expected_weights = model.get_weights(), single.get_weights()
+    assert list(weights) == list(expected_weights)
+    for name, value in expected_weights.items():
         np.testing.assert_allclose(weights[name], value, rtol=2e-2, atol=2e-3, err_msg=name)
     for have, want in zip(
         np.atleast_1d(model.predict(x)), np.atleast_1d(single.predict(x)), strict=True
@@ -71,10 +71,10 @@ def devices_of(model: pg.Model) -> dict[str, set[str]]:
     """The devices that the nodes of each phase of a compiled training step are on."""
     runnable = model.session.compiled(model.training_targets)
     assert runnable is not None
-    found: dict[str, set[str]] = {}
+    by_phase: dict[str, set[str]] = {}
     for node in runnable.compiled.order:
-        found.setdefault(node.phase, set()).add(str(node.device))
-    return found
+        by_phase.setdefault(node.phase, set()).add(str(node.device))
+    return by_phase
 
 
 def check_colocated(model: pg.Model) -> None:
@@ -282,8 +282,8 @@ class TestByLayers:
         model, single = trained(build(devices), x), trained(build([None] * len(devices)), x)
         check_equal(model, single, x)
         check_colocated(model)
-        found = devices_of(model)
-        assert found["gradient"] >= {devices[0], devices[1], devices[-1]}
+        devices_by_phase = devices_of(model)
+        assert devices_by_phase["gradient"] >= {devices[0], devices[1], devices[-1]}
         for variable in model.trainable_variables:
             assert variable.device in devices
 

@@ -27,9 +27,11 @@ BATCH = 12
 EPOCHS = 5
 
 
-def model(strategy: Strategy | None, optimizer: pg.optim.Optimizer | None = None) -> pg.Model:
+def compiled_model(
+    strategy: Strategy | None, optimizer: pg.optim.Optimizer | None = None
+) -> pg.Model:
     pg.reset_default_graph(3)
-    made = pg.Sequential(
+    model = pg.Sequential(
         [
             nn.Rescaling(1 / 255),
             nn.Flatten(),
@@ -38,26 +40,26 @@ def model(strategy: Strategy | None, optimizer: pg.optim.Optimizer | None = None
             nn.Dense(10),
         ]
     )
-    made.compile(
+    model.compile(
         optimizer or pg.optim.Adam(0.01),
         nn.SparseCategoricalCrossentropy(from_logits=True),
         device="cpu",
         strategy=strategy,
     )
-    return made
+    return model
 
 
-def train(made: pg.Model) -> tuple[nn.History, dict[str, Any]]:
-    history = made.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
-    weights = made.get_weights()
-    made.close()
+def train(model: pg.Model) -> tuple[nn.History, dict[str, Any]]:
+    history = model.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
+    weights = model.get_weights()
+    model.close()
     return history, weights
 
 
 @pytest.mark.parametrize("steps", [1, 3, 50])
 def test_overlapping_steps_give_the_same_numbers(steps: int) -> None:
-    alone, weights = train(model(None))
-    together, same = train(model(Overlap(steps)))
+    alone, weights = train(compiled_model(None))
+    together, same = train(compiled_model(Overlap(steps)))
     np.testing.assert_array_equal(together.losses, alone.losses)
     for name, value in weights.items():
         np.testing.assert_array_equal(same[name], value)
@@ -66,45 +68,45 @@ def test_overlapping_steps_give_the_same_numbers(steps: int) -> None:
 def test_overlapping_steps_are_one_graph() -> None:
     """The input of the second step waits for the loss before it, which must be finite, but not for
     the backward pass."""
-    made = model(Overlap(3))
+    model = compiled_model(Overlap(3))
     with options_set(Options(steps=6)):
-        made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
-    inside = [node for node in made.graph.nodes if node.name.startswith("unrolled/step_1/")]
+        model.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
+    inside = [node for node in model.graph.nodes if node.name.startswith("unrolled/step_1/")]
     gathers = [node for node in inside if node.op.name == "gather"]
     assert len(gathers) == 2
     for node in gathers:
         before = {node}
-        for earlier in reversed(made.graph.nodes):
+        for earlier in reversed(model.graph.nodes):
             if earlier in before:
                 before.update(earlier.predecessors)
         assert not any(other.phase == "gradient" for other in before)
-    made.close()
+    model.close()
 
 
 @pytest.mark.parametrize("devices", [1, 2, 3])
 def test_local_sgd_with_a_mean_at_every_step_is_data_parallel(devices: int) -> None:
-    _, weights = train(model(None, pg.optim.SGD(0.1)))
-    _, same = train(model(LocalSGD(devices, every=1), pg.optim.SGD(0.1)))
+    _, weights = train(compiled_model(None, pg.optim.SGD(0.1)))
+    _, same = train(compiled_model(LocalSGD(devices, every=1), pg.optim.SGD(0.1)))
     for name, value in weights.items():
         np.testing.assert_allclose(same[name], value, atol=1e-5)
 
 
 def test_local_sgd_means_now_and_then() -> None:
     """Between two means the replicas differ; after each epoch they do not."""
-    made = model(LocalSGD(2, every=4))
-    history = made.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
+    model = compiled_model(LocalSGD(2, every=4))
+    history = model.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
     assert history.losses[-5:].mean() < history.losses[:5].mean()
-    (kernel,) = [v for n, v in made.weights.items() if n == "dense_1/kernel"]
-    mirror = made.graph.node(f"{kernel.variable_name}/replica_1").outputs[0]
-    np.testing.assert_array_equal(made.session.value(mirror), made.session.value(kernel))
-    made.session.run(made.training_targets[0])
-    assert not np.array_equal(made.session.value(mirror), made.session.value(kernel))
-    made.close()
+    (kernel,) = [v for n, v in model.weights.items() if n == "dense_1/kernel"]
+    mirror = model.graph.node(f"{kernel.variable_name}/replica_1").outputs[0]
+    np.testing.assert_array_equal(model.session.value(mirror), model.session.value(kernel))
+    model.session.run(model.training_targets[0])
+    assert not np.array_equal(model.session.value(mirror), model.session.value(kernel))
+    model.close()
 
 
 def test_one_asynchronous_replica_is_no_different() -> None:
-    alone, weights = train(model(None))
-    history, same = train(model(AsynchronousDataParallel(1)))
+    alone, weights = train(compiled_model(None))
+    history, same = train(compiled_model(AsynchronousDataParallel(1)))
     np.testing.assert_allclose(history.losses, alone.losses, rtol=1e-5)
     np.testing.assert_allclose(
         same["dense_1/kernel"], weights["dense_1/kernel"], rtol=1e-4, atol=1e-6
@@ -116,10 +118,10 @@ def test_one_asynchronous_replica_is_no_different() -> None:
 def test_a_trace_of_overlapping_steps_has_them_all(steps: int, traced: int) -> None:
     """Unless there are fewer."""
     trace = Trace()
-    made = model(Overlap(3))
+    model = compiled_model(Overlap(3))
     with options_set(Options(trace=trace, steps=steps)):
-        assert len(made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0).losses) == steps
-    made.close()
+        assert len(model.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0).losses) == steps
+    model.close()
     assert sum("batch_indices" in e.name for e in trace.events) == trace.steps == traced
 
 
@@ -139,53 +141,53 @@ def test_local_sgd_tells_of_a_loss_that_is_not_finite(every: int, culprit: int) 
     """Whichever replica it is, and its weights do not enter into the mean."""
     x = np.random.default_rng(1).normal(size=(BATCH, 4)).astype(np.float32)
     x[BATCH // 2 * culprit] = 3e38 * np.sign(x[0])
-    made = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(6), nn.Dense(2)])
+    model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(6), nn.Dense(2)])
     loss = nn.SparseCategoricalCrossentropy(from_logits=True)
-    made.compile("sgd", loss, device="cpu", strategy=LocalSGD(2, every=every))
-    made.build((4,))
-    start = made.get_weights()
+    model.compile("sgd", loss, device="cpu", strategy=LocalSGD(2, every=every))
+    model.build((4,))
+    start = model.get_weights()
     for _ in range(2):
         words = "on cpu:1 became NaN or inf" if culprit else "became NaN at step 1"
         with pytest.raises(NonFiniteError, match=words):
-            made.fit(x, np.arange(BATCH) % 2, batch_size=BATCH, shuffle=False, verbose=0)
+            model.fit(x, np.arange(BATCH) % 2, batch_size=BATCH, shuffle=False, verbose=0)
         if culprit == 0:
-            for name, value in made.get_weights().items():
+            for name, value in model.get_weights().items():
                 np.testing.assert_array_equal(value, start[name])
-        assert all(np.isfinite(value).all() for value in made.get_weights().values())
-    made.fit(np.nan_to_num(x) / 3e38, np.arange(BATCH) % 2, batch_size=BATCH, verbose=0)
-    made.close()
+        assert all(np.isfinite(value).all() for value in model.get_weights().values())
+    model.fit(np.nan_to_num(x) / 3e38, np.arange(BATCH) % 2, batch_size=BATCH, verbose=0)
+    model.close()
 
 
 def test_what_comes_after_asynchronous_training_draws_other_masks() -> None:
     """Replicas count what they draw: training is that of one device also before and after."""
     losses = []
     for strategy in (None, AsynchronousDataParallel(1)):
-        made = model(None)
-        with made.graph.as_default():
-            made.session.run(pg.random_uniform([2]))  # others may draw, too
+        model = compiled_model(None)
+        with model.graph.as_default():
+            model.session.run(pg.random_uniform([2]))  # others may draw, too
         for chosen in (None, strategy, None):
             with options_set(Options(strategy=chosen or SINGLE)):
-                history = made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
+                history = model.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
             losses.append(history.losses)
-        made.close()
+        model.close()
     np.testing.assert_array_equal(losses[:3], losses[3:])
 
 
 def test_asynchronous_replicas_learn() -> None:
-    history, _ = train(model(AsynchronousDataParallel(3)))
-    told = history.parallel
+    history, _ = train(compiled_model(AsynchronousDataParallel(3)))
+    report = history.parallel
     assert len(history.losses) == 50
-    assert sum(told["updates"].values()) == 50
-    assert set(told["updates"]) == {"cpu:0", "cpu:1", "cpu:2"}
-    assert told["mean_staleness"] > 0
+    assert sum(report["updates"].values()) == 50
+    assert set(report["updates"]) == {"cpu:0", "cpu:1", "cpu:2"}
+    assert report["mean_staleness"] > 0
     assert history.losses[-10:].mean() < history.losses[:10].mean()
 
 
 def test_a_slow_replica_holds_up_nobody_unless_asked_to() -> None:
     with options_set(Options(steps=24)):
-        free, _ = train(model(AsynchronousDataParallel(3, delays={"cpu:1": 3600})))
+        free, _ = train(compiled_model(AsynchronousDataParallel(3, delays={"cpu:1": 3600})))
         slow = {"cpu:1": 0.2}
-        bound, _ = train(model(AsynchronousDataParallel(3, staleness=1, delays=slow)))
+        bound, _ = train(compiled_model(AsynchronousDataParallel(3, staleness=1, delays=slow)))
     counts = free.parallel["updates"]
     assert counts["cpu:1"] == 0 and counts["cpu:0"] + counts["cpu:2"] == 24
     counts = bound.parallel["updates"]
@@ -194,28 +196,28 @@ def test_a_slow_replica_holds_up_nobody_unless_asked_to() -> None:
     assert max(map(int, bound.parallel["staleness"])) <= 6
 
 
-def asynchronous(made: pg.Model, strategy: AsynchronousDataParallel) -> AsynchronousStep:
-    xs, ys = prepare_data(made.recipe, IMAGES, LABELS, "")
-    data = made.recipe.data.upload("train", xs, ys)
-    return strategy.build(made.recipe, BatchStream(data, BATCH))
+def asynchronous(model: pg.Model, strategy: AsynchronousDataParallel) -> AsynchronousStep:
+    xs, ys = prepare_data(model.recipe, IMAGES, LABELS, "")
+    data = model.recipe.data.upload("train", xs, ys)
+    return strategy.build(model.recipe, BatchStream(data, BATCH))
 
 
 def test_a_replica_that_dies_is_named_and_the_others_go_on() -> None:
-    made = model(None)
+    model = compiled_model(None)
     # With a bound, the others cannot be done before the one that dies has found it out.
-    step = asynchronous(made, AsynchronousDataParallel(3, staleness=1))
-    assert step.repeat(made.session, 6).steps_done == 6
+    step = asynchronous(model, AsynchronousDataParallel(3, staleness=1))
+    assert step.repeat(model.session, 6).steps_done == 6
     step.server.clients[1].session.close()
-    assert step.repeat(made.session, 12).steps_done == 12
-    told = step.server.report
-    assert list(told.lost) == ["cpu:1"] and "closed" in told.lost["cpu:1"]
-    assert sum(told.updates.values()) == 18
+    assert step.repeat(model.session, 12).steps_done == 12
+    report = step.server.report
+    assert list(report.lost) == ["cpu:1"] and "closed" in report.lost["cpu:1"]
+    assert sum(report.updates.values()) == 18
     for client in step.server.clients:
         client.session.close()
     with pytest.raises(GraphError, match="closed"):
-        step.repeat(made.session, 12)
+        step.repeat(model.session, 12)
     step.finish()
-    made.close()
+    model.close()
 
 
 def test_replicas_end_where_training_does_not_begin() -> None:
@@ -231,14 +233,14 @@ def test_replicas_end_where_training_does_not_begin() -> None:
             return inputs[0]
 
     layer = Fickle()
-    made = pg.Sequential([layer, nn.Dense(1)])
-    made.compile("sgd", "mse", device="cpu", strategy=AsynchronousDataParallel(2))
-    made.build((3,))
+    model = pg.Sequential([layer, nn.Dense(1)])
+    model.compile("sgd", "mse", device="cpu", strategy=AsynchronousDataParallel(2))
+    model.build((3,))
     layer.broken = True
     x = np.ones((8, 3), np.float32)
     with pytest.raises(GraphError, match="it is broken"):
-        made.fit(x, x[:, :1], batch_size=4, verbose=0, validation_data=(x, x[:, :1]))
-    made.close()
+        model.fit(x, x[:, :1], batch_size=4, verbose=0, validation_data=(x, x[:, :1]))
+    model.close()
     expect_ended("playgrad-replica")
 
 
@@ -266,11 +268,11 @@ def test_a_trace_of_asynchronous_training() -> None:
     """Batches of several replicas at the same time, and the updates of the weights: the last four,
     however often a program trains."""
     trace = Trace()
-    made = model(AsynchronousDataParallel(2, delays={"cpu:0": 0.01, "cpu:1": 0.01}))
+    model = compiled_model(AsynchronousDataParallel(2, delays={"cpu:0": 0.01, "cpu:1": 0.01}))
     with options_set(Options(trace=trace, steps=8)):
         for _ in range(2):
-            assert len(made.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0).losses) == 8
-    made.close()
+            assert len(model.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0).losses) == 8
+    model.close()
     assert {event.device for event in trace.events} == {"cpu:0", "cpu:1", "cpu:0 (weights)"}
     assert sum(event.kind == "update" for event in trace.events) == trace.steps == 4
     assert timeline(trace).text().startswith("4 steps together, of ")
@@ -296,24 +298,28 @@ def test_local_sgd_weights_uneven_shares_by_samples() -> None:
     each batch."""
     rng = np.random.default_rng(4)
     x, y = (rng.normal(size=(28, width)).astype(np.float32) for width in (3, 1))
-    made = pg.Sequential([nn.Dense(1, name="line")])
-    made.compile(pg.optim.SGD(0.1), "mse", device="cpu", strategy=LocalSGD(3, every=2))
-    made.build((3,))
-    start = made.get_weights()
-    made.fit(x, y, batch_size=7, epochs=2, verbose=0, shuffle=False)
+    model = pg.Sequential([nn.Dense(1, name="line")])
+    model.compile(pg.optim.SGD(0.1), "mse", device="cpu", strategy=LocalSGD(3, every=2))
+    model.build((3,))
+    start = model.get_weights()
+    model.fit(x, y, batch_size=7, epochs=2, verbose=0, shuffle=False)
 
     bounds = (0, 2, 4, 7)
-    own = [(start["line/kernel"].copy(), start["line/bias"].copy()) for _ in range(3)]
+    replicas = [(start["line/kernel"].copy(), start["line/bias"].copy()) for _ in range(3)]
     for step in range(8):
         first = 7 * (step % 4)
         for number in range(3):
-            kernel, bias = own[number]
+            kernel, bias = replicas[number]
             rows = slice(first + bounds[number], first + bounds[number + 1])
             error = 2 * (x[rows] @ kernel + bias - y[rows]) / (rows.stop - rows.start)
-            own[number] = (kernel - 0.1 * x[rows].T @ error, bias - 0.1 * error.sum(0))
+            replicas[number] = (kernel - 0.1 * x[rows].T @ error, bias - 0.1 * error.sum(0))
         if step % 2 == 1:
-            mean = [(2 * a + 2 * b + 3 * c) / 7 for a, b, c in zip(*own, strict=True)]
-            own = [(mean[0], mean[1])] * 3
-    np.testing.assert_allclose(made.get_weights()["line/kernel"], own[0][0], rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(made.get_weights()["line/bias"], own[0][1], rtol=1e-4, atol=1e-6)
-    made.close()
+            mean = [(2 * a + 2 * b + 3 * c) / 7 for a, b, c in zip(*replicas, strict=True)]
+            replicas = [(mean[0], mean[1])] * 3
+    np.testing.assert_allclose(
+        model.get_weights()["line/kernel"], replicas[0][0], rtol=1e-4, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        model.get_weights()["line/bias"], replicas[0][1], rtol=1e-4, atol=1e-6
+    )
+    model.close()

@@ -13,15 +13,17 @@ def test_each_replica_has_its_device_its_names_and_its_variables() -> None:
         shared = pg.Variable(np.float32(3), name="shared")
 
         def build(number: int) -> tuple[pg.Variable, pg.Tensor]:
-            own = pg.Variable(np.float32(number + 1), name="own")
-            return own, pg.mul(own, shared, name="product")
+            weight = pg.Variable(np.float32(number + 1), name="weight")
+            return weight, pg.mul(weight, shared, name="product")
 
         replicas = pg.replicate(build, ["cpu:0", "gpu:0", "cpu:0"])
         after = pg.constant(1.0, name="after")
-    assert [own.variable_name for own, _ in replicas] == [f"replica_{i}/own" for i in range(3)]
+    assert [weight.variable_name for weight, _ in replicas] == [
+        f"replica_{i}/weight" for i in range(3)
+    ]
     assert [y.node.name for _, y in replicas] == [f"replica_{i}/product" for i in range(3)]
     assert [y.node.device for _, y in replicas] == ["cpu:0", "gpu:0", "cpu:0"]
-    assert [own.node.device for own, _ in replicas] == ["cpu:0", "gpu:0", "cpu:0"]
+    assert [weight.node.device for weight, _ in replicas] == ["cpu:0", "gpu:0", "cpu:0"]
     assert (after.node.name, after.node.device) == ("after", None)
     pg.verify(graph)
 

@@ -177,23 +177,25 @@ def test_what_is_measured_of_a_single_stage_is_that_of_its_parts(micro_batches: 
     assert alone == Machine()
 
 
-def of_lanes(lanes: int, seconds: float, gap: float, noise: float = 0.0) -> Trace:
-    """Return two passes and an update on each of ``lanes`` devices, each after a gap."""
+def trace_of_devices(devices: int, seconds: float, gap: float, noise: float = 0.0) -> Trace:
+    """Return two passes and an update on each of ``devices`` devices, each after a gap."""
     trace = Trace()
-    for lane in range(lanes):
+    for device in range(devices):
         now = 0.0
         for task in ("forward 0", "backward 0", "update"):
-            trace.events.append(Event(f"cpu:{lane} {task}", f"cpu:{lane}", now, now, now + seconds))
+            trace.events.append(
+                Event(f"cpu:{device} {task}", f"cpu:{device}", now, now, now + seconds)
+            )
             now += seconds + gap + noise
         # Not part of the measured work.
-        trace.events.append(Event(f"cpu:{lane} inputs", f"cpu:{lane}", now, now, now + 100))
+        trace.events.append(Event(f"cpu:{device} inputs", f"cpu:{device}", now, now, now + 100))
     return trace
 
 
 def test_the_rates_of_a_machine() -> None:
     """A rate is the least time over the median; gaps between tasks are overhead, not slowness."""
-    alone = [of_lanes(1, seconds, 0.1) for seconds in (1.25, 1.0, 2.0)]
-    together = [of_lanes(2, 2.0, 0.25, noise) for noise in (0.0, 0.0, 5.0)]
+    alone = [trace_of_devices(1, seconds, 0.1) for seconds in (1.25, 1.0, 2.0)]
+    together = [trace_of_devices(2, 2.0, 0.25, noise) for noise in (0.0, 0.0, 5.0)]
     machine = machine_of([alone, together])
     assert machine.overhead == pytest.approx(0.25)
     assert machine.rates == pytest.approx((3.0 / 3.75, 3.0 / 6.0))

@@ -54,9 +54,9 @@ def mixing_tasks(
 
 def check_order(tasks: list[Task], trace: Trace) -> None:
     """Each ran once, and began after those before it had ended."""
-    found = [event for event in trace.events if event.kind != "delay"]
-    events = {event.name: event for event in found}
-    assert set(events) == {task.name for task in tasks} and len(found) == len(tasks)
+    done = [event for event in trace.events if event.kind != "delay"]
+    events = {event.name: event for event in done}
+    assert set(events) == {task.name for task in tasks} and len(done) == len(tasks)
     for task in tasks:
         event = events[task.name]
         assert event.queued <= event.start <= event.end
@@ -179,10 +179,10 @@ DEVICES = ["cpu:0", "cpu:1", "gpu:0"]
 def segments_of(tasks: list[Task], devices: list[str]) -> list[Task]:
     """The tasks that have a device as its segments: each after the one before it."""
     last: dict[str, int] = {}
-    found: list[Task] = []
+    segments: list[Task] = []
     for number, (task, device) in enumerate(zip(tasks, devices, strict=True)):
         if device == "":
-            found.append(task)
+            segments.append(task)
             continue
         after = {*task.after, last.get(device, number)} - {number}
         last[device] = number
@@ -195,10 +195,10 @@ def segments_of(tasks: list[Task], devices: list[str]) -> list[Task]:
                 now = time.perf_counter()
                 trace.events.append(Event(task.name, device, queued, start, now))
 
-        found.append(
+        segments.append(
             SegmentTask(task.name, device, after=tuple(sorted(after)), coroutine=coroutine)
         )
-    return found
+    return segments
 
 
 class TestDevices:

@@ -25,7 +25,7 @@ from tests.compiler.random_programs import Sampled, sampled_programs
 from tests.parallel.test_random_cuts import check_cut
 
 
-class Joined:
+class LocalConnection:
     """A link to a server in this process; everything crosses as bytes and text."""
 
     def __init__(self, server: Server) -> None:
@@ -51,31 +51,31 @@ class Joined:
 
 
 @pytest.fixture
-def links(same_devices_afterwards: None) -> Iterator[dict[str, Joined]]:
+def connections(restore_devices: None) -> Iterator[dict[str, LocalConnection]]:
     """Four processors, three of them elsewhere; the links to those that were opened, by name."""
-    found: dict[str, Joined] = {}
+    opened: dict[str, LocalConnection] = {}
 
-    def connect(name: str) -> Joined:
-        found[name] = Joined(Server())
-        return found[name]
+    def connect(name: str) -> LocalConnection:
+        opened[name] = LocalConnection(Server())
+        return opened[name]
 
     registry.set_logical_devices(cpu=4)
     with registry.interpreters(connect):
-        yield found
+        yield opened
 
 
 @pytest.fixture
-def same_devices_afterwards() -> Iterator[None]:
+def restore_devices() -> Iterator[None]:
     yield
     registry.reset_logical_devices()
 
 
-def stats(links: dict[str, Joined]) -> list[tuple[int, int, int]]:
-    found = []
-    for name in sorted(links):
-        value = links[name].call({"call": "stats"})[0]
-        found.append((value["buffers"], value["bytes"], value["programs"]))
-    return found
+def stats(connections: dict[str, LocalConnection]) -> list[tuple[int, int, int]]:
+    counts = []
+    for name in sorted(connections):
+        value = connections[name].call({"call": "stats"})[0]
+        counts.append((value["buffers"], value["bytes"], value["programs"]))
+    return counts
 
 
 def network(devices: list[str], dtype: str = "float32") -> Any:
@@ -102,7 +102,7 @@ ALL = ["cpu:0", "cpu:1", "cpu:2", "cpu:3"]
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("traced", [False, True])
-def test_values_are_those_of_one_processor(links: Any, dtype: str, traced: bool) -> None:
+def test_values_are_those_of_one_processor(connections: Any, dtype: str, traced: bool) -> None:
     batch = np.random.default_rng(9).normal(size=(5, 3)).astype(dtype)
     results = []
     for devices in (["cpu:0"] * 4, ALL, ["cpu:2"] * 4):
@@ -116,33 +116,33 @@ def test_values_are_those_of_one_processor(links: Any, dtype: str, traced: bool)
     for other in results[1:]:
         np.testing.assert_array_equal(other[0], results[0][0])
         np.testing.assert_array_equal(other[1], results[0][1])
-    assert stats(links) == [(0, 0, 0)] * 3
+    assert stats(connections) == [(0, 0, 0)] * 3
 
 
-def test_many_steps_are_one_call(links: dict[str, Joined]) -> None:
+def test_many_steps_are_one_call(connections: dict[str, LocalConnection]) -> None:
     batch = np.ones((5, 3), np.float32)
     values = []
     for devices in (["cpu:0"], ["cpu:1"]):
         graph, x, _, train, variables = network(devices)
         with Session(graph, device=devices[0]) as session:
             session.run(train, {x: batch})
-            if links:
-                links["cpu:1"].calls.clear()
+            if connections:
+                connections["cpu:1"].calls.clear()
             assert session.repeat(train, 20, {x: batch}).steps_done == 20
             values.append(session.value(variables[0]))
     np.testing.assert_array_equal(*values)
-    assert links["cpu:1"].calls[:2] == ["execute", "read"]
+    assert connections["cpu:1"].calls[:2] == ["execute", "read"]
 
 
-def test_a_stop_ends_the_steps_at_the_other_end(links: dict[str, Joined]) -> None:
+def test_a_stop_ends_the_steps_at_the_other_end(connections: dict[str, LocalConnection]) -> None:
     graph, x, _, train, _ = network(["cpu:1"])
     asked = []
     with Session(graph, device="cpu:1") as session:
         session.run(train, {x: np.ones((5, 3))})
         before = session.value("w0")
-        links["cpu:1"].server._stop = lambda: asked.append(1) is None and len(asked) > 40
+        connections["cpu:1"].server._stop = lambda: asked.append(1) is None and len(asked) > 40
         done = session.repeat(train, 1000, {x: np.ones((5, 3))}).steps_done
-        links["cpu:1"].server._stop = lambda: False
+        connections["cpu:1"].server._stop = lambda: False
         assert 0 < done < 40
         with Session(graph, device="cpu") as other:
             other.assign({"w0": before})
@@ -150,7 +150,7 @@ def test_a_stop_ends_the_steps_at_the_other_end(links: dict[str, Joined]) -> Non
             np.testing.assert_array_equal(session.value("w0"), other.value("w0"))
 
 
-def test_begun_runs_count_when_they_have_ended(links: dict[str, Joined]) -> None:
+def test_begun_runs_count_when_they_have_ended(connections: dict[str, LocalConnection]) -> None:
     graph = pg.Graph()
     with graph.as_default():
         x = ops.placeholder("float32", [2], name="x")
@@ -176,7 +176,7 @@ def failing() -> Iterator[Callable[..., Any]]:
     del _REGISTRY["careful"]
 
 
-def test_a_failing_run_changes_no_variable_anywhere(links: Any, failing: Any) -> None:
+def test_a_failing_run_changes_no_variable_anywhere(connections: Any, failing: Any) -> None:
     graph = pg.Graph()
     with graph.as_default():
         x = ops.placeholder("float32", [2], name="x")
@@ -203,7 +203,7 @@ def test_a_failing_run_changes_no_variable_anywhere(links: Any, failing: Any) ->
 
 
 def test_an_operation_of_the_program_is_unknown_elsewhere(
-    links: Any, failing: Any, monkeypatch: pytest.MonkeyPatch
+    connections: Any, failing: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = pg.Graph()
     with graph.as_default(), graph.device("cpu:1"):
@@ -215,11 +215,13 @@ def test_an_operation_of_the_program_is_unknown_elsewhere(
         session.run(y, {"x:0": [1.0, 2.0]})
 
 
-def test_a_lost_interpreter_is_named_and_opened_anew(links: dict[str, Joined]) -> None:
+def test_a_lost_interpreter_is_named_and_opened_anew(
+    connections: dict[str, LocalConnection],
+) -> None:
     graph, x, loss, train, _ = network(ALL)
     with Session(graph, device="cpu") as session:
         expected = session.run(loss, {x: np.ones((2, 3))})
-        links["cpu:2"].alive = False
+        connections["cpu:2"].alive = False
         with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
             session.run([loss, train], {x: np.ones((2, 3))})
         with pytest.raises(DeviceLostError, match="cpu:2"):
@@ -227,7 +229,7 @@ def test_a_lost_interpreter_is_named_and_opened_anew(links: dict[str, Joined]) -
         assert session.value("w1").shape == (3, 3)
     with Session(graph, device="cpu") as session:
         assert session.run(loss, {x: np.ones((2, 3))}) == expected
-    assert stats(links) == [(0, 0, 0)] * 3
+    assert stats(connections) == [(0, 0, 0)] * 3
 
 
 class Silence:
@@ -247,26 +249,26 @@ class Silence:
 
 
 def test_who_hangs_after_a_run_is_named_in_the_next(
-    links: dict[str, Joined], monkeypatch: pytest.MonkeyPatch
+    connections: dict[str, LocalConnection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a run wrote is committed without waiting; an end that hangs there answers no more."""
     graph, x, _, train, _ = network(ALL)
     silence = Silence()
     with Session(graph, device="cpu") as session:
         session.run(train, {x: np.ones((2, 3))})
-        begin = links["cpu:2"].begin
+        begin = connections["cpu:2"].begin
 
         def silent(request: dict[str, Any], *data: bytes) -> Any:
             asked.append(request["call"])
             return silence if "commit" in asked else begin(request, *data)
 
         asked: list[str] = []
-        monkeypatch.setattr(links["cpu:2"], "begin", silent)
+        monkeypatch.setattr(connections["cpu:2"], "begin", silent)
         session.run(train, {x: np.ones((2, 3))})
         session.executor.timeout = 0.3
         with pytest.raises(DeviceTimeoutError, match=r"no answer for 0\.3 s from cpu:2"):
             session.run(train, {x: np.ones((2, 3))})
-        assert not links["cpu:2"].alive
+        assert not connections["cpu:2"].alive
         silence.end.set()
 
 
@@ -275,7 +277,7 @@ def test_who_hangs_after_a_run_is_named_in_the_next(
 def test_graphs_cut_at_random(sampled: Sampled, count: int, data: st.DataObject) -> None:
     registry.set_logical_devices(cpu=4)
     try:
-        with registry.interpreters(lambda name: Joined(Server())):
+        with registry.interpreters(lambda name: LocalConnection(Server())):
             check_cut(sampled, ALL[:count], data, data.draw(st.sampled_from(ALL[:count])))
     finally:
         registry.reset_logical_devices()

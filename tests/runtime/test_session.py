@@ -277,8 +277,8 @@ def test_threads_may_share_a_session(graph, device):
     total = ops.reduce_sum(x @ ops.Variable(np.ones((3, 2), np.float32)))
     with Session(graph, device=device) as session, ThreadPoolExecutor(3) as pool:
         fed = [float(i % 3) for i in range(60)]
-        found = list(pool.map(lambda i: session.run(total, {x: np.full((2, 3), i)}), fed))
-    assert found == [12 * i for i in fed]
+        totals = list(pool.map(lambda i: session.run(total, {x: np.full((2, 3), i)}), fed))
+    assert totals == [12 * i for i in fed]
 
 
 def test_a_stopped_run_changes_nothing(graph):

@@ -25,14 +25,14 @@ def test_values_are_those_of_node_by_node(graph: pg.Graph) -> None:
     (grad,) = pg.gradients(loss, [w])
     step = w.assign_sub(0.1 * grad)
     feeds = {x: np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)}
-    found = []
+    results = []
     for trace in (None, Trace()):  # a trace has a time for each node, which only tasks have
         with Session(graph, "cpu", threads=1) as session:
             losses = [session.run([loss, step], feeds, trace=trace)[0] for _ in range(5)]
             runnable = session.compiled([loss, step], feeds)
             assert runnable is not None and runnable.python_program is not None
-            found.append((np.array(losses).tobytes(), session.value(w).tobytes()))
-    assert found[0] == found[1]
+            results.append((np.array(losses).tobytes(), session.value(w).tobytes()))
+    assert results[0] == results[1]
 
 
 def test_what_is_fetched_belongs_to_the_caller(graph: pg.Graph) -> None:

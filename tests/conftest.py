@@ -1,4 +1,4 @@
-"""Fixtures that more than one folder of tests shares: the real server, and one Chromium."""
+"""Fixtures shared by several test folders: the real server, and one Chromium."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# No test depends on how long it takes.
+# Tests must not fail because a machine is slow.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
@@ -34,7 +34,7 @@ _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 @pytest.fixture(scope="session", autouse=True)
 def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Kernels are chosen by the kind of adapter, whatever the user measured of it before."""
+    """Use an empty cache, so that earlier measurements do not choose the kernels."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLAYGRAD_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -42,7 +42,8 @@ def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def launch_chromium() -> Iterator[Callable[[bool], Browser]]:
-    """Starts a headless Chromium, with WebGPU on the software adapter or with none."""
+    """Return a function that starts a headless Chromium, with WebGPU on the software adapter or
+    without WebGPU."""
     from playwright.sync_api import sync_playwright
 
     executable = next(filter(None, map(shutil.which, _CHROMIUM_NAMES)), None)
@@ -66,7 +67,7 @@ def chromium(launch_chromium: Callable[[bool], Browser]) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
-    """The address of the real server, on a free port, without a slash at the end."""
+    """The address of the real server, on a free port, without a trailing slash."""
     program = "from playgrad.server import serve; serve('127.0.0.1', 0)"
     command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

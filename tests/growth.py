@@ -1,6 +1,6 @@
-"""Trains for many steps and tells what is there afterwards that was not there before.
+"""Measures what many training steps leave behind in memory and on the device.
 
-The file stands by itself: it is also pasted into a program that runs in the page.
+The file imports nothing from the tests: it is also pasted into a program that runs in the page.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from playgrad.devices import registry
 
 
 def growth(device: str, steps: int) -> dict[str, int]:
-    """Bytes of Python's memory (``python``), and of the device ``buffers``, ``bytes`` and
-    ``programs``, that ``steps`` steps of training leave behind; a tenth of them read a value."""
+    """Train for ``steps`` steps, a tenth of which read a value; return what they leave behind:
+    bytes of Python's memory (``python``) and, on a GPU, the host's ``buffers``, ``bytes`` and
+    ``programs``."""
     x = np.random.default_rng(0).normal(size=(256, 2)).astype(np.float32)
     model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(1)])
     model.compile(optimizer=pg.optim.Adam(0.01), loss=nn.MeanSquaredError(), device=device)

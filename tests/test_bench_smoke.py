@@ -1,5 +1,5 @@
-"""The benchmark runs: playgrad in the page and on the desktop, beside PyTorch, a few steps each;
-and the strategies of several devices."""
+"""Short runs of the benchmark: playgrad in the page and on the desktop, PyTorch, NumPy, and the
+strategies for several devices."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_quick_run_of_the_strategies(tmp_path: Path) -> None:
             ("1f1b", 2),
         ]
         _, sync, pipeline = rows
-        assert sync["bytes"] > 4 * 27_000 > pipeline["bytes"] > 0  # parameters, and activations
+        assert sync["bytes"] > 4 * 27_000 > pipeline["bytes"] > 0  # parameters; activations
         assert pipeline["formula"] == pytest.approx(1 / 5)
         assert 0 < pipeline["bubble"] < 1
         assert all(row["steps_per_second"] > 0 for row in rows)

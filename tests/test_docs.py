@@ -1,4 +1,4 @@
-"""Python in the README and the guides runs, and the files they name exist."""
+"""The Python code in the README and the guides runs, and the files they name exist."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_guide_to_several_devices(
     with pg.Graph().as_default():
         names: dict[str, object] = {}
         exec(block, names)
-    if "distributed" in names:  # a training loop of the user's
+    if "distributed" in names:  # the block with a handwritten training loop
         assert capsys.readouterr().out.startswith("[1. 2. 3. 4.]")
     if "model" not in names:
         return

@@ -33,7 +33,8 @@ def prepared(exprs: list[Expr], leaves: list[Array]) -> list[Array]:
 
 
 def leaf_of(shape: tuple[int, ...], seed: int, kind: str) -> Array:
-    values = np.random.default_rng(seed).normal(size=shape).round(1)  # with equal ones among them
+    # Rounded, so that some values are equal.
+    values = np.random.default_rng(seed).normal(size=shape).round(1)
     array = np.asarray(values, kind)
     array.flags.writeable = False
     return array

@@ -1,4 +1,4 @@
-"""The examples of several devices run to their end and say what they promise."""
+"""The examples for several devices run to the end and print the expected results."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_pipeline_schedules(capsys: pytest.CaptureFixture[str]) -> None:
     rows = re.findall(r"^(\S+) +(\d+)% +(\d+)% +[\d.]+ +([\d.]+)$", out, re.MULTILINE)
     losses = {schedule: loss for schedule, _, _, loss in rows}
     assert list(losses) == list(SCHEDULES)
-    # A schedule changes the order, not the result; but one makes updates without waiting.
+    # A schedule changes the order, not the result, except for PipeDream, which does not flush.
     stale = losses.pop("pipedream")
     assert len(set(losses.values())) == 1
     assert stale not in losses.values()
     assert [formula for _, _, formula, _ in rows] == ["11", "11", "6", "0", "11"]
-    # Pieces of work take about as long as each other, so that the schedule is what is measured:
-    # about a fifth is idle, on a busy machine more.
+    # The passes take about equally long, so that the measured bubble is that of the schedule:
+    # about a fifth, and more on a busy machine.
     for _, measured, formula, _ in rows:
         assert int(formula) <= int(measured) < 90
 

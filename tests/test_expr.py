@@ -52,7 +52,7 @@ def agree(exprs: list[Expr], *arrays: np.ndarray[Any, Any]) -> None:
         )
 
 
-# What dtype an expression has
+# Dtypes of expressions
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_no_gpu_has_float64() -> None:
         wgsl.render(Cast("float64", X), ["x"], ["float32"])
 
 
-# Building, taking apart
+# Building and traversing
 
 
 def expressions(leaves: int) -> st.SearchStrategy[Expr]:

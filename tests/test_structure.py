@@ -1,4 +1,4 @@
-"""The structure of the library: imports without cycles, a name of its own for each class."""
+"""The structure of the library: imports without cycles, and unique class names."""
 
 from __future__ import annotations
 

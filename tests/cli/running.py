@@ -1,4 +1,4 @@
-"""Runs the command line in this process, with exit code, stdout and stderr as a user sees them."""
+"""Runs the command line in this process and returns exit code, stdout and stderr."""
 
 from __future__ import annotations
 

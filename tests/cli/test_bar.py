@@ -6,7 +6,7 @@ from playgrad.cli.bar import ProgressBar, clock, epoch_line, progress_line
 
 
 class Terminal:
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def __init__(self) -> None:
         self.text = ""

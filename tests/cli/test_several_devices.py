@@ -15,7 +15,7 @@ from tests.cli.running import result_of, run
 def test_train_on_several_devices(
     capsys: pytest.CaptureFixture[str], program: Path, tmp_path: Path, strategy: list[str]
 ) -> None:
-    """The same losses as on one device, a trace of all of them, and how their time was spent."""
+    """The losses are those of one device; the trace and the timeline have all devices."""
     trace = tmp_path / "trace.json"
     common = ["train", program, "--device", "cpu", "--steps", 6]
     alone = result_of(run(capsys, *common, "--json"))
@@ -73,7 +73,7 @@ def test_details_that_a_strategy_has_no_use_for_are_refused(
 
 
 def test_train_with_automatic_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
-    """The losses of one device, and what was decided for each operation."""
+    """The losses are those of one device; each operation is listed with its decision."""
     common = ["train", program, "--device", "cpu", "--steps", 6]
     alone = result_of(run(capsys, *common, "--json"))
     placed = [*common, "--placement", "auto", "--devices", 2]
@@ -114,7 +114,7 @@ def test_placements_that_are_none(
 def test_simulate_devices_that_are_not_here(
     capsys: pytest.CaptureFixture[str], program: Path, strategy: str
 ) -> None:
-    """One device takes what was measured; more are no better than the ideal."""
+    """One device takes the measured time; several are slower than the ideal speedup."""
     counts = [1, 2] if strategy == "pipeline" else [1, 8]
     arguments = ["simulate", program, "--device", "cpu", "--parallel", strategy]
     arguments += ["--devices", *counts]

@@ -84,7 +84,7 @@ def test_the_examples_run_on_a_gpu(
 
 
 def test_the_small_example_learns_mnist(capsys: pytest.CaptureFixture[str]) -> None:
-    """A whole epoch on the real data set, on the device that every machine has."""
+    """Train for an epoch on the real data set, on the processor."""
     result = result_of(run(capsys, "train", "mnist-mlp", "--device", "cpu", "--json"))
     assert result["steps"] == 938
     assert result["test_accuracy"] >= 0.955

@@ -2,7 +2,7 @@
 
 ``interpret`` gives each reader of a variable its value from before the run, and lets the last
 writer win. ``interpret_in_place`` works like a GPU: a variable is one buffer that its writers
-overwrite, aliases share bytes, and nodes that no edge orders run in any order.
+overwrite, aliases share bytes, and nodes run in any order that the edges allow.
 """
 
 from __future__ import annotations

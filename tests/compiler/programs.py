@@ -1,4 +1,4 @@
-"""Graphs that the tests of Plans and sessions share."""
+"""Graphs shared by the tests of Plans and sessions."""
 
 from __future__ import annotations
 

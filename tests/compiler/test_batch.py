@@ -73,7 +73,7 @@ class TestWhatIsMerged:
         advance = rate.assign_add(1.0).node
         plan = plan_of([], [*updates, advance], merge=True)
         assert [len(names) for names in nodes_of(plan)] == [5, 1]
-        assert len(plan["commands"][0]["bindings"]) == 1  # all in the one state buffer
+        assert len(plan["commands"][0]["bindings"]) == 1  # all variables are in one buffer
 
     def test_no_more_buffers_than_a_kernel_may_bind(self):
         xs = [ops.Variable(np.zeros(4), name=f"x{i}") for i in range(12)]
@@ -223,7 +223,7 @@ def test_random_programs_give_the_same_bytes(sampled):
 @pytest.mark.parametrize("is_software", [True, False])
 @pytest.mark.parametrize("batch", [6, 512])
 def test_training_steps_give_the_same_bytes(is_software, batch):
-    """Also with kernels for GPUs, which have workgroup memory and barriers."""
+    """Kernels for hardware use workgroup memory and barriers."""
     feeds = network().feeds(batch)
     results = []
     for merge in (True, False):

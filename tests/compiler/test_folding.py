@@ -1,4 +1,4 @@
-"""``specialise``, ``fold`` and ``share``: work that is done once, when compiling."""
+"""``specialise``, ``fold`` and ``share``: work done once, at compile time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that overwrite inputs which nothing reads afterwards."""
+"""Results that overwrite inputs that are not read afterwards."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def shifted(y: Tensor) -> Tensor:
 
 
 def arenas(fetches: list[Tensor], x: Tensor) -> int:
-    """The number of blocks of the size of ``x`` in the arenas."""
+    """Return how many blocks of the size of ``x`` the arenas hold."""
     return arena_bytes(plan_of(fetches, feeds={x: SHAPE}, merge=True)) // BYTES
 
 

@@ -16,7 +16,7 @@ def block_lists(draw) -> list[Block]:
     blocks = [Block(size, at, at + long) for size, at, long in draw(st.lists(spans, max_size=25))]
     if blocks:
         numbers = st.integers(0, len(blocks) - 1)
-        # As of one dispatch that reads i and writes j: both live, apart from each other.
+        # Like a dispatch that reads i and writes j, which must lie in different arenas.
         for i, j in draw(st.lists(st.tuples(numbers, numbers), max_size=12)):
             if i != j and blocks[i].overlaps(blocks[j]):
                 blocks[i].apart.add(j)
@@ -61,7 +61,7 @@ def test_no_arena_is_larger_than_allowed(blocks, limit):
 
 
 def test_a_chain_needs_two_places():
-    """Each dispatch reads the result of the one before: two arenas, used in turn."""
+    """Each dispatch reads the previous result, so that two arenas are used in turn."""
     blocks = [Block(1024, i, i + 1) for i in range(10)]
     for i in range(9):
         blocks[i].apart.add(i + 1)

@@ -56,7 +56,7 @@ class TestPlace:
         with graph.device("gpu:1"):
             y = ops.exp(x, name="y")
         z = ops.neg(y, name="z")
-        # The constant has no scope of its own and goes where it is used.
+        # The constant has no device scope, so it is placed where it is used.
         assert placed(graph, [z])[1] == {"x": "gpu:1", "y": "gpu:1", "z": "gpu:0"}
 
     def test_placeholders_go_where_they_are_first_used(self, graph):

@@ -1,4 +1,4 @@
-"""Plans: plain data, within the device's rules, and the same after a trip through JSON."""
+"""Plans: plain data, within the device's rules, and unchanged by a round trip through JSON."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_steps_name_their_nodes():
     named = {command["node"] for command in training_plan()["commands"]}
     merged = training_plan(merge=True)["commands"]
     assert named == {name for command in merged for name in command["nodes"]} and len(merged) == 1
-    assert {"relu", "dense_2/add"} <= named  # the sinks of what was fused
+    assert {"relu", "dense_2/add"} <= named  # the last node of each fused kernel
     assert any(name.startswith("gradients/") for name in named)
     assert sum(name.startswith("apply_momentum") for name in named) == 4
 
@@ -209,7 +209,7 @@ def test_memory_is_reused():
 
 @pytest.mark.gpu
 def test_reuse_and_a_trip_through_json_change_no_number():
-    """The same commands with two memory plans, on the real device."""
+    """Run the same commands with two memory plans on the real device."""
     net = network()
     feeds = net.feeds()
     state = {
@@ -233,10 +233,10 @@ def test_reuse_and_a_trip_through_json_change_no_number():
 def execute(
     plan: dict[str, Any], feeds: dict[Tensor, np.ndarray], state_too: bool = False
 ) -> list[bytes]:
-    """Load a plan on the first GPU, with variables that hold ``CONTENT``; run it once.
+    """Load a plan on the first GPU and run it once, with ``CONTENT`` in the variables.
 
     Returns:
-        What is fetched, and if ``state_too``, what the buffer of the variables holds in the end.
+        The fetched bytes and, if ``state_too``, the final content of the variables' buffer.
     """
     host = registry.gpu(0).host
     state = host.create_buffer(1 << 16)

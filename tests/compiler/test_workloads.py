@@ -1,4 +1,4 @@
-"""Dispatches and memory of the benchmark's training steps, on software and on real GPUs."""
+"""Dispatches and memory of the benchmark's training steps, on software and hardware adapters."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Operations on a device compared with their references: the op contract on every host.
 
-Imports NumPy and playgrad only, so that it also runs in the page.
+This module imports only NumPy and playgrad, so that it also runs in the page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Training against PyTorch: equal weights at the start and equal batches give equal loss curves."""
+"""Training compared with PyTorch: equal weights and batches give equal loss curves."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def torch_cnn(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
 def torch_normalized_cnn(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
     def normalize(x: torch.Tensor, name: str, momentum: float) -> torch.Tensor:
         axes = [axis for axis in range(x.ndim) if axis != 1]
-        with torch.no_grad():  # the moving averages take on the biased variance, as those of Keras
+        with torch.no_grad():  # the moving averages use the biased variance, as in Keras
             moments = {"mean": x.mean(axes), "variance": x.var(axes, unbiased=False)}
             for moment, value in moments.items():
                 w[f"{name}/moving_{moment}"].mul_(momentum).add_(value, alpha=1 - momentum)
@@ -126,7 +126,7 @@ OPTIMIZERS = {
 def reference_curve(
     network: str, optimizer: str, weights: dict[str, Array], digits: tuple[Array, Array]
 ) -> tuple[list[float], dict[str, Array]]:
-    """Loss of each step, and the weights after all of them."""
+    """Return the loss of each step, and the final weights."""
     forward, make = NETWORKS[network][1], OPTIMIZERS[optimizer][1]
     w = {name: torch.tensor(value, requires_grad=True) for name, value in weights.items()}
     torch_optimizer = make(list(w.values()))
@@ -146,7 +146,7 @@ def reference_curve(
 def trained(
     request: pytest.FixtureRequest, digits: tuple[Array, Array], device: str
 ) -> Iterator[tuple[pg.Sequential, dict[str, Array], Array]]:
-    """A model after STEPS steps, its weights from before, and the loss of each step."""
+    """A model after STEPS steps, its initial weights, and the loss of each step."""
     network, optimizer = request.param
     model = NETWORKS[network][0]()
     model.compile(

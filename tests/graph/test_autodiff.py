@@ -197,7 +197,7 @@ def test_operations_without_gradient_are_named(graph):
         gradients(y, x)
     assert "layer/step: the operation 'hard_step' has no gradient." in str(caught.value)
     assert "stop_gradient()" in str(caught.value) and __file__ in str(caught.value)
-    # By its output, or where the path does not lead through it, there is no need of one.
+    # The gradient with respect to its output does not need its rule.
     assert gradients(y, y.node.inputs[0])[0] is not None
 
 

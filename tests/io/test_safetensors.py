@@ -1,4 +1,4 @@
-"""The safetensors reader and writer: the same as the safetensors package, and damaged files."""
+"""The safetensors reader and writer: compared with the safetensors package, and damaged files."""
 
 from __future__ import annotations
 

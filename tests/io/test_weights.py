@@ -77,7 +77,7 @@ def test_an_npz_for_which_there_is_no_room() -> None:
     np.lib.format.write_array_header_1_0(header, about)
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("a.npy", header.getvalue())
-        archive.filelist[0].file_size += 1 << 62  # the directory says so, and is believed
+        archive.filelist[0].file_size += 1 << 62  # the size is taken from the archive's directory
     with pytest.raises(
         CheckpointError, match=r"'a.npy' needs 4,6.* more than the available memory"
     ):

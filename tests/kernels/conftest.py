@@ -28,5 +28,5 @@ def host(shared_host: _wgpu.WgpuHost) -> Iterator[_wgpu.WgpuHost]:
 
 @pytest.fixture(params=FAMILIES)
 def target(request: pytest.FixtureRequest) -> Target:
-    """Every family of kernels in turn, whichever the adapter would get."""
+    """Each family of kernels in turn, whatever the adapter would choose."""
     return FAMILIES[request.param]

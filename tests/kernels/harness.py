@@ -1,4 +1,4 @@
-"""Runs a single lowering with a Plan built by hand, without graph or compiler."""
+"""Runs a single lowering with a minimal Plan, without graph or compiler."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_every_kernel_compiles(chromium: Browser, family: str) -> None:
 @pytest.mark.browser
 @pytest.mark.parametrize("is_software", [True, False])
 def test_merged_kernels_compile(chromium: Browser, is_software: bool) -> None:
-    """Those of a training step, in which members of a chain wait for each other."""
+    """Compile the dispatch groups of a training step, whose chains need barriers."""
     plans = [training_plan(merge=True, is_software=is_software, batch=batch) for batch in (6, 512)]
     kernels = [kernel for plan in plans for kernel in plan["kernels"]]
     assert sum(kernel["family"] == "group" for kernel in kernels) > 2

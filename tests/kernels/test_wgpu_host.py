@@ -1,4 +1,4 @@
-"""The desktop host: what it promises of buffers, replays, stops and errors."""
+"""The desktop host: buffers, replays, stops and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 
 
 def adding_plan(wgsl: str = ADD, **changed: Any) -> dict[str, Any]:
-    """b += a, then c = b, on four floats each; segment 1 does nothing but the copy."""
+    """Return a plan for four floats each: b += a, then c = b. Segment 1 is only the copy."""
     add = {
         "kernel": 0, "node": "model/add",
         "bindings": [[0, 0, 16], [1, 0, 16]], "workgroups": [1, 1, 1], **changed,
@@ -98,7 +98,7 @@ def test_a_stop_ends_the_replays_and_still_reads(host: WgpuHost) -> None:
         )
     finally:
         host.stop_requested = None
-    assert 7 <= result.steps_done <= 7 * 8  # it is asked before each submit, of eight at most
+    assert 7 <= result.steps_done <= 7 * 8  # polled before each submit of at most eight steps
     assert np.frombuffer(result.data[0], np.float32)[0] == result.steps_done
     host.unload(program)
 

@@ -1,4 +1,4 @@
-"""Two small models and the data that they learn."""
+"""Two small models and their training data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention and layer normalization against PyTorch, with the same weights."""
+"""Attention and layer normalization compared with PyTorch, with the same weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ DEVICES = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
 def with_gradients(
     layer: nn.Layer, arrays: list[Array], device: str, training: bool = False
 ) -> tuple[Array, list[Array], dict[str, Array]]:
-    """Result, gradients (of the inputs, then the weights) of the sum of its squares, weights."""
+    """Return the layer's result, the gradients of the sum of its squares (for the inputs, then the
+    weights) and the weights."""
     with pg.Graph().as_default() as graph:
         inputs = [pg.Input(x.shape[1:]) for x in arrays]
         y = layer(inputs, training=training)
@@ -109,8 +110,8 @@ def test_nothing_later_is_seen() -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_dropout_of_attention_weights(device: str) -> None:
-    """Values of ones: each position's result is the sum of its weights, which dropout changes, but
-    not their mean."""
+    """With values of ones, each result is the sum of a position's attention weights: dropout
+    changes the sum, but not its mean."""
     layer = nn.MultiHeadAttention(1, 1, dropout=0.25, use_bias=False, kernel_initializer="ones")
     with pg.Graph().as_default() as graph:
         x, ones = pg.Input((40, 1)), pg.Input((40, 1))
@@ -119,7 +120,7 @@ def test_dropout_of_attention_weights(device: str) -> None:
     with pg.Session(graph, device) as session:
         dropped, kept = session.run(outs, feeds)
     np.testing.assert_allclose(kept, 1, rtol=1e-5)
-    # How many of 40 weights of 1/40 are left, each divided by 0.75.
+    # The number of remaining weights, of 40 weights of 1/40 each; dropout divides by 0.75.
     counts = dropped * 40 * 0.75
     np.testing.assert_allclose(counts, counts.round(), atol=1e-3)
     assert abs(dropped.mean() - 1) < 0.02

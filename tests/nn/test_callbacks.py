@@ -1,4 +1,4 @@
-"""Callbacks, and what is told while a model trains."""
+"""Callbacks, and the events of training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.nn.small_models import DEVICES, LABELS, X, Y, classifier, line
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_epochs_go_on_in_one_go_where_nobody_looks_between_them(device: str) -> None:
-    """Fewer chunks than epochs, and all that is told is as if there was one for each."""
+    """There are fewer chunks than epochs, but the same events as with a chunk for each epoch."""
 
     def train(**options: Any) -> tuple[nn.History, list[tuple[Any, ...]], int]:
         events: list[tuple[Any, ...]] = []

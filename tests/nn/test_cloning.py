@@ -1,4 +1,4 @@
-"""Copies of models: with variables of their own, or sharing them."""
+"""Clones of models, with their own or with shared variables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def chain() -> pg.Model:
 
 
 def branches() -> pg.Model:
-    """Shared layers, plain operations and a variable without a layer, numbers not from 1."""
+    """Return a model with shared layers, plain operations, a variable without a layer, and layer
+    numbers that do not start at 1."""
     with pg.Graph(3).as_default():
         nn.Dense(2)(pg.Input((4,)))
         a, b = pg.Input((4,), name="a"), pg.Input((4,), name="b")
@@ -48,7 +49,7 @@ MODELS: dict[str, Callable[[], pg.Model]] = {"chain": chain, "branches": branche
 
 @pytest.fixture(params=MODELS)
 def model(request: pytest.FixtureRequest) -> pg.Model:
-    """A model that has been trained a little."""
+    """A model after two training steps."""
     model = MODELS[request.param]()
     model.compile(pg.optim.Adam(0.05, beta_1=0.8), "mse", ["mae"], device="cpu")
     model.fit(*data(model), batch_size=10, verbose=0)
@@ -75,7 +76,7 @@ def test_a_deep_clone_goes_its_own_way(model: pg.Model) -> None:
     history = twin.fit(x, y, batch_size=10, epochs=3, verbose=0)
     assert same(model.predict(x), before)
     assert not same(twin.predict(x), before)
-    # The optimizer begins anew with the same settings: so does this model's, restarted.
+    # The clone's optimizer starts anew with the same settings, as that of another clone does.
     assert twin.optimizer is not None
     assert twin.optimizer is not model.optimizer
     assert vars(twin.optimizer)["beta_1"] == 0.8
@@ -113,7 +114,7 @@ def test_the_structure_of_a_clone_is_that_of_the_original(model: pg.Model) -> No
     text = json.dumps(pg.graph_to_json(twin.graph))
     assert json.dumps(pg.graph_to_json(pg.graph_from_json(json.loads(text)))) == text
     assert nodes(pg.graph_from_json(json.loads(text))) == nodes(twin.clone().graph)
-    # What belongs to the model and no more: not its training, nor other layers of its graph.
+    # Only the model is cloned, not its training step or other layers of its graph.
     whole = nodes(model.graph)
     assert all(node == whole[name] for name, node in nodes(twin.graph).items())
     weights = {weight.variable_name for weight in twin.weights.values()}
@@ -122,7 +123,7 @@ def test_the_structure_of_a_clone_is_that_of_the_original(model: pg.Model) -> No
 
 
 def nodes(graph: pg.Graph) -> dict[str, Any]:
-    """Every node by name, but for the line that made it."""
+    """Return the JSON of every node by name, without its source line."""
     written = pg.graph_to_json(graph)["nodes"]
     return {node["name"]: {**node, "source": None} for node in written}
 
@@ -205,7 +206,7 @@ def test_a_clone_is_trained_by_the_same_strategy(deep: bool) -> None:
     single = pg.Sequential([nn.Dense(3, "tanh"), nn.Dense(1)])
     single.compile("sgd", "mse", device="cpu")
     single.build((4,))
-    for trained in (twin, model, twin):  # in turns, also where both have the same variables
+    for trained in (twin, model, twin):  # in turns, even if both share their variables
         single.set_weights(dict(zip(single.weights, trained.get_weights().values(), strict=True)))
         single.compile("sgd", "mse", device="cpu")
         losses = trained.fit(X, Y, batch_size=10, verbose=0, shuffle=False).losses

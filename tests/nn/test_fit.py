@@ -1,4 +1,4 @@
-"""Training: what it counts, keeps, and says."""
+"""``fit``, ``evaluate`` and ``train_on_batch``: steps, results, options and errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_learns(device: str) -> None:
 
 
 def test_the_stream_of_samples_wraps_over_epochs() -> None:
-    """ceil(samples / batch) steps an epoch, each of a full batch, in the order of the generator."""
+    """An epoch is ceil(samples / batch) steps, each of a full batch, in the generator's order."""
     model = line(pg.optim.SGD(0.0))
     history = model.fit(X, Y, batch_size=16, epochs=2, verbose=0)
     assert len(history.losses) == 2 * 4
@@ -133,14 +133,14 @@ def test_an_exploding_learning_rate(device: str) -> None:
     steps = int(model.session.value(model.optimizer.iterations))
     assert 0 < steps == len(model.history.losses) < 10
     assert np.isfinite(model.history.losses).all()
-    # The weights are those from before the step that failed: the same steps again give the same.
+    # The weights are those before the failed step: repeating the good steps gives the same ones.
     again = line(pg.optim.SGD(1e18), device)
     with options_set(Options(steps=steps)):
         again.fit(X, Y, batch_size=10, verbose=0)
     for name, value in model.get_weights().items():
         assert np.isfinite(value).all()
         np.testing.assert_array_equal(value, again.get_weights()[name])
-    # And the model can be mended and trained on.
+    # The model can be repaired and trained further.
     fresh = line("sgd", device)
     fresh.build((4,))
     model.set_weights(fresh.get_weights())

@@ -1,4 +1,4 @@
-"""The data of training: its dtype on the device, what takes its place, and what is refused."""
+"""Training data: its dtype on the device, its replacement, and data that is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_data_of_another_shape_takes_the_place_of_the_old() -> None:
         model.evaluate(x, np.resize(LABELS, count))
         taken.append(host.stats()["bytes"] - before)
         model.compile(pg.optim.Adam(0.01), nn.SparseCategoricalCrossentropy(from_logits=True))
-    data = 2 * 38_000 * (4 * 4 + 4)  # of fit and of evaluate, in bytes
+    data = 2 * 38_000 * (4 * 4 + 4)  # the data of fit and evaluate, in bytes
     assert taken[0] - taken[1] > 0.9 * data
     assert taken[2] - taken[0] < 0.1 * data
     model.close()
@@ -38,7 +38,8 @@ def test_new_data_of_another_size() -> None:
     model.fit(X, LABELS, batch_size=10, verbose=0)
     before = model.session.value(model.optimizer.iterations)
     model.fit(X[:7], LABELS[:7], batch_size=10, epochs=2, verbose=0)
-    assert model.session.value(model.optimizer.iterations) == before + 2  # a batch of all 7
+    # One batch of all 7 samples in each epoch.
+    assert model.session.value(model.optimizer.iterations) == before + 2
     assert len(model.history.losses) == 2
 
 
@@ -53,7 +54,7 @@ def test_bytes_stay_bytes_on_the_device() -> None:
     assert model.inputs[0].dtype == "uint8"
     with pytest.raises(pg.DTypeError, match=r"takes uint8 values .*x\.astype\('uint8'\)"):
         model.predict(images / 255)
-    # A model that was declared to take floats casts the bytes by itself.
+    # A model declared with float inputs casts the bytes itself.
     model = pg.Sequential([pg.Input((3, 3)), nn.Flatten(), nn.Dense(1)])
     model.compile("sgd", "mse", device="cpu")
     model.evaluate(images, images[:, 0, 0])

@@ -1,4 +1,4 @@
-"""Every layer: its result, its configuration, and what it says of inputs that do not fit."""
+"""Every layer: result, configuration, and errors for inputs that do not fit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def softmax(x: Array) -> Array:
 
 
 def windows(x: Array) -> Array:
-    """(batch, 2, 3, channels, 4): the 2 x 2 windows of IMAGE."""
+    """Return the 2 x 2 windows of IMAGE, of shape (batch, 2, 3, channels, 4)."""
     return x.reshape(2, 2, 2, 3, 2, 3).transpose(0, 1, 3, 5, 2, 4).reshape(2, 2, 3, 3, 4)
 
 
@@ -33,7 +33,7 @@ KERNELS = ("query_kernel", "key_kernel", "value_kernel", "output_kernel")
 
 
 def attended(w: Weights, x: Array) -> Array:
-    """The sum over heads of 4 features of what each gives; biases are zero."""
+    """Return attention with heads of 4 features, summed over the heads; biases are zero."""
     query, key, value, output = (w[name] for name in KERNELS)
     heads = [slice(first, first + 4) for first in range(0, query.shape[1], 4)]
     return sum(
@@ -43,7 +43,7 @@ def attended(w: Weights, x: Array) -> Array:
     )
 
 
-# Layer, inputs, and the result from inputs and weights.
+# Layer, inputs, and a function that computes the result from weights and inputs.
 TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
     "dense": (nn.Dense(5), [X], lambda w, x: x @ w["kernel"] + w["bias"]),
     "dense relu no bias": (
@@ -117,7 +117,7 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
 @pytest.mark.parametrize("case", TABLE)
 def test_result_and_configuration(case: str) -> None:
     template, arrays, reference = TABLE[case]
-    # What goes through JSON makes an equal layer.
+    # A configuration restored from JSON creates an equal layer.
     config = json.loads(json.dumps(template.get_config()))
     layer = layer_type(template.kind).from_config(config)
     assert layer.get_config() == template.get_config()

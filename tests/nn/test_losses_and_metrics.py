@@ -1,4 +1,4 @@
-"""Losses and metrics against PyTorch or NumPy, and the checks of labels."""
+"""Losses and metrics compared with PyTorch or NumPy, and the checks of labels."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_probabilities_of_zero_and_one_stay_finite() -> None:
 
 
 def test_a_final_softmax_is_seen_through() -> None:
-    """Where probabilities round to 0 the loss still has its exact value and a gradient."""
+    """If probabilities round to 0, the loss still has its exact value and a gradient."""
     with pg.Graph().as_default() as graph:
         x = pg.placeholder("float32", (None, 2))
         y = pg.constant(np.array([1], np.int32))

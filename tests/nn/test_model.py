@@ -1,4 +1,4 @@
-"""Models as structure: inputs to outputs, names, weights, replay."""
+"""Models: structure, names, weights, and calls on new inputs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_models_in_one_graph_have_names_of_their_own(graph: pg.Graph) -> None:
 
 
 def test_branches_and_operations_without_a_layer(graph: pg.Graph) -> None:
-    """One layer feeds two, they are merged again, and plain operators lie between."""
+    """One layer feeds two others, whose results are merged, with plain operators in between."""
     x = pg.Input((4,))
     stem = nn.Dense(3, activation="tanh")(x)
     left, right = nn.Dense(3)(stem), nn.Dense(3)(stem)
@@ -124,7 +124,7 @@ def test_a_shared_layer_and_models_that_share_layers(graph: pg.Graph) -> None:
     assert list(encoder.weights) == ["dense_1/kernel", "dense_1/bias"]
     before = encoder.predict(X)
     whole.fit(X, X, epochs=5, verbose=0)
-    assert np.abs(encoder.predict(X) - before).max() > 1e-3  # trained through the other model
+    assert np.abs(encoder.predict(X) - before).max() > 1e-3  # trained by the other model
     w = whole.get_weights()
 
     def layer(x: Array) -> Array:

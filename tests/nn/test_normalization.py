@@ -1,4 +1,4 @@
-"""Batch normalization: what it does in training, and to its moving averages."""
+"""Batch normalization: training, and its moving averages."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_moving_averages_follow_the_batches(device: str, whole_fit: bool) -> Non
     before = model.get_weights()
     prediction, _ = model.predict(X), model.evaluate(X, X[:, :1])
     for name, value in model.get_weights().items():
-        np.testing.assert_array_equal(value, before[name])  # looked at, not moved
+        np.testing.assert_array_equal(value, before[name])  # read, but not updated
     w = {name.rpartition("/")[2]: value for name, value in weights.items()}
     factor = w["gamma"] / np.sqrt(w["moving_variance"] + 1e-3)
     hidden = (X - w["moving_mean"]) * factor + w["beta"]
@@ -125,7 +125,8 @@ def test_weights_summary_and_files() -> None:
 
 @pytest.mark.parametrize(("synchronized", "forward", "backward"), [(True, 4, 2), (False, 2, 0)])
 def test_what_replicas_have_to_agree_on(synchronized: bool, forward: int, backward: int) -> None:
-    """The moments of the whole batch and their gradients, or only what the averages take on."""
+    """Synchronized layers share the moments and their gradients, others only the values that update
+    the moving averages."""
     model = normalized(nn.Dense(2), nn.BatchNormalization(synchronized=synchronized), nn.Dense(1))
     model.train_on_batch(X, X[:, :1])
     agreed = [

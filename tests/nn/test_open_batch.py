@@ -1,4 +1,4 @@
-"""A training step built for a batch of unknown size: it compiles to what one of known size does."""
+"""A training step built for an unknown batch size compiles like one built for a known size."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def cnn() -> pg.Model:
 
 
 def several_outputs() -> pg.Model:
-    """One output for each loss, over layers that merge."""
+    """Return a model with one output for each loss, over layers that merge."""
     with pg.Graph().as_default():
         x = pg.Input((12, 12), "uint8")
         pixels = nn.Flatten()(nn.Rescaling(1 / 255)(x))
@@ -90,7 +90,7 @@ CASES = [
     for network, devices in {
         "mlp": ["cpu", *FAMILIES],
         "cnn": ["cpu", *FAMILIES],
-        "losses": ["cpu", "registers"],  # losses have no kernels by family
+        "losses": ["cpu", "registers"],  # the kernels of losses are the same in both families
     }.items()
     for device in devices
 ]
@@ -98,7 +98,8 @@ CASES = [
 
 @pytest.fixture
 def open_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
-    """Says whether training steps are built on indices of an unknown number, as they are meant."""
+    """Return a function that chooses whether training steps are built for an unknown batch size,
+    which is the default."""
 
     def choose(unknown: bool) -> None:
         monkeypatch.setattr(step_graphs, "split_batch", pg.split_batch if unknown else lambda x: x)
@@ -108,7 +109,7 @@ def open_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 
 @pytest.fixture
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The cpu, and a GPU with either family of kernels."""
+    """The processor, or a GPU with the kernels of one family."""
     if request.param == "cpu":
         yield "cpu"
         return
@@ -120,7 +121,8 @@ def device(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def train(network: str, device: str) -> tuple[Array, int, set[int | None]]:
-    """Every step's numbers, the dispatches of a step, and the sizes of batches in its graph."""
+    """Return the numbers of every step, the dispatches of a step, and the batch sizes in its
+    graph."""
     make, y, loss, metrics = NETWORKS[network]
     model = make()
     model.compile(pg.optim.Adam(0.01), loss, metrics, device=device)

@@ -1,4 +1,4 @@
-"""Optimizers below the level of models: state, schedules, gates, precision."""
+"""Optimizers used without models: state, schedules, gates, precision."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_momentum_by_hand(graph: pg.Graph) -> None:
 
 
 def test_the_first_steps_of_adam_are_of_the_size_of_the_rate(graph: pg.Graph) -> None:
-    """Bias correction: 1 - 0.999 ** t loses its digits in float32 unless taken care of."""
+    """Bias correction: computed naively in float32, 1 - 0.999 ** t loses its digits."""
     w, loss = quadratic()
     update = optim.Adam(0.001, epsilon=0.0 + 1e-12).minimize(loss)
     with pg.Session(graph, "cpu") as session:

@@ -1,4 +1,4 @@
-"""Talking with training while it runs: events out, requests in."""
+"""Events and requests while training runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ LABELS = (X.sum(1) > 0).astype(np.int32)
 
 
 class Script(Hooks):
-    """Hands out requests when their time has come, and writes down everything."""
+    """Hooks that return requests according to ``on_poll`` and ``on_wait``, and record all
+    events."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -86,7 +87,7 @@ def classifier(device: str = "cpu") -> pg.Sequential:
 
 
 def once(request: Request, step: int) -> Callable[[int], list[Request]]:
-    """A poll that gives ``request`` a single time, from ``step`` on."""
+    """Return an ``on_poll`` that returns ``request`` once, from ``step`` on."""
     sent: list[bool] = []
 
     def poll(now: int) -> list[Request]:
@@ -267,7 +268,7 @@ def test_pace_grows_while_chunks_are_short_and_shrinks_at_once() -> None:
 
 
 def test_chunks_stay_short(script: Script) -> None:
-    """However fast the device: between two polls there is about a tenth of a second."""
+    """Polls are about a tenth of a second apart, however fast the device is."""
     times: list[float] = []
 
     def poll(step: int) -> list[Request]:

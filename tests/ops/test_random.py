@@ -27,7 +27,7 @@ def test_normal_numbers_and_their_bounds() -> None:
     assert plain.dtype == np.float32
     bounded = value(truncated_normal([50, 200], mean=3.0, stddev=2.0, counter=0))
     assert np.abs(bounded - 3.0).max() <= 4.0
-    assert abs(bounded.std() - 2.0 * 0.8796) < 0.03  # of a normal cut at two deviations
+    assert abs(bounded.std() - 2.0 * 0.8796) < 0.03  # of a normal truncated at two deviations
     assert np.count_nonzero(np.abs(bounded - 3.0) == 4.0) == 0
     flat = value(random_uniform([10_000], -2.0, 6.0, counter=0))
     assert -2.0 <= flat.min() < -1.9 and 5.9 < flat.max() < 6.0

@@ -35,7 +35,7 @@ FILES = (pinned("a.bin"), pinned("b.txt", gzip_level=6))
 
 
 class Site(ThreadingHTTPServer):
-    """Serves ``contents`` by name, and the beginnings of files named in ``cut``."""
+    """Serves ``contents`` by name; of the files in ``cut``, only the beginning."""
 
     daemon_threads = True
 
@@ -197,7 +197,7 @@ def test_folder_that_cannot_be_written_is_reported(site: Site, cache: Path) -> N
 def test_file_inside_a_python_wheel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
 ) -> None:
-    """pip downloads it; here from a folder that has it."""
+    """pip downloads the wheel, here from a local folder."""
     with zipfile.ZipFile(tmp_path / "carrier-1.0-py3-none-any.whl", "w") as archive:
         for name, content in CONTENTS.items():
             archive.writestr(f"carrier/files/{name}", content)
@@ -215,7 +215,7 @@ def test_file_inside_a_python_wheel(
 
 
 def test_file_inside_an_npm_package(tmp_path: Path, cache: Path) -> None:
-    """npm downloads it; here it packs a folder."""
+    """npm downloads the package, here by packing a local folder."""
     package = tmp_path / "carrier"
     (package / "files").mkdir(parents=True)
     (package / "package.json").write_text(json.dumps({"name": "carrier", "version": "1.0.0"}))

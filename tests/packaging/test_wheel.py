@@ -1,4 +1,4 @@
-"""The wheel, built and installed into an empty environment, away from the checkout."""
+"""The wheel, built and installed into an empty environment, outside the checkout."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ print("trained one step")
 
 @dataclass(frozen=True)
 class Installation:
-    """playgrad in an environment of its own, with an empty cache.
+    """playgrad in a separate environment, with an empty cache.
 
     Attributes:
         folder: an empty folder to run commands in.
@@ -84,7 +84,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     def run(*command: str | Path) -> None:
         subprocess.run(command, cwd=folder, env=environment, check=True)
 
-    # By way of a source distribution, from which anyone can build the wheel without Node.
+    # Built from a source distribution, which anyone can do without Node.
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist", ROOT)
     (wheel,) = (folder / "dist").glob("*.whl")
     venv.create(folder / "venv", with_pip=True, symlinks=True)

@@ -46,7 +46,7 @@ class Types:
             self.named[reader.next()] = type_
 
     def shapes(self, type_: Any) -> list[Shape]:
-        """The alternatives of an object type."""
+        """Return the object types that a type allows, as fields by name."""
         match type_:
             case ("name", name, *_) if name in self.named:
                 return self.shapes(self.named[name])
@@ -66,14 +66,15 @@ class Types:
         raise AssertionError(f"{type_} is not an object type")
 
     def messages(self, name: str) -> dict[str, list[Shape]]:
-        """The alternatives of each kind of message in a union."""
+        """Return the message types of a union by kind."""
         kinds: dict[str, list[Shape]] = {}
         for shape in self.shapes(("name", name)):
             kinds.setdefault(shape["kind"].type[1], []).append(shape)
         return kinds
 
     def mismatch(self, type_: Any, value: Any, path: str = "") -> str | None:
-        """A sentence about the first difference between a value of Python and a type."""
+        """Describe the first difference between a Python value and a type; None if the value
+        fits."""
         match type_:
             case ("literal", literal):
                 fits = value == literal and type(value) is type(literal)
@@ -119,7 +120,7 @@ class Types:
         return _first(self.mismatch(shape[k].type, v, f"{path}.{k}") for k, v in value.items())
 
     def sample(self, type_: Any) -> Any:
-        """Some value of a type."""
+        """Return an example value of a type."""
         match type_:
             case ("literal", literal):
                 return literal
@@ -157,7 +158,7 @@ class _Reader:
         return match[1]
 
     def take(self, token: str) -> None:
-        assert (got := self.next()) == token, f"{got!r} where {token!r} was expected"
+        assert (got := self.next()) == token, f"expected {token!r}, got {got!r}"
 
     def skip(self, token: str) -> bool:
         if self.peek() != token:
@@ -206,7 +207,7 @@ class _Reader:
             return ("tuple", list(self.items("]")))
         if token == "{":
             return ("object", dict(self.fields()))
-        if token == "import":  # a type of another module, which Python's side need not know
+        if token == "import":  # a type of another module, which Python need not know
             while self.next() != ")":
                 pass
             self.take(".")

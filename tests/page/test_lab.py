@@ -1,4 +1,4 @@
-"""The Lab's Python side: choices made into strategies, and reports of traced steps."""
+"""The Lab's Python side: strategies from the page's choices, and reports of traced steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KINDS = {"input", "forward", "gradient", "update", "receive", "send", "delay"}
 
 
 class LabHooks(Hooks):
-    """What the page's hooks do for the Lab."""
+    """The part of the page's hooks that serves the Lab."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
@@ -59,7 +59,7 @@ def reset_devices() -> Iterator[None]:
 
 
 def train(lab: Lab, watched: bool = True) -> tuple[list[Event], pg.Sequential]:
-    """Train four layers in the Lab; the reports, and the model."""
+    """Train four layers in the Lab; return the reports and the model."""
     model = pg.Sequential(
         [nn.Dense(8, activation="relu"), nn.Dense(8), nn.Dense(8, activation="relu"), nn.Dense(2)]
     )
@@ -110,14 +110,14 @@ def test_a_report_names_the_devices_their_work_and_their_memory() -> None:
     assert {entry["device"] for entry in report["timeline"]["devices"]} == devices
     assert {event["kind"] for event in report["events"]} <= KINDS
     assert report["steps"] == 1
-    # Gradients in a ring; of two devices the loss, as part of the mean and whether it is finite.
+    # The gradients in a ring, and from two devices the loss: part of the mean, and a finite flag.
     ring = 2 * (len(devices) - 1) * 4 * model.count_params()
     assert ring <= report["timeline"]["bytes_moved"] <= ring + 2 * 12
     assert report["bubble_formula"] is None
     whole = 1000 * report["timeline"]["seconds"]
     for event in report["events"]:
         assert 0 <= event["start"] <= event["end"] <= whole + 1e-6
-    # Each has all of the parameters, in float32.
+    # Each device has all parameters, in float32.
     for device in devices:
         assert report["memory"][device] >= 4 * model.count_params()
     model.close()
@@ -143,13 +143,13 @@ def test_the_graph_of_an_asynchronous_step_shows_server_and_replicas() -> None:
         scope = name.partition("/")[0]
         assert where == {"replica_0": first, "replica_1": second}.get(scope, server), name
     assert set(device.values()) == {server, first, second}
-    # The same is computed on both; the update only where the weights are.
+    # Both replicas compute the same; only the server updates.
     assert sum(where == first for where in device.values()) == list(device.values()).count(second)
     updates = {node["device"] for node in view["nodes"] if node["phase"] == "update"}
     assert updates == {server}
     for edge in view["edges"]:
         assert edge["from"] in device and edge["to"] in device
-    # Each replica is told all weights, and the server is given each gradient by both.
+    # Each replica receives all weights, and the server receives each gradient from both.
     across = {(e["from"], e["to"]) for e in view["edges"] if device[e["from"]] != device[e["to"]]}
     weights = {v.name.removesuffix(":0") for v in model.trainable_variables}
     for number in (0, 1):
@@ -158,14 +158,14 @@ def test_the_graph_of_an_asynchronous_step_shows_server_and_replicas() -> None:
         scope = f"replica_{number}/"
         gradients = [a for a, b in across if a.startswith(scope) and device[b] == server]
         assert len(gradients) > len(weights)  # and the loss
-    # Trained on one device afterwards, it is the model's own step again.
+    # Trained without the strategy afterwards, the model has no parameter server.
     model.fit(X, LABELS, batch_size=16, verbose=0)
     assert model.parameter_server is None
     model.close()
 
 
 def test_a_graph_is_drawn_although_some_operations_have_no_kernel() -> None:
-    """A strategy wants them on its devices; they are folded away before anything is run."""
+    """A strategy may place them on a GPU; they are folded before anything runs."""
     with pg.Graph().as_default():
         x = pg.Variable(np.zeros(2, np.float32))
         with pg.device("gpu:0"):
@@ -219,7 +219,7 @@ def test_a_delayed_device_is_held_up() -> None:
     lab = Lab.of({"strategy": "sync", "devices": 2, "delays": [0, 20], "steps": 6})
     reports, model = train(lab)
     assert model.session.executor.delays == {"cpu:1": 0.02}
-    # What is held up is seen as such; the other device waits for it.
+    # The delay is shown on the delayed device only.
     (held,) = {e["device"] for e in reports[-1]["events"] if e["kind"] == "delay"}
     assert held == "cpu:1"
     assert reports[-1]["timeline"]["seconds"] > 0.02
@@ -227,7 +227,7 @@ def test_a_delayed_device_is_held_up() -> None:
 
 
 def test_a_slow_replica_does_not_hold_up_the_parameters() -> None:
-    """Which are on the first device, too."""
+    """The parameters are on the same device as the slow replica."""
     lab = Lab.of({"strategy": "async", "devices": 2, "delays": [20, 0], "steps": 12})
     assert lab.strategy.delays == {"cpu:0": 0.02, "gpu:0": 0.02}
     reports, model = train(lab)
@@ -238,7 +238,7 @@ def test_a_slow_replica_does_not_hold_up_the_parameters() -> None:
 
 
 def test_what_the_program_says_is_left_to_it() -> None:
-    """Each fit has its own strategy and its own delays; one device is one device all the same."""
+    """Each fit uses the program's strategy and delays, unless one device is chosen in the Lab."""
     strategy = pg.parallel.Pipeline(2, 4, "gpipe")
     outcomes = []
     for choice in (PROGRAM, SINGLE):
@@ -311,12 +311,12 @@ def test_asynchronous_training_tells_what_it_moves() -> None:
     parameters = 4 * model.count_params()
     to_server = [e["bytes"] for e in moved if e["device"] == "cpu:0 (weights)"]
     assert to_server
-    # Gradients of all parameters, and what else is noted of a step: its loss.
+    # The gradients of all parameters, and the loss of the step.
     assert all(parameters <= size < parameters + 64 for size in to_server)
     to_replicas = [e["bytes"] for e in moved if e["device"] != "cpu:0 (weights)"]
     assert all(size >= parameters for size in to_replicas)
     assert reports[-1]["timeline"]["bytes_moved"] == sum(to_server) + sum(to_replicas)
-    assert reports[-1]["steps"] == len(to_server)  # two of each replica
+    assert reports[-1]["steps"] == len(to_server)  # two from each replica
     model.close()
 
 
@@ -324,7 +324,7 @@ def test_asynchronous_training_tells_what_it_moves() -> None:
 def test_local_sgd_counts_its_mean_as_often_as_it_is_made(every: int, steps: int) -> None:
     lab = Lab.of({"strategy": "local", "devices": 2, "every": every, "steps": 40})
     reports, model = train(lab)
-    # With the weights goes whether losses were finite.
+    # The weights are averaged together with a flag: whether losses were finite.
     mean = 2 * 4 * (model.count_params() + 1) if steps == every else 0
     for report in reports:
         assert report["steps"] == steps

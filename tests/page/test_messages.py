@@ -58,7 +58,7 @@ WHILE_TRAINING: list[dict[str, Any]] = [
 
 
 class Recorded(dict[str, Any]):
-    """A request that notes the fields that Python reads."""
+    """A request that records which fields Python reads."""
 
     def __init__(self, request: dict[str, Any]) -> None:
         super().__init__(request)
@@ -74,7 +74,7 @@ class Recorded(dict[str, Any]):
 
 
 class Page:
-    """A page for the controller: collects its events, and lets it find requests."""
+    """A page for the controller: collects its events, and sends it requests."""
 
     def __init__(self, controller: ModuleType) -> None:
         self.controller = controller
@@ -95,7 +95,7 @@ class Page:
 
 @contextmanager
 def _fresh_modules(**stubs: ModuleType | SimpleNamespace) -> Iterator[None]:
-    """Let the page's modules be imported anew, with stubs of what only a browser has."""
+    """Make the page's modules importable anew, with stubs for modules that only a browser has."""
     before = dict(sys.modules)
     sys.modules.update(stubs)  # type: ignore[arg-type]
     try:
@@ -108,7 +108,8 @@ def _fresh_modules(**stubs: ModuleType | SimpleNamespace) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
-    """After a run on one device, an asynchronous one in the Lab, a failed one, and questions."""
+    """The page after a run on one device, a failed run, an asynchronous run in the Lab, and
+    requests."""
     host = SimpleNamespace(stop_requested=lambda: False, take_interrupt=lambda: False)
     ffi = SimpleNamespace(JsException=Exception)
     stubs = {"playgrad_host": host, "pyodide": SimpleNamespace(ffi=ffi), "pyodide.ffi": ffi}
@@ -191,7 +192,7 @@ def test_python_reads_the_fields_of_each_request_and_no_others(page: Page) -> No
     assert read.keys() == listed.keys()
     for kind, shapes in listed.items():
         (shape,) = shapes
-        # The content of an imported file is the payload beside the request.
+        # The content of an imported file is a payload, sent beside the request.
         assert read[kind] - {"payload"} == shape.keys(), kind
 
 

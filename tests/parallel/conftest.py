@@ -10,7 +10,7 @@ from playgrad.devices import logical
 
 @pytest.fixture
 def graph() -> Iterator[pg.Graph]:
-    """A new graph, the default one within the test."""
+    """A new graph, which is the default graph during the test."""
     graph = pg.Graph()
     with graph.as_default():
         yield graph
@@ -18,7 +18,7 @@ def graph() -> Iterator[pg.Graph]:
 
 @pytest.fixture(autouse=True)
 def restore_devices_and_graph() -> Iterator[None]:
-    """Tests may ask for any number of logical devices, and for a default graph with a seed."""
+    """Tests may set any number of logical devices, and a default graph with a seed."""
     before = dict(logical._counts)
     yield
     logical._counts.clear()

@@ -1,4 +1,4 @@
-"""A new strategy needs its own file and a line in the registry: nothing else knows of it."""
+"""A new strategy needs only its own file and a line in the registry."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ model.fit(x, x[:, :1], batch_size=8, verbose=0)
 
 @dataclass(frozen=True)
 class InBursts(Overlap):
-    """Overlapped steps with an option of its own."""
+    """Overlapped steps with an additional option."""
 
     descriptor = replace(
         Overlap.descriptor,

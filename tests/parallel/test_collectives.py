@@ -105,7 +105,7 @@ class TestValues:
             with pg.device(device):
                 variables.append(pg.Variable(np.arange(5, dtype=np.float32), name="x"))
         sums = collectives.get(way).all_reduce(variables, devices)
-        # Each member weighs its own copy: the gradient of every x is the sum of the weights.
+        # Each member multiplies its copy by a weight: the gradient of each x is their sum.
         losses = [pg.reduce_sum(total * weight) for weight, total in enumerate(sums, 1)]
         grads = pg.gradients(losses, variables)
         with pg.Session(graph, device="cpu") as session:
@@ -244,7 +244,7 @@ class TestCosts:
         assert reason.startswith("ring: 67,108,864 bytes among 8 take an estimated central ")
         assert collectives.choose(None, 8).algorithm.name == "tree"
         assert "the size is not known" in collectives.choose(None, 8).reason
-        # Nothing is gained by more steps where each is slow, or where members take turns anyhow.
+        # More rounds do not pay if each is slow, or if only one member can send at a time.
         for link in (collectives.LinkModel(1.0, 1e9, 8), collectives.LinkModel(3e-4, 3e9, 1)):
             assert collectives.choose(1 << 26, 8, link=link).algorithm.name == "central"
 

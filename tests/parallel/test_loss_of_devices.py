@@ -1,4 +1,4 @@
-"""A device that goes away in the midst of training: an error that names it, and what comes next."""
+"""Devices lost during training: the error that names the device, and training afterwards."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FOUR = ("cpu:1", "cpu:2", "cpu:3", "cpu:4")
 
 
 class BreakingConnection(LocalConnection):
-    """A link that breaks at the execution of this number, in the midst of a step."""
+    """A connection that breaks after ``left`` more executions, in the middle of a step."""
 
     left: int | None = None
 
@@ -49,7 +49,7 @@ class BreakingConnection(LocalConnection):
 
 @pytest.fixture
 def connections() -> Iterator[dict[str, BreakingConnection]]:
-    """Processors with interpreters of their own, the links to them by name."""
+    """Processors in other interpreters: the opened connections by name."""
     opened: dict[str, BreakingConnection] = {}
 
     def connect(name: str) -> BreakingConnection:
@@ -90,7 +90,7 @@ def undisturbed() -> np.ndarray[Any, Any]:
 
 
 def at(step: int, do: Callable[[], None]) -> nn.Callback:
-    """Does something once, when so many steps are done."""
+    """Return a callback that calls ``do`` once, when ``step`` steps are done."""
     left = [do]
 
     def look(done: int, logs: Any) -> None:
@@ -104,11 +104,11 @@ def check_no_threads_but(before: set[threading.Thread]) -> None:
     patience = time.monotonic() + 60
     while left := set(threading.enumerate()) - before:
         assert time.monotonic() < patience, left
-        time.sleep(0.01)  # a thread told to end does it a moment later
+        time.sleep(0.01)  # threads end a moment after they are asked to
 
 
 def check_goes_on(model: pg.Model, begun: int) -> None:
-    """The next steps are what they would have been if nothing had happened."""
+    """Check that the next steps are those of training without a loss of devices."""
     expected = undisturbed()
     after = fit(model, 2).losses
     np.testing.assert_allclose(after, expected[begun : begun + len(after)], rtol=1e-3, atol=1e-5)
@@ -122,7 +122,7 @@ def check_goes_on(model: pg.Model, begun: int) -> None:
 def test_replicas_go_on_from_one_that_is_left(
     connections: dict[str, BreakingConnection], lost: str, executions: int
 ) -> None:
-    """Wherever in a step it happens."""
+    """The device is lost at various points of a step."""
     model = network(DataParallel(TWO))
     with pytest.raises(DeviceLostError, match=f"{lost}: its worker has ended"):
         fit(model, 3, at(4, lambda: setattr(connections[lost], "left", executions)))
@@ -163,7 +163,7 @@ def test_what_nobody_else_has_is_named_until_it_is_loaded(
     saved = model.get_weights()
     with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
         fit(model, 1, at(2, lambda: setattr(connections["cpu:2"], "left", 1)))
-    for _ in range(2):  # it stays so
+    for _ in range(2):  # the error stays the same
         with pytest.raises(
             DeviceLostError, match=r"'dense_\d/.*' was on cpu:2.* load saved weights"
         ):
@@ -204,7 +204,7 @@ def test_a_lost_parameter_server_is_an_error(connections: dict[str, BreakingConn
 def test_asynchronous_replicas_go_on_and_come_back(
     connections: dict[str, BreakingConnection],
 ) -> None:
-    """Whoever asks for their memory meanwhile is told that of those that are left."""
+    """Meanwhile, the memory in use of the lost device is reported as zero."""
     model = network(AsynchronousDataParallel(TWO))
     sizes: list[dict[str, int]] = []
     look = nn.LambdaCallback(on_epoch_end=lambda epoch, logs: sizes.append(memory_in_use()))
@@ -229,7 +229,7 @@ def test_gpus_in_step(lost: int) -> None:
     begun = len(model.history.losses)
     expected = undisturbed()
     after = fit(model, 2).losses
-    starts = [begun, begun + 1]  # the one that is left may have done the step that failed
+    starts = [begun, begun + 1]  # the remaining device may have done the failed step
     assert any(np.allclose(after, expected[s : s + len(after)], rtol=1e-3) for s in starts)
     model.close()
 
@@ -252,7 +252,7 @@ def test_a_session_goes_on_without_what_was_lost(
         connections["cpu:2"].alive = False
         with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
             session.run(z, feeds)
-        assert session.run([y, z], feeds)[1].tolist() == [2, 2]  # on the one opened instead
+        assert session.run([y, z], feeds)[1].tolist() == [2, 2]  # on the device opened in its place
         assert session.lost_variables() == [gone]
         for use in (lambda: session.value(gone), lambda: session.run(gone + kept)):
             with pytest.raises(DeviceLostError, match="'gone' was on cpu:2, which was lost"):

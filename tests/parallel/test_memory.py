@@ -55,7 +55,7 @@ def bytes_on_cpus(schedule: str) -> list[int]:
 
 
 def bytes_on_gpus(schedule: str) -> list[int]:
-    """Taken from the Plans, without GPUs to run them."""
+    """Return the bytes of the Plans, which need no GPUs to be built."""
     model = compiled_model(None)
     model.build((32,))
     data = model.recipe.data.upload("train", [X], [Y])

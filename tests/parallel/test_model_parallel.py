@@ -1,4 +1,4 @@
-"""Networks cut by layers, and inside of layers: the same training as on one device."""
+"""Networks divided by layers, or inside of layers, train as on one device."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def on(device: str | None) -> Any:
 
 
 def trained(model: pg.Model, x: Any = VECTORS, y: Any = LABELS, device: str = "cpu") -> pg.Model:
-    """``model`` after 50 steps of Adam; its history is kept."""
+    """Train ``model`` for 50 steps of Adam, and return it."""
     model.compile(
         pg.optim.Adam(0.01),
         nn.SparseCategoricalCrossentropy(from_logits=True),
@@ -51,7 +51,7 @@ def trained(model: pg.Model, x: Any = VECTORS, y: Any = LABELS, device: str = "c
 
 
 def check_equal(model: pg.Model, single: pg.Model, x: Any = VECTORS, y: Any = LABELS) -> None:
-    """The same curve, weights, predictions and evaluation, but for rounding."""
+    """Check that curves, weights, predictions and evaluations agree up to rounding."""
     assert model.history is not None and single.history is not None
     curve, expected = (np.array(m.history.history["loss"]) for m in (model, single))
     np.testing.assert_allclose(curve, expected, rtol=2e-3)
@@ -68,7 +68,7 @@ def check_equal(model: pg.Model, single: pg.Model, x: Any = VECTORS, y: Any = LA
 
 
 def devices_of(model: pg.Model) -> dict[str, set[str]]:
-    """The devices that the nodes of each phase of a compiled training step are on."""
+    """Return the devices of the nodes of each phase of a compiled training step."""
     runnable = model.session.compiled(model.training_targets)
     assert runnable is not None
     by_phase: dict[str, set[str]] = {}
@@ -78,7 +78,7 @@ def devices_of(model: pg.Model) -> dict[str, set[str]]:
 
 
 def check_colocated(model: pg.Model) -> None:
-    """Each gradient node is on the device of the forward node that it belongs to."""
+    """Check that each gradient node is on the device of its forward node."""
     runnable = model.session.compiled(model.training_targets)
     assert runnable is not None
     order = runnable.compiled.order
@@ -115,7 +115,8 @@ class TestInsideLayers:
 
     @pytest.mark.parametrize("devices", PLACES[:2])
     def test_several_pairs_functional_and_of_more_dimensions(self, devices: list[str]) -> None:
-        """Two pairs one after the other hand copies on; a residual sum needs them whole."""
+        """Between two successive pairs the copies stay on the devices; a residual sum needs whole
+        tensors."""
         models = []
         for parallel in (True, False):
             with pg.Graph().as_default():
@@ -138,7 +139,7 @@ class TestInsideLayers:
         check_equal(models[0], models[1], data)
 
     def test_an_all_reduce_and_no_gather(self, graph: pg.Graph) -> None:
-        """What a pair sends in a forward pass: the input to the second device, its product back."""
+        """A pair's forward pass sends the input to the second device, and the product back."""
         devices = ["cpu:1", "cpu:2"]
         x = pg.Input((16,))
         layers = nn.parallel_mlp(64, 8, devices)
@@ -156,7 +157,7 @@ class TestInsideLayers:
         assert moved == 4 * sum(sent)
 
     def test_each_kind_works_alone(self) -> None:
-        """Inputs that are whole are divided; parts that something else needs are put together."""
+        """Whole inputs are divided; parts are concatenated if another layer needs the whole."""
         devices = CPUS[:3]
         models = [
             pg.Sequential([column, nn.Dropout(0.0), nn.Activation("tanh"), row])
@@ -248,7 +249,7 @@ def cnn_of_functions(devices: Sequence[str | None]) -> pg.Model:
 
 
 def branches(devices: Sequence[str | None]) -> pg.Model:
-    """Two branches that meet again, one of them with nothing in it but an identity."""
+    """Return a network of two branches, merged with an identity of the input."""
     with pg.Graph().as_default():
         x = pg.Input((10,))
         with on(devices[0]):
@@ -321,4 +322,4 @@ class TestByLayers:
         assert {weight.device for weight in copy.weights.values()} == {"cpu:1"}
         with pg.Graph().as_default(), pg.device("cpu:2"):
             y = layer.clone()(pg.Input((3,)))
-        assert y.device == "cpu:2"  # where it is called goes before it
+        assert y.device == "cpu:2"  # the device of the call overrides it

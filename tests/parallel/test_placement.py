@@ -205,7 +205,7 @@ def test_of_a_function(graph: pg.Graph) -> None:
 
 
 def test_room_on_the_devices(graph: pg.Graph) -> None:
-    """Variables too large for one device are divided; too large for all, they are an error."""
+    """Variables too large for one device are distributed; too large for all, they are an error."""
     pg.set_logical_devices(cpu=2)
     with graph.as_default():
         x = pg.placeholder("float32", (1, 64), name="x")
@@ -239,7 +239,7 @@ def test_variables_move_with_their_values(graph: pg.Graph) -> None:
         session.set_placement("auto")
         np.testing.assert_array_equal(session.run(total, {x: FEED}), expected)
         assert session.policy.requested_device(first) != session.policy.requested_device(second)
-        session.set_placement("auto")  # nothing new
+        session.set_placement("auto")  # already the case
         assert session.policy.requested_device(first) != session.policy.requested_device(second)
         session.set_placement(None)
         assert session.policy.requested_device(first) is None

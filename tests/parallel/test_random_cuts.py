@@ -1,4 +1,4 @@
-"""Graphs cut at random over devices, some of them slow, in any order, give the same values."""
+"""Graphs divided at random among devices, with delays and in any order, give the same values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strategies whose devices do not meet at every step, and steps that overlap on one."""
+"""Strategies that do not synchronize at every step, and steps that overlap on one device."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_one_asynchronous_replica_is_no_different() -> None:
 
 @pytest.mark.parametrize(("steps", "traced"), [(10, 3), (2, 1)])
 def test_a_trace_of_overlapping_steps_has_them_all(steps: int, traced: int) -> None:
-    """Unless there are fewer."""
+    """The trace has as many steps as overlap, or all steps of a shorter training."""
     trace = Trace()
     model = compiled_model(Overlap(3))
     with options_set(Options(trace=trace, steps=steps)):
@@ -138,7 +138,7 @@ def test_overlapping_steps_of_ones_own_are_fed_once() -> None:
 @pytest.mark.parametrize("every", [1, 4, 100])
 @pytest.mark.parametrize("culprit", [0, 1])
 def test_local_sgd_tells_of_a_loss_that_is_not_finite(every: int, culprit: int) -> None:
-    """Whichever replica it is, and its weights do not enter into the mean."""
+    """The error names the replica, whose weights do not enter into the mean."""
     x = np.random.default_rng(1).normal(size=(BATCH, 4)).astype(np.float32)
     x[BATCH // 2 * culprit] = 3e38 * np.sign(x[0])
     model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(6), nn.Dense(2)])
@@ -159,12 +159,12 @@ def test_local_sgd_tells_of_a_loss_that_is_not_finite(every: int, culprit: int) 
 
 
 def test_what_comes_after_asynchronous_training_draws_other_masks() -> None:
-    """Replicas count what they draw: training is that of one device also before and after."""
+    """Replicas advance the random counter: training before and after equals that of one device."""
     losses = []
     for strategy in (None, AsynchronousDataParallel(1)):
         model = compiled_model(None)
         with model.graph.as_default():
-            model.session.run(pg.random_uniform([2]))  # others may draw, too
+            model.session.run(pg.random_uniform([2]))  # other nodes may draw random numbers, too
         for chosen in (None, strategy, None):
             with options_set(Options(strategy=chosen or SINGLE)):
                 history = model.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
@@ -192,7 +192,7 @@ def test_a_slow_replica_holds_up_nobody_unless_asked_to() -> None:
     assert counts["cpu:1"] == 0 and counts["cpu:0"] + counts["cpu:2"] == 24
     counts = bound.parallel["updates"]
     assert max(counts.values()) - min(counts.values()) <= 2
-    # While one is at a batch, each of the others goes from one batch behind to two ahead of it.
+    # During one batch, each other replica gets from one batch behind to two batches ahead.
     assert max(map(int, bound.parallel["staleness"])) <= 6
 
 
@@ -204,7 +204,7 @@ def asynchronous(model: pg.Model, strategy: AsynchronousDataParallel) -> Asynchr
 
 def test_a_replica_that_dies_is_named_and_the_others_go_on() -> None:
     model = compiled_model(None)
-    # With a bound, the others cannot be done before the one that dies has found it out.
+    # The staleness bound keeps the others from finishing before the loss is noticed.
     step = asynchronous(model, AsynchronousDataParallel(3, staleness=1))
     assert step.repeat(model.session, 6).steps_done == 6
     step.server.clients[1].session.close()
@@ -221,7 +221,7 @@ def test_a_replica_that_dies_is_named_and_the_others_go_on() -> None:
 
 
 def test_replicas_end_where_training_does_not_begin() -> None:
-    """What is wrong only with the validation shows when there are replicas already."""
+    """An error that only validation raises occurs when the replicas already exist."""
 
     class Fickle(nn.Layer):
         kind = "fickle"
@@ -265,8 +265,8 @@ def expect_ended(name: str) -> None:
 
 
 def test_a_trace_of_asynchronous_training() -> None:
-    """Batches of several replicas at the same time, and the updates of the weights: the last four,
-    however often a program trains."""
+    """The trace has batches of several replicas at the same time, and the last four updates of the
+    weights, however often a program trains."""
     trace = Trace()
     model = compiled_model(AsynchronousDataParallel(2, delays={"cpu:0": 0.01, "cpu:1": 0.01}))
     with options_set(Options(trace=trace, steps=8)):
@@ -294,8 +294,8 @@ def test_what_makes_no_sense_is_refused(make: Any, words: str) -> None:
 
 
 def test_local_sgd_weights_uneven_shares_by_samples() -> None:
-    """Against the same in plain NumPy: linear regression by three devices, 2, 2 and 3 samples of
-    each batch."""
+    """Compare with plain NumPy: linear regression on three devices, with 2, 2 and 3 samples of each
+    batch."""
     rng = np.random.default_rng(4)
     x, y = (rng.normal(size=(28, width)).astype(np.float32) for width in (3, 1))
     model = pg.Sequential([nn.Dense(1, name="line")])

@@ -1,4 +1,4 @@
-"""``replicate``: the same piece of a graph on several devices."""
+"""``replicate``: copies of a part of a graph on several devices."""
 
 from __future__ import annotations
 

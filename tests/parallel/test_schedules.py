@@ -31,7 +31,8 @@ def valid_schedule(name: str, devices: int, micro_batches: int, chunks: int) -> 
 
 
 def in_flight(order: list[Pass]) -> int:
-    """Return the most micro-batches whose activations a device keeps at the same time."""
+    """Return the largest number of micro-batches whose activations a device keeps at the same
+    time."""
     active, most = 0, 0
     for entry in order:
         active += -1 if entry.backward else 1

@@ -54,7 +54,7 @@ def test_devices_that_share_a_machine_slow_each_other_down() -> None:
     assert span(jobs) == pytest.approx(1)
     assert span(jobs[:1], machine=two) == pytest.approx(1)
     assert span(jobs[:2], machine=two) == pytest.approx(1 / 0.8)
-    # Four get as much done as two do, 1.6 a second.
+    # Four together are as fast as two: they do 1.6 seconds of work per second.
     assert span(jobs, machine=two) == pytest.approx(4 / 1.6)
     # 2 seconds together until a has done its 1.0, then b alone has 2.0 to do.
     uneven = [Job("a", "x", 1.0, "forward"), Job("b", "y", 3.0, "forward")]
@@ -69,7 +69,7 @@ def test_each_job_takes_time_to_begin() -> None:
         Job("c", "y", 2.5, "forward"),
     ]
     trace = simulate_jobs(jobs, machine=Machine((1.0, 0.5), 0.25))
-    # Two at a time until a has ended, at 2.25; c alone for 0.25, and then two again.
+    # Two jobs at a time until a ends at 2.25; then c alone for 0.25; then two again.
     assert [(e.name, e.start, e.end) for e in trace.events] == [
         ("a", 0.25, 2.25), ("b", 2.5, 4.5), ("c", 0.25, 4.75),
     ]  # fmt: skip
@@ -123,20 +123,20 @@ def test_ways_of_adding_up_on_many_devices() -> None:
 
 @pytest.mark.parametrize("devices", [2, 5])
 def test_the_jobs_of_a_step_are_those_of_its_graph(devices: int) -> None:
-    """Devices do the same work in the same order, and wait for the same."""
+    """Devices do the same work in the same order, with the same dependencies."""
     small, large = 1000, 3 * BUCKET_BYTES
     tasks = {
         size: data_parallel_jobs(StageCost(1.0, 2.0, 3.0, size, adding=0.5), devices)
         for size in (small, large)
     }
-    # One bucket: to the first message, the rounds, and the update with the last of them.
+    # One bucket: work before the first message, the rounds, and the update after the last one.
     rounds = 2 * (devices - 1)
     names = [job.name for job in tasks[small] if job.device == "device:0"]
     assert names == ["backward 0", *(f"ring {n}" for n in range(1, rounds)), "update"]
     assert sum(job.seconds for job in tasks[small]) == pytest.approx(
         devices * (6.0 + 0.5 * rounds / devices)
     )
-    # Three: each is added up when the next has been computed.
+    # Three buckets: each is reduced once the next one has been computed.
     ring = ["ring", *(f"ring {n}" for n in range(1, rounds + 1))]
     names = [job.name for job in tasks[large] if job.device == "device:0"]
     assert names == [
@@ -231,7 +231,7 @@ def test_the_real_timeline_is_as_simulated() -> None:
         ends = []
         for device in range(3):
             value = x
-            for hop in range(3):  # from device to device, and so round
+            for hop in range(3):  # from device to device, in a circle
                 with graph.device(f"cpu:{(device + hop) % 3}"), graph.task(f"{device}.{hop}"):
                     value = graph.add(op, [value]).output
             ends.append(value)

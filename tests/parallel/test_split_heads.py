@@ -32,7 +32,7 @@ def logical_devices(request: pytest.FixtureRequest) -> None:
 
 
 def transformer(devices: Sequence[str] | None, dropout: float = 0.0, heads: int = 5) -> pg.Model:
-    """Build a pre-normalized block as in Vaswani et al. 2017, with a head."""
+    """Build a pre-normalized block as in Vaswani et al. 2017, with an output layer."""
     with pg.Graph().as_default():
         x = pg.Input((5, 6))
         normal = nn.LayerNormalization(name="normal_1")(x)
@@ -54,7 +54,7 @@ def trained(
     model: pg.Model, device: str = "cpu", strategy: pg.parallel.Strategy | None = None
 ) -> pg.Model:
     model.compile(
-        # Not Adam: the gradient of the key's bias is nothing but rounding, softmax does not see it.
+        # Not Adam: the gradient of the key's bias is only rounding, as softmax cancels the bias.
         pg.optim.SGD(0.05, momentum=0.9),
         nn.SparseCategoricalCrossentropy(from_logits=True),
         device=device,

@@ -91,7 +91,7 @@ def test_stages_by_hand() -> None:
     names = [["dense_1", "dropout_1"], ["dense_2", "dense_3"]]
     assert stages_of(sequential(), names, 2) == (0, 0, 1, 1)
     assert stages_of(sequential(), (1, 2, 1), 3) == (0, 1, 1, 2)
-    # The sum goes with the last of its inputs.
+    # The sum belongs to the stage of its last input.
     by_layer = [["first"], ["second", "twice"], ["add", "last"]]
     assert stages_of(residual(), by_layer, 3) == (0, 1, 1, 1, 1, 2, 2)
 
@@ -108,7 +108,7 @@ def test_stages_by_arithmetic_and_by_measured_times() -> None:
     seconds = chain_of(model.recipe, data, 20).measure()
     assert len(seconds) == 4 and all(0 < each < 10 for each in seconds)
     model.close()
-    with pg.Graph().as_default():  # where one layer is nearly all there is to do
+    with pg.Graph().as_default():  # one layer takes almost all of the time
         wide = pg.Sequential([nn.Dense(2), nn.Dense(3), nn.Dense(900), nn.Dense(600), nn.Dense(3)])
     assert stages_of(wide, "estimated", 2) == (0, 0, 0, 1, 1)
 

@@ -189,7 +189,7 @@ SWEEP = [
 @pytest.mark.parametrize(("schedule", "stages", "micro_batches"), SWEEP)
 def test_every_schedule(schedule: str, stages: int, micro_batches: int, alone: Any) -> None:
     devices, chunks = stages, None
-    if schedule == "interleaved":  # seven layers: two chunks on four devices are too many
+    if schedule == "interleaved":  # seven layers are too few for two chunks on four devices
         devices, chunks = {2: (2, 3), 3: (3, 2), 4: (2, 2)}[stages]
     strategy = Pipeline(devices, micro_batches, schedule, chunks=chunks)
     check_equal(trained(mlp, strategy, 5, 48), alone(mlp, 5, 48))
@@ -250,9 +250,9 @@ def test_a_loss_that_is_not_finite_changes_nothing_anywhere(strategy: Strategy) 
     np.testing.assert_array_equal(model.session.value("adam/dense_6/kernel/v"), state)
     for name, (first, *others) in mirrors_of(model).items():
         for other in others:
-            # The flag is set again for the next time, when the mirrors get their values anew.
+            # Only the original flag is set again; the next fit updates the mirrors.
             np.testing.assert_array_equal(first, other ^ True if "healthy" in name else other)
-    model.fit(X, Y, batch_size=50, verbose=0)  # and it can go on
+    model.fit(X, Y, batch_size=50, verbose=0)  # training can continue
     assert any((w != before[name]).any() for name, w in model.get_weights().items())
     model.close()
 
@@ -394,6 +394,6 @@ def test_memory_and_devices_of_a_strategy() -> None:
     runnable = model.session.compiled(model.training_targets)
     assert runnable is not None
     variables = {memory.variables for memory in device_memory(runnable).values()}
-    # The same on all, but that the first has the history, and what is not worth a mirror.
+    # Equal on all devices, but the first also has the history and variables without mirrors.
     assert 0 < max(variables) - min(variables) < 4 * 2 * HISTORY_ROWS + 256
     model.close()

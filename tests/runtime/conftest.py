@@ -7,7 +7,7 @@ from playgrad.graph.graph import Graph
 
 @pytest.fixture
 def graph():
-    """A new graph, the default one within the test."""
+    """A new graph, which is the default graph during the test."""
     graph = Graph()
     with graph.as_default():
         yield graph
@@ -15,5 +15,5 @@ def graph():
 
 @pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 def device(request) -> str:
-    """Both kinds of device, one after the other."""
+    """Each kind of device."""
     return request.param

@@ -1,4 +1,4 @@
-"""Sessions over several devices, devices of other limits, and devices that go away."""
+"""Sessions on several devices, adapters with other limits, and lost devices."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class TestMixedPlacement:
 
 
 class TestLimits:
-    """The same program on adapters of different limits."""
+    """The same program on adapters with different limits."""
 
     def run(self, limits: Limits, memory: int | None = None) -> None:
         net = network(hidden=64)
@@ -153,7 +153,7 @@ class TestLimits:
 
 
 class TestBooks:
-    """What a session asks of a device, counted by the null device."""
+    """Requests of a session to its device, counted by the null device."""
 
     @pytest.fixture
     def counted(self):
@@ -205,7 +205,7 @@ def test_at_most_one_submit_a_step(monkeypatch):
         submit, wait = queue.submit, queue.read_buffer
 
         def waiting(*arguments):
-            """wgpu-py waits by a submit of its own, which is not counted."""
+            """Do not count the submit by which wgpu-py waits."""
             before = len(submitted)
             data = wait(*arguments)
             del submitted[before:]
@@ -215,11 +215,11 @@ def test_at_most_one_submit_a_step(monkeypatch):
         monkeypatch.setattr(queue, "read_buffer", waiting)
         session.repeat(net.train, 20, net.feeds())
         assert submitted == [1] * len(submitted)
-        assert 3 <= len(submitted) <= 20  # tiny steps share one, but at most eight
+        assert 3 <= len(submitted) <= 20  # short steps share a submit, but at most eight
 
 
 class TestLoss:
-    """A device that goes away: an error at the next use, and a new session works."""
+    """A lost device: an error at the next use, and a new session works."""
 
     @pytest.fixture(autouse=True)
     def fresh_devices(self):

@@ -19,12 +19,12 @@ from playgrad.runtime.session import Session
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Event, Trace
 
-PATIENCE = 60.0  # seconds until a rendezvous that does not come about is given up
+PATIENCE = 60.0  # seconds that tasks wait for each other before the test fails
 
 
 @st.composite
 def dags(draw) -> list[tuple[int, ...]]:
-    """For each task the earlier ones that it waits for."""
+    """Draw a graph: for each task, the earlier tasks that it waits for."""
     size = draw(st.integers(0, 14))
     return [
         tuple(sorted(draw(st.sets(st.integers(0, i - 1), max_size=4)))) if i else ()
@@ -35,7 +35,7 @@ def dags(draw) -> list[tuple[int, ...]]:
 def mixing_tasks(
     edges: list[tuple[int, ...]], heavy: list[bool]
 ) -> tuple[list[Task], dict[int, int]]:
-    """Tasks whose results depend on those of their predecessors and on nothing else."""
+    """Return tasks whose results depend only on those of their predecessors, and the results."""
     results: dict[int, int] = {}
 
     def work(number: int) -> None:
@@ -53,7 +53,7 @@ def mixing_tasks(
 
 
 def check_order(tasks: list[Task], trace: Trace) -> None:
-    """Each ran once, and began after those before it had ended."""
+    """Check that each task ran once, after all of its predecessors."""
     done = [event for event in trace.events if event.kind != "delay"]
     events = {event.name: event for event in done}
     assert set(events) == {task.name for task in tasks} and len(done) == len(tasks)
@@ -107,7 +107,7 @@ class TestOrder:
 
 class TestConcurrency:
     def test_two_heavy_tasks_run_at_the_same_time(self):
-        """Each waits inside for the other: one after the other they would never end."""
+        """Each task waits for the other: in sequence, they would never end."""
         meeting = threading.Barrier(2, timeout=PATIENCE)
         tasks = [Task(name, "cpu:0", lambda: meeting.wait() and None, heavy=True) for name in "ab"]
         executor = Executor(threads=2)
@@ -159,7 +159,7 @@ class TestConcurrency:
         assert threading.active_count() == before
 
     def test_large_operations_of_a_session_share_the_work(self, graph):
-        """Two independent products are in work at the same time: neither waits for the other."""
+        """Two independent products are heavy tasks, which may run at the same time."""
         x = ops.placeholder("float32", [400, 400], name="x")
         y, z = ops.matmul(x, x, name="y"), ops.matmul(x, x, transpose_a=True, name="z")
         with Session(graph, device="cpu", threads=2) as session:
@@ -177,7 +177,8 @@ DEVICES = ["cpu:0", "cpu:1", "gpu:0"]
 
 
 def segments_of(tasks: list[Task], devices: list[str]) -> list[Task]:
-    """The tasks that have a device as its segments: each after the one before it."""
+    """Return ``tasks`` with those that have a device as its segments, each after the previous
+    one."""
     last: dict[str, int] = {}
     segments: list[Task] = []
     for number, (task, device) in enumerate(zip(tasks, devices, strict=True)):
@@ -229,7 +230,7 @@ class TestDevices:
             executor.close()
 
     def test_that_wait_for_nothing_work_at_the_same_time(self):
-        """Each waits inside for the others."""
+        """Each segment waits for the others."""
         meeting = threading.Barrier(3, timeout=PATIENCE)
         tasks = [Task(name, "", lambda: meeting.wait() and None) for name in "abc"]
         first = Task("first", "cpu:0", list)
@@ -293,7 +294,7 @@ class TestDevices:
             with pytest.raises(ValueError, match="broken"):
                 executor.run(tasks)
             assert ran == ["slow"]
-            executor.run(tasks[1:2])  # and the executor can be used again
+            executor.run(tasks[1:2])  # the executor can be used again
             assert ran == ["slow", "slow"]
         finally:
             executor.close()
@@ -318,7 +319,7 @@ class TestErrors:
                 executor.run(tasks)
             assert "c" not in ran
             ran.clear()
-            executor.run(tasks[1:2])  # and the executor can be used again
+            executor.run(tasks[1:2])  # the executor can be used again
             assert ran == ["b"]
         finally:
             executor.close()
@@ -377,7 +378,7 @@ class TestTraceFiles:
             assert isinstance(event["pid"], int) and isinstance(event["tid"], int)
 
     def test_events_of_one_track_do_not_overlap(self):
-        """The format nests what overlaps: tasks at the same time need tracks of their own."""
+        """The format nests events that overlap, so concurrent tasks need separate tracks."""
         spans = [(0, 4), (1, 3), (2, 6), (4, 5), (7, 8)]
         trace = Trace([Event(f"t{i}", "cpu:0", 0, a, b) for i, (a, b) in enumerate(spans)])
         events = trace.as_chrome()["traceEvents"]

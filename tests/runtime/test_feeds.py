@@ -1,4 +1,4 @@
-"""Bad feeds: a FeedError that says which, where and why, before anything runs."""
+"""Bad feeds: a FeedError names the feed, the place and the cause before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long training leaves nothing behind: no buffer, no program, no memory of Python's."""
+"""Long training leaves nothing behind: no buffers, no programs, no Python memory."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from tests.growth import growth
 
 BYTES = 64_000
-"""Python's memory comes and goes by so much, whatever is done."""
+"""Variation of Python's memory that does not depend on the steps."""
 
 
 def check(device: str, steps: int) -> None:
-    # Playwright, once started, keeps an event loop in the main thread that runs only when it is
-    # asked something; wgpu-py hands its callbacks to a loop that it finds.
+    # Once started, Playwright keeps an event loop in the main thread that runs only during its
+    # calls. wgpu-py would hand its callbacks to that loop, so training needs another thread.
     with ThreadPoolExecutor(1) as pool:
         left = pool.submit(growth, device, steps).result()
     assert left.pop("python") < BYTES

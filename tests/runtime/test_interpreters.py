@@ -1,4 +1,4 @@
-"""Processors with interpreters of their own, as in a page: here both ends are in one process."""
+"""Processors in other interpreters, as in a page; here both ends are in one process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.parallel.test_random_cuts import check_cut
 
 
 class LocalConnection:
-    """A link to a server in this process; everything crosses as bytes and text."""
+    """A connection to a server in this process; everything crosses as bytes and text."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -52,7 +52,7 @@ class LocalConnection:
 
 @pytest.fixture
 def connections(restore_devices: None) -> Iterator[dict[str, LocalConnection]]:
-    """Four processors, three of them elsewhere; the links to those that were opened, by name."""
+    """Four processors, three of them in other interpreters: the opened connections by name."""
     opened: dict[str, LocalConnection] = {}
 
     def connect(name: str) -> LocalConnection:
@@ -79,7 +79,7 @@ def stats(connections: dict[str, LocalConnection]) -> list[tuple[int, int, int]]
 
 
 def network(devices: list[str], dtype: str = "float32") -> Any:
-    """A chain over ``devices``, a variable on each, all of them trained."""
+    """Return a chain of products with a trained variable on each of ``devices``."""
     graph = pg.Graph()
     x = None
     with graph.as_default():
@@ -164,7 +164,7 @@ def test_begun_runs_count_when_they_have_ended(connections: dict[str, LocalConne
 
 @pytest.fixture
 def failing() -> Iterator[Callable[..., Any]]:
-    """An operation that raises an error if it is given a negative number."""
+    """An operation that raises an error for negative numbers."""
 
     def reference(inputs: Any, attrs: Any) -> Any:
         if inputs[0].min() < 0:
@@ -233,7 +233,7 @@ def test_a_lost_interpreter_is_named_and_opened_anew(
 
 
 class Silence:
-    """An answer that does not come."""
+    """An answer that never arrives."""
 
     def __init__(self) -> None:
         self.end = threading.Event()
@@ -245,13 +245,14 @@ class Silence:
         self.end.wait()
 
     def result(self) -> Outcome:
-        raise AssertionError("there is none")
+        raise AssertionError("the answer never arrives")
 
 
 def test_who_hangs_after_a_run_is_named_in_the_next(
     connections: dict[str, LocalConnection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a run wrote is committed without waiting; an end that hangs there answers no more."""
+    """A run commits its writes without waiting; a server that hangs then is named by the next
+    run."""
     graph, x, _, train, _ = network(ALL)
     silence = Silence()
     with Session(graph, device="cpu") as session:

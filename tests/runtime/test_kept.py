@@ -1,4 +1,4 @@
-"""Data sets that stay on a device for the next session: reused, never stale, bounded, freed."""
+"""The data cache: data sets stay on a device for the next session, never stale, bounded, freed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DATA = np.random.default_rng(0).integers(0, 256, MIN_BYTES, np.uint8)
 
 
 class Copy:
-    """A snapshot in this Python's memory."""
+    """A snapshot in Python memory."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self.content = bytes(data)
@@ -44,7 +44,7 @@ def variable(array: np.ndarray, name: str) -> Variable:
 
 
 def put(device, *arrays, close: bool = True) -> Session:
-    """A session of a graph of its own with ``arrays`` in it."""
+    """Return a session of a new graph, with ``arrays`` in its variables."""
     graph = Graph()
     with graph.as_default():
         variables = [variable(a, f"data/{i}") for i, a in enumerate(arrays)]

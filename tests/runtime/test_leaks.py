@@ -21,7 +21,7 @@ from tests.compiler.programs import network
 
 @pytest.fixture(params=["null", pytest.param("wgpu", marks=pytest.mark.gpu)])
 def gpu(request):
-    """(name of the device, its host)"""
+    """The name of the device, and its host."""
     if request.param == "wgpu":
         yield "gpu:0", registry.gpu(0).host
         return
@@ -71,13 +71,13 @@ def test_only_the_programs_used_last_are_kept(gpu):
         before = alive(host)["programs"]
         for batch in range(2, MOST_RUNNABLES + 5):
             session.run(net.loss, net.feeds(batch))
-            session.run(net.loss, net.feeds(1))  # used again and again, it stays
+            session.run(net.loss, net.feeds(1))  # in constant use, it is kept
         assert alive(host)["programs"] == before + MOST_RUNNABLES - 1
         loaded = alive(host)
         session.run(net.loss, net.feeds(1))
         session.run(net.loss, net.feeds(MOST_RUNNABLES + 4))
         assert alive(host) == loaded
-        session.run(net.loss, net.feeds(2))  # gone, so compiled anew
+        session.run(net.loss, net.feeds(2))  # evicted, so compiled again
         assert alive(host)["programs"] == loaded["programs"]
 
 
@@ -93,7 +93,7 @@ def test_what_is_forgotten_is_free(gpu):
         assert session.value(big).sum() == 1000
         session.forget([big])
         assert alive(host) == before
-        assert session.value(big).sum() == 0  # as it began
+        assert session.value(big).sum() == 0  # its initial value
         assert session.value(kept).sum() == 10
 
 

@@ -1,4 +1,4 @@
-"""Sessions on every device, and the executor in any order, give what a program means."""
+"""Sessions on every device, in any legal order, give the values of the interpreter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.compiler.random_programs import Sampled, sampled_programs
 
 
 def check(session: Session, sampled: Sampled) -> None:
-    """Run twice: each time the fetches and the variables are what the program means."""
+    """Run twice; compare fetches and variables with the interpreter each time."""
     program, state = sampled.program, dict(sampled.state)
     fetches = {"tensors": program.fetches, "targets": program.targets}
     for _ in range(2):
@@ -53,7 +53,7 @@ def test_gpu(sampled: Sampled) -> None:
 @settings(max_examples=60)
 @given(sampled_programs(), st.data())
 def test_spread_over_both_devices(sampled: Sampled, data: st.DataObject) -> None:
-    """Every other operation or so is moved to the other device by an explicit placement."""
+    """Place some of the operations on ``cpu:0`` or ``gpu:0``."""
     free = [
         node
         for node in sampled.program.graph.nodes

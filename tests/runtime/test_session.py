@@ -249,7 +249,7 @@ class TestRepeat:
         asked = []
         session.stop_check = lambda: len(asked) >= 3 or bool(asked.append(1))
         result = session.repeat(w.assign_add(1.0), 1000)
-        # A GPU's host asks before each submit, which is of eight steps at most.
+        # A GPU's host polls before each submit of at most eight steps.
         assert 1 <= result.steps_done <= 3 * 8 and result.seconds >= 0
         assert session.value(w) == result.steps_done
 
@@ -294,7 +294,7 @@ def test_a_stopped_run_changes_nothing(graph):
 
 
 def test_a_failing_run_changes_no_variable(graph):
-    """The update has run when the error comes, but is not kept."""
+    """The update has run when the error occurs, but it is discarded."""
     with Session(graph, device="cpu") as session:
         w = ops.Variable([1.0], name="w")
         update = w.assign_add(1.0)

@@ -1,4 +1,4 @@
-"""A program written out as one function: the same values, errors and stops as node by node."""
+"""A program as one generated function: the same values, errors and stops as node by node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_values_are_those_of_node_by_node(graph: pg.Graph) -> None:
     step = w.assign_sub(0.1 * grad)
     feeds = {x: np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)}
     results = []
-    for trace in (None, Trace()):  # a trace has a time for each node, which only tasks have
+    for trace in (None, Trace()):  # a trace times each node, so it needs tasks
         with Session(graph, "cpu", threads=1) as session:
             losses = [session.run([loss, step], feeds, trace=trace)[0] for _ in range(5)]
             runnable = session.compiled([loss, step], feeds)
@@ -60,7 +60,7 @@ def test_an_error_names_its_operation_and_changes_nothing(graph: pg.Graph) -> No
 def test_a_stop_is_looked_for_in_the_middle(graph: pg.Graph) -> None:
     w = pg.Variable([1.0])
     x = w * 1.0
-    for _ in range(2 * STOP_EVERY):  # reductions, which are not joined into one
+    for _ in range(2 * STOP_EVERY):  # reductions, which are not fused
         x = pg.reduce_sum(x, keepdims=True)
     step = w.assign(x + 1.0)
     asked: list[int] = []

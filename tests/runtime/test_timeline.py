@@ -1,4 +1,4 @@
-"""What a timeline makes of a trace."""
+"""Timelines computed from traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing kernel variants by measurement: the decision, measuring for real, remembering."""
+"""Choosing kernel variants by measurement: the decision, real measurements, saved results."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_what_was_not_measured_stays() -> None:
     assert choose({"square": {"shared_64": 0.1}}, KINDS, SOFTWARE) == SOFTWARE
 
 
-# What is kept
+# Saved results
 
 
 def test_texts_come_back_and_damaged_ones_are_ignored() -> None:
@@ -98,7 +98,7 @@ def test_another_driver_is_another_adapter() -> None:
     assert adapter_key(info) != adapter_key(replace(info, driver="1.1"))
 
 
-# For real
+# Real measurements
 
 
 @pytest.mark.gpu
@@ -115,7 +115,7 @@ def test_every_variant_is_measured_and_the_best_remembered(cache: Path) -> None:
     after = device.host.stats()
     assert all(after[key] == before[key] for key in ("buffers", "bytes", "programs"))
     assert device.target.tuning == tuning
-    # Another process finds it again.
+    # Another process loads it.
     registry.close_gpus()
     assert registry.gpu(0).target.measured == tuning
     assert list(parse_tunings(cache.read_text())) == [adapter_key(device.host.info)]
@@ -132,8 +132,8 @@ def test_what_is_remembered_is_what_runs() -> None:
 
 
 def family_of_a_product() -> str:
-    """The family of kernels that a session runs a product by, which is held to NumPy. The product
-    is large enough for each variant to have one of its own."""
+    """Return the kernel family that a session uses for a product, after a comparison with NumPy.
+    The product is large enough for the variants to use different families."""
     a, b = np.ones((64, 784), np.float32), np.ones((784, 128), np.float32)
     with pg.Graph().as_default():
         fed = pg.placeholder("float32", a.shape), pg.placeholder("float32", b.shape)
@@ -163,7 +163,7 @@ def test_a_kernel_with_wrong_numbers_is_not_considered() -> None:
     matmul = lookup("matmul")
 
     def broken(request: KernelRequest) -> Lowering:
-        """A fast variant, of a product of too little depth."""
+        """A fast variant with wrong results: it omits most of the depth of the product."""
         assert matmul.lower
         lowering = matmul.lower(request)
         if request.target.tuning.product != "registers_12x8":
@@ -193,7 +193,7 @@ def test_a_software_adapter_is_not_measured_unasked() -> None:
 @pytest.mark.gpu
 def test_a_hardware_adapter_is_measured_once_before_anything_is_compiled(cache: Path) -> None:
     device = registry.gpu(0)
-    # Measured as any other; it is only slower than what it passes for.
+    # A software adapter that claims to be hardware: it is measured like any other.
     device.host.info = replace(device.host.info, is_software=False)  # type: ignore[misc]
     device.target = replace(device.target, is_software=False)
     assert registry.is_untuned(device)

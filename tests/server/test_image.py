@@ -1,4 +1,5 @@
-"""Images of Python's memory: made by Node from the current library, or the reason why not."""
+"""Images of Python's memory: created by Node from the current library, or the reason for
+failure."""
 
 from __future__ import annotations
 

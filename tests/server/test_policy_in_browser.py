@@ -1,4 +1,4 @@
-"""The Content-Security-Policy in a real browser: it allows what playgrad needs, and no more."""
+"""The Content-Security-Policy in a real browser: it allows only what playgrad needs."""
 
 from __future__ import annotations
 

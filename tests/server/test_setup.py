@@ -26,7 +26,7 @@ WHEEL = File("numpy.whl", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
 
 @dataclass(frozen=True)
 class Memory:
-    """A source that has ``content`` as every file, or fails if it is None."""
+    """A source that returns ``content`` for every file, or fails if it is None."""
 
     title: str
     content: bytes | None = None

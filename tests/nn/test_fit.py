@@ -28,6 +28,29 @@ def test_learns(device: str) -> None:
     model.close()
 
 
+def test_strategy_and_placement_can_be_set_between_fits() -> None:
+    """The optimizer keeps its state, which another ``compile`` would reset."""
+    model = line(pg.optim.SGD(0.01, momentum=0.9))
+    other = line(pg.optim.SGD(0.01, momentum=0.9))
+    overlap = pg.parallel.Overlap(2)
+    for strategy in (None, overlap):
+        model.strategy = strategy
+        model.history = model.fit(X, Y, verbose=0)
+        losses = other.fit(X, Y, verbose=0).losses
+        np.testing.assert_allclose(model.history.losses, losses, rtol=1e-5)
+    assert model.strategy is overlap
+    asked = []
+    model.strategy, model.placement = None, lambda node: asked.append(node)
+    model.fit(X, Y, verbose=0)
+    assert asked
+
+
+def test_a_strategy_cannot_be_set_before_compile() -> None:
+    model = pg.Sequential([nn.Dense(1)])
+    with pytest.raises(pg.GraphError, match="no optimizer and loss yet"):
+        model.strategy = pg.parallel.Overlap(2)
+
+
 def test_the_stream_of_samples_wraps_over_epochs() -> None:
     """An epoch is ceil(samples / batch) steps, each of a full batch, in the generator's order."""
     model = line(pg.optim.SGD(0.0))

@@ -293,7 +293,7 @@ def test_strategies_can_change_from_fit_to_fit() -> None:
         model = compiled(mlp, None)
         steps = []
         for strategy in strategies:
-            model.recipe.strategy = strategy
+            model.strategy = strategy
             steps.append(model.fit(X, Y, batch_size=40, verbose=0).losses)
         model.close()
         return np.concatenate(steps)
@@ -335,7 +335,7 @@ def test_weights_that_are_spread_can_be_used_and_saved(strategy: Strategy, tmp_p
 
 
 def switched(model: pg.Model, strategy: Strategy | None) -> None:
-    model.recipe.strategy = strategy
+    model.strategy = strategy
     with options_set(Options(steps=1)):
         model.fit(X[:48], Y[:48], batch_size=48, verbose=0)
 

@@ -48,13 +48,24 @@ class TrainableNetwork(Network):
 
     @property
     def strategy(self) -> StepBuilder | None:
-        """The strategy for training on several devices, if there is one."""
+        """The strategy for training on several devices, if there is one.
+
+        Set it after ``compile`` to train with another one, with the same optimizer and its state.
+        """
         return None if self._recipe is None else self._recipe.strategy
+
+    @strategy.setter
+    def strategy(self, strategy: StepBuilder | None) -> None:
+        self.recipe.strategy = strategy
 
     @property
     def placement(self) -> PlacementRequest:
-        """The placement that the training step was compiled with, if there is one."""
+        """The placement of the training step, if there is one. It can be set after ``compile``."""
         return None if self._recipe is None else self._recipe.placement
+
+    @placement.setter
+    def placement(self, placement: PlacementRequest) -> None:
+        self.recipe.placement = placement
 
     @property
     def gives_logits(self) -> bool:
@@ -69,6 +80,10 @@ class TrainableNetwork(Network):
     def history(self) -> History | None:
         """The history of the last ``fit``, running or finished; None before the first."""
         return self._training.history
+
+    @history.setter
+    def history(self, history: History | None) -> None:  # model.history = model.fit(...)
+        self._training.history = history
 
     @property
     def training_step(self) -> Node | None:

@@ -1,7 +1,7 @@
 """The benchmark: every peer × backend × workload, interleaved, and tables of the results.
 
 make bench                                  everything: half an hour on two cores
-make bench ARGS="--only w1 --only jax"      one workload, one peer beside playgrad
+make bench ARGS="--only w1 --only jax"      one workload, playgrad and one peer
 make bench ARGS="--quick"                   one short repeat of each
 """
 

@@ -1,4 +1,4 @@
-"""Installs the peers into ``var/bench``, as pinned beside this file."""
+"""Installs the peers into ``var/bench``, as pinned by the files next to this one."""
 
 from __future__ import annotations
 

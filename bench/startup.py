@@ -104,7 +104,7 @@ def _phases(ran: dict[str, Any]) -> dict[str, float]:
     inside = {name: 1000 * seconds for name, seconds in spent.items() if name != "all"}
     everything = 1000 * spent["all"]
     second = 1000 * (again["began"] + again["spent"]["all"]) - ran["origin"] - ran["begun"][1]
-    parts = {f"of it {name}": 1000 * again["spent"].get(name, 0.0) for name in inside}
+    parts = {f"of which {name}": 1000 * again["spent"].get(name, 0.0) for name in inside}
     return {
         "navigation until the workers start": marks["client"],
         "Python, NumPy and library": timings["python"],
@@ -115,7 +115,7 @@ def _phases(ran: dict[str, Any]) -> dict[str, float]:
         "navigation until the first step has ended": began + everything,
         "second Run until its first step has ended": second,
         **parts,
-        "of it everything else": second - sum(parts.values()),
+        "of which everything else": second - sum(parts.values()),
     }
 
 

@@ -1,4 +1,4 @@
-/** The failures of one GPUDevice: errors that nobody captured, refused work, and its loss. */
+/** The failures of one GPUDevice: uncaptured errors, refused work, and its loss. */
 
 import { EngineError, fromGpuError } from "./errors.js";
 

@@ -128,7 +128,7 @@ export function restoring(create, { header, state, body }) {
     const bytes = await body;
     restored = await install(module, header.files, bytes);
     if (module.wasmTable.length !== header.functions) {
-      throw new Error("this browser numbers Python's functions in another way than the image does");
+      throw new Error("this browser numbers Python's functions differently from the image");
     }
   });
   return {

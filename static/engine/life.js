@@ -1,5 +1,5 @@
 /**
- * Signs of the life and end of workers.
+ * Signs that workers are alive, and notice of their end.
  *
  * No event reports a worker that the browser ended or that closed itself. So a worker holds a lock
  * for as long as it lives, and the page, which waits for the same lock, gets it when the worker has

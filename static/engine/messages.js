@@ -3,7 +3,7 @@
  * Types only: `tsc` checks each sender and handler against them, and `tests/page/test_messages.py`
  * reads them here and checks what Python sends and reads.
  *
- * There are three roads:
+ * There are three channels:
  *   - `postMessage` between the page and a worker;
  *   - the mailbox in shared memory, page → Python, which Python reads even while it is busy;
  *   - a message port, Python → device worker, answered through a ring in shared memory, because the

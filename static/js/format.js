@@ -1,6 +1,6 @@
 /** Formats of numbers on the page. */
 
-/** Stands for a missing number. */
+/** Shown for a missing number. */
 export const NONE = "–";
 
 /** @param {number | null | undefined} value */

@@ -75,7 +75,7 @@ export const graph = signal(/** @type {M.Graph | null} */ (null));
 /** Name of the selected node. */
 export const selectedNode = signal(/** @type {string | null} */ (null));
 
-/** What the colours of the graph stand for. */
+/** The meaning of the colours in the graph. */
 export const graphColours = signal(/** @type {"phase" | "device"} */ ("phase"));
 
 // The Lab

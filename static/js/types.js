@@ -1,5 +1,5 @@
 /**
- * The types that the page's modules share, beside those of the messages in
+ * The types that the page's modules share, in addition to those of the messages in
  * `../engine/messages.js`. Types only; nothing runs here.
  *
  * @import * as M from "../engine/messages.js"

@@ -39,7 +39,7 @@ BAD_PROGRAMS = {
     "module": (
         "import torch",
         "ModuleNotFoundError",
-        "Available are Python's standard library",
+        "Python's standard library, numpy and playgrad are available",
         12,
     ),
     "input": ("print(input('size? '))", "EOFError", "Write the values in the code", 12),

@@ -87,7 +87,7 @@ def test_python_starts_without_an_image(context: BrowserContext, server: str, tr
     words = {
         "absent": "there is none",
         "cut short": "ends too early",
-        "of another layout": "numbers Python's functions in another way",
+        "of another layout": "numbers Python's functions differently",
     }
     assert len(said) == 1 and words[trouble] in said[0]
 

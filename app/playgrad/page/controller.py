@@ -149,7 +149,7 @@ class Controller:
         gc.collect()
 
     def serve(self, request: Request) -> None:
-        """Carry out one request, and answer it if it has an ``id``."""
+        """Handle one request, and answer it if it has an ``id``."""
         kind = request.get("kind")
         if kind == "run":
             if self.running:

@@ -40,7 +40,7 @@ def _message(error: BaseException) -> str:
         report = "".join(traceback.format_exception_only(error)).strip()
         return report.partition(": ")[2] or message
     if isinstance(error, ModuleNotFoundError):
-        return f"{message}. Available are Python's standard library, numpy and playgrad."
+        return f"{message}. Python's standard library, numpy and playgrad are available."
     if isinstance(error, EOFError):
         return f"{message}: a program in the page cannot read input. Write the values in the code."
     return message

@@ -1,7 +1,7 @@
 """The page's Lab: training with a chosen strategy, and reports of traced steps.
 
 The page offers what `choices` returns, and sends the user's choice as the run option ``lab``. `Lab`
-makes a strategy of it, and a report of each traced step.
+turns it into a strategy, and each traced step into a report.
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ _WITHOUT_STRATEGY: list[Event] = [
 _STEPS = {
     "name": "steps",
     "title": "Steps",
-    "about": "How many to train. 0: as many as the program says.",
+    "about": "Number of training steps. 0: as many as the program says.",
 }
 
 
 def choices() -> Event:
-    """Return the strategies and their options as the page offers them, with titles and texts."""
+    """Return the strategies and their options as the page offers them, with titles and
+    descriptions."""
     options = options_by_name()
     numbers = [option for same_name in options.values() for option in same_name if option.title]
     return {
@@ -102,7 +103,7 @@ class Lab:
         strategy: of ``playgrad.parallel``; None leaves it to the program; `SINGLE` for none.
         delays: milliseconds by which each task of a device is delayed, by the device's number; None
             leaves them to the program.
-        steps: of every ``fit``; None leaves them to the program.
+        steps: the number of steps of every ``fit``; None leaves it to the program.
         trace_next: whether to trace the next step, whatever its number.
     """
 

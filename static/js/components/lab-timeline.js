@@ -21,7 +21,7 @@ export function LabTimeline({ run }) {
         ? html`<${Measures} run=${run} trace=${trace} /><${Tracks} key=${run.id} trace=${trace} />
             <${DeviceTimes} trace=${trace} updates=${run.report.updates} />
             ${Object.entries(run.report.lost ?? {}).map(([device, why]) => html`
-              <p key=${device} class="hint lab-lost" data-failed>${device} was lost; the others continued: ${why}</p>`)}`
+              <p key=${device} class="hint lab-lost" data-failed>${device} was lost; the others continued. Reason: ${why}</p>`)}`
         : html`<p class="lab-wait">${unmeasured(run)}</p>`}
     </section>
   `;

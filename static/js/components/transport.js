@@ -18,7 +18,7 @@ const COMMANDS = [
   ["reset", "Reset", "Clear curves and weights; keep the code"],
 ];
 
-/** Labels of buttons while the engine carries out the command. @type {Partial<Record<Command, string>>} */
+/** Labels of buttons while the engine executes the command. @type {Partial<Record<Command, string>>} */
 const PENDING = { pause: "Pausing", stop: "Stopping", reset: "Resetting" };
 
 /** The commands, the state of the run and its numbers. */

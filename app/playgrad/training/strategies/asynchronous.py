@@ -30,15 +30,15 @@ from playgrad.training.variable_placement import place_variables
 
 @dataclass(frozen=True)
 class AsynchronousDataParallel(SeveralDevices):
-    """Asynchronous data parallelism: a parameter server, and replicas that wait for nobody.
+    """Asynchronous data parallelism: a parameter server, and replicas that do not wait for others.
 
     The weights are on the model's own device. Each replica computes gradients of whole batches. A
-    replica that is slow or dies does not stop the others. Results are not reproducible, because the
-    order in which gradients arrive is not. See `playgrad.parallel.parameter_server`.
+    replica that is slow or fails does not stop the others. Results are not reproducible, because
+    the order in which gradients arrive is not. See `playgrad.parallel.parameter_server`.
 
     Args:
-        devices: of the replicas: their number, of the kind that the model trains on; or their
-            names.
+        devices: the devices of the replicas: their number, of the kind that the model trains on, or
+            their names.
         staleness: the most batches that a replica may be ahead of the slowest; None for no limit.
         delays: seconds by which each batch is delayed, by device, to show the effect of a slow
             replica.
@@ -54,8 +54,8 @@ class AsynchronousDataParallel(SeveralDevices):
     descriptor = Descriptor(
         "async",
         "Data parallel, asynchronous",
-        "Each device has all layers and updates common weights without waiting for the others. A "
-        "slow device does not hold up the rest, but gradients may come from older weights.",
+        "Each device has all layers and updates the shared weights without waiting for the others. "
+        "A slow device does not hold up the rest, but gradients may come from older weights.",
         (
             DEVICES,
             StrategyOption(
@@ -104,7 +104,7 @@ class AsynchronousDataParallel(SeveralDevices):
 
 @dataclass(frozen=True)
 class AsynchronousStep(TrainStep):
-    """Updates by the gradients that replicas send to a parameter server."""
+    """Updates with the gradients that replicas send to a parameter server."""
 
     server: ParameterServer
 

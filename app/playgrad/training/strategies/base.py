@@ -26,7 +26,7 @@ from playgrad.training.recipe import DistributionKey, Recipe
 from playgrad.training.steps import TrainStep
 
 Devices = int | tuple[str, ...]
-"""The number of devices, of the kind that the model trains on; or their names."""
+"""The number of devices, of the kind that the model trains on, or their names."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class OptionValue:
 
     Attributes:
         about: one sentence for the Lab.
-        uses: names of the options that have an effect only with this value.
+        uses: names of the options that take effect only with this value.
     """
 
     name: str
@@ -66,7 +66,7 @@ class StrategyOption:
 
 @dataclass(frozen=True)
 class Descriptor:
-    """The name of a strategy, and the words and options that users see.
+    """The name of a strategy, and the description and options that users see.
 
     Attributes:
         name: on the command line.
@@ -102,7 +102,7 @@ class Strategy(ABC):
     """A way to train one model on several devices. Subclasses are frozen dataclasses.
 
     Attributes:
-        descriptor: the words and options that users see.
+        descriptor: the description and the options that users see.
     """
 
     descriptor: ClassVar[Descriptor]
@@ -123,7 +123,8 @@ class Strategy(ABC):
         Nodes are added to the graph only once for equal arguments.
 
         Raises:
-            GraphError: the batch or the model has fewer parts than the strategy needs.
+            GraphError: the batch or the model cannot be divided into as many parts as the strategy
+                needs.
             DeviceError: a device does not exist.
         """
 
@@ -148,7 +149,7 @@ class Strategy(ABC):
 
     @property
     def delays_devices(self) -> bool:
-        """Whether the strategy itself delays devices."""
+        """True if the strategy itself delays devices."""
         return False
 
     def with_delays(self, seconds: Mapping[str, float]) -> Self | None:
@@ -172,7 +173,7 @@ class SeveralDevices(Strategy):
     """A strategy for several devices.
 
     Attributes:
-        devices: their number, of the kind that the model trains on; or their names.
+        devices: the number of devices, of the kind that the model trains on, or their names.
     """
 
     devices: Devices
@@ -197,13 +198,13 @@ class DistributedStrategy(SeveralDevices):
 
     @abstractmethod
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
-        """Return how a step is distributed over devices of ``kind``, unless they are named.
+        """Return the distribution of a step over devices of ``kind``, or over those that are named.
 
         Args:
             placed_on: the devices that the user placed layers on.
 
         Raises:
-            GraphError: layers that are placed so cannot be distributed.
+            GraphError: layers placed in this way cannot be distributed.
         """
 
     def distribute(self, recipe: Recipe, step: TrainStep) -> DistributedStep:
@@ -227,7 +228,7 @@ class DistributedStrategy(SeveralDevices):
 _COLLECTIVES = {
     "auto": ("Automatic", "The algorithm that should be fastest for each size."),
     "central": ("Through one device", "One device computes the sum and sends it back."),
-    "ring": ("Ring", "Each device sends parts to its neighbour: most even, most messages."),
+    "ring": ("Ring", "Each device sends parts to its neighbour: most even load, most messages."),
     "tree": ("Tree", "Pairs add up, then pairs of pairs: few rounds."),
 }
 COLLECTIVE = StrategyOption(
@@ -236,7 +237,7 @@ COLLECTIVE = StrategyOption(
     choices=tuple(OptionValue(name, *_COLLECTIVES[name]) for name in collectives.NAMES),
 )
 DEVICES = StrategyOption(
-    "devices", "how many (default: 2)", "Devices", "How many devices share the work."
+    "devices", "number of devices (default: 2)", "Devices", "How many devices share the work."
 )
 
 

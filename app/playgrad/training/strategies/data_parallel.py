@@ -33,7 +33,7 @@ class DataParallel(DistributedStrategy):
     every device makes the same update: the result is that of one device on the whole batch.
 
     Args:
-        devices: their number, of the kind that the model trains on; or their names.
+        devices: the number of devices, of the kind that the model trains on, or their names.
         collective: how gradients are added up: "ring", "tree", "central", or "auto" by size.
         bucket_bytes: gradients are sent in buckets of about this size, each as soon as it is full.
     """

@@ -1,4 +1,4 @@
-"""Local SGD: replicas that train apart and average their weights every few steps."""
+"""Local SGD: replicas that train independently and average their weights every few steps."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LocalSGD(DistributedStrategy):
     averages, the losses shown and the weights are those of the first device.
 
     Args:
-        devices: their number, of the kind that the model trains on; or their names.
+        devices: the number of devices, of the kind that the model trains on, or their names.
         every: steps between two averages. Each epoch ends with an average as well.
         collective, bucket_bytes: as in `DataParallel`.
 
@@ -62,7 +62,7 @@ class LocalSGD(DistributedStrategy):
     descriptor = Descriptor(
         "local",
         "Local SGD",
-        "Each device trains on its share of the data by itself. Every few steps the devices "
+        "Each device trains on its share of the data on its own. Every few steps the devices "
         "average their weights: less to send, and a slightly different result.",
         (
             DEVICES,
@@ -70,7 +70,7 @@ class LocalSGD(DistributedStrategy):
                 "every",
                 "steps between two averages of local",
                 "Average every",
-                "Steps that each device makes by itself before all average.",
+                "Steps that each device takes on its own before all devices average.",
             ),
             COLLECTIVE,
         ),
@@ -129,7 +129,7 @@ class LocalSGD(DistributedStrategy):
 
 @dataclass(frozen=True)
 class LocalStep(TrainStep):
-    """A step of replicas that train apart.
+    """A step of replicas that train independently.
 
     Attributes:
         average: the node that replaces the weights of all replicas by their mean.

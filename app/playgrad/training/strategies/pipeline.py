@@ -36,17 +36,17 @@ from playgrad.training.strategies.base import (
 from playgrad.training.variable_placement import place_variables
 
 _SCHEDULES = {
-    "gpipe": OptionValue("gpipe", "GPipe", "All parts forward, then all parts back."),
+    "gpipe": OptionValue("gpipe", "GPipe", "All parts forward, then all parts backward."),
     "1f1b": OptionValue(
-        "1f1b", "1F1B", "Forward and back in turn: as fast as GPipe, using less memory."
+        "1f1b", "1F1B", "Forward and backward in turn: as fast as GPipe, using less memory."
     ),
     "interleaved": OptionValue(
         "interleaved",
         "Interleaved",
-        "Several groups of layers on each device: shorter gaps, more sent.",
+        "Several groups of layers on each device: shorter gaps, more transfers.",
         uses=("chunks",),
     ),
-    # Its two streams have a copy of the parameters each, and add up their gradients.
+    # Each of its two streams has a copy of the parameters; their gradients are added up.
     "bidirectional": OptionValue(
         "bidirectional",
         "Bidirectional",
@@ -87,19 +87,20 @@ _OPTIONS = (
 class Pipeline(DistributedStrategy):
     """Pipeline parallelism: micro-batches pass through groups of layers on different devices.
 
-    A step ends when all passes are done (a flush), so its result is that of one device on the
-    whole batch. The exception is the schedule "pipedream", with which each micro-batch is an
-    update of its own: see `playgrad.parallel.stashing`.
+    A step ends when all passes are done (a flush), so its result is that of one device on the whole
+    batch. The exception is the schedule "pipedream", in which each micro-batch is a separate
+    update: see `playgrad.parallel.stashing`.
 
     Args:
-        devices: their number, of the kind that the model trains on, or their names; all replicas
-            together.
+        devices: the number of devices, of the kind that the model trains on, or their names, for
+            all replicas together.
         micro_batches: parts of a replica's share of the batch.
         schedule: the order of the passes: "gpipe", "1f1b", "interleaved", "bidirectional" or
             "pipedream"; see `playgrad.parallel.schedules`.
         stages: the layers of each stage: their names, or their number, for each stage; or
-            "estimated" to divide them by their arithmetic, "balanced" by measured times.
-        chunks: stages on each device. Two or more need the schedule "interleaved", with which the
+            "estimated" to divide them by their amount of arithmetic, or "balanced" by measured
+            times.
+        chunks: stages on each device. Two or more need the schedule "interleaved", for which the
             default is 2.
         replicas: number of pipelines, each of which processes its share of the batch.
         collective, bucket_bytes: as in `DataParallel`.
@@ -163,7 +164,7 @@ class Pipeline(DistributedStrategy):
         return deal_out(chain, self.stages, self.stage_count)
 
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
-        # Divided once: with times measured anew, the stages might differ from fit to fit.
+        # Divided once: with newly measured times, the stages might differ from fit to fit.
         key = StagesKey(self, stream.data, stream.batch)
         if key not in recipe.stages:
             recipe.stages[key] = self.stages_of(chain_of(recipe, stream.data, stream.batch))

@@ -12,7 +12,7 @@ const SHUFFLE = ${SHUFFLE};
 const HALF_BITS = ${HALF_BITS}u;
 const HALF_MASK = (1u << HALF_BITS) - 1u;
 
-// The finaliser of MurmurHash3: every input bit affects every output bit.
+// The finalizer of MurmurHash3: every input bit affects every output bit.
 fn scramble(value: u32) -> u32 {
   var x = value;
   x = (x ^ (x >> 16u)) * 0x85ebca6bu;

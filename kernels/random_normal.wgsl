@@ -1,4 +1,5 @@
-// Normal numbers of mean 0 and standard deviation 1 by the Box-Muller transform, two an invocation.
+// Normal numbers of mean 0 and standard deviation 1 by the Box-Muller transform, two per
+// invocation.
 
 #include "common/threefry.wgsl"
 

@@ -1,4 +1,4 @@
-// Uniform numbers in [0, 1) with 24 random bits each, two an invocation.
+// Uniform numbers in [0, 1) with 24 random bits each, two per invocation.
 
 #include "common/threefry.wgsl"
 

@@ -1,6 +1,6 @@
 // Bundles the page's third-party modules into static/vendor/, one ES module each, so that the page
 // needs no bundler and no CDN. Shared code goes into chunks, so that there is exactly one Preact in
-// the page. A declaration file beside each module has the types of its packages.
+// the page. A declaration file next to each module has the types of its packages.
 
 import { readFileSync, readdirSync, rmSync, mkdirSync, writeFileSync, copyFileSync } from "node:fs";
 import { dirname, join } from "node:path";

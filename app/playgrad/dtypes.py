@@ -68,7 +68,7 @@ def dtype(name: Any) -> DType:
 
 
 def default_dtype(array: np.ndarray[Any, Any]) -> str:
-    """Return the dtype of a value for which none is named.
+    """Return the dtype of a value for which none is specified.
 
     Floats are float32 and integers int32, as GPUs have no 64-bit numbers; arrays of bool, uint8 and
     uint32 keep their dtype.

@@ -1,4 +1,4 @@
-"""Folders of the files beside the library, in a checkout and in a wheel."""
+"""Folders of the files that accompany the library, in a checkout and in a wheel."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ const PAD_LEFT = ${PAD_LEFT};
 // fn store(index: u32, value: f32)
 ${store}
 
-// A pixel of an image, or of the pooled image, where it stands for a window.
+// A pixel of an image, or of the pooled image, where it represents a window.
 struct Pixel {
   image: i32,
   y: i32,

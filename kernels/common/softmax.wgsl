@@ -1,5 +1,5 @@
-// The largest of CLASSES logits, `apart` elements apart from `first` on, and the sum of exp(logit -
-// largest), which cannot overflow.
+// The largest of CLASSES logits, which begin at `first` and are `apart` elements apart, and the sum
+// of exp(logit - largest), which cannot overflow.
 fn largest_and_sum(first: u32, apart: u32) -> vec2<f32> {
   var largest = logits[first];
   for (var c = 1u; c < CLASSES; c++) {

@@ -270,5 +270,7 @@ class TestMistakes:
         x = pg.placeholder("float32", [None])
         with pytest.raises(GraphError, match=r"shape \(\?,\) cannot be divided.*'auto'"):
             ways.all_reduce([x, x], ["cpu:0", "cpu:1"])
-        with pytest.raises(GraphError, match=r"no collectives 'star'\. Use one of: auto, central"):
+        with pytest.raises(
+            GraphError, match=r"no collective algorithm 'star'\. Use one of: auto, central"
+        ):
             collectives.get("star")

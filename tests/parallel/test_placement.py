@@ -166,7 +166,7 @@ def test_no_kernel_on_a_gpu(graph: pg.Graph) -> None:
 
 
 def test_wrong_wishes(graph: pg.Graph) -> None:
-    with pytest.raises(GraphError, match=r"'best' is not a placement. Give 'auto'"):
+    with pytest.raises(GraphError, match=r"'best' is not a placement. Use 'auto'"):
         pg.Session(graph, "cpu", placement="best")
     wish = pg.parallel.Automatic(("cpu:0", "cpu:9"))
     x, total = branches(graph, 1)

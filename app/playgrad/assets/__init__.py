@@ -1,6 +1,6 @@
 """Files too large for a wheel, fetched on first use: the Pyodide runtime and MNIST.
 
-Used on the desktop only: not in the bundle that goes to the browser.
+Used on the desktop only; the bundle for the browser leaves it out.
 """
 
 from playgrad.assets.asset import Asset, File

@@ -25,7 +25,7 @@ def fetch(
 ) -> Path:
     """Return the folder of ``asset``, after fetching files that are missing or damaged.
 
-    Files that arrived stay when a later one fails, so running it again continues.
+    Files that have arrived are kept when a later one fails, so a second call continues from there.
 
     Args:
         sources: overrides the sources of ``asset``. If the environment variable
@@ -72,7 +72,7 @@ def _fetch(
                 progress.finish(file.name, file.size)
         except DownloadError:
             raise
-        except Exception as error:  # whatever goes wrong with one source, the next may work
+        except Exception as error:  # whatever goes wrong with one source, the next one may work
             failures[source] = f"{error}" or type(error).__name__
             progress.note(f"{source}: {failures[source]}")
         if not missing:

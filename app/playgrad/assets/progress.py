@@ -1,4 +1,4 @@
-"""DownloadProgress of downloads: a bar on a terminal, elsewhere a line for each file."""
+"""Progress of downloads: a bar on a terminal, elsewhere a line for each file."""
 
 from __future__ import annotations
 

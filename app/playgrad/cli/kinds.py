@@ -1,4 +1,4 @@
-"""Types of the command line's arguments: they convert a text to a value, or raise an error."""
+"""Types of the command line's arguments: they convert text to a value, or raise an error."""
 
 from __future__ import annotations
 

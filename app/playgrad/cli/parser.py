@@ -96,7 +96,7 @@ def _add_simulate(parsers: Parsers) -> None:
         "--device",
         type=kinds.device,
         default="auto",
-        help="device that stands for each of them (default: auto)",
+        help="device to measure (default: auto)",
     )
     strategies = [name for name, s in STRATEGIES.items() if s.descriptor.can_be_simulated]
     parser.add_argument("--parallel", choices=strategies, default="sync")

@@ -104,7 +104,7 @@ def _placement(options: argparse.Namespace) -> Automatic | None:
 
 
 def run_program(program: Path, seed: int) -> None:
-    """Run ``program`` as Python would: it may import modules beside it, and call ``sys.exit``.
+    """Run ``program`` as Python would: it may import modules next to it, and call ``sys.exit``.
 
     Raises:
         PlaygradError: the program exited with a status other than 0.

@@ -38,8 +38,8 @@ class _NotPlainError(Exception):
 class _Fingerprint:
     """A hash of the nodes of a graph, updated as nodes are added.
 
-    Operations count by identity: a user's operation may have the same name and another kernel in
-    the next run. ``ops`` keeps them alive, so that no other object gets their identity.
+    Operations are compared by identity: a user's operation may have the same name and another
+    kernel in the next run. ``ops`` keeps them alive, so that no other object gets their identity.
     """
 
     def __init__(self) -> None:

@@ -49,7 +49,7 @@ class Compiled:
         return self._plans[key]
 
     def processor_plan(self, device: str, variables: VariablePlaces) -> dict[str, Any]:
-        """Return the work of ``device``, a processor of another interpreter, as plain data.
+        """Return the work of ``device``, a processor in another interpreter, as plain data.
 
         Returns:
             ``graph``: the nodes (graph/serialize.py); ``segments``: the names of each one's nodes;

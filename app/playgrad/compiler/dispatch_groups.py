@@ -145,7 +145,7 @@ class DispatchGroup:
         return workgroups <= MAX_WORKGROUPS_IN_SOFTWARE or not (has_tiles or has_barriers)
 
     def halves(self) -> tuple[DispatchGroup, DispatchGroup]:
-        """Two groups that compute the same one after the other."""
+        """Two groups that do the same work, one after the other."""
         strands = [strand.members for strand in self.strands]
         if len(strands) == 1:
             (members,) = strands

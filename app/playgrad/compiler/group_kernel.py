@@ -1,8 +1,8 @@
-"""Writes the kernel of a dispatch group: one entry point that shares workgroups among the members.
+"""Writes the kernel of a dispatch group: one entry point that divides workgroups among the members.
 
-Each buffer is bound once, over the range that all members use of it; a member reaches its tensors
-at constant offsets. So a group's kernel belongs to one plan of memory, and no buffer is bound
-twice however many of its tensors are read and written.
+Each buffer is bound once, over the range that its members use; a member accesses its tensors at
+constant offsets. So a group's kernel belongs to one memory plan, and no buffer is bound twice,
+however many of its tensors are read and written.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _shared_names(element: str, length: int, count: int) -> list[str]:
 
 
 def _shared(text: KernelText) -> dict[str, str]:
-    """The group's array that stands for each array of a member in workgroup memory."""
+    """The group's array that replaces each array of a member in workgroup memory."""
     free = {kind: iter(_shared_names(*kind, len(text.shared))) for kind in text.shared.values()}
     return {name: next(free[kind]) for name, kind in text.shared.items()}
 

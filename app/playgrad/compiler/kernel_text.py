@@ -1,4 +1,4 @@
-"""Parses the WGSL of a kernel, and rewrites it as a function to stand beside those of others.
+"""Parses the WGSL of a kernel, and rewrites it as a function that can be combined with others.
 
 The parser knows the WGSL that kernels of this library use: declarations at module level, one entry
 point ``main``, and buffers that are read and assigned as ``name[index]``. Any other kernel, such as
@@ -15,7 +15,7 @@ from itertools import accumulate
 from math import prod
 
 # Kernels are long, and a search is ten times as fast if its pattern begins with a letter: so what
-# must not precede a match is checked behind the first letter.
+# must not precede a match is checked after its first letter.
 _COMMENT = re.compile(r"//[^\n]*")
 _NAME = re.compile(r"[A-Za-z_](?<![\w.].)\w*")  # not the name of a member
 _AFTER_AND = re.compile(r"&\s*([A-Za-z_]\w*)")

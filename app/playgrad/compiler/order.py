@@ -1,7 +1,8 @@
 """Orders the reads and writes of variables that are updated in place.
 
 On a GPU an update overwrites the variable's buffer. Each reader of the old value gets a control
-edge to the writer; a reader that has to run after the write, or a fetch, reads an earlier copy.
+edge to the writer; a reader that has to run after the write, or a fetch, reads a copy made before
+it.
 """
 
 from __future__ import annotations

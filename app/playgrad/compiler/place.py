@@ -156,7 +156,8 @@ def decide(program: Program, policy: Policy) -> dict[Node, Decision]:
     Raises:
         DeviceError: a requested device does not exist.
         UnsupportedOpError: a requested device cannot run the operation.
-        GraphError: a node is requested on another device than the variable it uses in place.
+        GraphError: a node is requested on a device other than that of the variable it uses in
+            place.
     """
     decisions: dict[Node, Decision] = {}
     requested: set[Node] = set()

@@ -1,6 +1,6 @@
 """Turns the part of a program that is on one GPU into a Plan: plain data that a runner replays.
 
-A Plan is a JSON-serialisable dictionary::
+A Plan is a JSON-serializable dictionary::
 
     version   2
     buffers   [{id, size, role: arena|feed|constant|state, data?: base64, external?: key}]
@@ -203,7 +203,7 @@ def _command(
         for place, (_, is_written) in zip(places, dispatch.operands, strict=True)
         if is_written
     }
-    # Variables share buffers, so one that is read can lie beside one that is written.
+    # Variables share buffers, so one that is read can be next to one that is written.
     access = tuple("read_write" if place[0] in written else "read" for place in places)
     call = dispatch.call
     names = [binding.name for binding in call.bindings]

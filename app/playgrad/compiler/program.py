@@ -58,7 +58,7 @@ class Rewriter(CopyMap):
     """Builds the next graph of a program, node by node.
 
     A pass walks ``program.order()`` and for each node either copies it, changed or not, or calls
-    ``replace`` with the new tensors that stand for its outputs. Names, sources and control edges
+    ``replace`` with the new tensors that replace its outputs. Names, sources and control edges
     follow.
     """
 

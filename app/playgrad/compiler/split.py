@@ -12,7 +12,7 @@ from playgrad.graph.tensor import Node, Tensor
 
 
 def _transport(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
-    raise GraphError("send and receive are carried out by the executor.")
+    raise GraphError("send and receive are performed by the executor.")
 
 
 SEND = register(OpDef("send", lambda inputs, attrs: [], _transport, state=True))

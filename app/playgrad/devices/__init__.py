@@ -1,1 +1,1 @@
-"""Devices: what runs kernels, and the only two files that know a host."""
+"""Devices, which run kernels, and the only two packages that know a host."""

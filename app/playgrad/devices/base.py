@@ -14,7 +14,7 @@ from playgrad.devices.target import AdapterInfo, Limits
 from playgrad.errors import KernelError, OutOfMemoryError
 
 Plan = dict[str, Any]
-"""A compiled, JSON-serialisable program; `playgrad.compiler.plan` documents its fields."""
+"""A compiled, JSON-serializable program; `playgrad.compiler.plan` documents its fields."""
 
 BufferKey = int | tuple[int, int]
 """The id of a buffer made by `Host.create_buffer`, or (program, plan buffer id) for a buffer that a
@@ -94,7 +94,7 @@ class Host(Protocol):
         ...
 
     def execute(self, execution: Execution) -> ExecuteResult:
-        """Carry out ``execution`` and wait for its result."""
+        """Run ``execution`` and wait for its result."""
         return self.begin(execution).result()
 
     def stats(self) -> dict[str, int]:

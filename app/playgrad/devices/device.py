@@ -88,7 +88,7 @@ class Device:
             self.lost = True
 
     def check(self) -> None:
-        """Update ``lost``: a device can go away while nobody uses it."""
+        """Update ``lost``: a device can disappear while it is not in use."""
         if self.lost:
             return
         try:

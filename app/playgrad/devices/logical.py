@@ -1,6 +1,6 @@
 """Logical devices: the devices that a program can name, such as ``cpu:0`` and ``gpu:1``.
 
-Each has its own queue and its own memory. Several may share an adapter, or the one processor. That
+Each has its own queue and its own memory. Several may share an adapter, or the only processor. That
 makes them no faster, but a program behaves as it would on several machines.
 """
 
@@ -38,7 +38,7 @@ def set_logical_devices(cpu: int | None = None, gpu: int | None = None) -> None:
     Args:
         cpu: devices on this machine's processor, each with its own thread (in a page: worker).
             The default is 1.
-        gpu: devices on the adapters, which take turns. The default is one on each adapter.
+        gpu: devices, assigned to the adapters in turn. The default is one on each adapter.
 
     Raises:
         DeviceError: a number is out of range, or GPUs are requested but there is no adapter.

@@ -1,7 +1,7 @@
 """A device that computes nothing: it checks Plans, stores bytes and counts what is done.
 
-It can stand for an adapter with any limits. Tests use it to check what the compiler and sessions
-ask of a GPU where there is none.
+It can imitate an adapter with any limits. Tests use it to check what the compiler and sessions ask
+of a GPU on machines without one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class NullHost(Host):
     Bytes that were written can be read again; they must be within their buffers.
 
     Args:
-        limits: the limits of the adapter it stands for.
+        limits: the limits of the adapter that it imitates.
         memory: maximum bytes of all buffers together; unlimited if None.
 
     Attributes:
@@ -158,7 +158,7 @@ class NullHost(Host):
         }
 
     def give_up(self) -> None:
-        """Do nothing: whoever waits for the device is left waiting."""
+        """Do nothing: calls that wait for the device stay blocked."""
 
     def destroy(self) -> None:
         self._programs.clear()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
 TIMEOUT_SECONDS = 300.0
-"""A device that gives no answer or other sign of life for this long counts as dead. Even the
+"""A device that gives no answer or other sign of life for this long is treated as lost. Even the
 slowest adapter finishes a segment or compiles a program in much less, and even the busiest machine
 starts a page's worker."""
 
@@ -15,11 +15,11 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 Outcome = tuple[Any, bytes]
-"""The answer of a device in another worker or interpreter: a JSON value, and bytes beside it."""
+"""The answer of a device in another worker or interpreter: a JSON value with bytes."""
 
 
 class Pending(Protocol):
-    """Something that will be done at some time."""
+    """Something that will be done eventually."""
 
     def done(self) -> bool:
         """Return whether it is done."""

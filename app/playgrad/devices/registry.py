@@ -220,8 +220,7 @@ def close_used() -> None:
 
 
 def close_gpus() -> None:
-    """Destroy every opened GPU and its buffers, and clear what is cached of adapters and
-    tunings."""
+    """Destroy every opened GPU and its buffers, and clear the cached adapters and tunings."""
     for device in _gpus.values():
         device.destroy()
     _gpus.clear()

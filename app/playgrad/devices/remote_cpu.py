@@ -2,7 +2,7 @@
 
 This is the session's end of the connection: a device like a GPU, with variables in its own buffers
 and Plans that are loaded in advance. At the other end a ``playgrad.runtime.cpu_server.Server``
-computes. Requests and answers are JSON, with the bytes of arrays beside them.
+computes. Requests and answers are JSON, accompanied by the bytes of arrays.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Connection(Protocol):
 
 
 def headers_of(arrays: Iterable[Array]) -> list[list[Any]]:
-    """Return dtype and shape of each array, which travel beside the bytes."""
+    """Return dtype and shape of each array, which are sent along with the bytes."""
     return [[array.dtype.name, list(array.shape)] for array in arrays]
 
 

@@ -53,7 +53,7 @@ class WebGpuDevice(Device):
             self.host.expect(plan)
 
     def create_buffer(self, size: int) -> int:
-        """Create a buffer, in the place of cached data sets if there is no other room."""
+        """Create a buffer; cached data sets are freed if there is not enough memory otherwise."""
         try:
             return super().create_buffer(size)
         except OutOfMemoryError:
@@ -87,7 +87,7 @@ class WebGpuDevice(Device):
         return bool(evicted)
 
     def stats(self) -> dict[str, int]:
-        """Return the host's statistics, with idle buffers of the data cache counted apart:
+        """Return the host's statistics, with idle buffers of the data cache counted separately:
         ``cached_buffers``, ``cached_bytes``."""
         stats = self.host.stats()
         buffers, size = (0, 0) if self._cache is None else self._cache.idle()

@@ -120,7 +120,7 @@ def _propagate(node: Node, pending: dict[Tensor, list[Tensor]], path: set[Node])
             f"the operation {node.op.name!r} has no gradient.",
             op=node.name,
             source=node.source,
-            hint="Use stop_gradient() to let no gradient flow through it.",
+            hint="Use stop_gradient() to block gradients through it.",
         )
     for tensor, grad in zip(node.inputs, node.op.gradient(node, flowing), strict=True):
         if grad is not None and tensor.node in path and dtype(tensor.dtype).floating:

@@ -12,9 +12,9 @@ from playgrad.graph.tensor import Node, Tensor
 
 
 class CopyMap:
-    """The tensors and nodes that take the place of others, by their originals.
+    """The tensors and nodes that replace others, by their originals.
 
-    ``copies[tensor]`` is the tensor that stands for ``tensor``.
+    ``copies[tensor]`` is the tensor that replaces ``tensor``.
 
     Args:
         graph: copies are added to it; may be the graph of the originals.
@@ -22,7 +22,7 @@ class CopyMap:
 
     Attributes:
         tensors: by original.
-        nodes: by original, for control edges; None: nothing has to wait for it.
+        nodes: by original, for control edges; None if nothing has to wait for it.
     """
 
     def __init__(self, graph: Graph, outer: CopyMap | None = None) -> None:
@@ -43,12 +43,12 @@ class CopyMap:
         self.tensors[original] = copy
 
     def get(self, original: Tensor) -> Tensor | None:
-        """The tensor that stands for ``original``, or None."""
+        """The tensor that replaces ``original``, or None."""
         copy = self.tensors.get(original)
         return copy if copy is not None or self.outer is None else self.outer.get(original)
 
     def node(self, original: Node) -> Node | None:
-        """The node that stands for ``original`` in control edges, or None."""
+        """The node that replaces ``original`` in control edges, or None."""
         if original in self.nodes or self.outer is None:
             return self.nodes.get(original)
         return self.outer.node(original)
@@ -59,7 +59,7 @@ class CopyMap:
         return list(dict.fromkeys(node for node in nodes if node is not None))
 
     def replace(self, original: Node, outputs: Sequence[Tensor], node: Node | None) -> None:
-        """Let ``outputs`` stand for those of ``original``, and ``node`` for its control edges."""
+        """Use ``outputs`` in place of those of ``original``, and ``node`` in its control edges."""
         self.nodes[original] = node
         self.tensors.update(zip(original.outputs, outputs, strict=True))
 
@@ -77,8 +77,8 @@ class CopyMap:
         """Add a copy of ``original``, with the arguments overriding its parts.
 
         Args:
-            inputs: None for what stands for the inputs of ``original``.
-            controls: nodes to wait for, besides those that stand for its control inputs.
+            inputs: None for the replacements of the inputs of ``original``.
+            controls: nodes to wait for, in addition to the replacements of its control inputs.
 
         Raises:
             GraphError: an input has not been copied yet.

@@ -115,7 +115,7 @@ def checked_name(name: str) -> str:
     """
     if not _NAME.fullmatch(name):
         raise GraphError(
-            f"{name!r} cannot name an operation or a scope: a name has no whitespace, no colon, "
-            "and no empty part before or after a slash."
+            f"{name!r} cannot name an operation or a scope: names must not contain whitespace, "
+            "colons, or empty parts before or after a slash."
         )
     return name

@@ -68,8 +68,8 @@ def save(
     Args:
         tensors: arrays by name.
         file: a path or an open binary file.
-        format: "safetensors" or "npz". None is that of the path's extension, or safetensors for an
-            open file.
+        format: "safetensors" or "npz". None takes it from the path's extension, or means
+            safetensors for an open file.
 
     Raises:
         CheckpointError: the file cannot be written, or there is no such format.

@@ -27,14 +27,14 @@ from playgrad.training.recipe import Recipe, StepBuilder
 def Input(  # noqa: N802 - the name that Keras gave it
     shape: Sequence[int | None], dtype: Any = "float32", name: str | None = None
 ) -> Tensor:
-    """Return a tensor that stands for a batch of samples.
+    """Return a tensor that represents a batch of samples.
 
     It belongs to the default graph, and so do the layers that are called on it.
 
     Args:
-        shape: of one sample, without the batch.
-        dtype: of the samples; "uint8" and "int32" for whole numbers.
-        name: of the tensor; "input" if None.
+        shape: the shape of one sample, without the batch.
+        dtype: the dtype of the samples; "uint8" and "int32" for whole numbers.
+        name: the name of the tensor; "input" if None.
     """
     return placeholder(dtype, (None, *one_or_more(shape)), name or "input")
 
@@ -75,8 +75,8 @@ class Model(TrainableNetwork):
         """Return a model with the same structure, names and settings.
 
         The clone of a compiled model is compiled: with an optimizer that has no state yet and
-        begins at the initial learning rate, and with the same strategy or placement. A
-        `Sequential` gives a `Sequential`.
+        starts at the initial learning rate, and with the same strategy or placement. A `Sequential`
+        gives a `Sequential`.
 
         Args:
             deep: whether the clone gets layers and variables of its own, in a graph of its own,
@@ -138,7 +138,7 @@ class Model(TrainableNetwork):
             loss_weights: the factor of each output's loss in the sum that is minimized.
             device: "auto", "cpu" or "gpu". A device chosen on the command line or in the page
                 overrides it.
-            strategy: trains on several devices: one of those in ``pg.parallel``.
+            strategy: a strategy from ``pg.parallel``, to train on several devices.
             placement: "auto" divides the training step among devices by measured costs, if that is
                 faster; `pg.parallel.Automatic` has settings; a function of the node returns the
                 device of each operation. `Session.placement_summary` explains the result.
@@ -177,9 +177,9 @@ class Model(TrainableNetwork):
         """Train the model on ``x`` and ``y``.
 
         The data is copied to the device once and stays there. Batches come from an endless stream
-        of samples, shuffled anew each time round, so every batch is full: the last samples of a
-        batch may come from the next round. An epoch is ``ceil(samples / batch_size)`` steps.
-        Calling ``fit`` again continues where the last call ended.
+        of samples, reshuffled in every round, so every batch is full: the last samples of a batch
+        may come from the next round. An epoch is ``ceil(samples / batch_size)`` steps. Calling
+        ``fit`` again continues where the last call ended.
 
         Args:
             x: inputs, an array (samples, ...); a list of arrays if the model has several inputs.
@@ -190,7 +190,7 @@ class Model(TrainableNetwork):
             callbacks: a `Callback`, or a list of them.
             validation_data: ``(x, y)`` to evaluate after each epoch.
             shuffle: whether to shuffle the samples.
-            seed: of the order of samples; None takes one from the graph's seed.
+            seed: the seed of the order of samples; None derives one from the graph's seed.
 
         Returns:
             The `History`: losses and metrics of every step, and their means over each epoch.
@@ -261,7 +261,7 @@ class Model(TrainableNetwork):
         return batch_api.predict(self, x, batch_size)
 
     def train_on_batch(self, x: Any, y: Any, return_dict: bool = False) -> Any:
-        """Make one update of the weights from one batch.
+        """Update the weights once, from one batch.
 
         Returns:
             Loss and metrics of the batch before the update, as `evaluate` returns them.

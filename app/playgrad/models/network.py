@@ -68,7 +68,7 @@ class Network:
 
     @property
     def built(self) -> bool:
-        """Whether the shape of the samples is known and the layers have their variables."""
+        """True once the shape of the samples is known and the layers have their variables."""
         return self._structure is not None
 
     @property

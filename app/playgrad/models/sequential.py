@@ -70,8 +70,8 @@ class Sequential(Model):
         """Create all variables for samples of this shape.
 
         Args:
-            sample_shape: of one sample, without the batch.
-            dtype: of the samples.
+            sample_shape: the shape of one sample, without the batch.
+            dtype: the dtype of the samples.
 
         Raises:
             ShapeError: a layer cannot take the output of the one before it; nothing is built.

@@ -1,4 +1,4 @@
-"""Networks with a recipe for their training, and with the state of it."""
+"""Networks with a recipe for their training, and with its state."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class TrainableNetwork(Network):
 
     @property
     def gives_logits(self) -> bool:
-        """Whether the first output is scores before softmax, judging by its loss."""
+        """True if the first output is scores before softmax, judging by its loss."""
         objectives = None if self._recipe is None else self._recipe.objectives
         loss = objectives.loss_of(0) if objectives and objectives.losses else None
         return isinstance(loss, FromScores) and loss.from_logits
@@ -113,7 +113,7 @@ class TrainableNetwork(Network):
 
     @property
     def stop_training(self) -> bool:
-        """Whether training is to end after the current epoch."""
+        """True if training is to end after the current epoch."""
         return self._training.stop
 
     @stop_training.setter

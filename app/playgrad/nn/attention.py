@@ -41,7 +41,7 @@ class MultiHeadAttention(Layer):
 
     Args:
         heads: number of heads.
-        key_dim: features of one head; None divides those of the query among the heads.
+        key_dim: number of features of one head; None divides those of the query among the heads.
         dropout: the fraction of attention weights set to 0 in a training step.
         causal: whether a position attends only to itself and the positions before it.
         use_bias: whether to add a bias to each of the four products.
@@ -130,7 +130,7 @@ class MultiHeadAttention(Layer):
         if width % self.heads:
             raise ShapeError(
                 f"layer '{self.name}' cannot divide {width} features among {self.heads} heads.",
-                hint="Give key_dim, the features of one head.",
+                hint="Pass key_dim, the number of features of one head.",
             )
         return width // self.heads
 

@@ -85,7 +85,7 @@ class Dropout(Layer):
 
     Args:
         rate: at least 0 and below 1.
-        seed: of the random numbers; None takes one from the layer's name.
+        seed: the seed of the random numbers; None derives one from the layer's name.
     """
 
     kind = "dropout"

@@ -76,7 +76,7 @@ class Ones(Initializer):
 
 @dataclass(frozen=True)
 class RandomNormal(Initializer):
-    """A normal distribution; a ``seed`` of None takes one from the variable's name."""
+    """A normal distribution; a ``seed`` of None is derived from the variable's name."""
 
     kind = "normal"
     mean: float = 0.0

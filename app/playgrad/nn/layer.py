@@ -33,7 +33,7 @@ class Layer(LayerChecks):
     save and copy it.
 
     Args:
-        name: unique in the graph; None for ``<kind>_<n>``, given at the first call.
+        name: unique in the graph; None for ``<kind>_<n>``, assigned at the first call.
 
     Attributes:
         kind: the name of this class of layers in configurations, and in the names of layers.
@@ -54,7 +54,9 @@ class Layer(LayerChecks):
 
     def __init__(self, name: str | None = None) -> None:
         if name is not None and (not name or any(mark in name for mark in "/: ")):
-            raise GraphError(f"{name!r} cannot name a layer: a name has no blank, colon or slash.")
+            raise GraphError(
+                f"{name!r} cannot name a layer: names must not contain blanks, colons or slashes."
+            )
         self.name = name
         self.named_by_user = name is not None
         self.graph: Graph | None = None

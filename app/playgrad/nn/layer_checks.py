@@ -13,7 +13,7 @@ class LayerChecks:
     """Checks for the constructor, ``build`` and ``call`` of layers.
 
     Attributes:
-        name: of the layer; None until its first call.
+        name: the name of the layer; None until its first call.
         source: (file, line) where the user created the layer.
     """
 

@@ -21,7 +21,7 @@ class Metric:
     """Base class of metrics. A subclass sets ``kind``, the name by which `get` finds it.
 
     Args:
-        name: in logs; ``kind`` if None.
+        name: the name in logs; ``kind`` if None.
     """
 
     kind: ClassVar[str] = ""

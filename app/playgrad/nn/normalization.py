@@ -113,11 +113,11 @@ class BatchNormalization(Layer):
 class LayerNormalization(Layer):
     """Layer normalization: ``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    Ba, Kiros and Hinton 2016. Mean and (biased) variance are computed along ``axis``, in training
-    and afterwards alike. Inputs (batch, ...), result of the same shape.
+    Ba, Kiros and Hinton 2016. Mean and (biased) variance are computed along ``axis``, both in
+    training and afterwards. Inputs (batch, ...), result of the same shape.
 
     Args:
-        axis: the axis to normalize, with one ``gamma`` and one ``beta`` for each place along it.
+        axis: the axis to normalize, with one ``gamma`` and one ``beta`` for each position along it.
         epsilon: added to the variance, so that it is never 0.
         center: whether there is a ``beta``.
         scale: whether there is a ``gamma``.

@@ -16,7 +16,7 @@ class _Pool2D(Layer):
     """Inputs (batch, height, width, channels), result (batch, height', width', channels).
 
     Args:
-        pool_size: of a window: one number, or (height, width).
+        pool_size: the size of a window: one number, or (height, width).
         strides: one number, or (vertical, horizontal); None for ``pool_size``.
         padding: "valid" for no padding, or "same".
     """

@@ -73,9 +73,9 @@ class ShardedLayer(Layer):
         The shards are parts of the initial value that an undivided layer would have.
 
         Args:
-            shape: of the undivided weight.
-            axis: along which it is divided.
-            bounds: where it is divided, from 0 to its size.
+            shape: the shape of the undivided weight.
+            axis: the axis along which it is divided.
+            bounds: the positions at which it is divided, from 0 to its size.
         """
         assert self.graph is not None
         graph = self.graph

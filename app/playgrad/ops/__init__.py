@@ -1,7 +1,7 @@
 """The operations, by the names that users call. Each adds a node to a graph.
 
-Importing this package registers all of them. Rooms, each of which imports only those below it:
-``training``; ``convolution``, ``random``; ``products``, ``reductions``, ``state``; ``arrays``;
+Importing this package registers all of them. Subpackages, each of which imports only those after
+it: ``training``; ``convolution``, ``random``; ``products``, ``reductions``, ``state``; ``arrays``;
 ``elementwise``; ``lowering`` (kernels); ``core`` (shared); ``expression`` (elementwise formulas).
 """
 

@@ -129,7 +129,7 @@ def placeholder(
 
     Args:
         dtype: the element type.
-        shape: the dimensions. None is one of any size, such as the batch. Required.
+        shape: the dimensions, None for one of any size, such as the batch. Required.
 
     Raises:
         ShapeError: there is no shape, or a dimension is negative or not a whole number.
@@ -157,7 +157,7 @@ class Variable(Tensor):
             a tensor runs once in each session, on the cpu, when the variable is first needed.
         name: its name in sessions and weights files; a number is added if it is taken.
         trainable: whether optimizers update it.
-        dtype: its element type; None is that of the initial value.
+        dtype: its element type; None means that of the initial value.
 
     Raises:
         ShapeError: the shape of the initial value is not known in full.

@@ -31,8 +31,8 @@ class Optimizer:
         learning_rate: a number, or a learning-rate schedule.
 
     Attributes:
-        iterations: uint32 scalar variable, the number of updates made.
-        learning_rate: float32 scalar variable, with a schedule its initial rate; assign to it to
+        iterations: uint32 scalar variable, the number of updates so far.
+        learning_rate: float32 scalar variable (with a schedule, the initial rate); assign to it to
             change the rate during training.
 
     Raises:
@@ -81,7 +81,7 @@ class Optimizer:
         var_list: Sequence[Tensor] | None = None,
         gate: Tensor | None = None,
     ) -> Node:
-        """Return a node that makes one update of the variables to reduce ``loss``.
+        """Return a node that updates the variables once, to reduce ``loss``.
 
         In a distributed step, the gradients are averaged over the replicas.
 
@@ -109,7 +109,7 @@ class Optimizer:
     def apply_gradients(
         self, grads_and_vars: Iterable[tuple[Tensor | None, Tensor]], gate: Tensor | None = None
     ) -> Node:
-        """Return a node that makes one update with these gradients.
+        """Return a node that updates the variables once, with these gradients.
 
         Args:
             grads_and_vars: pairs; a variable whose gradient is None is not updated.

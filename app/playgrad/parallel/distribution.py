@@ -20,8 +20,8 @@ class Distribution:
         collectives: add up the replicas' gradients, losses and metrics.
         bucket_bytes: gradients are added up in buckets of about this size, each as soon as it is
             full.
-        stashing: each micro-batch is an update of its own; see `playgrad.parallel.stashing`.
-        apart: replicas add up nothing; each updates its weights by its own gradients.
+        stashing: each micro-batch is a separate update; see `playgrad.parallel.stashing`.
+        apart: replicas do not add up gradients; each updates its weights by its own.
     """
 
     devices: tuple[tuple[str, ...], ...]

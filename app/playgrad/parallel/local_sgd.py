@@ -1,4 +1,4 @@
-"""Local SGD: replicas train apart and average their variables from time to time."""
+"""Local SGD: replicas train independently and average their variables from time to time."""
 
 from __future__ import annotations
 

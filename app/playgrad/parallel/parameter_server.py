@@ -2,8 +2,8 @@
 
 The parameter server is the model's own session. Each replica is a session over the same graph on a
 device of its own: it reads the current weights, computes the gradients of a whole batch, sends them
-and continues; nobody waits for the others. Other replicas may have changed the weights meanwhile:
-the number of these updates is the gradient's *staleness* (Dean et al. 2012; with a bound, the stale
+and continues without waiting for the others. These may have changed the weights meanwhile: the
+number of their updates is the gradient's *staleness* (Dean et al. 2012; with a bound, the stale
 synchronous parallel model of Ho et al. 2013).
 """
 
@@ -63,7 +63,7 @@ class ParameterServer:
     Args:
         step: the training step.
         server: the session that holds the weights.
-        devices: of the replicas.
+        devices: the devices of the replicas.
         counter: the variable with the number of the next batch; replicas are fed a number instead.
         data: the variables of the data set, which each replica gets once.
         staleness: the most batches that a replica may be ahead of the slowest; None for no limit.
@@ -97,8 +97,8 @@ class ParameterServer:
         self.gradients = [mean.inputs[0] for mean in step.means]
         self.weights = _weights(self.gradients, {counter, *data})
         self.next_batch = int(server.value(counter))
-        # The server's own counter must count the random numbers that replicas draw: whoever trains
-        # the model next continues after them.
+        # The server's own counter must count the random numbers that replicas draw: the next
+        # training of the model continues after them.
         self.draws = _draws(self.gradients)
         self.draws_ahead = 0
         self.update = [step.run]

@@ -18,7 +18,7 @@ from playgrad.graph.traversal import ancestors, topological
 from playgrad.ops.state import is_variable
 
 STAGE = "stage:"
-"""Prefix of devices that stand for the stages of a pipeline: ``stage:0``, ``stage:1``."""
+"""Prefix of devices that represent the stages of a pipeline: ``stage:0``, ``stage:1``."""
 SPLIT, MEAN = "split_batch", "cross_replica_mean"
 SMALL = 16
 """Largest number of elements of a read-only variable that is sent each time, not mirrored."""

@@ -28,10 +28,10 @@ class ReplicaClient:
     Attributes:
         clock: the number of batches finished.
         version: the number of updates in the weights that it works with.
-        begun: when it began with its batch.
-        delay: runs until it may begin with its batch.
+        begun: when it began its batch.
+        delay: pending until it may begin its batch.
         pending: its gradients, while they are computed.
-        failure: the error that ended it, if it is dead.
+        failure: the error that ended it, if it has failed.
     """
 
     device: str
@@ -75,7 +75,7 @@ class ReplicaClient:
         self.pending = None if delay else work()
 
     def end_delay(self) -> None:
-        """Begin with the work that was delayed."""
+        """Begin the work that was delayed."""
         assert self._work is not None
         self.delay = None
         self.pending = self._work()

@@ -45,7 +45,7 @@ class Replica:
         return self.devices[self.step.stage[node]]
 
     def share_variable(self, node: Node, variable: Variable) -> None:
-        """Let ``variable`` stand for ``node``, a variable of the original step."""
+        """Use ``variable`` in place of ``node``, a variable of the original step."""
         self.whole.replace(node, [variable], variable.node)
         self.variables[node.name] = variable.node.name
 
@@ -86,7 +86,7 @@ class Replica:
 
     @contextmanager
     def at(self, node: Node, task: str | None) -> Iterator[None]:
-        """Enter the scopes for new nodes that stand for ``node``."""
+        """Enter the scopes for new nodes that replace ``node``."""
         graph = self.step.graph
         with (
             graph.reenter_scope(f"{self.scope}{node.name}/"),

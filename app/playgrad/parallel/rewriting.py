@@ -151,7 +151,7 @@ class Rewriting:
 
     def _pass(self, entry: Pass, nodes: Sequence[Node], task: str | None) -> None:
         """Copy ``nodes`` for a micro-batch, one after the other for all replicas of a stream,
-        because means inside of a pass need all of them."""
+        because means inside a pass need all of them."""
         micro = entry.micro_batch
         stream = [r for r in self.replicas if self.distribution.stream(r.number) == entry.stream]
         for node in nodes:
@@ -174,7 +174,7 @@ class Rewriting:
         self._sum_up(stream, micro, task)
 
     def _mean(self, node: Node, replicas: Sequence[Replica], micro: int, task: str | None) -> None:
-        """A mean inside of a pass: over the replicas' micro-batches of one number."""
+        """A mean inside a pass: over the replicas' micro-batches of one number."""
         rows = [replica.rows[micro][1] for replica in replicas]
         scaled = []
         for replica, count in zip(replicas, rows, strict=True):

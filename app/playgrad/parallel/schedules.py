@@ -201,14 +201,14 @@ def simulate(orders: Orders) -> list[TimedPass]:
 
 
 def bubble(orders: Orders) -> float:
-    """Return the share of all devices' time in which they wait, counted by `simulate`."""
+    """Return the share of all devices' time spent waiting, counted by `simulate`."""
     timed = simulate(orders)
     total = max(item.end for item in timed) * len(orders)
     return 1 - sum(item.end - item.start for item in timed) / total
 
 
 def bubble_formula(name: str, devices: int, micro_batches: int, chunks: int = 1) -> float:
-    """Return the share of all devices' time in which they wait, by the formula of the paper.
+    """Return the share of all devices' time spent waiting, by the formula of the paper.
 
     A backward pass takes twice as long as a forward pass, all stages take equally long, and
     transfers take no time. With p devices, m micro-batches and v chunks on each device::
@@ -218,7 +218,7 @@ def bubble_formula(name: str, devices: int, micro_batches: int, chunks: int = 1)
         bidirectional            b / (3 m + b), b = (p - 2) (m / p + 1)
                                                               if p is even and divides m
 
-    Where the formula does not hold, `bubble` counts.
+    Where the formula does not apply, the share is counted by `bubble`.
 
     Raises:
         GraphError: there is no such schedule, or it is not possible with these numbers.

@@ -1,4 +1,4 @@
-"""Simulate a step on devices that are not there, hundreds of them, over any interconnect.
+"""Simulate a step on devices that do not exist, even hundreds, over any interconnect.
 
 The rules are the executor's: a task becomes ready when all tasks it needs have ended, and a device
 runs one task after the other. Only time is simulated. Tasks take the seconds they are given, as
@@ -183,8 +183,7 @@ class _Simulation:
         self._start_next(job.device)
 
     def _delay(self, number: int) -> float:
-        """Return the seconds between the end of the last job that a job needs and its being
-        ready."""
+        """Return the seconds from the end of the last job that a job needs until it is ready."""
         job = self.jobs[number]
         remote = any(self.jobs[before].device != job.device for before in job.after)
         return self.machine.overhead + (self.link.latency if remote else 0.0)

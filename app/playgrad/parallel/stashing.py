@@ -1,5 +1,4 @@
-"""Pipelines without a flush: each micro-batch is an update of its own (PipeDream, Narayanan et al.
-2019).
+"""Pipelines without a flush: each micro-batch is a separate update (Narayanan et al. 2019).
 
 Each stage updates its weights after each backward pass, so the forward pass of a micro-batch may
 use older weights than training on one device would. Its backward pass uses the weights of its
@@ -58,7 +57,7 @@ class _Updates:
         """Divide the update of ``step``.
 
         Raises:
-            GraphError: it needs more of the loss than whether it is finite.
+            GraphError: it depends on more of the loss than whether it is finite.
         """
         recorded = {t.node for n in step.update if n.op.name == "record" for t in n.inputs}
         columns = recorded & set(step.means)
@@ -70,8 +69,8 @@ class _Updates:
         gate = flags.pop() if len(flags) == 1 else None
         if flags or (gate is not None and (gate.dtype, gate.spec.size) != ("bool", 1)):
             raise GraphError(
-                "updates of an asynchronous pipeline may depend on the loss only by whether it is "
-                "finite."
+                "updates of an asynchronous pipeline may depend only on whether the loss is "
+                "finite, not on its value."
             )
         variables = {node.name: node.outputs[0] for node in step.common if is_variable(node)}
         trained = {name for node in writes for name in node.attrs["variables"]}
@@ -91,7 +90,7 @@ class _Updates:
 
 
 class Stashing(Rewriting):
-    """A rewrite in which each micro-batch is an update of its own."""
+    """A rewrite in which each micro-batch is a separate update."""
 
     def __init__(self, step: Partition, batch: int, distribution: Distribution, scope: str) -> None:
         super().__init__(step, batch, distribution, scope)

@@ -1,6 +1,6 @@
 """Training steps on any number of devices, as jobs for the simulator.
 
-Costs are measured on one device. No graph is built, as hundreds of copies of it would tell nothing
+Costs are measured on one device. No graph is built, as hundreds of copies of it would show nothing
 new; but each device gets the same jobs as the strategy's graph has tasks, with the same order.
 """
 

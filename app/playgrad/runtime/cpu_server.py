@@ -48,7 +48,7 @@ class Server:
         self._programs: dict[int, _LoadedProgram] = {}
 
     def serve(self, text: str, data: Sequence[bytes]) -> tuple[str, bytes]:
-        """Return the answer to a request, or its error, as JSON with bytes beside it."""
+        """Return the answer to a request, or its error, as JSON and bytes."""
         try:
             request = json.loads(text)
             value, arrays = getattr(self, f"_on_{request['call']}")(request, b"".join(data))

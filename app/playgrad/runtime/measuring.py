@@ -1,7 +1,7 @@
 """Measure how long sessions take for their work.
 
-Work is run several times, and what is compared takes turns, so that other load on the machine
-disturbs all of it alike. The least time is the one that other load disturbed least.
+Work is run several times, and runs that are compared are interleaved, so that other load on the
+machine affects all of them. The least time is the one that other load affected least.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class TimedRun:
 def run_in_turns(
     measured: Sequence[MeasuredNode], repeats: int, traced: bool = True, budget: float = math.inf
 ) -> list[list[TimedRun]]:
-    """Run each node ``repeats`` times, in turns, and return the runs of each.
+    """Run each node ``repeats`` times, interleaved, and return the runs of each.
 
     Args:
         traced: False runs without a trace, which makes a GPU wait between the parts of a segment.

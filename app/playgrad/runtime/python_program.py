@@ -87,8 +87,7 @@ class PythonProgram:
     ) -> tuple[list[Array], dict[str, Array]]:
         """Run once, with the feeds in order.
 
-        ``fed`` is emptied, so that arrays that nobody else refers to are freed after their last
-        use.
+        ``fed`` is emptied, so that arrays without other references are freed after their last use.
         """
         variables = [values(name) for name in self._variables]
         try:

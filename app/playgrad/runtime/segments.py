@@ -85,7 +85,7 @@ def plan_coroutine(
     values: RunValues,
     transport: Transport,
 ) -> Coroutine:
-    """Return the coroutine of a segment that a Plan on another device carries out.
+    """Return the coroutine of a segment that a Plan on another device runs.
 
     Args:
         fetches: the fetches of the program.

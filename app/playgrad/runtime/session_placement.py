@@ -68,7 +68,7 @@ class SessionPlacement:
         if isinstance(request, str):
             if request != AUTO:
                 raise GraphError(
-                    f"{request!r} is not a placement.", hint="Give 'auto', a function, or None."
+                    f"{request!r} is not a placement.", hint="Use 'auto', a function, or None."
                 )
             request = Automatic()
         if request == self.request:

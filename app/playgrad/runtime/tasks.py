@@ -44,9 +44,9 @@ class SegmentTask(Task):
 
     Attributes:
         coroutine: does the work, in the place of ``work``.
-        give_up: called when the task does not end and nobody waits for it any more.
-        previous: position of the device's previous segment, one of ``after``. A device carries out
-            its segments in order, so this one may be queued as soon as that one has begun.
+        give_up: called when the task does not end and nothing waits for it any more.
+        previous: position of the device's previous segment, one of ``after``. A device runs its
+            segments in order, so this one may be queued as soon as that one has begun.
     """
 
     work: Callable[[], None] = _nothing
@@ -96,7 +96,7 @@ class ReadyTable:
         return [follower for follower in self._followers[number] if self._one_less(follower)]
 
     def remove_edge(self, number: int, follower: int) -> bool:
-        """Let ``follower`` not wait for task ``number``, which has not ended; return whether
+        """Make ``follower`` stop waiting for task ``number``, which has not ended; return whether
         ``follower`` is ready now."""
         self._followers[number].remove(follower)
         return self._one_less(follower)

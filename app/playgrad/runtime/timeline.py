@@ -34,7 +34,7 @@ class Timeline:
 
     Attributes:
         seconds: from the first event to the end of the last.
-        devices: one entry for each track; "cpu:0 (weights)" is another track than "cpu:0".
+        devices: one entry for each track; "cpu:0 (weights)" and "cpu:0" are different tracks.
         idle, moving: for each device, over all its tracks, the seconds in which it did nothing, and
             in which it moved tensors.
         steps: number of steps.

@@ -48,8 +48,8 @@ class Trace:
     def as_chrome(self) -> dict[str, Any]:
         """Return the events in the Trace Event Format of ``chrome://tracing``, in microseconds.
 
-        As the events of one thread must not overlap there, each device gets as many threads as it
-        had tasks at the same time.
+        Events of one thread must not overlap in that format, so each device gets as many threads as
+        it had tasks at the same time.
         """
         origin = min((event.queued for event in self.events), default=0.0)
         tracks: list[tuple[str, float]] = []  # device, and end of its last event

@@ -73,7 +73,7 @@ def _etag(path: Path) -> str:
 def send(root: Path, name: str, cache_control: str) -> Response:
     """Respond to the current request with a file under ``root``.
 
-    If there is a ``name.gz`` beside the file and the client accepts gzip, that is sent with
+    If there is a ``name.gz`` next to the file and the client accepts gzip, that is sent with
     ``Content-Encoding: gzip``. Range requests always get the uncompressed file.
     """
     path = resolve(root, name)

@@ -44,7 +44,7 @@ def predict(network: Network, x: Any, batch_size: int | None) -> Any:
 
 
 def train_on_batch(recipe: Recipe, x: Any, y: Any) -> dict[str, float]:
-    """Make one update from a batch; see ``Model.train_on_batch``.
+    """Update the weights once, from a batch; see ``Model.train_on_batch``.
 
     Returns:
         Loss and metrics by name, from before the update.

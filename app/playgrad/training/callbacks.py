@@ -100,7 +100,7 @@ class EarlyStopping(Callback):
     Args:
         monitor: the name in the logs to watch; ``val_loss`` needs validation data.
         min_delta: the smallest change that counts as an improvement.
-        patience: epochs without improvement after which training goes on.
+        patience: the number of epochs without improvement to tolerate before training stops.
         mode: "min" or "max": whether smaller or larger is better; "auto" takes "max" for
             accuracies.
         restore_best_weights: whether to restore the weights of the best epoch.
@@ -158,8 +158,8 @@ class LearningRateScheduler(Callback):
     """Set the learning rate before each epoch.
 
     Args:
-        schedule: ``schedule(epoch, current_rate) -> rate``, with epochs counted from 0. A rate
-            that is not a finite number of at least 0 is a ValueError.
+        schedule: ``schedule(epoch, current_rate) -> rate``, with epochs counted from 0. A rate that
+            is not a finite number of at least 0 raises ValueError.
     """
 
     def __init__(self, schedule: Callable[[int, float], float]) -> None:
@@ -176,16 +176,16 @@ class History:
     """Losses and metrics of one ``fit``.
 
     Attributes:
-        history: for each name a list with one mean per epoch; ``val_`` is the prefix of the
-            validation data's.
+        history: for each name, a list with one mean per epoch; names of validation results begin
+            with ``val_``.
         epoch: the numbers of the epochs, from 0.
         steps: float32 (steps, columns): loss and metrics of every step, with columns as in
             ``names``.
         names: ``loss``, then the metrics.
-        seconds: duration of the training with evaluation, without pauses.
+        seconds: duration of training and evaluation, without pauses.
         train_seconds: duration without evaluation.
-        parallel: the report of the strategy: of asynchronous replicas their updates, their
-            staleness and the devices lost.
+        parallel: the report of the strategy; for asynchronous replicas, their updates, their
+            staleness and the devices that were lost.
     """
 
     def __init__(self, names: Sequence[str]) -> None:

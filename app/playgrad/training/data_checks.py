@@ -13,7 +13,7 @@ from playgrad.graph.spec import Shape, TensorSpec
 
 Array = np.ndarray[Any, Any]
 _CHUNK = 1 << 22
-"""Elements checked at a time, so that the check needs little memory beside the data."""
+"""Elements checked at a time, so that the check needs little memory in addition to the data."""
 
 
 def as_sequence(value: Any) -> Sequence[Any]:
@@ -121,7 +121,7 @@ def as_samples(array: Array, spec: TensorSpec, what: str, layer: str) -> Array:
     """Return ``array`` as samples for a model input; whole numbers are cast to its dtype.
 
     Args:
-        spec: of the input.
+        spec: the spec of the input.
         what: the name of the array in errors.
         layer: the first layer, for errors.
 

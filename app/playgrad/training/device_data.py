@@ -76,8 +76,8 @@ class BatchStream:
 
     Attributes:
         batch: samples of a batch.
-        shuffle: whether the order of samples is shuffled anew each time round.
-        seed: of the order; None takes one from the graph's seed.
+        shuffle: whether the samples are reshuffled in every round.
+        seed: the seed of the order; None derives one from the graph's seed.
     """
 
     data: DeviceData

@@ -122,7 +122,7 @@ def _train_step(
         first_use: Node | None = step.run if placement is None else None
         data.upload(session, [*xs, *ys], first_use)
         if placement is not None:
-            session.compiled([step.run])  # hooks are told of the training once it is placed
+            session.compiled([step.run])  # hooks learn of the training once it is placed
     else:
         data.upload(session, [*xs, *ys])
         step = strategy.build(recipe, stream)

@@ -44,7 +44,7 @@ class EvalStepKey:
 
 @dataclass(frozen=True)
 class StagesKey:
-    """What the stages of a pipeline depend on."""
+    """The values that the stages of a pipeline depend on."""
 
     strategy: StepBuilder
     data: DeviceData
@@ -61,7 +61,8 @@ class DistributionKey:
 
 @dataclass
 class Recipe:
-    """A network with all that ``compile`` says of its training, and the steps built so far.
+    """A network with everything that ``compile`` says about its training, and the steps built so
+    far.
 
     Attributes:
         strategy: trains on several devices; None for one.
@@ -71,7 +72,7 @@ class Recipe:
         batch_steps: the steps for batches that are fed, by the dtypes of their arrays.
         stages: the stage of each item of the structure, by strategy.
         distributed: training steps as strategies have rewritten them.
-        extra_nodes: nodes that strategies run beside or instead of a training step.
+        extra_nodes: nodes that strategies run in addition to or instead of a training step.
     """
 
     network: Network

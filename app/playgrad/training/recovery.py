@@ -13,10 +13,10 @@ def recover(recipe: Recipe) -> None:
     """Give variables of lost devices the values that another replica has of them.
 
     All values come from one replica: a device lost during a step may leave some variables a step
-    ahead of the others, but each variable has all of an update or nothing of it. Mirrors, data and
-    bookkeeping variables are created anew when they are needed, the learning rate begins at its
-    initial value, and random numbers continue after as many draws as there were updates.
-    What no other replica has stays lost: an error names it when it is used.
+    ahead of the others, but each variable has all of an update or none of it. Mirrors, data and
+    bookkeeping variables are created again when they are needed, the learning rate begins at its
+    initial value, and random numbers continue after as many draws as there were updates. What no
+    other replica has stays lost: an error names it when it is used.
     """
     network = recipe.network
     session, mirrors, graph = network.session, shared_session(network.graph).mirrors, network.graph

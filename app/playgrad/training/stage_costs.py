@@ -29,8 +29,8 @@ from playgrad.training.recipe import Recipe
 from playgrad.training.strategies.base import named_devices
 
 REPEATS = 7
-"""Measured runs of each step, in turns, after one to warm up. Their least time is the cost of the
-work; their median shows how much longer it usually takes beside other load on the machine."""
+"""Measured runs of each step, interleaved, after one to warm up. Their least time is the cost of
+the work; their median shows how much longer it usually takes under other load on the machine."""
 _FEW, _MANY = 2, 4
 """The least and the most micro-batches measured. All but the first add to sums of gradients."""
 _INPUT = ("inputs", "segment")

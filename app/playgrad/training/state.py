@@ -1,4 +1,4 @@
-"""The state of a model's training, which its model shows to users and to the page."""
+"""The state of a model's training, which the model shows to users and to the page."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from playgrad.training.steps import EvalStep, Recorder, TrainStep
 HISTORY_ROWS = 1024
 """Steps whose losses and metrics the device keeps."""
 SHUFFLE_SEED = 0x5EED
-"""Key of the order of samples, beside the graph's seed, if the user passes no seed."""
+"""Key of the order of samples, in addition to the graph's seed, if the user passes no seed."""
 
 
 def build_train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int] = ()) -> TrainStep:
@@ -76,7 +76,7 @@ def _train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int]) -> T
 
 
 def _stage_scope(stage: int) -> str:
-    """Return the device scope that stands for a pipeline stage."""
+    """Return the device scope that represents a pipeline stage."""
     return f"{STAGE}{stage}"
 
 

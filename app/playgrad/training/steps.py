@@ -75,7 +75,7 @@ class TrainStep:
 
     @property
     def replica_flags(self) -> dict[str, Variable]:
-        """``healthy`` of the replicas that train apart from the first one, by device."""
+        """``healthy`` of the replicas that train independently of the first one, by device."""
         return {}
 
     @property
@@ -101,7 +101,7 @@ class TrainStep:
         """Bring replicas into agreement: called before the weights are used between epochs."""
 
     def finish(self) -> dict[str, Any]:
-        """End the training; return what the strategy reports of it, as plain data."""
+        """End the training; return the strategy's report of it, as plain data."""
         return {}
 
 

@@ -64,7 +64,7 @@ class TrainingLoop:
         self.total = steps or epochs * self.steps_per_epoch
         self.epochs = epochs if steps is None else -(-steps // self.steps_per_epoch)
         self.callbacks = callbacks
-        # If nobody looks at the model between epochs, chunks need not end with them: with little
+        # If nothing looks at the model between epochs, chunks need not end with them: with little
         # data they would be very short.
         self.chunks_span_epochs = not (callbacks or self.test or self.step.synchronizes)
         self.progress = TrainingProgress(self.watch, self.step.names, self.total, verbose)

@@ -126,7 +126,7 @@ class WgpuHost(Host):
     # Running
 
     def begin(self, execution: Execution) -> Done[ExecuteResult]:
-        """Carry out ``execution``; callers use a thread for each device to run several at once."""
+        """Run ``execution``; callers use a thread for each device to run several at once."""
         started = time.perf_counter()
         done = 0
         with self._errors("execute"):
@@ -184,7 +184,7 @@ class WgpuHost(Host):
             }
 
     def give_up(self) -> None:
-        """Do nothing: whoever waits for the device is left waiting."""
+        """Do nothing: calls that wait for the device stay blocked."""
 
     def destroy(self) -> None:
         with self._calls:  # wgpu-native aborts the process if another thread is in a call

@@ -28,7 +28,7 @@ def fill(shape: Sequence[int], value: float, dtype: Any = None, name: str | None
     Args:
         shape: the shape of the result, known in full.
         value: a number that ``dtype`` can hold.
-        dtype: the element type; None is float32.
+        dtype: the element type; None means float32.
 
     Raises:
         ShapeError: a dimension is negative or not a whole number.
@@ -59,7 +59,7 @@ def size(x: Any, axes: Sequence[int] | None = None, name: str | None = None) -> 
 
     Args:
         x: a tensor of any shape and dtype.
-        axes: the dimensions to multiply, counted from the front; None is all of them.
+        axes: the dimensions to multiply, counted from the front; None means all of them.
 
     Returns:
         An int32 scalar.

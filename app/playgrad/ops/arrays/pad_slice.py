@@ -52,8 +52,8 @@ def slice_(x: Any, begin: Sequence[int], size: Sequence[int], name: str | None =
         A tensor of shape ``size`` and the dtype of ``x``.
 
     Raises:
-        ShapeError: ``begin`` or ``size`` has another length than ``x.shape``, or the block reaches
-            outside ``x``.
+        ShapeError: the length of ``begin`` or ``size`` is not that of ``x.shape``, or the block
+            reaches outside ``x``.
     """
     attrs = {"begin": [int(n) for n in begin], "size": [int(n) for n in size]}
     return add_node(SLICE, [as_tensor(x)], attrs, name=name).output

@@ -41,8 +41,8 @@ def conv2d(
         x: images of shape (batch, height, width, in channels), float32 or float64.
         filters: shape (filter height, filter width, in channels, out channels), of the same dtype.
         strides: distance between windows in pixels: one number, or (vertical, horizontal).
-        padding: zeros around each image. "valid" adds none, "same" as many as make
-            output = ceil(input / stride), and ((top, bottom), (left, right)) adds those numbers.
+        padding: zeros around each image. "valid" adds none; "same" adds as many as make output =
+            ceil(input / stride); ((top, bottom), (left, right)) adds those numbers.
 
     Returns:
         A tensor of shape (batch, out height, out width, out channels) and the dtype of ``x``, with

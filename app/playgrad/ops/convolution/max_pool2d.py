@@ -66,7 +66,7 @@ def max_pool2d(
     Args:
         x: images of shape (batch, height, width, channels), float32 or float64.
         pool_size: height and width of a window: one number for both, or two.
-        strides: distance between windows; None is ``pool_size``.
+        strides: distance between windows; None means ``pool_size``.
         padding: as in ``conv2d``.
 
     Returns:

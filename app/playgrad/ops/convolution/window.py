@@ -39,8 +39,8 @@ def resolve_padding(
 ) -> list[list[int]]:
     """Return ``padding`` in pixels.
 
-    "valid" is no padding; "same" is as much as makes output = ceil(input / stride), with the larger
-    half of an odd number at the bottom and right.
+    "valid" means no padding; "same" means as much as makes output = ceil(input / stride), with the
+    larger half of an odd number at the bottom and right.
 
     Raises:
         ShapeError: not a padding, or "same" for an image of unknown height or width.

@@ -60,12 +60,12 @@ def as_tensor(value: Any, graph: Graph | None = None, like: str | None = None) -
 
     Args:
         value: a tensor, a number, nested lists or a NumPy array.
-        graph: the graph of the constant; None is the default graph.
+        graph: the graph of the constant; None means the default graph.
         like: the dtype that a Python number takes.
 
     Raises:
-        DTypeError: a number does not fit ``like`` (0.5 beside integers), or ``value`` cannot become
-            a tensor.
+        DTypeError: a number does not fit ``like`` (0.5 with integers), or ``value`` cannot become a
+            tensor.
     """
     if isinstance(value, Tensor):
         return value

@@ -110,7 +110,7 @@ def _feistel(x: Words, keys: list[tuple[Words, Words]], bits: np.uint32) -> Word
 
 
 def _scramble(x: Words) -> Words:
-    """Apply the finaliser of MurmurHash3: every input bit affects every output bit."""
+    """Apply the finalizer of MurmurHash3: every input bit affects every output bit."""
     x = (x ^ (x >> np.uint32(16))) * np.uint32(0x85EBCA6B)
     x = (x ^ (x >> np.uint32(13))) * np.uint32(0xC2B2AE35)
     return x ^ (x >> np.uint32(16))

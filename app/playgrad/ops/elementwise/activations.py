@@ -69,7 +69,7 @@ gelu = elementwise(
     lambda x: 0.5 * x * (1.0 + e.tanh(_GELU * (x + 0.044715 * (x * x * x)))),
     lambda g, y, x: g * _gelu_derivative(x),
     unary(),
-    doc="Return the Gaussian error linear unit of ``x`` in its tanh form (Hendrycks, Gimpel 2016).",
+    doc="Return the Gaussian error linear unit of ``x``, tanh form (Hendrycks and Gimpel 2016).",
 )
 
 

@@ -67,7 +67,7 @@ div = elementwise(
     lambda g, y, a, b: (g / b, -g * y / b),
     NUMERIC_PAIRS,
     BAD_PAIRS,
-    doc="Return ``a / b``; the quotient of integers is rounded toward zero.",
+    doc="Return ``a / b``; the quotient of integers is rounded towards zero.",
 )
 mod = elementwise(
     "mod",
@@ -303,7 +303,7 @@ _CAST = register(
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     """Convert the elements of ``x`` to ``dtype``.
 
-    Floats become integers by rounding toward zero; a bool is 0 or 1, and any number but 0 is true.
+    Floats become integers by rounding towards zero; a bool is 0 or 1, and any number but 0 is true.
 
     Args:
         x: a tensor of any shape and dtype.

@@ -15,7 +15,7 @@ def docstring(summary: str, expr: Expr, arguments: Sequence[str], has_gradient: 
 
     Args:
         expr: the result in terms of the arguments.
-        arguments: their names. The name ``condition`` stands for a bool, and comes first.
+        arguments: their names. The name ``condition`` means a bool, and comes first.
     """
     has_condition = arguments[0] == "condition"
     values = arguments[has_condition:]

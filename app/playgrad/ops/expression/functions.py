@@ -37,7 +37,7 @@ def _named(name: str) -> Callable[..., str]:
 
 
 def _divide(a: Any, b: Any) -> Any:
-    """Divide. Quotients of integers are rounded toward zero, as in WGSL."""
+    """Divide. Quotients of integers are rounded towards zero, as in WGSL."""
     kind = np.result_type(a, b)
     if kind.kind in "iu":
         quotient = np.floor_divide(np.abs(a), np.abs(b))

@@ -169,7 +169,7 @@ def _quads(size: int) -> tuple[int, int]:
 def _quad_tiling(product: Product) -> Tiling:
     down, rows = _quads(product.rows)
     across, columns = _quads(product.columns)
-    # Two depths an iteration: the overhead of an iteration is that of two products. With more, the
+    # Two depths per iteration: the overhead of an iteration is that of two products. With more, the
     # loop no longer fits the processor's cache of decoded instructions.
     unrolled = 2 if product.depth % 2 == 0 else 1
     splits, parts = _parts(product, down * across, QUAD_GROUPS, unrolled)

@@ -31,9 +31,9 @@ def random_uniform(
         shape: the shape of the result, known in full.
         low: the smallest possible number.
         high: the upper bound.
-        seed: the seed of this operation; None is the next one of the graph. Numbers depend on it,
-            on the seed of the graph, and on the step.
-        counter: the step, a scalar of whole numbers. None is the graph's, which changes with every
+        seed: the seed of this operation; None takes the graph's next one. Numbers depend on it, on
+            the seed of the graph, and on the step.
+        counter: the step, an integer scalar. None means the graph's step, which changes with every
             run; a constant gives the same numbers in every run.
 
     Returns:
@@ -75,8 +75,8 @@ def truncated_normal(
 ) -> Tensor:  # fmt: skip
     """Draw numbers from a normal distribution cut off at two standard deviations.
 
-    A number further from the mean is drawn again, up to three times. After that (for 4 in a
-    million) it is set to the bound. Arguments, result and errors are those of ``random_normal``.
+    A number further from the mean is drawn again, up to three times. After that (4 in a million) it
+    is set to the bound. Arguments, result and errors are those of ``random_normal``.
     """
     graph = get_default_graph()
     keys = graph.next_random_seed(seed)

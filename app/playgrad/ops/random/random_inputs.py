@@ -22,7 +22,7 @@ from playgrad.ops.state import random_step
 
 
 def step_of(graph: Graph, counter: Any) -> Tensor:
-    """Return ``counter`` as a uint32 tensor; None is the step of ``graph``."""
+    """Return ``counter`` as a uint32 tensor; None means the step of ``graph``."""
     if counter is None:
         return random_step(graph)
     return cast(as_tensor(counter, graph), "uint32")

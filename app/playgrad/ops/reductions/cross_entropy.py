@@ -36,7 +36,7 @@ def sparse_softmax_cross_entropy(logits: Any, labels: Any, name: str | None = No
         A tensor of shape (batch,) and the dtype of ``logits``.
 
     Raises:
-        ShapeError: the shapes are not these.
+        ShapeError: the shapes differ from these.
         DTypeError: ``logits`` is not floating, or ``labels`` is not integer.
         FeedError: labels that were fed lie outside [0, classes).
         DataError: computed labels lie outside [0, classes), on the cpu. On a GPU the loss is NaN.
@@ -59,7 +59,7 @@ def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> 
         A tensor of shape (batch,) and the dtype of ``logits``.
 
     Raises:
-        ShapeError: the shapes are not these.
+        ShapeError: the shapes differ from these.
         DTypeError: ``logits`` is not floating, or ``labels`` has another dtype.
     """
     return add_node(_DENSE, as_tensors(logits, labels), name=name).outputs[0]

@@ -31,7 +31,7 @@ from playgrad.ops.lowering.reduce import (
 )
 
 Axis = int | Sequence[int] | None
-"""One axis or several, negative ones counted from the end; None is all axes."""
+"""One axis or several, negative ones counted from the end; None means all axes."""
 
 
 def reduce_sum(
@@ -41,7 +41,7 @@ def reduce_sum(
 
     Args:
         x: a tensor of any shape; float32, float64, int32 or uint32.
-        axis: one axis or several, negative ones counted from the end; None is all axes.
+        axis: one axis or several, negative ones counted from the end; None means all axes.
         keepdims: keep reduced axes with size 1, so that the result broadcasts against ``x``.
 
     Returns:

@@ -25,11 +25,11 @@ def batch_indices(
     of the next.
 
     Args:
-        step: the step, a scalar of whole numbers.
+        step: the step, an integer scalar.
         count: the number of samples, at least 1.
         batch: the number of samples in a batch, at least 1.
         shuffle: put the samples into a new random order in each epoch.
-        seed: the seed of the order; None is the next one of the graph.
+        seed: the seed of the order; None takes the graph's next one.
 
     Returns:
         An int32 tensor of shape (batch,), in [0, count).

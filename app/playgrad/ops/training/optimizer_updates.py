@@ -41,7 +41,7 @@ def apply_sgd(
 
     Raises:
         ShapeError: an argument does not broadcast to the shape of the variable.
-        DTypeError: an argument has another dtype than the variable.
+        DTypeError: the dtype of an argument differs from that of the variable.
     """
     return _apply(_SGD, [variable], [grad, learning_rate], {}, gate, name)[0]
 
@@ -89,7 +89,7 @@ def apply_adam(
         variable: a floating variable.
         m, v: variables of the same shape and dtype, which start at 0.
         grad, gate: as in ``apply_sgd``.
-        learning_rate: ``rate * sqrt(1 - beta_2**t) / (1 - beta_1**t)`` in step t, from 1 on.
+        learning_rate: ``rate * sqrt(1 - beta_2**t) / (1 - beta_1**t)`` in step t, counted from 1.
         epsilon: ``sqrt(1 - beta_2**t)`` times the epsilon of Algorithm 1.
         beta_1, beta_2: the decay of ``m`` and of ``v``.
 

@@ -42,7 +42,7 @@ def record(
     Raises:
         ShapeError: the history has another shape, there are more than 6 values, or one is not a
             scalar.
-        DTypeError: a value has another dtype than the history.
+        DTypeError: the dtype of a value differs from that of the history.
     """
     inputs = [history, as_tensor(position, history.graph, "uint32")]
     inputs += [as_tensor(value, history.graph, history.dtype) for value in values]

@@ -1,4 +1,5 @@
-"""Collectives: operations among devices on one tensor each, as ordinary nodes of the graph.
+"""Collectives: operations that devices perform together, on one tensor each, as ordinary nodes of
+the graph.
 
 `Collectives` is the interface: a rewrite over several devices gets its sums and copies from one.
 """
@@ -21,7 +22,7 @@ def get(name: str) -> Collectives:
     """
     if name not in NAMES:
         raise GraphError(
-            f"there are no collectives {name!r}.", hint=f"Use one of: {', '.join(NAMES)}."
+            f"there is no collective algorithm {name!r}.", hint=f"Use one of: {', '.join(NAMES)}."
         )
     return Collectives(next((a for a in ALGORITHMS if a.name == name), None))
 

@@ -116,7 +116,7 @@ class Collectives:
         _expect_members(devices, tensors)
         lengths = {len(listed) for listed in tensors}
         if len(lengths) > 1:
-            raise GraphError(f"members give different numbers of tensors: {sorted(lengths)}.")
+            raise GraphError(f"members have different numbers of tensors: {sorted(lengths)}.")
         for same in zip(*tensors, strict=True):
             _expect_alike(same, devices)
         return all_reduce_buckets(self.all_reduce, tensors, devices, bucket_bytes)

@@ -164,8 +164,8 @@ def _bytes_used(compiled: Compiled, device: str) -> int:
 
 
 def _usable_devices(policy: Policy, request: Automatic) -> list[str]:
-    """Return the devices to consider, the session's default first. Of GPUs on one adapter only one
-    counts, as they take turns at it."""
+    """Return the devices to consider, the session's default first. Of several GPUs on one adapter
+    only one counts, because they share it."""
     kind = policy.default.partition(":")[0]
     names = [name for name in policy.available if name.startswith(kind)]
     if request.devices is not None:
@@ -183,7 +183,7 @@ def _usable_devices(policy: Policy, request: Automatic) -> list[str]:
 
 
 def _best(alone: Sequence[Candidate], divided: Sequence[Candidate]) -> PlannedPlacement:
-    """Return the fastest placement; another one than the first only if it is worthwhile."""
+    """Return the fastest placement, but prefer the first unless another is worthwhile."""
     several = min(divided, key=lambda each: each.seconds, default=None)
     if not alone:
         if several is None:
@@ -201,7 +201,7 @@ def _best(alone: Sequence[Candidate], divided: Sequence[Candidate]) -> PlannedPl
     elif several.seconds < WORTHWHILE * one.seconds:
         return _concluded(several, f"{several.text}, against {text}")
     elif several.seconds < one.seconds:
-        text += f"; {several.text} would save less than 10 %"
+        text += f"; {several.text} would save less than 10%"
     else:
         text += f", against {several.text}"
     return _concluded(one, f"one device is best: {text}")
@@ -257,7 +257,7 @@ def _reason(node: Node, cluster: Cluster, choice: Assigned, groups: Groups) -> s
 def _finish(device: str, option: Option) -> str:
     text = f"{_ms(option.end)} on {device}"
     if option.moving > 0:
-        text += f" ({_ms(option.moving)} of it for {option.bytes:,} bytes from {option.source})"
+        text += f" ({_ms(option.moving)} for {option.bytes:,} bytes from {option.source})"
     return text
 
 

@@ -76,7 +76,7 @@ def find_clusters(
     A node joins the chain of its only predecessor where it is that one's only successor.
 
     Args:
-        seconds: of each node, on each device that it may run on.
+        seconds: the seconds of each node, on each device that it may run on.
         room: bytes of variables that a cluster may use.
     """
     nodes = [n for n in program.order() if n.op.name != "constant" and n not in groups.of]
@@ -106,7 +106,7 @@ def find_clusters(
 
 def _predecessors(nodes: Sequence[Node]) -> dict[Node, set[Node]]:
     """Return what each node waits for: its inputs, and the earlier users of variables that it uses
-    in place, so that the last one to write is the same on any devices."""
+    in place, so that the last one to write is the same whatever the devices."""
     before: dict[Node, set[Node]] = {}
     last: dict[str, Node] = {}
     for node in nodes:

@@ -23,7 +23,7 @@ class DeviceLink:
     Attributes:
         latency: seconds of each message, whatever its size, including the start of a segment.
         bandwidth: bytes per second.
-        start: seconds that a run on both devices takes besides.
+        start: seconds that a run on both devices takes in addition.
     """
 
     latency: float

@@ -59,7 +59,7 @@ class OperationTimes:
     """
 
     def __init__(self) -> None:
-        # Operations count by identity; keeping them alive keeps their identities unique.
+        # Operations are compared by identity; keeping them alive keeps their identities unique.
         self._measured: dict[Any, tuple[float, OpDef]] = {}
         self._elementwise: dict[Any, tuple[float, float]] = {}
 
@@ -83,7 +83,7 @@ class OperationTimes:
 
     @cached_property
     def overhead(self) -> float:
-        """Seconds that a lone processor takes for each operation besides computing it."""
+        """Seconds that a single processor takes for each operation in addition to computing it."""
         graph = Graph()
         with graph.as_default(), graph.device("cpu:0"):
             start = tensor = placeholder("float32", [2, 2])
@@ -150,7 +150,7 @@ def _operation(node: Node) -> _Operation:
 
 def _is_worth_measuring(node: Node, device: str) -> bool:
     """Return whether the bytes of ``node`` alone say little of its time. A GPU's kernel that writes
-    in place is never measured, as there may be no room for its results besides."""
+    in place is never measured, as there may be no memory for separate results."""
     op = _operation(node).op
     if op.alias or op.state or op.name in _FREE or (op.writes and not device.startswith("cpu")):
         return False
@@ -158,7 +158,7 @@ def _is_worth_measuring(node: Node, device: str) -> bool:
 
 
 def _measure(operation: _Operation, device: str, sharing: int) -> float:
-    """Return the seconds of ``operation`` on made-up values. Integers are 0, which is valid as a
+    """Return the seconds of ``operation`` on arbitrary values. Integers are 0, which is valid as a
     row and as a class."""
     graph = Graph()
     with graph.as_default(), graph.device(device):

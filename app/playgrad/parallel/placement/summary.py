@@ -31,8 +31,8 @@ class MeasuredSummary:
     Attributes:
         decisions: one for each node, in the order of the program, without constants, which are
             copied to every device that uses them.
-        prediction: of a run with this placement.
-        alone: of a run with all of it on the default device.
+        prediction: the prediction of a run with this placement.
+        alone: the prediction of a run with everything on the default device.
         conclusion: of an automatic placement: the comparison with a single device.
     """
 

@@ -1,8 +1,8 @@
 """Tasks: each device's planned work, cut so that no device waits for a result that is ready.
 
-A segment sends its results when all of it is done, and starts when all that it receives has
-arrived. So a task ends where a result is sent and more work follows, and a task starts where
-something is received.
+A segment sends its results when it is complete, and starts when all that it receives has arrived.
+So a task ends where a result is sent and more work follows, and a task starts where something is
+received.
 """
 
 from __future__ import annotations

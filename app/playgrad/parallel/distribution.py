@@ -1,4 +1,4 @@
-"""How a training step is distributed over devices."""
+"""The distribution of a training step over devices."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from playgrad.errors import GraphError
 
 ESTIMATED, BALANCED = "estimated", "balanced"
 Stages = str | tuple[int, ...] | tuple[tuple[str, ...], ...]
-"""How to partition: "estimated", "balanced", the number of layers in each stage, or their names."""
+"""Ways to partition: "estimated", "balanced", number of layers in each stage, or their names."""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
 
 Array = np.ndarray[Any, Any]
+S = TypeVar("S", bound="TrainStep")
 _COLUMNS = 6
 """Scalars that one ``record`` can take: kernels may bind eight buffers."""
 
@@ -87,6 +88,10 @@ class TrainStep:
     def trace_length(self) -> int:
         """The number of steps in a trace that shows everything the step does."""
         return 1
+
+    def extended(self, kind: type[S], **further: Any) -> S:
+        """Return a step of another kind, with the fields of this one and ``further`` ones."""
+        return kind(**{item.name: getattr(self, item.name) for item in fields(self)}, **further)
 
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         """Run ``steps`` steps."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from playgrad.errors import GraphError
@@ -87,8 +87,7 @@ class AsynchronousDataParallel(SeveralDevices):
             self.staleness,
             self.delays,
         )
-        common = {item.name: getattr(step, item.name) for item in fields(step)}
-        return AsynchronousStep(**common, server=server)
+        return step.extended(AsynchronousStep, server=server)
 
     def settings(self) -> list[str]:
         return [] if self.staleness is None else [f"at most {self.staleness} ahead"]

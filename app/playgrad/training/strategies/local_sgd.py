@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from playgrad.errors import GraphError
@@ -85,14 +85,13 @@ class LocalSGD(DistributedStrategy):
         step = build_train_step(recipe, stream)
         distributed = self.distribute(recipe, step)
         place_variables(recipe.network, distributed)
-        common = {item.name: getattr(step, item.name) for item in fields(step)}
-        common["run"] = distributed.run
+        local = replace(step, run=distributed.run)
         if not distributed.mirrors:  # a single device
-            return TrainStep(**common)
+            return local
         flags = distributed.mirrors.get(step.healthy, ())
         names = named_devices(self.devices, device_kind(recipe.network))
-        return LocalStep(
-            **common,
+        return local.extended(
+            LocalStep,
             average=self._average(recipe, step, distributed),
             every=self.every,
             flags=dict(zip(names[1:], flags, strict=True)),

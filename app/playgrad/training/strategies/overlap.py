@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Self
 
 from playgrad.errors import GraphError
@@ -54,8 +54,7 @@ class Overlap(Strategy):
         key = DistributionKey(step.run, self)
         if key not in recipe.extra_nodes:
             recipe.extra_nodes[key] = unroll(step.run, count)
-        common = {item.name: getattr(step, item.name) for item in fields(step)}
-        return OverlappedStep(**common, run_many=recipe.extra_nodes[key], count=count)
+        return step.extended(OverlappedStep, run_many=recipe.extra_nodes[key], count=count)
 
 
 @dataclass(frozen=True)

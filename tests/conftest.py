@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import survival
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -30,6 +32,17 @@ _CHROMIUM_FLAGS = (
 # The software adapter everywhere, so that results do not depend on the machine's GPU.
 _WEBGPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    survival.remember_class(items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if "survival" in terminalreporter.config.option.markexpr:
+        terminalreporter.section("What was tried, and what survived")
+        for line in survival.table(terminalreporter.stats):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session", autouse=True)

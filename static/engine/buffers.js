@@ -11,6 +11,15 @@ export const padded = (size) => Math.max(4, Math.ceil(size / 4) * 4);
 
 export class BufferPool {
   #device;
+  /**
+   * Snapshots of data sets, in memory shared with Python, by the buffers that they fill.
+   * @type {import("./messages.js").Contents}
+   */
+  contents = new Map();
+  /** Buffers of `contents` that were written or bound since the last reset. @type {Set<number>} */
+  #used = new Set();
+  /** Counts the changes of `contents`; the number of each content. */
+  contentsVersion = 0;
   /** @type {Map<number, GPUBuffer>} */
   #buffers = new Map();
   #nextId = 1;
@@ -43,6 +52,7 @@ export class BufferPool {
   destroy(id) {
     const buffer = this.get(id);
     this.#buffers.delete(id);
+    this.forgetContent(id);
     this.#bytes -= buffer.size;
     buffer.destroy();
   }
@@ -51,9 +61,44 @@ export class BufferPool {
     return { buffers: this.#buffers.size, bytes: this.#bytes, peak_bytes: this.#peakBytes };
   }
 
+  /** Destroy every buffer except for the data sets that were used since the last reset. */
+  reset() {
+    for (const id of [...this.#buffers.keys()]) {
+      if (!this.contents.has(id) || !this.#used.has(id)) this.destroy(id);
+    }
+    this.#used.clear();
+    this.#peakBytes = this.#bytes;
+  }
+
+  /** Note that a program uses a buffer. @param {number} id */
+  noteUse(id) {
+    this.#used.add(id);
+  }
+
+  /**
+   * Note that bytes were written: a snapshot is the whole content of its buffer from now on.
+   * @param {number} id
+   * @param {number} offset
+   * @param {Uint8Array} bytes
+   */
+  noteContent(id, offset, bytes) {
+    this.forgetContent(id);
+    // Only snapshots are in shared memory.
+    if (offset !== 0 || !(bytes.buffer instanceof SharedArrayBuffer)) return;
+    this.#used.add(id);
+    this.contentsVersion += 1;
+    this.contents.set(id, { number: this.contentsVersion, size: this.get(id).size, bytes });
+  }
+
+  /** Note that kernels may write to a buffer. @param {number} id */
+  forgetContent(id) {
+    if (this.contents.delete(id)) this.contentsVersion += 1;
+  }
+
   /** Forget every buffer; the device that held them is being destroyed. */
   clear() {
     this.#buffers.clear();
+    this.contents.clear();
     this.#bytes = 0;
   }
 

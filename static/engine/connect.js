@@ -1,15 +1,12 @@
-/** Connects the page, a Python worker and its device workers: shared memory, ports, first messages. */
+/** Connects the page, its Python worker and the device workers, which outlive Python workers. */
 
 import { ringBell } from "./control.js";
-import { mostDevices } from "./device-links.js";
 import { endOfLife } from "./life.js";
 import { markGone } from "./ring.js";
-import { Mailbox, createSharedMemory } from "./shared-memory.js";
 
 /**
- * @import {
- *   DeviceCommand, DeviceEvent, DeviceWorkerRequest, PythonCommand, SharedMemory,
- * } from "./messages.js"
+ * @import { Interpreter } from "./interpreter.js"
+ * @import { Contents, DeviceCommand, DeviceEvent, DeviceWorkerRequest } from "./messages.js"
  */
 
 /** The worker script for each kind of device. */
@@ -19,88 +16,63 @@ const SCRIPTS = {
 };
 const FIRST = "gpu:0";
 
-/** Workers that can be lost and replaced in one run, in addition to the largest number in use. */
-const REPLACEMENTS = 8;
-
 /**
- * @typedef {{worker: Worker, lock: string, channel?: number, reply?: SharedArrayBuffer}} Entry
+ * @typedef {Exclude<DeviceEvent, {kind: "kept_data"}>} DeviceNews
+ * @typedef {{interpreter: Interpreter, channel: number, reply: SharedArrayBuffer}} Connection
+ * @typedef {{worker: Worker, lock: string, connection?: Connection}} Entry
  */
-
-/**
- * Give the Python worker its ends and start it. To restart Python, terminate its worker, close its
- * device workers, and call this again with a new one.
- *
- * @param {Worker} python a new python-worker.js
- * @param {(event: DeviceEvent) => void} report gets the events of device workers
- * @param {string} tunings measurements of GPUs: the text of the last `tunings` event
- * @returns {{memory: SharedMemory, mailbox: Mailbox, devices: DeviceWorkers}}
- */
-export function connectWorkers(python, report, tunings) {
-  const memory = createSharedMemory();
-  const devices = new DeviceWorkers(python, memory, report);
-  const ports = devices.createPorts(2 * mostDevices() + REPLACEMENTS);
-  sendToPython(python, { kind: "start", memory, ports, tunings }, ports);
-  devices.look();
-  const mailbox = new Mailbox(memory, () => sendToPython(python, { kind: "poke" }));
-  return { memory, mailbox, devices };
-}
-
-/** @param {Worker} python @param {PythonCommand} command @param {MessagePort[]} [transfer] */
-export function sendToPython(python, command, transfer = []) {
-  python.postMessage(command, transfer);
-}
 
 /** @param {Worker} worker @param {DeviceCommand} command @param {MessagePort[]} [transfer] */
 function sendToDevice(worker, command, transfer = []) {
   worker.postMessage(command, transfer);
 }
 
-/** The device workers of one Python worker, started on its request. */
+/** The device workers, started on Python's request and handed from one Python worker to the next. */
 export class DeviceWorkers {
-  #python;
-  #memory;
   #report;
   /** @type {Map<string, Entry>} by device */
   #entries = new Map();
-  /** @type {MessagePort[]} the other ends of Python's ports, by channel */
-  #ends = [];
+  /** Data sets on devices, by device. @type {Map<string, Contents>} */
+  #kept = new Map();
 
-  /**
-   * @param {Worker} python
-   * @param {SharedMemory} memory
-   * @param {(event: DeviceEvent) => void} report
-   */
-  constructor(python, memory, report) {
-    this.#python = python;
-    this.#memory = memory;
+  /** @param {(event: DeviceNews) => void} report gets the events of device workers */
+  constructor(report) {
     this.#report = report;
   }
 
-  /** Channels for future workers. @param {number} count @returns {MessagePort[]} Python's ends */
-  createPorts(count) {
-    return Array.from({ length: count }, () => {
-      const { port1, port2 } = new MessageChannel();
-      this.#ends.push(port2);
-      return port1;
-    });
+  /** Data sets that the devices have, for the next Python worker to find again. */
+  get kept() {
+    return this.#kept;
   }
 
   /** Find out whether there is a GPU, in the worker of the first one. */
   look() {
-    sendToDevice(this.#start(FIRST).worker, { kind: "look" });
+    const entry = this.#entries.get(FIRST) ?? this.#start(FIRST);
+    sendToDevice(entry.worker, { kind: "look" });
   }
 
-  /** Start a worker for Python, or end one that it gives up. @param {DeviceWorkerRequest} request */
-  serve(request) {
+  /**
+   * Connect a worker to Python, or end one that Python gives up.
+   * @param {DeviceWorkerRequest} request
+   * @param {Interpreter} interpreter that requests it
+   */
+  serve(request, interpreter) {
     const { device, channel } = request;
-    if (request.state === "starting") this.#connect(device, channel, request.reply);
-    else if (this.#entries.get(device)?.channel === channel) this.#end(device, request.message);
+    if (request.state === "starting") this.#connect(device, { interpreter, channel, reply: request.reply });
+    else if (this.#entries.get(device)?.connection?.channel === channel) this.#end(device, request.message);
+  }
+
+  /** Release the workers from a Python worker that has ended; the next one may connect to them. */
+  release() {
+    for (const { connection } of this.#entries.values()) if (connection) markGone(connection.reply);
   }
 
   /** End all workers. */
   close() {
+    this.release();
     for (const { worker } of this.#entries.values()) worker.terminate();
     this.#entries.clear();
+    this.#kept.clear();
   }
 
   /** @param {string} device @returns {Entry} */
@@ -109,6 +81,7 @@ export class DeviceWorkers {
     const worker = new Worker(script, { type: "module", name: device });
     const entry = { worker, lock: `playgrad ${device} ${crypto.randomUUID()}` };
     this.#entries.set(device, entry);
+    this.#kept.delete(device);
     worker.onmessage = ({ data }) => {
       if (this.#entries.get(device) === entry) this.#receive(data, entry);
     };
@@ -120,21 +93,29 @@ export class DeviceWorkers {
     return entry;
   }
 
-  /** @param {string} device @param {number} channel @param {SharedArrayBuffer} reply */
-  #connect(device, channel, reply) {
-    const waiting = this.#entries.get(device);
-    const entry = waiting && waiting.channel === undefined ? waiting : this.#start(device);
-    Object.assign(entry, { channel, reply });
-    const port = this.#ends[channel];
-    const { control } = this.#memory;
+  /** @param {string} device @param {Connection} connection */
+  #connect(device, connection) {
+    let entry = this.#entries.get(device);
+    if (entry?.connection?.interpreter === connection.interpreter) {
+      entry.worker.terminate(); // Python wants another one: it gave this one up
+      entry = undefined;
+    }
+    entry ??= this.#start(device);
+    entry.connection = connection;
+    const { interpreter, channel, reply } = connection;
+    const { control } = interpreter.memory;
+    const port = interpreter.deviceEnds[channel];
     const { lock, worker } = entry;
     sendToDevice(worker, { kind: "connect", device, lock, control, reply, port }, [port]);
-    const ports = this.createPorts(1);
-    sendToPython(this.#python, { kind: "ports", ports }, ports);
+    interpreter.addPort();
   }
 
   /** @param {DeviceEvent} event @param {Entry} entry */
   #receive(event, entry) {
+    if (event.kind === "kept_data") {
+      this.#kept.set(event.device, event.contents);
+      return;
+    }
     this.#report(event);
     if (event.kind === "device_worker" && event.state === "starting") {
       endOfLife(entry.lock).then(() => {
@@ -149,9 +130,10 @@ export class DeviceWorkers {
     if (!entry) return;
     entry.worker.terminate();
     this.#entries.delete(device);
-    if (entry.reply) {
-      markGone(entry.reply);
-      ringBell(this.#memory.control);
+    this.#kept.delete(device);
+    if (entry.connection) {
+      markGone(entry.connection.reply);
+      ringBell(entry.connection.interpreter.memory.control);
     }
     this.#report({ kind: "device_worker", device, state: "lost", message });
   }

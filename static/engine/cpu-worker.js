@@ -23,23 +23,38 @@ serve
 /** @param {DeviceEvent} event */
 const send = (event) => self.postMessage(event);
 
-/** @param {DeviceEnds} ends */
-async function start({ device, lock, port, control, reply }) {
-  /** @param {"starting" | "ready"} state */
-  const report = (state) => send({ kind: "device_worker", device, state });
-  holdForLife(lock, () => report("starting"));
-  const log = (/** @type {string} */ line) => console.log(`${device}: ${line}`);
-  const pyodide = await bootPython({ stdout: log, stderr: log });
-  const answers = new RingWriter(reply, control);
-  const globals = pyodide.toPy({ stop_requested: stopFlagAtWork(control, answers) });
-  const serve = pyodide.runPython(SETUP, { globals });
-  /** @param {MessageEvent<DeviceCall>} event */
-  port.onmessage = ({ data }) => {
-    const answer = serve(data.text, data.buffers);
-    push(answers, answer);
-    answer.destroy();
-  };
-  report("ready");
+/** The interpreter of this worker, which serves one Python worker after the other. */
+class Processor {
+  #serve;
+  #stopRequested = () => false;
+  /** @type {MessagePort | undefined} */
+  #port;
+
+  /** @param {any} pyodide */
+  constructor(pyodide) {
+    const globals = pyodide.toPy({ stop_requested: () => this.#stopRequested() });
+    this.#serve = pyodide.runPython(SETUP, { globals });
+  }
+
+  /** Boot an interpreter. @param {string} device */
+  static async start(device) {
+    const log = (/** @type {string} */ line) => console.log(`${device}: ${line}`);
+    return new Processor(await bootPython({ stdout: log, stderr: log }));
+  }
+
+  /** Serve the calls of a Python worker, in place of the last one. @param {DeviceEnds} ends */
+  connect({ port, control, reply }) {
+    this.#port?.close();
+    this.#port = port;
+    const answers = new RingWriter(reply, control);
+    this.#stopRequested = stopFlagAtWork(control, answers);
+    /** @param {MessageEvent<DeviceCall>} event */
+    port.onmessage = ({ data }) => {
+      const answer = this.#serve(data.text, data.buffers);
+      push(answers, answer);
+      answer.destroy();
+    };
+  }
 }
 
 /** @param {RingWriter} answers @param {any} answer Python's pair of text and bytes */
@@ -54,10 +69,28 @@ function push(answers, answer) {
   }
 }
 
+class CpuWorker {
+  /** @type {Promise<Processor> | undefined} */
+  #processor;
+
+  /** @param {DeviceEnds} ends */
+  async connect(ends) {
+    const { device } = ends;
+    /** @param {"starting" | "ready"} state */
+    const report = (state) => send({ kind: "device_worker", device, state });
+    if (this.#processor) report("starting");
+    else holdForLife(ends.lock, () => report("starting"));
+    this.#processor ??= Processor.start(device);
+    (await this.#processor).connect(ends);
+    report("ready");
+  }
+}
+
+const worker = new CpuWorker();
 /** @param {MessageEvent<DeviceCommand>} event */
 self.onmessage = ({ data }) => {
   if (data.kind !== "connect") return;
-  start(data).catch((error) => {
+  worker.connect(data).catch((error) => {
     // Thrown uncaught, it tells the page that this worker cannot be used.
     setTimeout(() => {
       throw error;

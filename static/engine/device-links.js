@@ -18,9 +18,6 @@ const REPLY_CAPACITY = 4 << 20;
 /** How often to look for signs of life, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** @param {DeviceWorkerRequest} request */
-const askPage = (request) => self.postMessage(request);
-
 /** An error as an answer. @param {{type: string, message: string, hint?: string}} error @returns {Frame} */
 const failure = (error) => ({ text: JSON.stringify({ error: { op: null, ...error } }), payload: undefined });
 
@@ -34,6 +31,7 @@ export function mostDevices() {
 }
 
 export class DeviceLinks {
+  #askPage;
   #ports;
   #used = 0;
   #bell;
@@ -43,8 +41,10 @@ export class DeviceLinks {
   /**
    * @param {SharedMemory} memory
    * @param {MessagePort[]} ports spare ones
+   * @param {(request: DeviceWorkerRequest) => void} askPage
    */
-  constructor(memory, ports) {
+  constructor(memory, ports, askPage) {
+    this.#askPage = askPage;
     this.#ports = ports;
     this.#bell = new Bell(memory.control);
   }
@@ -63,9 +63,10 @@ export class DeviceLinks {
     if (this.#used === this.#ports.length) throw new Error("the page has no ports left");
     const channel = this.#used++;
     const reply = createRing(REPLY_CAPACITY);
-    askPage({ kind: "device_worker", device, state: "starting", channel, reply });
+    this.#askPage({ kind: "device_worker", device, state: "starting", channel, reply });
     const answers = new RingReader(reply);
-    return this.#links.push(new DeviceLink(device, channel, this.#ports[channel], answers)) - 1;
+    const link = new DeviceLink(device, channel, this.#ports[channel], answers, this.#askPage);
+    return this.#links.push(link) - 1;
   }
 
   /** @param {number} number @returns {DeviceLink} */
@@ -99,6 +100,7 @@ export class DeviceLinks {
 }
 
 class DeviceLink {
+  #askPage;
   #device;
   #channel;
   #port;
@@ -117,8 +119,10 @@ class DeviceLink {
    * @param {number} channel
    * @param {MessagePort} port
    * @param {RingReader} answers
+   * @param {(request: DeviceWorkerRequest) => void} askPage
    */
-  constructor(device, channel, port, answers) {
+  constructor(device, channel, port, answers, askPage) {
+    this.#askPage = askPage;
     this.#device = device;
     this.#end = workerEnded(device);
     this.#channel = channel;
@@ -185,7 +189,7 @@ class DeviceLink {
     this.#port.close();
     const message = "it did not answer in time.";
     const [device, channel] = [this.#device, this.#channel];
-    askPage({ kind: "device_worker", device, state: "lost", channel, message });
+    this.#askPage({ kind: "device_worker", device, state: "lost", channel, message });
   }
 }
 

@@ -2,7 +2,8 @@
  * The device worker: serves the Python worker's calls on its GPU devices, in order.
  *
  * Calls arrive on a message port; each answer is one frame in a ring, because the caller sleeps
- * until it is there. The page connects the two.
+ * until it is there. The page connects the two. It outlives Python workers: when the page connects
+ * it to the next one, the open devices stay, with their compiled pipelines and their data sets.
  */
 
 import { describe, findAdapter, openDevice } from "./adapter.js";
@@ -26,24 +27,97 @@ import { Runner } from "./runner.js";
 /** @param {DeviceEvent} event */
 const send = (event) => self.postMessage(event);
 
+/** The open GPU devices of this worker, for one Python worker after the other. */
+class Gpus {
+  /** @type {Map<number, {runner: Runner, info: AdapterInfo, announced: number}>} */
+  #opened = new Map();
+  #nextId = 1;
+  /** Whether Python wants the device to stop; each connection sets its own. */
+  stopRequested = () => false;
+
+  /** @param {number} id @returns {Runner} */
+  get(id) {
+    const opened = this.#opened.get(id);
+    if (!opened) throw new EngineError("DeviceLostError", "this GPU device was closed");
+    return opened.runner;
+  }
+
+  /** Free what the last Python worker left on the devices, except for data sets. */
+  async reset() {
+    await Promise.all(Array.from(this.#opened.values(), ({ runner }) => runner.reset()));
+  }
+
+  /**
+   * Open a device, or return the one that the last Python worker opened.
+   * @param {string} name
+   * @returns {Promise<DeviceValues["open"]>}
+   */
+  async open(name) {
+    for (const [device, { runner, info }] of this.#opened) {
+      const kept = Array.from(runner.contents, ([id, { number, size }]) => [id, number, size]);
+      return { device, info, kept: /** @type {[number, number, number][]} */ (kept) };
+    }
+    const adapter = await findAdapter(navigator.gpu);
+    const device = await openDevice(adapter);
+    const info = describe(adapter, device);
+    const runner = new Runner(device, () => this.stopRequested());
+    await runner.calibrate();
+    const id = this.#nextId++;
+    this.#opened.set(id, { runner, info, announced: 0 });
+    runner.lost.then((message) => {
+      // `close` loses the device as well, but first removes it.
+      if (this.#opened.delete(id)) report(name, "lost", message);
+    });
+    // For the developer tools, in which a learner may inspect the device that trains.
+    Object.assign(globalThis, { playgradDevice: device });
+    return { device: id, info, kept: [] };
+  }
+
+  /** @param {number} id */
+  close(id) {
+    const runner = this.get(id);
+    this.#opened.delete(id);
+    runner.destroy();
+  }
+
+  /** Tell the page which data sets are on the device, if they have changed. @param {string} name */
+  announceContents(name) {
+    for (const opened of this.#opened.values()) {
+      const { contents, contentsVersion } = opened.runner;
+      if (opened.announced === contentsVersion) continue;
+      opened.announced = contentsVersion;
+      send({ kind: "kept_data", device: name, contents });
+    }
+  }
+}
+
 class Connection {
+  #gpus;
   #device;
   #answers;
-  #stop;
-  /** @type {Map<number, Runner>} */
-  #runners = new Map();
-  #nextDevice = 1;
+  #port;
   /** Settles when the next call may begin. */
   #begun = Promise.resolve();
   /** Resolves when the last call has been answered. */
   #answered = Promise.resolve();
 
-  /** @param {DeviceEnds} ends */
-  constructor({ device, port, control, reply }) {
+  /** @param {DeviceEnds} ends @param {Gpus} gpus @param {Connection | undefined} last */
+  constructor({ device, port, control, reply }, gpus, last) {
     this.#device = device;
+    this.#gpus = gpus;
+    this.#port = port;
     this.#answers = new RingWriter(reply, control);
-    this.#stop = stopFlagAtWork(control, this.#answers);
+    if (last) this.#begun = last.end().then(() => gpus.reset());
+    this.#answered = this.#begun = this.#begun.then(() => {
+      gpus.stopRequested = stopFlagAtWork(control, this.#answers);
+    });
     port.onmessage = ({ data }) => this.#serve(data);
+  }
+
+  /** Take no more calls; the Python worker has ended. @returns {Promise<void>} when the last is answered */
+  end() {
+    this.#port.close();
+    return this.#answered;
   }
 
   /**
@@ -69,6 +143,7 @@ class Connection {
     try {
       const end = await begun;
       const { value, payload } = await end();
+      this.#gpus.announceContents(this.#device);
       this.#answers.pushBlocking(JSON.stringify({ value }), payload);
     } catch (problem) {
       this.#answers.pushBlocking(JSON.stringify({ error: errorRecord(problem) }));
@@ -79,7 +154,7 @@ class Connection {
   async #execute({ device, text, buffers }) {
     /** @type {DeviceArguments["execute"]} */
     const { writes, ...rest } = JSON.parse(text);
-    const end = await this.#runner(device).begin({
+    const end = await this.#gpus.get(device).begin({
       ...rest,
       writes: writes.map(([key, offset], index) => [key, offset, buffers[index]]),
     });
@@ -96,22 +171,14 @@ class Connection {
     return async () => ({ value });
   }
 
-  /** @param {number} device @returns {Runner} */
-  #runner(device) {
-    const runner = this.#runners.get(device);
-    if (!runner) throw new EngineError("DeviceLostError", "this GPU device was closed");
-    return runner;
-  }
-
   /** @param {Request} request @param {number} device @returns {Promise<Answer["value"]>} */
   async #perform({ call, argument }, device) {
     if (call === "list") return await listAdapters();
-    if (call === "open") return await this.#open();
-    const runner = this.#runner(device);
+    if (call === "open") return await this.#gpus.open(this.#device);
+    const runner = this.#gpus.get(device);
     switch (call) {
       case "close":
-        this.#runners.delete(device);
-        runner.destroy();
+        this.#gpus.close(device);
         return null;
       case "create_buffer":
         return await runner.createBuffer(argument.size);
@@ -131,23 +198,6 @@ class Connection {
       default:
         throw new EngineError("DeviceError", `unknown call ${call}`);
     }
-  }
-
-  /** @returns {Promise<DeviceValues["open"]>} */
-  async #open() {
-    const adapter = await findAdapter(navigator.gpu);
-    const device = await openDevice(adapter);
-    const runner = new Runner(device, this.#stop);
-    await runner.calibrate();
-    const id = this.#nextDevice++;
-    this.#runners.set(id, runner);
-    runner.lost.then((message) => {
-      // `close` loses the device as well, but first removes the runner.
-      if (this.#runners.get(id) === runner) report(this.#device, "lost", message);
-    });
-    // For the developer tools, in which a learner may inspect the device that trains.
-    Object.assign(globalThis, { playgradDevice: device });
-    return { device: id, info: describe(adapter, device) };
   }
 }
 
@@ -181,14 +231,26 @@ function report(device, state, message) {
   send({ kind: "device_worker", device, state, message });
 }
 
-/** @param {MessageEvent<DeviceCommand>} event */
-self.onmessage = ({ data }) => {
-  if (data.kind === "look") announce();
-  else {
-    holdForLife(data.lock, () => {
-      report(data.device, "starting");
-      new Connection(data);
-      report(data.device, "ready");
-    });
+class DeviceWorker {
+  #gpus = new Gpus();
+  /** @type {Connection | undefined} */
+  #connection;
+
+  /** @param {DeviceCommand} command */
+  receive(command) {
+    if (command.kind === "look") announce();
+    else if (this.#connection) this.#connect(command);
+    else holdForLife(command.lock, () => this.#connect(command));
   }
-};
+
+  /** @param {DeviceEnds} ends */
+  #connect(ends) {
+    report(ends.device, "starting");
+    this.#connection = new Connection(ends, this.#gpus, this.#connection);
+    report(ends.device, "ready");
+  }
+}
+
+const worker = new DeviceWorker();
+/** @param {MessageEvent<DeviceCommand>} event */
+self.onmessage = ({ data }) => worker.receive(data);

@@ -4,7 +4,8 @@
  * reads them here and checks what Python sends and reads.
  *
  * There are three channels:
- *   - `postMessage` between the page and a worker;
+ *   - `postMessage` between the page and a worker; between the page and the Python worker on a port
+ *     of their own, because a user's program can post messages as its worker;
  *   - the mailbox in shared memory, page → Python, which Python reads even while it is busy;
  *   - a message port, Python → device worker, answered through a ring in shared memory, because the
  *     Python worker sleeps until the answer is there.
@@ -12,25 +13,31 @@
 
 /**
  * Page → Python worker.
- *   `start`: boot; sent once. `ports` are spare ones for future device workers; `tunings` is the
- *     text of the last `tunings` event.
+ *   `start`: the first message and the only one outside `port`, on which all others travel. The
+ *     worker holds `lock` until it ends; `ports` are spare ones for future device workers.
+ *   `inherit`: what earlier Python workers leave behind; sent before the first request.
  *   `expect`: files of the server that the program will probably read.
  *   `poke`: the mailbox has a request; needed only while Python is idle.
  *   `ports`: spare ports that replace used ones.
  * @typedef {(
- *   | {kind: "start", memory: SharedMemory, ports: MessagePort[], tunings: string}
+ *   | {kind: "start", memory: SharedMemory, lock: string, port: MessagePort, ports: MessagePort[]}
+ *   | {kind: "inherit"} & Inheritance
  *   | {kind: "expect", files: string[]}
  *   | {kind: "poke"}
  *   | {kind: "ports", ports: MessagePort[]}
  * )} PythonCommand
+ * @typedef {{tunings: string, kept: Map<string, Contents>}} Inheritance
+ *   `tunings`: the text of the last `tunings` event; `kept`: data sets on devices, by device
  */
 
 /**
  * Python worker → page, sent by its JavaScript.
+ *   `alive`: the worker holds its lock.
  *   `ready`: the versions of playgrad, Python and NumPy; `timings` in milliseconds, by phase.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
  *   `crash`: Python could not start or is broken; only a new worker helps.
  * @typedef {(
+ *   | {kind: "alive"}
  *   | {kind: "loading", stage: "python" | "library"}
  *   | {kind: "ready", version: string, python: string, numpy: string, timings: Record<string, number>}
  *   | {kind: "tunings", text: string}
@@ -121,8 +128,8 @@
 /**
  * Page → device worker.
  *   `look`: find the GPU, and answer with `device`.
- *   `connect`: serve Python's calls on `port` as `device`, and hold `lock` until the worker ends;
- *     sent once.
+ *   `connect`: serve the calls of a Python worker on `port` as `device`, in place of the last one,
+ *     and hold `lock` until the worker ends.
  * @typedef {(
  *   | {kind: "look"}
  *   | {kind: "connect"} & DeviceEnds
@@ -133,10 +140,12 @@
  * Device worker → page.
  *   `device_worker`: "starting", "ready" to be called, or "lost" (worker or GPU; the next run starts
  *     a new one). The page reports the end of a worker in the same way.
+ *   `kept_data`: all data sets that are on the device now.
  * @typedef {(
  *   | {kind: "device", available: true, info: AdapterInfo}
  *   | {kind: "device", available: false, error: string}
  *   | {kind: "device_worker", device: string, state: "starting" | "ready" | "lost", message?: string}
+ *   | {kind: "kept_data", device: string, contents: Contents}
  * )} DeviceEvent
  */
 
@@ -144,6 +153,8 @@
  * Python → device worker, on the port. The arguments travel as JSON in `text`, the bytes of writes
  * in `buffers`; each call is answered by one frame, in order, with a value or an error.
  *   `expect`: a Plan with these kernels will be loaded soon.
+ *   `open`: answered with the data sets that an earlier Python worker left on the device: buffer,
+ *     number of the content, size of the buffer.
  *   `execute`: see `Runner.begin`.
  *   `serve`: any request to a processor's worker; see `app/playgrad/devices/remote_cpu.py`.
  * @typedef {{
@@ -161,7 +172,7 @@
  * }} DeviceArguments by call
  * @typedef {{
  *   list: AdapterInfo[],
- *   open: {device: number, info: AdapterInfo},
+ *   open: {device: number, info: AdapterInfo, kept: [number, number, number][]},
  *   close: null,
  *   create_buffer: number,
  *   destroy_buffer: null,
@@ -235,6 +246,9 @@
  *            reply: SharedArrayBuffer}} DeviceEnds a device worker's ends of the connection
  * @typedef {{control: SharedArrayBuffer, mailbox: SharedArrayBuffer}} SharedMemory
  *
+ * @typedef {Map<number, {number: number, size: number, bytes: Uint8Array}>} Contents
+ *   data sets by the ids of their buffers, which have `size` bytes; two contents of a worker never
+ *   have the same number
  * @typedef {number | [number, number]} BufferKey a buffer's id, or [program, buffer id in its Plan]
  * @typedef {import("./program.js").Plan} Plan
  * @typedef {import("./program.js").PlanKernel} PlanKernel

@@ -10,7 +10,7 @@ import { mostDevices } from "./device-links.js";
 import { RingReader } from "./ring.js";
 
 /**
- * @import { DeviceCall, PythonEvent, PythonWorkerEvent, SharedMemory } from "./messages.js"
+ * @import { DeviceCall, Inheritance, PythonEvent, PythonWorkerEvent, SharedMemory } from "./messages.js"
  * @import { Frame } from "./ring.js"
  */
 
@@ -19,16 +19,14 @@ import { RingReader } from "./ring.js";
  *            toJs(options: object): unknown}} PyProxy the part of Pyodide's proxies used here
  */
 
-/** @param {PythonEvent | PythonWorkerEvent} event @param {ArrayBuffer[]} [transfer] */
-const send = (event, transfer = []) => self.postMessage(event, { transfer });
-
 /**
  * @param {SharedMemory} memory
  * @param {import("./device-links.js").DeviceLinks} links to the device workers
  * @param {import("./data-files.js").DataFiles} files
- * @param {string} tunings measurements of GPUs from earlier visits
+ * @param {Inheritance} inheritance from earlier Python workers; may still change before the first run
+ * @param {(event: PythonEvent | PythonWorkerEvent, transfer?: ArrayBuffer[]) => void} send to the page
  */
-export function createHost(memory, links, files, tunings) {
+export function createHost(memory, links, files, inheritance, send) {
   const mailbox = new RingReader(memory.mailbox);
 
   /**
@@ -114,11 +112,23 @@ export function createHost(memory, links, files, tunings) {
      */
     wait_mailbox: (timeout) => framePair(mailbox.wait(timeout)),
 
-    recall_tunings: () => tunings,
+    recall_tunings: () => inheritance.tunings,
+
+    /**
+     * The data set that a device kept from an earlier run.
+     * @param {string} device
+     * @param {number} buffer that holds it
+     * @param {number} number of the content
+     * @returns {Uint8Array | undefined}
+     */
+    kept_data(device, buffer, number) {
+      const content = inheritance.kept.get(device)?.get(buffer);
+      return content?.number === number ? content.bytes : undefined;
+    },
 
     /** Have the page store measurements of GPUs. @param {string} text */
     remember_tunings(text) {
-      tunings = text;
+      inheritance.tunings = text;
       send({ kind: "tunings", text });
     },
 

@@ -1,6 +1,8 @@
 /**
  * The Python worker: boots Pyodide with NumPy and playgrad, then serves the page's requests.
  *
+ * One worker serves one run: the page then replaces it by one that knows nothing of that run.
+ *
  * While Python is idle, this worker sits in its event loop, and a "poke" makes Python read the
  * mailbox. While Python is busy, the worker receives no messages, and Python reads the mailbox by
  * itself.
@@ -9,11 +11,14 @@
 import { interruptBuffer } from "./control.js";
 import { DataFiles } from "./data-files.js";
 import { DeviceLinks } from "./device-links.js";
+import { holdForLife } from "./life.js";
 import { bootPython } from "./python-boot.js";
 import { createHost } from "./python-host.js";
 
 /**
- * @import { PythonCommand, PythonEvent, PythonWorkerEvent } from "./messages.js"
+ * @import {
+ *   DeviceWorkerRequest, Inheritance, PythonCommand, PythonEvent, PythonWorkerEvent,
+ * } from "./messages.js"
  */
 
 /**
@@ -46,26 +51,19 @@ import platform, numpy, playgrad
 [playgrad.__version__, platform.python_version(), numpy.__version__]
 `;
 
-/** @param {PythonWorkerEvent | PythonEvent} event */
-const send = (event) => self.postMessage(event);
-
-/**
- * A sink for what Python writes before the controller takes over its streams.
- * @param {"stdout" | "stderr"} kind
- * @returns {(line: string) => void}
- */
-const lineSink = (kind) => (line) => send({ kind, text: `${line}\n` });
-
-/** @param {string} message */
-const crash = (message) => send({ kind: "crash", message });
-
 /** The worker's Python, from the start of its download. */
 class PythonWorker {
   #files = new DataFiles();
   /** When each phase of the start ended, in milliseconds. @type {Record<string, number>} */
   #timings = {};
+  /** @type {Inheritance} */
+  #inheritance = { tunings: "", kept: new Map() };
   /** @type {DeviceLinks | undefined} */
   #links;
+  /** @type {MessagePort | undefined} to the page, once it has connected this worker */
+  #port;
+  /** @type {PythonWorkerEvent[]} for the page, before it has connected this worker */
+  #waiting = [];
   /** @type {(() => string) | undefined} Python's `serve`, once it can be called */
   #serve;
   /** Pyodide; begins to load before the page has connected this worker. */
@@ -75,11 +73,20 @@ class PythonWorker {
     this.#runtime.catch(() => {}); // `#start` awaits and reports it
   }
 
+  /** @param {Extract<PythonCommand, {kind: "start"}>} command the first message */
+  connect(command) {
+    this.#port = command.port;
+    this.#port.onmessage = ({ data }) => this.#receive(data);
+    for (const event of this.#waiting) this.#send(event);
+    holdForLife(command.lock, () => this.#send({ kind: "alive" }));
+    this.#start(command).catch((error) => this.#crash(String(error)));
+  }
+
   /** @param {PythonCommand} command */
-  receive(command) {
+  #receive(command) {
     switch (command.kind) {
-      case "start":
-        this.#start(command).catch((error) => crash(String(error)));
+      case "inherit":
+        Object.assign(this.#inheritance, command);
         break;
       case "expect":
         this.#files.expect(command.files);
@@ -92,18 +99,34 @@ class PythonWorker {
     }
   }
 
+  /** @param {PythonWorkerEvent | PythonEvent | DeviceWorkerRequest} event @param {ArrayBuffer[]} [transfer] */
+  #send(event, transfer = []) {
+    if (this.#port) this.#port.postMessage(event, transfer);
+    else this.#waiting.push(/** @type {PythonWorkerEvent} */ (event));
+  }
+
+  /** @param {string} message */
+  #crash(message) {
+    this.#send({ kind: "crash", message });
+  }
+
   async #boot() {
-    send({ kind: "loading", stage: "python" });
-    const pyodide = await bootPython({ stdout: lineSink("stdout"), stderr: lineSink("stderr") });
+    this.#send({ kind: "loading", stage: "python" });
+    // For what Python writes before the controller takes over its streams.
+    /** @type {(kind: "stdout" | "stderr") => (line: string) => void} */
+    const sink = (kind) => (line) => this.#send({ kind, text: `${line}\n` });
+    const pyodide = await bootPython({ stdout: sink("stdout"), stderr: sink("stderr") });
     this.#ended("python");
     return pyodide;
   }
 
   /** @param {Extract<PythonCommand, {kind: "start"}>} command */
-  async #start({ memory, ports, tunings }) {
-    this.#links = new DeviceLinks(memory, ports);
+  async #start({ memory, ports }) {
+    /** @type {(event: PythonEvent | PythonWorkerEvent | DeviceWorkerRequest, transfer?: ArrayBuffer[]) => void} */
+    const send = (event, transfer) => this.#send(event, transfer);
+    this.#links = new DeviceLinks(memory, ports, send);
     const pyodide = await this.#runtime;
-    const host = createHost(memory, this.#links, this.#files, tunings);
+    const host = createHost(memory, this.#links, this.#files, this.#inheritance, send);
     pyodide.registerJsModule("playgrad_host", host);
     send({ kind: "loading", stage: "library" });
     this.#serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
@@ -124,10 +147,10 @@ class PythonWorker {
     if (!this.#serve) return;
     try {
       const outcome = this.#serve();
-      if (outcome === "stopped") send({ kind: "status", state: "stopped" });
-      else if (outcome) crash(outcome);
+      if (outcome === "stopped") this.#send({ kind: "status", state: "stopped" });
+      else if (outcome) this.#crash(outcome);
     } catch (error) {
-      crash(String(error)); // not an error of Python, but its end
+      this.#crash(String(error)); // not an error of Python, but its end
     }
   }
 }
@@ -142,4 +165,7 @@ function versions(pyodide) {
 
 const worker = new PythonWorker();
 /** @param {MessageEvent<PythonCommand>} event */
-self.onmessage = ({ data }) => worker.receive(data);
+const first = ({ data }) => {
+  if (data.kind === "start") worker.connect(data);
+};
+self.addEventListener("message", first, { once: true });

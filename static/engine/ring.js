@@ -3,7 +3,7 @@
  *
  *   Int32 word [0]  head: bytes ever written, modulo 2^32
  *   Int32 word [1]  tail: bytes ever read, modulo 2^32
- *   Int32 word [2]  gone: 1 when the writer has ended; set by the page
+ *   Int32 word [2]  gone: 1 when either end has ended; set by the page
  *   Int32 word [3]  life: counts signs of life from a writer that has nothing to write
  *   bytes from 16   the stream, position p at p modulo capacity (a power of two)
  *
@@ -22,6 +22,8 @@ const TAIL = 1;
 const GONE = 2;
 const LIFE = 3;
 const WORDS = 4;
+/** How often a writer that waits for room checks whether the reader has ended, in milliseconds. */
+const GONE_MS = 200;
 const RING_HEADER = 4 * WORDS;
 const FRAME_HEADER = 8;
 
@@ -32,9 +34,11 @@ export function createRing(capacity) {
   return new SharedArrayBuffer(RING_HEADER + capacity);
 }
 
-/** Tell the reader that the writer has ended. @param {SharedArrayBuffer} ring */
+/** Tell each end that the other has ended. @param {SharedArrayBuffer} ring */
 export function markGone(ring) {
-  Atomics.store(new Int32Array(ring, 0, WORDS), GONE, 1);
+  const words = new Int32Array(ring, 0, WORDS);
+  Atomics.store(words, GONE, 1);
+  Atomics.notify(words, TAIL); // a writer may wait for room
 }
 
 /** Wake a reader that waits, although there is nothing to read. @param {SharedArrayBuffer} ring */
@@ -104,16 +108,16 @@ export class RingWriter {
 
   /**
    * Write a frame, sleeping while the ring is full; for workers only. The reader may be busy for a
-   * long time; when it has ended, the page ends this worker as well.
+   * long time. When it has ended, the frame is dropped.
    * @param {string} text
    * @param {Uint8Array} [payload]
    */
   pushBlocking(text, payload) {
     let done = this.push(text, payload);
-    while (!done) {
+    while (!done && Atomics.load(this.#words, GONE) === 0) {
       const tail = Atomics.load(this.#words, TAIL);
       done = this.pump();
-      if (!done) Atomics.wait(this.#words, TAIL, tail);
+      if (!done) Atomics.wait(this.#words, TAIL, tail, GONE_MS);
     }
   }
 }

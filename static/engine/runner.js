@@ -12,7 +12,7 @@ import { polled } from "./polling.js";
 import { PipelineCache, Program, encode, prepare } from "./program.js";
 import { Readback } from "./readback.js";
 
-/** @import { BufferKey } from "./messages.js" */
+/** @import { BufferKey, Contents } from "./messages.js" */
 
 /**
  * @typedef {{program?: number | null, segment?: number, steps?: number,
@@ -110,8 +110,10 @@ export class Runner {
     const owned = [];
     try {
       const { error } = guarded(this.#device, () => {
+        for (const id of writtenIn(plan)) this.#pool.forgetContent(external[id]);
         for (const { id, size, external: key, data } of plan.buffers) {
           if (key === undefined) owned.push(this.#pool.create(size));
+          else this.#pool.noteUse(external[key]);
           const buffer = this.#pool.get(key === undefined ? owned[owned.length - 1] : external[key]);
           buffers.set(id, buffer);
           if (data) this.#pool.write(buffer, 0, bytesOf(data));
@@ -155,7 +157,10 @@ export class Runner {
   async begin({ program = null, segment = 0, steps = 1, writes = [], reads = [] }) {
     this.#failures.check();
     const started = performance.now();
-    for (const [key, offset, bytes] of writes) this.#pool.write(this.#buffer(key), offset, bytes);
+    for (const [key, offset, bytes] of writes) {
+      this.#pool.write(this.#buffer(key), offset, bytes);
+      if (!Array.isArray(key)) this.#pool.noteContent(key, offset, bytes);
+    }
     const spans = reads.map(([key, offset, size]) => ({ buffer: this.#buffer(key), offset, size }));
     const pace = program === null ? undefined : this.#pace(program, segment);
     const { submitted, rest } =
@@ -183,6 +188,23 @@ export class Runner {
   stats() {
     this.#failures.check();
     return { ...this.#pool.stats(), programs: this.#programs.size };
+  }
+
+  /** The data sets on the device: the whole content of their buffers, by id. @returns {Contents} */
+  get contents() {
+    return this.#pool.contents;
+  }
+
+  /** Counts the changes of `contents`. */
+  get contentsVersion() {
+    return this.#pool.contentsVersion;
+  }
+
+  /** Wait for the device, then free programs and buffers; data sets and pipelines stay. */
+  async reset() {
+    await Promise.race([this.#device.queue.onSubmittedWorkDone(), this.lost]);
+    for (const id of [...this.#programs.keys()]) this.unload(id);
+    this.#pool.reset();
   }
 
   destroy() {
@@ -226,6 +248,16 @@ export class Runner {
     if (!buffer) throw new EngineError("KernelError", `program ${key[0]} has no buffer ${key[1]}`);
     return buffer;
   }
+}
+
+/** Keys of the external buffers that a plan's kernels write to. @param {import("./program.js").Plan} plan */
+function writtenIn({ buffers, kernels, commands }) {
+  const access = new Map(kernels.map((kernel) => [kernel.id, kernel.access]));
+  const keys = new Map(buffers.map(({ id, external }) => [id, external]));
+  const written = commands.flatMap(({ kernel, bindings }) =>
+    bindings.flatMap(([buffer], index) => (access.get(kernel)?.[index] === "read" ? [] : [keys.get(buffer)])),
+  );
+  return new Set(written.filter((key) => key !== undefined));
 }
 
 /** @param {string} base64 @returns {Uint8Array<ArrayBuffer>} */

@@ -1,32 +1,40 @@
 /**
- * The page's only contact with the engine: starts the Python worker and, on its request, the device
+ * The page's only contact with the engine: starts Python workers and, on their request, device
  * workers; sends requests through the mailbox; replaces what has broken. It knows nothing of what
  * the page shows.
+ *
+ * Each run gets a Python worker that has run nothing before: a spare one, booted in the background.
  */
 
-import { connectWorkers, sendToPython } from "../engine/connect.js";
+import { DeviceWorkers } from "../engine/connect.js";
 import { filesReadBy } from "../engine/data-files.js";
+import { Interpreter } from "../engine/interpreter.js";
 import { clearStop, requestStop } from "../engine/shared-memory.js";
 import { recall, remember } from "./storage.js";
 
 /**
  * @import {
- *   Answers, Command, DeviceEvent, DeviceWorkerRequest, ErrorInfo, PythonEvent, PythonWorkerEvent,
- *   Question, Reply, SharedMemory,
+ *   Answers, Command, ErrorInfo, PythonEvent, PythonWorkerEvent, Question, Reply,
  * } from "../engine/messages.js"
+ * @import { DeviceNews } from "../engine/connect.js"
+ * @import { InterpreterEvent } from "../engine/interpreter.js"
  */
 
 /**
- * @typedef {PythonWorkerEvent | Exclude<PythonEvent, Reply> | DeviceEvent} EngineEvent
+ * @typedef {Exclude<PythonWorkerEvent, {kind: "alive"}> | Exclude<PythonEvent, Reply>
+ *           | DeviceNews | {kind: "forged"}} EngineEvent
+ *   `forged`: a program posted a message as if it were the engine; it was dropped
  * @typedef {{resolve: (answer: any) => void, reject: (error: Error) => void}} Pending
+ * @typedef {Extract<PythonWorkerEvent, {kind: "ready"}>} Ready
  */
-
-const PYTHON_WORKER = new URL("../engine/python-worker.js", import.meta.url);
 
 const TUNINGS = "tunings";
 
 /** How long Python may take to stop before its worker is replaced. */
 const STOP_MS = 1500;
+
+/** How long a run that shows no progress may keep the spare worker from being started. */
+const SPARE_MS = 10_000;
 
 /** An error with which the engine answered. */
 export class EngineFailure extends Error {
@@ -39,14 +47,16 @@ export class EngineFailure extends Error {
 
 export class EngineClient {
   #receive;
-  /** @type {Worker | undefined} */
-  #python;
-  /** @type {import("../engine/connect.js").DeviceWorkers | undefined} */
   #devices;
-  /** @type {SharedMemory | undefined} */
-  #memory;
-  /** @type {import("../engine/shared-memory.js").Mailbox | undefined} */
-  #mailbox;
+  /** @type {Interpreter | undefined} */
+  #python;
+  /** Whether `#python` has run a program. */
+  #used = false;
+  /** @type {Interpreter | undefined} */
+  #spare;
+  /** The event with which the spare worker reported that it is ready. @type {Ready | undefined} */
+  #spareReady;
+  #spareTimer = 0;
   /** @type {Map<number, Pending>} questions without an answer, by id */
   #pending = new Map();
   #nextId = 1;
@@ -55,50 +65,80 @@ export class EngineClient {
   /** @param {(event: EngineEvent) => void} receive gets every event of the workers, in order */
   constructor(receive) {
     this.#receive = receive;
+    this.#devices = new DeviceWorkers((event) => this.#receive(event));
   }
 
-  /** Start Python and the first device worker, in place of those that run. */
+  /** Start Python in place of the worker that runs, and look for a GPU. */
   start() {
     clearTimeout(this.#stopTimer);
+    this.#replace("the engine was restarted");
+    this.#devices.look();
+  }
+
+  /** Use the spare worker from now on. @param {string} reason for questions without an answer */
+  #replace(reason) {
     this.#python?.terminate();
-    this.#devices?.close();
-    this.#rejectPending("the engine was restarted");
-    this.#python = this.#open();
-    const report = (/** @type {DeviceEvent} */ event) => this.#receive(event);
-    const tunings = recall(TUNINGS) ?? "";
-    const { memory, mailbox, devices } = connectWorkers(this.#python, report, tunings);
-    this.#memory = memory;
-    this.#mailbox = mailbox;
-    this.#devices = devices;
+    this.#devices.release();
+    this.#rejectPending(reason);
+    const ready = this.#spareReady;
+    this.#python = this.#spare ?? this.#open();
+    this.#python.inherit({ tunings: recall(TUNINGS) ?? "", kept: this.#devices.kept });
+    this.#used = false;
+    this.#forgetSpare();
+    if (ready) this.#receive(ready);
   }
 
   #open() {
-    const worker = new Worker(PYTHON_WORKER, { type: "module" });
-    worker.onmessage = ({ data }) => {
-      if (worker === this.#python) this.#dispatch(data);
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      if (worker !== this.#python) return;
-      worker.terminate();
-      this.#python = undefined;
-      const message = event.message || "it could not be loaded";
-      this.#dispatch({ kind: "crash", message: `python-worker.js failed: ${message}` });
-    };
-    return worker;
+    /** @type {Interpreter} */
+    const python = new Interpreter({
+      received: (event) => this.#received(event, python),
+      forged: () => python === this.#python && this.#receive({ kind: "forged" }),
+      ended: (reason) => {
+        if (python === this.#spare) this.#forgetSpare();
+        else this.#dispatch({ kind: "crash", message: `Python has stopped: ${reason}.` }, python);
+      },
+    });
+    return python;
   }
 
-  /** @param {PythonWorkerEvent | PythonEvent | DeviceWorkerRequest} event */
-  #dispatch(event) {
+  #startSpare() {
+    clearTimeout(this.#spareTimer);
+    if (this.#used && !this.#spare) this.#spare = this.#open();
+  }
+
+  #forgetSpare() {
+    clearTimeout(this.#spareTimer);
+    this.#spare = this.#spareReady = undefined;
+  }
+
+  /** @param {InterpreterEvent} event @param {Interpreter} python */
+  #received(event, python) {
+    if (python === this.#python) this.#dispatch(event, python);
+    else if (python !== this.#spare) return;
+    else if (event.kind === "ready") this.#spareReady = event;
+    else if (event.kind === "crash") {
+      python.terminate();
+      this.#forgetSpare();
+    }
+  }
+
+  /** @param {InterpreterEvent} event @param {Interpreter} python */
+  #dispatch(event, python) {
     switch (event.kind) {
       case "device_worker":
-        this.#devices?.serve(event);
+        this.#devices.serve(event, python);
         return;
       case "reply":
         this.#resolvePending(event);
         return;
       case "tunings":
         remember(TUNINGS, event.text);
+        break;
+      case "progress":
+        this.#startSpare();
+        break;
+      case "status":
+        if (event.state !== "running" && event.state !== "paused") this.#startSpare();
         break;
       case "crash":
         this.#rejectPending("the engine crashed");
@@ -124,13 +164,20 @@ export class EngineClient {
   /** Fetch the files that a program will read, while Python starts. @param {string} source */
   expect(source) {
     const files = filesReadBy(source);
-    if (files.length > 0 && this.#python) sendToPython(this.#python, { kind: "expect", files });
+    if (files.length > 0) this.#python?.send({ kind: "expect", files });
   }
 
-  /** Send a command. @param {Command} command */
+  /** Send a command. A run begins in a new interpreter. @param {Command} command */
   post(command) {
-    if (command.kind === "run" && this.#memory) clearStop(this.#memory);
-    this.#mailbox?.post(command);
+    if (command.kind === "run") this.#prepareRun();
+    this.#python?.mailbox.post(command);
+  }
+
+  #prepareRun() {
+    if (this.#used) this.#replace("a new run has begun");
+    this.#used = true;
+    if (this.#python) clearStop(this.#python.memory);
+    this.#spareTimer = setTimeout(() => this.#startSpare(), SPARE_MS);
   }
 
   /**
@@ -145,7 +192,7 @@ export class EngineClient {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
-      this.#mailbox?.post({ ...question, id }, payload);
+      this.#python?.mailbox.post({ ...question, id }, payload);
     });
   }
 
@@ -154,15 +201,18 @@ export class EngineClient {
    * @param {() => void} onOverdue is called if Python does not stop in time
    */
   stop(onOverdue) {
-    if (!this.#memory) return;
-    requestStop(this.#memory);
+    if (!this.#python) return;
+    requestStop(this.#python.memory);
     clearTimeout(this.#stopTimer);
-    this.#stopTimer = setTimeout(onOverdue, STOP_MS);
+    this.#stopTimer = setTimeout(() => {
+      this.#devices.close(); // one of them may be why
+      onOverdue();
+    }, STOP_MS);
   }
 
   /** Note that nothing runs any more, so that there is nothing to stop. */
   atRest() {
     clearTimeout(this.#stopTimer);
-    if (this.#memory) clearStop(this.#memory);
+    if (this.#python) clearStop(this.#python.memory);
   }
 }

@@ -123,6 +123,11 @@ const handlers = {
     store.selectedNode.value = null;
   },
 
+  forged() {
+    const sentence = "The program posted a message as if it were playgrad. It was ignored.";
+    if (store.notice.value !== sentence) note(sentence);
+  },
+
   crash({ message }) {
     const wasStarting = store.engine.value === "starting";
     store.engine.value = wasStarting ? "broken" : "starting";
@@ -145,9 +150,7 @@ const handlers = {
     const slow = state === "starting" && device.startsWith("cpu");
     store.startingDevices.value = slow ? [...others, device].sort() : others;
     if (state !== "lost") return;
-    store.notice.value = `${device}: ${message} The next run opens a new device.`;
-    store.transcript.note(store.notice.value);
-    store.transcriptVersion.value += 1;
+    note(`${device}: ${message} The next run opens a new device.`);
   },
 };
 
@@ -157,6 +160,13 @@ function crashReport(text) {
   const traceback = lines.length > 1 ? text : undefined;
   const message = `${lines.at(-1)}\nThe engine is restarting; the next run works again.`;
   return { type: "EngineError", message, line: null, op: null, traceback };
+}
+
+/** Show a sentence above the page and in its output. @param {string} sentence */
+function note(sentence) {
+  store.notice.value = sentence;
+  store.transcript.note(sentence);
+  store.transcriptVersion.value += 1;
 }
 
 /** @param {string} text @param {"stdout" | "stderr"} stream */

@@ -136,6 +136,8 @@ class Types:
                 return self.sample(self.named[name])
             case ("union", members):
                 return self.sample(members[0])
+            case ("keyof", inner):
+                return next(iter(self.shapes(inner)[0]))
         return {name: self.sample(field.type) for name, field in self.shapes(type_)[0].items()}
 
 

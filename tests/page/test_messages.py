@@ -7,8 +7,10 @@ import ast
 import io
 import json
 import re
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -242,6 +244,7 @@ def test_calls_to_a_device_worker_have_the_arguments_in_the_list(page: Page) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gpus, "connection_to", lambda device: Connection())
         patch.setattr(gpus, "check_plan", lambda *args: None)
+        patch.setattr(gpus.playgrad_host, "kept_data", lambda *args: b"", raising=False)
         assert gpus.list_adapters()[0].limits == Limits()
         host = gpus.open()
         plan: dict[str, Any] = {"kernels": []}
@@ -269,6 +272,73 @@ def test_the_module_that_python_imports_has_the_functions_that_python_calls() ->
     for path in (LIBRARY / "devices" / "_browser").glob("*.py"):
         called |= set(re.findall(r"playgrad_host\.(\w+)", path.read_text(encoding="utf-8")))
     assert called == offered
+
+
+def _checked_by_the_page(messages: list[Any]) -> list[bool]:
+    """Return, for each message, whether the page accepts it."""
+    script = """
+        import { isWellFormed } from "./message-checks.js";
+        const messages = JSON.parse(await new Response(process.stdin).text());
+        console.log(JSON.stringify(messages.map(isWellFormed)));
+    """
+    node = shutil.which("node")
+    assert node, "these tests need Node.js 20 or newer"
+    result = subprocess.run(
+        [node, "--input-type=module", "--eval", script],
+        cwd=ENGINE,
+        input=json.dumps(messages),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    accepted: list[bool] = json.loads(result.stdout)
+    return accepted
+
+
+def _listed_samples() -> list[dict[str, Any]]:
+    samples = []
+    for union in ("PythonEvent", "PythonWorkerEvent"):
+        for shapes in TYPES.messages(union).values():
+            for shape in shapes:
+                fields = {k: f for k, f in shape.items() if f.type[:2] != ("name", "Uint8Array")}
+                sample = {name: TYPES.sample(field.type) for name, field in fields.items()}
+                if "error" in sample:
+                    sample["ok"] = False
+                samples.append(sample)
+    return samples
+
+
+def test_the_page_accepts_every_message_in_the_list(page: Page) -> None:
+    events = [event for event in page.events if "bytes" not in event]
+    messages = [*_listed_samples(), *json.loads(json.dumps(events))]
+    for message, accepted in zip(messages, _checked_by_the_page(messages), strict=True):
+        assert accepted, message
+
+
+@pytest.mark.survival("Forged and malformed messages")
+def test_the_page_drops_every_message_with_a_field_of_another_type(
+    page: Page, record_property: Callable[[str, object], None]
+) -> None:
+    odd: list[Any] = [None, 1.5, -1, "odd", True, [], ["odd"], {}]
+    forged: list[Any] = [*odd, {"kind": "unknown"}, {"kind": "constructor"}, {"kind": ["status"]}]
+    for sample in _listed_samples():
+        if sample.get("ok"):
+            continue  # the fields of an answer depend on the question
+        (shape, *others) = [
+            shape
+            for union in ("PythonEvent", "PythonWorkerEvent")
+            for shape in TYPES.messages(union).get(sample["kind"], [])
+            if shape.keys() >= sample.keys()
+        ]
+        for name, field in shape.items():
+            if name in ("kind", "ok") or field.optional or others:
+                continue
+            wrong = [each for each in odd if TYPES.mismatch(field.type, each)]
+            forged += [{**sample, name: each} for each in wrong]
+            forged.append({key: value for key, value in sample.items() if key != name})
+    record_property("tried", len(forged))
+    for message, accepted in zip(forged, _checked_by_the_page(forged), strict=True):
+        assert not accepted, message
 
 
 def test_the_checker_finds_differences() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from playgrad.devices.data_cache import KeptData
 from playgrad.devices.pending import Result
 from playgrad.devices.target import AdapterInfo, Limits
 from playgrad.errors import KernelError, OutOfMemoryError
@@ -63,6 +64,9 @@ class Host(Protocol):
     """Called between replays, which end once it returns true. A page's stop word also ends them."""
 
     info: AdapterInfo
+
+    kept: dict[int, KeptData]
+    """Data sets that an earlier program left on the device, by buffer."""
 
     def create_buffer(self, size: int) -> int:
         """Create a zeroed buffer of ``size`` bytes, rounded up to whole words; return its id."""

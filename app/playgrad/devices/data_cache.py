@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 MIN_BYTES = 1 << 20
 """Smaller buffers are not cached: uploading them again takes no longer than comparing them."""
@@ -23,6 +23,13 @@ class Snapshot(Protocol):
     def same(self, data: bytes | memoryview) -> bool:
         """Return whether ``data`` equals the copy."""
         ...
+
+
+class KeptData(NamedTuple):
+    """A data set in a buffer of ``size`` bytes that outlived the interpreter that uploaded it."""
+
+    size: int
+    snapshot: Snapshot
 
 
 @dataclass
@@ -72,6 +79,10 @@ class DataCache:
     def add(self, buffer: int, size: int) -> None:
         """Add a new buffer, which is in use."""
         self._entries[buffer] = _Entry(size)
+
+    def adopt(self, buffer: int, kept: KeptData) -> None:
+        """Add a data set that an earlier program left on the device. No session uses it yet."""
+        self._entries[buffer] = _Entry(kept.size, in_use=False, snapshot=kept.snapshot)
 
     def write(self, buffer: int, data: bytes | memoryview, upload: Callable[[Any], object]) -> None:
         """Call ``upload`` with ``data``, the whole content, unless the buffer already has it."""

@@ -21,6 +21,7 @@ from playgrad.devices.base import (
     check_plan,
     round_up,
 )
+from playgrad.devices.data_cache import KeptData
 from playgrad.devices.pending import Done
 from playgrad.devices.target import AdapterInfo, Limits
 from playgrad.errors import DeviceLostError, KernelError, OutOfMemoryError
@@ -57,6 +58,7 @@ class NullHost(Host):
             "null", backend="null", is_software=is_software, limits=limits or Limits()
         )
         self.stop_requested: Callable[[], bool] | None = None
+        self.kept: dict[int, KeptData] = {}
         self.executed: list[tuple[int, int, int]] = []
         self.dispatches = 0
         self.bytes_written = 0

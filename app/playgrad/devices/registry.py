@@ -162,7 +162,7 @@ def clear_data_caches() -> None:
 def _new_cache() -> DataCache | None:
     if "capacity" not in _cache_options:
         return None
-    return DataCache(this_host().BrowserSnapshot, _cache_options["capacity"])
+    return DataCache(this_host().BrowserSnapshot.of, _cache_options["capacity"])
 
 
 # Measured tunings

@@ -30,6 +30,9 @@ class WebGpuDevice(Device):
     def __init__(self, name: str, host: Host, cache: DataCache | None = None) -> None:
         super().__init__(name, host)
         self._cache = cache
+        if cache is not None:
+            for buffer, kept in host.kept.items():
+                cache.adopt(buffer, kept)
 
     def write(self, buffer: int, offset: int, array: Array) -> None:
         def upload(content: Any) -> None:

@@ -18,6 +18,7 @@ from playgrad.devices.base import (
     check_buffer_size,
     check_plan,
 )
+from playgrad.devices.data_cache import KeptData
 from playgrad.devices.pending import Outcome, Result, Then
 from playgrad.devices.target import AdapterInfo, Limits
 
@@ -40,16 +41,33 @@ def open(index: int = 0) -> BrowserHost:
     Raises:
         DeviceError: the browser offers no adapter.
     """
-    connection = connection_to(f"gpu:{index}")
+    name = f"gpu:{index}"
+    connection = connection_to(name)
     value, _ = connection.call("open", 0, {})
-    return BrowserHost(connection, value["device"], _adapter_info(value["info"]))
+    host = BrowserHost(connection, value["device"], _adapter_info(value["info"]))
+    for buffer, number, size in value["kept"]:
+        content = playgrad_host.kept_data(name, buffer, number)
+        if content is None:
+            host.destroy_buffer(buffer)
+        else:
+            host.kept[buffer] = KeptData(size, BrowserSnapshot(content))
+    return host
 
 
 class BrowserSnapshot:
-    """A copy outside Python's memory; implements `playgrad.devices.data_cache.Snapshot`."""
+    """A copy outside Python's memory; implements `playgrad.devices.data_cache.Snapshot`.
 
-    def __init__(self, data: bytes | memoryview) -> None:
-        self.content = playgrad_host.snapshot(data)
+    Args:
+        content: a Uint8Array in shared memory.
+    """
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+    @classmethod
+    def of(cls, data: bytes | memoryview) -> BrowserSnapshot:
+        """Copy ``data``."""
+        return cls(playgrad_host.snapshot(data))
 
     def same(self, data: bytes | memoryview) -> bool:
         return bool(playgrad_host.same_bytes(self.content, data))
@@ -65,6 +83,7 @@ class BrowserHost(Host):
     def __init__(self, connection: WorkerConnection, device: int, info: AdapterInfo) -> None:
         self.info = info
         self.stop_requested: Callable[[], bool] | None = None
+        self.kept: dict[int, KeptData] = {}
         self._connection = connection
         self._device = device
 

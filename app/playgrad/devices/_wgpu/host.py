@@ -27,6 +27,7 @@ from playgrad.devices.base import (
     check_buffer_size,
     check_plan,
 )
+from playgrad.devices.data_cache import KeptData
 from playgrad.devices.pending import Done
 from playgrad.devices.target import Limits
 from playgrad.errors import DeviceError
@@ -66,6 +67,7 @@ class WgpuHost(Host):
         except (RuntimeError, wgpu.GPUError) as error:
             raise DeviceError(f"{self.info.name} cannot be opened: {error}") from error
         self.stop_requested: Callable[[], bool] | None = None
+        self.kept: dict[int, KeptData] = {}
         self._pool = BufferPool(self._device)
         self._preparer = Preparer(self._device, self.info.name)
         self._programs: dict[int, ReplayablePlan] = {}

@@ -1,0 +1,113 @@
+/**
+ * The page's end of one Python worker: its memory, its mailbox and its private port.
+ *
+ * A user's program can reach the worker's global scope, so nothing that counts travels through it:
+ * messages go over a port that only the engine's modules hold.
+ */
+
+import { mostDevices } from "./device-links.js";
+import { endOfLife } from "./life.js";
+import { isWellFormed } from "./message-checks.js";
+import { Mailbox, createSharedMemory, requestStop } from "./shared-memory.js";
+
+/**
+ * @import { DeviceWorkerRequest, Inheritance, PythonCommand, PythonEvent, PythonWorkerEvent } from "./messages.js"
+ */
+
+/**
+ * @typedef {Exclude<PythonWorkerEvent, {kind: "alive"}> | PythonEvent | DeviceWorkerRequest} InterpreterEvent
+ * @typedef {{received: (event: InterpreterEvent) => void, ended: (reason: string) => void,
+ *            forged: () => void}} Listener
+ *   `received`: a message of the engine; `ended`: the worker has ended or could not be loaded;
+ *   `forged`: the user's program posted a message as if it were the engine
+ */
+
+const SCRIPT = new URL("./python-worker.js", import.meta.url);
+
+/** Workers that can be lost and replaced in one run, in addition to the largest number in use. */
+const REPLACEMENTS = 8;
+
+export class Interpreter {
+  memory = createSharedMemory();
+  mailbox = new Mailbox(this.memory, () => this.send({ kind: "poke" }));
+  /** Other ends of the ports for device workers, by channel. @type {MessagePort[]} */
+  deviceEnds = [];
+  #worker;
+  #port;
+  #lock = `playgrad python ${crypto.randomUUID()}`;
+  #listener;
+  #over = false;
+
+  /** Start a worker. @param {Listener} listener */
+  constructor(listener) {
+    this.#listener = listener;
+    this.#worker = new Worker(SCRIPT, { type: "module", name: "python" });
+    this.#worker.onmessage = () => this.#over || listener.forged();
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.#end(`its worker failed: ${event.message || "it could not be loaded"}`);
+    };
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    port1.onmessage = ({ data }) => this.#received(data);
+    const ports = this.#createPorts(2 * mostDevices() + REPLACEMENTS);
+    /** @type {PythonCommand} */
+    const start = { kind: "start", memory: this.memory, lock: this.#lock, ports, port: port2 };
+    this.#worker.postMessage(start, [port2, ...ports]);
+  }
+
+  /** Whether the worker has ended or was ended. */
+  get over() {
+    return this.#over;
+  }
+
+  /** @param {InterpreterEvent | {kind: "alive"}} event */
+  #received(event) {
+    if (this.#over) return;
+    if (!isWellFormed(event)) {
+      console.error("A message of Python's worker was dropped:", event);
+      this.#listener.forged();
+    } else if (event.kind === "alive") endOfLife(this.#lock).then(() => this.#end("its worker has ended"));
+    else this.#listener.received(event);
+  }
+
+  /** @param {string} reason */
+  #end(reason) {
+    if (this.#over) return;
+    this.terminate();
+    this.#listener.ended(reason);
+  }
+
+  /** Send a message, which is read when Python is idle. @param {PythonCommand} command @param {MessagePort[]} [transfer] */
+  send(command, transfer = []) {
+    this.#port.postMessage(command, transfer);
+  }
+
+  /** Give the worker what the last one leaves behind. @param {Inheritance} inheritance */
+  inherit(inheritance) {
+    this.send({ kind: "inherit", ...inheritance });
+  }
+
+  /** Replace a port that was used. */
+  addPort() {
+    const ports = this.#createPorts(1);
+    this.send({ kind: "ports", ports }, ports);
+  }
+
+  /** @param {number} count @returns {MessagePort[]} Python's ends */
+  #createPorts(count) {
+    return Array.from({ length: count }, () => {
+      const { port1, port2 } = new MessageChannel();
+      this.deviceEnds.push(port2);
+      return port1;
+    });
+  }
+
+  /** End the worker at once, and what devices still do for it. */
+  terminate() {
+    this.#over = true;
+    requestStop(this.memory);
+    this.#worker.terminate();
+    this.#port.close();
+  }
+}

@@ -189,7 +189,7 @@ def test_stop_ends_a_loop_that_swallows_interrupts(playground: Playground) -> No
 def test_a_run_asked_for_while_python_starts_is_not_forgotten(playground: Playground) -> None:
     playground.start(STUBBORN)
     playground.page.wait_for_timeout(300)
-    playground.timed("stop", "loading")
+    playground.timed("stop", "loading", "stopped")
     playground.start("print('patience')")
     playground.expect_status("done")
     assert "patience" in playground.text("console")

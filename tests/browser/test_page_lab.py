@@ -348,7 +348,7 @@ def test_a_run_whose_python_did_not_stop_has_ended(lab: LabPage) -> None:
         lab.at("lab-run").click()
         lab.expect_status("running")
         lab.page.wait_for_timeout(300)
-        lab.timed("lab-stop", "loading")
+        lab.timed("lab-stop", "loading", "stopped")
         assert "(stopped)" in lab.rows()[-1][RUN]
         lab.runs_well()
         (row,) = lab.rows()

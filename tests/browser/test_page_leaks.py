@@ -60,7 +60,7 @@ def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground
     for _ in range(2):
         playground.start(stubborn)
         playground.wait(lambda: "trained well" in playground.text("console"))
-        playground.timed("stop", "loading")
+        playground.timed("stop", "loading", "stopped")
         playground.expect_status("stopped")
         playground.expect_workers(*WORKERS)
     assert left_behind(playground) == [0, 0, 0]

@@ -63,6 +63,9 @@
  *     `held_up`: some devices have delays.
  *   `trace`: a measured step of a run in the Lab.
  *   `tuning`: the answer to `tune`.
+ *   `checkpoint`: the state of the models that the run has trained, as a file that a later Python
+ *     can `restore` or resume. Sent 1 s after training begins, then at least every 10 s, at the end
+ *     of each fit, and after an import.
  *   `reply`: the answer to a `Question`.
  * @typedef {(
  *   | {kind: "status", state: RunState}
@@ -82,6 +85,7 @@
  *   | {kind: "lab_fit", title: string, devices: number, single: boolean, held_up: boolean}
  *   | {kind: "trace", seconds: number} & Trace
  *   | {kind: "tuning"} & Tuning
+ *   | {kind: "checkpoint", bytes: Uint8Array} & CheckpointInfo
  *   | Reply
  * )} PythonEvent
  * @typedef {(
@@ -95,7 +99,10 @@
  * answered by a `reply` with the same `id`.
  *   `trace`: measure the next step of the run in the Lab.
  *   `tune`: measure one more kernel of the GPU if necessary; takes a moment.
+ *   `run`: with the option `resume`, the last checkpoint is the payload of the frame.
  *   `import`: the content of the file is the payload of the frame.
+ *   `restore`: take the trained model from the checkpoint that is the payload, without its program,
+ *     and answer `export`, `import` and `predict` from it until a run trains a model.
  *   `predict`: 784 pixels from 0 to 1, row by row.
  * @typedef {(
  *   | {kind: "run", source: string, options: RunOptions}
@@ -110,6 +117,7 @@
  * @typedef {(
  *   | {kind: "export", format: WeightsFormat}
  *   | {kind: "import", name: string}
+ *   | {kind: "restore"}
  *   | {kind: "predict", pixels: number[]}
  *   | {kind: "placement"}
  *   | {kind: "graph"}
@@ -118,6 +126,7 @@
  * @typedef {{
  *   export: {filename: string, bytes: Uint8Array},
  *   import: {names: string[]},
+ *   restore: {names: string[]},
  *   predict: {probabilities: number[], label: number},
  *   placement: {placement: Placement},
  *   graph: {graph: Graph},
@@ -203,7 +212,12 @@
  *   `kernels`: the variant in use, by kind; `wanted`: whether the GPU should be measured further
  *
  * @typedef {{epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number,
- *            metrics: string[], device: string, adapter: string | null, parameters: number}} Fit
+ *            metrics: string[], device: string, adapter: string | null, parameters: number,
+ *            done: number}} Fit
+ *   `done`: the steps that were done before, by the run that this one resumes
+ * @typedef {{step: number, total_steps: number, epoch: number, epochs: number, parameters: number,
+ *            finished: boolean}} CheckpointInfo
+ *   of the last fit: the steps done, the epoch under way, and whether the fit is completed
  * @typedef {{updates?: Record<string, number>, staleness?: Record<string, number>,
  *            mean_staleness?: number, lost?: Record<string, string>}} ParallelReport
  *   the report of an asynchronous strategy; empty for others
@@ -216,8 +230,10 @@
  * @typedef {{name: string, nodes: GraphNode[], edges: GraphEdge[]}} Graph
  *
  * @typedef {{device: "auto" | "gpu" | "cpu", paused: boolean, devices?: number,
- *            lab?: LabOptions}} RunOptions
- *   `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy
+ *            lab?: LabOptions, resume?: boolean}} RunOptions
+ *   `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy;
+ *   `resume`: fits go on where the checkpoint, the payload, was made; those that it has completed
+ *   return at once, without events
  * @typedef {{strategy: string} & Partial<LabDetails>} LabOptions
  * @typedef {{devices: number, micro_batches: number, schedule: string, chunks: number,
  *            collective: string, staleness: number | null, every: number, delays: number[],

@@ -118,6 +118,10 @@ const handlers = {
     store.tuning.value = null; // out of date: ask Python again
   },
 
+  checkpoint(checkpoint) {
+    store.checkpoint.value = checkpoint;
+  },
+
   graph({ graph }) {
     store.graph.value = graph;
     store.selectedNode.value = null;

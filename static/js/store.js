@@ -68,6 +68,10 @@ export const transcript = new Transcript();
 export const transcriptVersion = signal(0);
 /** Whether Python has a model, to predict with, export from and import into. */
 export const hasModel = signal(false);
+/** The last checkpoint of what was trained. */
+export const checkpoint = signal(
+  /** @type {{bytes: Uint8Array} & M.CheckpointInfo | null} */ (null),
+);
 
 // The graph
 

@@ -106,6 +106,7 @@ def test_events(script: Script) -> None:
     begin, end = script.events[0], script.events[-1]
     assert begin == {
         "kind": "fit_begin",
+        "done": 0,
         "epochs": 2,
         "steps_per_epoch": 8,
         "total_steps": 16,

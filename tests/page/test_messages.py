@@ -154,7 +154,11 @@ def _drive(page: Page) -> None:
     (exported,) = [event for event in page.events if event.get("id") == 1]
     content = exported["bytes"]
     page.send({"kind": "import", "name": "weights.npz", "payload": content, "id": 6})
-    page.send({"kind": "reset"}, {"kind": "run", "source": "1 / 0", "options": options})
+    checkpoint = [event for event in page.events if event["kind"] == "checkpoint"][-1]["bytes"]
+    page.send({"kind": "reset"}, {"kind": "restore", "payload": checkpoint, "id": 7})
+    resumed = options | {"resume": True}
+    page.send({"kind": "run", "source": PROGRAM, "options": resumed, "payload": checkpoint})
+    page.send({"kind": "run", "source": "1 / 0", "options": options})
     lab = {"strategy": "async", "devices": 2, "steps": 24}
     options |= {"devices": 2, "lab": lab}
     page.send({"kind": "run", "source": PROGRAM, "options": options}, *WHILE_TRAINING)
@@ -201,7 +205,7 @@ def test_python_reads_the_fields_of_each_request_and_no_others(page: Page) -> No
 def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) -> None:
     (shape,) = TYPES.shapes(("name", "Answers"))
     replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
-    kinds = {1: "export", 2: "predict", 3: "placement", 4: "graph", 6: "import"}
+    kinds = {1: "export", 2: "predict", 3: "placement", 4: "graph", 6: "import", 7: "restore"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

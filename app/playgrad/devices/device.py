@@ -131,6 +131,10 @@ class Device:
         """Read an array of dtype ``name`` from a buffer, from byte ``offset`` on."""
         raise NotImplementedError
 
+    def read_all(self, ranges: Sequence[Range]) -> list[Array]:
+        """Read several arrays, in one round trip to the device where it can."""
+        return [self.read(*each) for each in ranges]
+
     def create_buffer(self, size: int) -> int:
         """Create a zeroed buffer of ``size`` bytes and return its id."""
         with self.guarded():
@@ -139,6 +143,15 @@ class Device:
     def destroy_buffer(self, buffer: int) -> None:
         """Destroy a buffer, which a loss of the device may have destroyed already."""
         self.release(lambda: self.host.destroy_buffer(buffer))
+
+
+class Range(NamedTuple):
+    """An array in a buffer: buffer, byte offset, shape and dtype."""
+
+    buffer: int
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str
 
 
 class ReplayResult(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.devices.base import ExecuteResult, Execution, Host, Plan, Read, Write
 from playgrad.devices.data_cache import DataCache
-from playgrad.devices.device import Device, Guarded, ReplayResult
+from playgrad.devices.device import Device, Guarded, Range, ReplayResult
 from playgrad.devices.pending import Result, Then
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.errors import OutOfMemoryError
@@ -46,10 +46,19 @@ class WebGpuDevice(Device):
                 upload(data)
 
     def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
-        size = dtype(name).device_bytes(math.prod(shape))
+        return self.read_all([Range(buffer, offset, shape, name)])[0]
+
+    def read_all(self, ranges: Sequence[Range]) -> list[Array]:
+        sizes = [dtype(each.dtype).device_bytes(math.prod(each.shape)) for each in ranges]
+        reads: list[Read] = [
+            (each.buffer, each.offset, size) for each, size in zip(ranges, sizes, strict=True)
+        ]
         with self.guarded():
-            (data,) = self.host.execute(Execution(reads=[(buffer, offset, size)])).data
-        return from_device_bytes(data, name, shape)
+            data = self.host.execute(Execution(reads=reads)).data
+        return [
+            from_device_bytes(part, each.dtype, each.shape)
+            for part, each in zip(data, ranges, strict=True)
+        ]
 
     def expect(self, plan: Plan) -> None:
         with self.guarded():

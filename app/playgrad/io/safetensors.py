@@ -44,20 +44,19 @@ def dump(tensors: Mapping[str, Array], metadata: Mapping[str, str] | None = None
         CheckpointError: the format does not have an array's dtype.
     """
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
-    parts: list[bytes] = []
+    parts: list[memoryview] = []
     position = 0
     for name, array in tensors.items():
-        little = np.asarray(array, array.dtype.newbyteorder("<"))
+        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
         if little.dtype not in _NAMES:
             raise CheckpointError(f"'{name}' is {array.dtype}, which safetensors cannot hold.")
-        data = little.tobytes()
         header[name] = {
             "dtype": _NAMES[little.dtype],
             "shape": list(array.shape),
-            "data_offsets": [position, position + len(data)],
+            "data_offsets": [position, position + little.nbytes],
         }
-        parts.append(data)
-        position += len(data)
+        parts.append(little.reshape(-1).view(np.uint8).data)  # copied only once, by `join`
+        position += little.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # so that the tensors begin at a multiple of 8
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])
@@ -91,6 +90,18 @@ def parse(content: bytes) -> dict[str, Array]:
         tensors[name] = values.astype(kind.newbyteorder("="))
     _check_cover(spans, len(data))
     return tensors
+
+
+def metadata(content: bytes) -> dict[str, str]:
+    """Return the metadata in the bytes of a safetensors file; empty if there are none.
+
+    Raises:
+        CheckpointError: the file is damaged, or is not a safetensors file.
+    """
+    entries = _split(content)[0].get("__metadata__", {})
+    if not isinstance(entries, dict) or not all(isinstance(v, str) for v in entries.values()):
+        raise CheckpointError("the metadata of the file are not texts by name.")
+    return entries
 
 
 def _split(content: bytes) -> tuple[dict[str, Any], bytes]:

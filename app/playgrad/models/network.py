@@ -90,6 +90,11 @@ class Network:
         return self.inputs[0].shape
 
     @property
+    def input_dtype(self) -> str:
+        """The dtype of the first input."""
+        return self.inputs[0].dtype
+
+    @property
     def output_shape(self) -> Shape:
         """The shape of the first output, with None for the batch."""
         return self.outputs[0].shape

@@ -7,7 +7,6 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.models.network import Network
 from playgrad.models.structure import Structure
-from playgrad.nn.losses import FromScores
 from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
@@ -70,9 +69,7 @@ class TrainableNetwork(Network):
     @property
     def gives_logits(self) -> bool:
         """True if the first output is scores before softmax, judging by its loss."""
-        objectives = None if self._recipe is None else self._recipe.objectives
-        loss = objectives.loss_of(0) if objectives and objectives.losses else None
-        return isinstance(loss, FromScores) and loss.from_logits
+        return self._recipe is not None and self._recipe.objectives.gives_logits
 
     # The state of the last ``fit``
 

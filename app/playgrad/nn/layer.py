@@ -168,6 +168,10 @@ class Layer(LayerChecks):
         """Return shapes and dtypes of the weights by name."""
         return {name: variable.spec for name, variable in self.variables.items()}
 
+    def weight_parts(self) -> dict[str, tuple[list[Variable], int]]:
+        """Return the variables that make up each weight, and the axis along which they do."""
+        return {name: ([variable], 0) for name, variable in self.variables.items()}
+
     def joined(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """Return the weights, from the values of the variables."""
         return dict(values)

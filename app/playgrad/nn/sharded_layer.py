@@ -126,6 +126,14 @@ class ShardedLayer(Layer):
             specs[name] = TensorSpec(tuple(shape), "float32")
         return specs
 
+    def weight_parts(self) -> dict[str, tuple[list[Variable], int]]:
+        return {
+            name: (self.shards(name), self._axes[name])
+            if name in self._axes
+            else ([self.variables[name]], 0)
+            for name in self._weight_names()
+        }
+
     def joined(self, values: Mapping[str, Array]) -> dict[str, Array]:
         return {
             name: values[name]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from playgrad.dtypes import dtype
-from playgrad.errors import CheckpointError, ShapeError
+from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.io import decode, encode
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
+from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
 
 Answer = dict[str, Any]
@@ -44,8 +45,17 @@ def import_weights(model: Any, request: Request) -> Answer:
 
 def placement(model: Any, request: Request) -> Answer:
     """Return the device of each operation of a training step, and the reason."""
+    _expect_program(model)
     summary = model.session.placement_summary(model.training_targets)
     return {"placement": summary.as_dict()}
+
+
+def _expect_program(model: Any) -> None:
+    if isinstance(model, RestoredModel):
+        raise GraphError(
+            "the model was restored without its program, which has the training step.",
+            hint="Press Resume or Run.",
+        )
 
 
 def predict(model: Any, request: Request) -> Answer:
@@ -60,7 +70,7 @@ def predict(model: Any, request: Request) -> Answer:
         raise ShapeError(
             f"a drawing has {pixels.size} pixels, but the model takes inputs of shape {shape}."
         )
-    kind = dtype(model.inputs[0].dtype)
+    kind = dtype(model.input_dtype)
     drawing = (pixels if kind.floating else np.round(pixels)).astype(kind.numpy)
     scores = model.predict(drawing.reshape(1, *shape))[0]
     probabilities = _softmax(scores) if model.gives_logits else scores
@@ -78,6 +88,7 @@ def _softmax(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def graph(model: Any, request: Request | None = None) -> Answer:
     """Return the graph of a training step, as the page draws it."""
+    _expect_program(model)
     if model.parameter_server is not None:
         view = asynchronous_view(model.parameter_server, model.session.policy, FILE)
     else:

@@ -15,17 +15,20 @@ from typing import Any
 from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
 from playgrad.devices import registry
-from playgrad.errors import GraphError
+from playgrad.errors import CheckpointError, GraphError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.page.answers import ANSWERS, graph
 from playgrad.page.faults import FILE, describe
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.output import Stream
+from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.trace import Trace
+from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.run_record import RunRecord
 
 CACHED_BYTES = 128 << 20
 """Capacity of a GPU's data cache. The data sets of MNIST take 55 million bytes."""
@@ -80,10 +83,18 @@ class PageHooks(Hooks):
 
 
 class Controller:
-    """Holds the user's program and the model that it trained last."""
+    """Holds the user's program and the model that it trained last.
+
+    Attributes:
+        model: the model that the last run trained; None if it has trained none.
+        restored: the model of a checkpoint, which stands in until a run trains a model.
+        record: of the last run.
+    """
 
     def __init__(self) -> None:
         self.model: Any = None
+        self.restored: RestoredModel | None = None
+        self.record: RunRecord | None = None
         self.namespace: dict[str, Any] = {}
         self.hooks = PageHooks(self)
         self.running = False
@@ -91,8 +102,14 @@ class Controller:
         self.lab: Lab | None = None
         self.tuner = IdleTuner()
 
-    def run(self, source: str, run_options: dict[str, Any]) -> None:
-        """Run a program from the beginning, in a new namespace and graph."""
+    def run(
+        self, source: str, run_options: dict[str, Any], checkpoint: bytes | None = None
+    ) -> None:
+        """Run a program from the beginning, in a new namespace and graph.
+
+        Args:
+            checkpoint: where its fits go on, with the option ``resume``.
+        """
         self.reset()
         _emit({"kind": "status", "state": "running"})
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
@@ -103,6 +120,8 @@ class Controller:
             if self.hooks.stopped():
                 raise KeyboardInterrupt
             _set_devices(run_options.get("devices"))
+            resumed = self._resumed(checkpoint) if run_options.get("resume") else None
+            self.record = RunRecord(_emit_checkpoint, resumed)
             with options_set(self._options(run_options)):
                 exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
@@ -114,7 +133,28 @@ class Controller:
                 state = "error"
         finally:
             self.running = False
+        self._flush_checkpoint()
         _emit({"kind": "status", "state": state})
+
+    def _resumed(self, content: bytes | None) -> Checkpoint:
+        """Return the checkpoint that a run resumes. Its model stands in until the run trains it.
+
+        Raises:
+            CheckpointError: there is none, or it is damaged.
+        """
+        if content is None:
+            raise CheckpointError("there is no checkpoint to resume from.", hint="Press Run.")
+        checkpoint = Checkpoint.decode(content)
+        self.restored = RestoredModel(checkpoint)
+        return checkpoint
+
+    def _flush_checkpoint(self) -> None:
+        """Send what the run has changed since its last checkpoint."""
+        try:
+            if self.record is not None:
+                self.record.flush()
+        except KeyboardInterrupt:
+            self._flush_checkpoint()  # it was meant for the program, which has ended
 
     def _options(self, run_options: dict[str, Any]) -> Options:
         """Return the page's overrides of what the program says.
@@ -130,6 +170,7 @@ class Controller:
             start_paused=bool(run_options.get("paused")),
             strategy=None if lab is None else lab.strategy,
             steps=None if lab is None else lab.steps,
+            record=self.record,
         )
 
     def reset(self) -> None:
@@ -138,6 +179,7 @@ class Controller:
         Its data sets stay in the data cache: the next program may well train on the same ones.
         """
         self.model = None
+        self.record = None
         self.lab = None
         self.namespace.clear()
         registry.clear_data_caches()  # data of earlier programs, which this one did not use
@@ -154,10 +196,11 @@ class Controller:
         if kind == "run":
             if self.running:
                 raise GraphError("a program is already running.")
-            self.run(request["source"], request.get("options") or {})
+            self.run(request["source"], request.get("options") or {}, request.get("payload"))
         elif kind == "reset":
             if not self.running:
                 self.reset()
+                self.restored = None
                 registry.clear_data_caches()
                 _emit({"kind": "status", "state": "idle"})
         elif kind == "tune":
@@ -180,18 +223,36 @@ class Controller:
     def _answer(self, request: Request) -> None:
         reply: dict[str, Any] = {"kind": "reply", "id": request.get("id")}
         try:
-            answer = ANSWERS.get(str(request.get("kind")))
-            if answer is None:
-                raise GraphError(f"there is no request {request.get('kind')!r}.")
-            reply |= {"ok": True, **answer(self._trained(), request)}
+            reply |= {"ok": True, **self._answer_to(str(request.get("kind")), request)}
         except Exception as error:  # whatever it is, the page waits for an answer
             reply |= {"ok": False, "error": describe(error)}
         _emit(reply)
 
+    def _answer_to(self, kind: str, request: Request) -> dict[str, Any]:
+        if kind == "restore":
+            checkpoint = Checkpoint.decode(request.get("payload") or b"")
+            self.restored = RestoredModel(checkpoint)
+            return {"names": sorted(checkpoint.model.weights)}
+        if kind not in ANSWERS:
+            raise GraphError(f"there is no request {request.get('kind')!r}.")
+        answer = ANSWERS[kind](self._trained(), request)
+        if kind == "import":
+            self._save_import()
+        return answer
+
+    def _save_import(self) -> None:
+        """Send a checkpoint with the weights that were imported."""
+        if self.model is None and self.restored is not None:
+            _emit_checkpoint(self.restored.checkpoint)
+        elif self.record is not None:
+            self.record.flush(always=True)
+
     def _trained(self) -> Any:
-        if self.model is None:
+        if self.model is not None:
+            return self.model
+        if self.restored is None:
             raise GraphError("there is no trained model yet.", hint="Press Run first.")
-        return self.model
+        return self.restored
 
     def emit_graph(self) -> None:
         """Send the graph of a training step to the page."""
@@ -210,6 +271,10 @@ def _emit(event: Event) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     host.emit(event)
+
+
+def _emit_checkpoint(checkpoint: Checkpoint) -> None:
+    _emit({"kind": "checkpoint", "bytes": checkpoint.encode(), **checkpoint.info()})
 
 
 def _joined(pair: host.Request) -> Request:

@@ -96,15 +96,13 @@ class ParameterServer:
         self.device = f"{server.device} (weights)"
         self.gradients = [mean.inputs[0] for mean in step.means]
         self.weights = _weights(self.gradients, {counter, *data})
-        self.next_batch = int(server.value(counter))
         # The server's own counter must count the random numbers that replicas draw: the next
         # training of the model continues after them.
         self.draws = _draws(self.gradients)
-        self.draws_ahead = 0
         self.update = [step.run]
         if self.draws is not None:
-            self.draws_ahead = int(server.value(self.draws)) - self.next_batch
             self.update.append(step.graph.node(RANDOM_ADVANCE))
+        self.count_on()
         self.version = 0
         self.clients: list[ReplicaClient] = []
         try:
@@ -115,6 +113,12 @@ class ParameterServer:
         except BaseException:
             self.close()
             raise
+
+    def count_on(self) -> None:
+        """Number the next batches and draws after those that the server's variables count."""
+        self.next_batch = int(self.server.value(self.counter))
+        draws = None if self.draws is None else self.server.value(self.draws)
+        self.draws_ahead = 0 if draws is None else int(draws) - self.next_batch
 
     @property
     def sent(self) -> list[Tensor]:

@@ -32,6 +32,7 @@ class Options:
         strategy: for all models, or `SINGLE`.
         placement: for all models, in place of a strategy.
         trace: collects the events of one training step at the end of ``fit``.
+        record: a `RunRecord` of every ``fit``, which makes checkpoints and resumes from one.
     """
 
     device: str | None = None
@@ -44,6 +45,7 @@ class Options:
     strategy: Any = None
     placement: Any = None
     trace: Trace | None = None
+    record: Any = None
 
 
 _current = Options()

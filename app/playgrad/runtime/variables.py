@@ -9,7 +9,7 @@ import numpy as np
 
 from playgrad.compiler.dispatches import Place, device_bytes
 from playgrad.compiler.memory import aligned
-from playgrad.devices.device import Device
+from playgrad.devices.device import Device, Range
 from playgrad.devices.target import Limits
 from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
@@ -144,6 +144,29 @@ class VariableStore:
         device, buffer = self.buffers[place.buffer]
         spec = node.outputs[0].spec
         return device.read(buffer, place.offset, spec.static_shape, spec.dtype)
+
+    def get_all(self, keys: Sequence[Key]) -> dict[Key, Array]:
+        """Return copies of the values of several variables, with one read of each device.
+
+        Raises:
+            DeviceLostError: a value was lost with its device.
+        """
+        values: dict[Key, Array] = {}
+        ranges: dict[Device, list[tuple[Key, Range]]] = {}
+        for key in keys:
+            if key in self.arrays:
+                values[key] = self.arrays[key].copy()
+                continue
+            self.check_not_lost(key)
+            place = self.places[key][1]
+            device, buffer = self.buffers[place.buffer]
+            spec = key[0].node(key[1]).outputs[0].spec
+            each = Range(buffer, place.offset, spec.static_shape, spec.dtype)
+            ranges.setdefault(device, []).append((key, each))
+        for device, pairs in ranges.items():
+            arrays = device.read_all([each for _, each in pairs])
+            values.update(zip((key for key, _ in pairs), arrays, strict=True))
+        return {key: values[key] for key in keys}
 
     def check_not_lost(self, key: Key) -> None:
         """Check that the value of a variable still exists, or never did.

@@ -53,6 +53,14 @@ class Callback:
         """Set ``model``; called before training begins."""
         self.model = model
 
+    def get_state(self) -> dict[str, Any]:
+        """Return what a resumed training needs to know: numbers, text, arrays, and dictionaries of
+        them. Without it, the callback begins anew when training is resumed from a checkpoint."""
+        return {}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over what ``get_state`` returned; called after ``on_train_begin``."""
+
     def on_train_begin(self, logs: Logs) -> None:
         """Called before the first epoch."""
 
@@ -130,6 +138,18 @@ class EarlyStopping(Callback):
         self.waited = 0
         self._weights: Mapping[str, Any] | None = None
 
+    def get_state(self) -> dict[str, Any]:
+        return {
+            "best": self.best,
+            "waited": self.waited,
+            "stopped_epoch": self.stopped_epoch,
+            "weights": None if self._weights is None else dict(self._weights),
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        self.best, self.waited = state["best"], state["waited"]
+        self.stopped_epoch, self._weights = state["stopped_epoch"], state["weights"]
+
     def on_train_begin(self, logs: Logs) -> None:
         self.stopped_epoch = None
         self._reset()
@@ -206,6 +226,20 @@ class History:
         """The loss of every step."""
         losses: np.ndarray[Any, Any] = self.steps[:, 0]
         return losses
+
+    def restore(
+        self,
+        steps: np.ndarray[Any, Any],
+        means: Mapping[str, list[float]],
+        seconds: float,
+        train_seconds: float,
+    ) -> None:
+        """Take over the steps, and the means of the epochs, of a training that is resumed."""
+        self.seconds = seconds
+        self._rows = [steps]
+        self.history = {name: list(values) for name, values in means.items()}
+        self.epoch = list(range(len(self.history.get("loss", ()))))
+        self.train_seconds = train_seconds
 
     def add_steps(self, rows: np.ndarray[Any, Any]) -> None:
         """Append the numbers of further steps."""

@@ -21,7 +21,11 @@ _IDLE_SECONDS = 0.05
 
 
 class Watch:
-    """Answers requests between chunks: pause, resume, step, stop, set the learning rate."""
+    """Answers requests between chunks: pause, resume, step, stop, set the learning rate.
+
+    Attributes:
+        between_chunks: called before each chunk of steps, and now and then during a pause.
+    """
 
     def __init__(self, session: Session, optimizer: Optimizer | None) -> None:
         self.session = session
@@ -30,6 +34,7 @@ class Watch:
         self.paused = False
         self.steps_allowed = 0
         self.seconds_paused = 0.0
+        self.between_chunks: Callable[[], None] = lambda: None
         if optimizer is not None and get_options().start_paused:
             self._pause(True)
 
@@ -55,6 +60,7 @@ class Watch:
                 self._answer(request)
             if self.hooks.stopped():
                 raise KeyboardInterrupt("training was stopped")
+            self.between_chunks()
             if not self.paused or self.steps_allowed:
                 break
             self.hooks.wait(_IDLE_SECONDS)

@@ -94,21 +94,20 @@ def fit(
         validation = prepare_data(recipe, *settings.validation_data, "validation ")
     recipe.optimizer.prepare(recipe.network.graph)
     recover(recipe)
-    step, steps_per_epoch = _train_step(recipe, *arrays, settings)
+    step = _train_step(recipe, *arrays, settings)
     try:
         state.input_maximum = max(float(array.max()) for array in arrays[0])
         test = None if validation is None else _eval_step(recipe, *validation)
-        loop = TrainingLoop(recipe, state, step, test, steps_per_epoch, model)
+        samples = len(arrays[0][0])
+        loop = TrainingLoop(recipe, state, step, test, samples, model)
         return loop.run(settings.epochs, settings.steps, settings.callbacks, settings.verbose)
     except BaseException:
         step.finish()  # replicas have threads of their own, even if training did not begin
         raise
 
 
-def _train_step(
-    recipe: Recipe, xs: list[Array], ys: list[Array], settings: Settings
-) -> tuple[TrainStep, int]:
-    """Upload the data and build the training step; return it with the steps of an epoch."""
+def _train_step(recipe: Recipe, xs: list[Array], ys: list[Array], settings: Settings) -> TrainStep:
+    """Upload the data and build the training step."""
     session = recipe.network.session
     data = recipe.data.declare("train", xs, ys)
     batch = min(settings.batch_size, data.count)
@@ -126,7 +125,7 @@ def _train_step(
     else:
         data.upload(session, [*xs, *ys])
         step = strategy.build(recipe, stream)
-    return step, -(-data.count // batch)
+    return step
 
 
 def _eval_step(recipe: Recipe, xs: list[Array], ys: list[Array]) -> EvalStep:

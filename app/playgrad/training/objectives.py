@@ -58,6 +58,12 @@ class Objectives:
         """Return the loss of the output of this number."""
         return self.losses[0] if self._one_loss else self.losses[output]
 
+    @property
+    def gives_logits(self) -> bool:
+        """True if the first output is scores before softmax, judging by its loss."""
+        loss = self.loss_of(0) if self.losses else None
+        return isinstance(loss, losses.FromScores) and loss.from_logits
+
     def metrics_of(self, output: int) -> list[Metric]:
         """Return the metrics of the output of this number."""
         return self.metrics[0] if self._one_group else self.metrics[output]

@@ -24,6 +24,10 @@ class TrainingProgress:
         names: the columns of the logs.
         total: the number of steps.
         verbose: 1 to print a line after each epoch.
+
+    Attributes:
+        epoch: the number of the epoch, from 1.
+        logs: those of the last epoch.
     """
 
     def __init__(self, watch: Watch, names: Sequence[str], total: int, verbose: int) -> None:
@@ -36,22 +40,31 @@ class TrainingProgress:
         self.accuracy = next((i for i, name in enumerate(names) if name.endswith("accuracy")), None)
         self._started = time.perf_counter()
         self._recent: deque[tuple[float, int]] = deque()
-        self._test_accuracy: float | None = None
+        self.logs: Mapping[str, float] = {}
 
     @property
     def seconds(self) -> float:
         """Seconds since ``begin``, without pauses."""
         return time.perf_counter() - self._started - self.watch.seconds_paused
 
-    def begin(self, epochs: int, **facts: Any) -> None:
-        """Emit ``fit_begin`` with ``facts`` about the training."""
+    @property
+    def _test_accuracy(self) -> float | None:
+        return None if self.accuracy is None else self.logs.get(f"val_{self.names[self.accuracy]}")
+
+    def begin(self, epochs: int, done: int, seconds: float, **facts: Any) -> None:
+        """Emit ``fit_begin`` with ``facts`` about the training.
+
+        Args:
+            done, seconds: the steps done before, and their time, if the training is resumed.
+        """
         self.epochs = epochs
-        self._started = time.perf_counter()
-        self._recent.append((0.0, 0))
+        self._started = time.perf_counter() - seconds
+        self._recent.append((seconds, done))
         self.watch.hooks.emit(
             {
                 "kind": "fit_begin",
                 "epochs": epochs,
+                "done": done,
                 "total_steps": self.total,
                 "metrics": self.names[1:],
                 **facts,
@@ -95,7 +108,7 @@ class TrainingProgress:
     def epoch_end(self, done: int, logs: Mapping[str, float]) -> None:
         """Emit ``epoch_end`` with the means of the epoch, and print them."""
         name = None if self.accuracy is None else self.names[self.accuracy]
-        self._test_accuracy = logs.get(f"val_{name}")
+        self.logs = logs
         self.watch.hooks.emit(
             {
                 "kind": "epoch_end",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
@@ -104,6 +104,22 @@ class TrainStep:
 
     def synchronize(self, session: Session) -> None:
         """Bring replicas into agreement: called before the weights are used between epochs."""
+
+    @property
+    def replicas_agree(self) -> bool:
+        """True if all replicas have the same values of variables, between two steps."""
+        return True
+
+    def resume_state(self) -> dict[str, int]:
+        """Return what a resumed training needs to know of this one, besides its variables."""
+        return {}
+
+    def resume(self, session: Session, state: Mapping[str, int]) -> None:
+        """Go on where another training was, whose variables have just been loaded.
+
+        Args:
+            state: what its ``resume_state`` returned.
+        """
 
     def finish(self) -> dict[str, Any]:
         """End the training; return the strategy's report of it, as plain data."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,10 +12,12 @@ from playgrad.errors import NonFiniteError
 from playgrad.runtime.options import get_options
 from playgrad.training.batch_api import not_finite_error
 from playgrad.training.callbacks import Callback, History, TrainedModel
+from playgrad.training.checkpoint import FitRecord
 from playgrad.training.chunk_loop import ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import run_evaluation
 from playgrad.training.progress import TrainingProgress
 from playgrad.training.recipe import Recipe
+from playgrad.training.run_record import RunRecord
 from playgrad.training.state import TrainingState
 from playgrad.training.step_graphs import HISTORY_ROWS
 from playgrad.training.steps import EvalStep, TrainStep
@@ -28,7 +30,12 @@ class TrainingLoop:
 
     Args:
         test: evaluates the validation data after each epoch.
+        samples: the number of samples in the training data.
         model: is passed to callbacks and hooks.
+
+    Attributes:
+        first: the optimizer's iterations before the first step.
+        done: the number of steps done.
     """
 
     def __init__(
@@ -37,14 +44,15 @@ class TrainingLoop:
         state: TrainingState,
         step: TrainStep,
         test: EvalStep | None,
-        steps_per_epoch: int,
+        samples: int,
         model: TrainedModel,
     ) -> None:
         self.recipe = recipe
         self.state = state
         self.step = step
         self.test = test
-        self.steps_per_epoch = steps_per_epoch
+        self.data = {"samples": samples, "batch_size": step.batch}
+        self.steps_per_epoch = -(-samples // step.batch)
         self.model = model
         self.session = recipe.network.session
         self.optimizer = recipe.optimizer
@@ -52,10 +60,16 @@ class TrainingLoop:
         self.done = 0
         self.sizer = ChunkSizer(HISTORY_ROWS)
         self.test_sizer = ChunkSizer(test.steps if test else 1)
+        record: RunRecord | None = get_options().record
+        self.record_of_run = None if record is None or record.fitting else record
         self.watch = Watch(self.session, self.optimizer)
+        if self.record_of_run is not None:
+            self.watch.between_chunks = self.record_of_run.between_chunks
         self.history = History(step.names)
         self.epoch_rows: list[Array] = []
         self.logs: dict[str, float] = {}
+        self.epochs_begun = 0
+        self.callbacks_begun = False
 
     def run(
         self, epochs: int, steps: int | None, callbacks: Sequence[Callback], verbose: int
@@ -69,10 +83,19 @@ class TrainingLoop:
         self.chunks_span_epochs = not (callbacks or self.test or self.step.synchronizes)
         self.progress = TrainingProgress(self.watch, self.step.names, self.total, verbose)
         state, network = self.state, self.recipe.network
+        record = self.record_of_run
+        resumed = None if record is None else record.begin(self)
         state.history, state.step, state.stop = self.history, self.step, False
+        if resumed is not None:
+            self._take_up(resumed)
         self.watch.hooks.fitting(self.model)
+        if resumed is not None and resumed.outcome == "completed":
+            self._end_recording(None)
+            return self.history
         self.progress.begin(
             epochs=self.epochs,
+            done=self.done,
+            seconds=0.0 if resumed is None else resumed.seconds,
             steps_per_epoch=self.steps_per_epoch,
             batch_size=self.step.batch,
             device=self.session.device,
@@ -80,36 +103,88 @@ class TrainingLoop:
             parameters=network.count_params(),
         )
         reason, dispatches = "failed", 0
+        error: BaseException | None = None
         try:
             # Compiles the step, which takes seconds with a slow adapter.
             dispatches = self.session.dispatches(self.step.run)
             with self.watch.over_session():
-                self._train()
+                self._train(resumed)
             reason = "completed"
-        except KeyboardInterrupt:
-            reason = "stopped"
+        except KeyboardInterrupt as stop:
+            reason, error = "stopped", stop
+            raise
+        except BaseException as failure:
+            error = failure
             raise
         finally:
             self.history.parallel = self.step.finish()
             self.history.seconds = self.progress.seconds
+            self._end_recording(error)
             self.progress.end(reason, self.done, dispatches, self.history.parallel)
         return self.history
 
-    def _train(self) -> None:
+    def _end_recording(self, error: BaseException | None) -> None:
+        if self.record_of_run is not None:
+            self.record_of_run.end(error)
+
+    def record(self) -> FitRecord:
+        """Return the state of this fit between two chunks of steps, for a checkpoint."""
+        steps = self.history.steps
+        return FitRecord(
+            model=0,
+            outcome="running",
+            data=self.data,
+            step=len(steps),
+            total_steps=self.total,
+            epochs_begun=self.epochs_begun,
+            epochs=self.epochs,
+            stop=self.state.stop,
+            seconds=self.progress.seconds,
+            train_seconds=self.history.train_seconds,
+            names=self.step.names,
+            steps=steps,
+            history=self.history.history,
+            parallel=self.history.parallel,
+            step_state=self.step.resume_state(),
+            callbacks=[c.get_state() for c in self.callbacks] if self.callbacks_begun else [],
+        )
+
+    def _take_up(self, resumed: FitRecord) -> None:
+        """Go on where another training of the same program was."""
+        self.first = int(self.session.value(self.optimizer.iterations)) - resumed.step
+        history = self.history
+        history.restore(resumed.steps, resumed.history, resumed.seconds, resumed.train_seconds)
+        history.parallel = resumed.parallel
+        self.logs = {name: means[-1] for name, means in history.history.items()}
+        self.progress.epoch = resumed.epochs_ended + 1
+        self.progress.logs = self.logs
+        self.epochs_begun = resumed.epochs_begun
+        self.state.stop = resumed.stop
+        self.done = resumed.epochs_ended * self.steps_per_epoch
+        if resumed.outcome != "completed":
+            self._count(resumed.steps[self.done :])
+
+    def _train(self, resumed: FitRecord | None) -> None:
         for callback in self.callbacks:
             callback.set_model(self.model)
             callback.on_train_begin({})
+        if resumed is not None and len(resumed.callbacks) == len(self.callbacks):
+            for callback, state in zip(self.callbacks, resumed.callbacks, strict=True):
+                callback.set_state(state)
+        self.callbacks_begun = True
         if self.chunks_span_epochs:
-            self._run_steps(self.total)
+            self._run_steps(self.total - self.done)
         else:
             self._run_epochs()
         for callback in self.callbacks:
             callback.on_train_end(self.logs)
 
     def _run_epochs(self) -> None:
-        for epoch in range(self.epochs):
-            for callback in self.callbacks:
-                callback.on_epoch_begin(epoch, {})
+        for epoch in range(len(self.history.epoch), self.epochs):
+            if epoch >= self.epochs_begun:
+                for callback in self.callbacks:
+                    callback.on_epoch_begin(epoch, {})
+                self.epochs_begun = epoch + 1
             end = min((epoch + 1) * self.steps_per_epoch, self.total)
             self._run_steps(end - self.done)
             self.step.synchronize(self.session)
@@ -160,11 +235,7 @@ class TrainingLoop:
         if last > before:
             rows = recorder.take(arrays, before, last)
             self.history.add_steps(rows)
-            while len(rows):
-                # A chunk can span the ends of epochs.
-                left = self.steps_per_epoch - self.done % self.steps_per_epoch
-                self._report(rows[:left])
-                rows = rows[left:]
+            self._count(rows, self._report)
         if not healthy:
             value = recorder.take(arrays, last, last + 1)[0, 0]
             self.session.assign({self.step.healthy: np.bool_(True)})
@@ -180,17 +251,26 @@ class TrainingLoop:
                 hint="Lower the learning rate, or scale the data to about -1 to 1.",
             )
 
+    def _count(self, rows: Array, report: Callable[[Array], None] | None = None) -> None:
+        """Add finished steps to those of their epochs, and ``report`` them by epoch."""
+        while len(rows):
+            # A chunk can span the ends of epochs.
+            left = self.steps_per_epoch - self.done % self.steps_per_epoch
+            part, rows = rows[:left], rows[left:]
+            self.done += len(part)
+            self.epoch_rows.append(part)
+            if report is not None:
+                report(part)
+            epoch_ends = self.done % self.steps_per_epoch == 0 or self.done == self.total
+            if self.chunks_span_epochs and epoch_ends:
+                self._end_epoch()
+
     def _report(self, rows: Array) -> None:
         """Report finished steps, all of one epoch, to callbacks and hooks."""
-        self.done += len(rows)
-        self.epoch_rows.append(rows)
         self.progress.steps(self.done, rows)
         logs = dict(zip(self.step.names, map(float, rows[-1]), strict=True))
         for callback in self.callbacks:
             callback.on_steps_end(self.done, logs)
-        epoch_ends = self.done % self.steps_per_epoch == 0 or self.done == self.total
-        if self.chunks_span_epochs and epoch_ends:
-            self._end_epoch()
 
     def _end_epoch(self) -> None:
         self.logs = self._epoch_logs()

@@ -130,6 +130,9 @@ class AsynchronousStep(TrainStep):
         finally:
             self.server.trace = None
 
+    def resume(self, session: Session, state: Mapping[str, int]) -> None:
+        self.server.count_on()
+
     def finish(self) -> dict[str, Any]:
         self.server.close()
         return self.server.report.as_dict()

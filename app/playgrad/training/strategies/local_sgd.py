@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -180,3 +181,13 @@ class LocalStep(TrainStep):
         if self.since[0]:
             session.run(self.average)
             self.since[0] = 0
+
+    @property
+    def replicas_agree(self) -> bool:
+        return not self.since[0]
+
+    def resume_state(self) -> dict[str, int]:
+        return {"since": self.since[0]}
+
+    def resume(self, session: Session, state: Mapping[str, int]) -> None:
+        self.since[0] = state.get("since", 0)

@@ -1,0 +1,97 @@
+"""A trained model without its program, from a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from playgrad import io
+from playgrad.errors import CheckpointError, PlaygradError
+from playgrad.graph.graph import Graph
+from playgrad.graph.serialize import graph_from_json
+from playgrad.graph.spec import Shape, TensorSpec
+from playgrad.runtime.session import Session
+from playgrad.training.checkpoint import Checkpoint, Weight
+
+Array = np.ndarray[Any, Any]
+
+
+class RestoredModel:
+    """The model that a checkpoint's run trained last: its weights, and its graph for predictions.
+
+    Attributes:
+        checkpoint: what it was made from; changes with the weights.
+        input_shape: the shape of the input, with None for the batch.
+        input_dtype: the dtype of the input.
+        input_maximum: the largest input value in the data that it was trained on.
+        gives_logits: whether the output is scores before softmax.
+    """
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.checkpoint = checkpoint
+        record = self._record = checkpoint.model
+        self.input_shape: Shape = tuple(record.input_shape)
+        self.input_dtype = record.input_dtype
+        self.input_maximum = record.input_maximum
+        self.gives_logits = record.gives_logits
+
+    def get_weights(self) -> dict[str, Array]:
+        """Return all weights by name, as in files."""
+        state = self.checkpoint.state
+        return {
+            name: np.concatenate([state[variable] for variable in weight.variables], weight.axis)
+            if len(weight.variables) > 1
+            else state[weight.variables[0]].copy()
+            for name, weight in self._record.weights.items()
+        }
+
+    def set_weights(self, values: Mapping[str, Array]) -> None:
+        """Replace all weights. On an error, no weight changes.
+
+        Raises:
+            CheckpointError: a name is missing or unknown, or a shape or dtype differs.
+        """
+        specs = {
+            name: TensorSpec(tuple(weight.shape), weight.dtype)
+            for name, weight in self._record.weights.items()
+        }
+        checked = io.check_match(values, specs)
+        state = self.checkpoint.state
+        for name, weight in self._record.weights.items():
+            for variable, part in zip(
+                weight.variables, self._divided(weight, checked[name]), strict=True
+            ):
+                state[variable] = np.ascontiguousarray(part)
+
+    def _divided(self, weight: Weight, array: Array) -> list[Array]:
+        sizes = [self.checkpoint.state[name].shape for name in weight.variables]
+        if len(sizes) == 1:
+            return [array]
+        ends = np.cumsum([shape[weight.axis] for shape in sizes])
+        return np.split(array, ends[:-1], weight.axis)
+
+    def predict(self, x: Array) -> Array:
+        """Return the first output for a batch of inputs, computed on the processor.
+
+        Raises:
+            CheckpointError: the graph cannot be rebuilt without the program that it came from.
+        """
+        graph = self._graph()
+        state = self.checkpoint.state
+        with Session(graph, "cpu") as session:
+            variables = [node.name for node in graph.nodes if node.op.name == "variable"]
+            session.assign({name: state[name] for name in variables})
+            result: Array = session.run(self._record.outputs[0], {self._record.inputs[0]: x})
+        return result
+
+    def _graph(self) -> Graph:
+        try:
+            return graph_from_json(self._record.graph)
+        except PlaygradError as error:
+            raise CheckpointError(
+                f"the restored model can be saved, but not used before the program runs: "
+                f"{error.message}",
+                hint="Press Resume or Run.",
+            ) from None

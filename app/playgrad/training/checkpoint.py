@@ -1,0 +1,280 @@
+"""Checkpoints: the state of the models that a run has trained, as a file that needs no program.
+
+The file is in the safetensors format. Its tensors are the values of variables, ``states/0/<name>``,
+and the losses and metrics of each step, ``fits/0/steps``. Its metadata describe, as JSON, the
+models with their forward graphs, and the fits.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+
+from playgrad.errors import CheckpointError
+from playgrad.io import safetensors
+
+Array = np.ndarray[Any, Any]
+State = dict[str, Array]
+"""Values of variables by name."""
+VERSION = 1
+_KEY = "playgrad-checkpoint"
+_SUM = "playgrad-crc32"
+_TENSOR = "$tensor"
+
+
+@dataclass
+class Weight:
+    """A weight as it is named in files: the variables that it is made of, along ``axis``."""
+
+    variables: list[str]
+    axis: int
+    shape: list[int]
+    dtype: str
+
+
+@dataclass
+class ModelRecord:
+    """A trained model.
+
+    Attributes:
+        state: the number of the state with its variables; models of one graph share it.
+        variables: the variables without which training cannot go on, with their shapes.
+        weights: by their names in files.
+        graph: of a prediction, as `graph_to_json` writes it.
+        inputs, outputs: names of tensors of ``graph``.
+        input_shape: of the first input, with None for the batch.
+        input_dtype: of the first input.
+        input_maximum: the largest input value in the data of the last fit.
+        gives_logits: whether the first output is scores before softmax.
+        parameters: the number of weights.
+    """
+
+    state: int
+    variables: dict[str, list[int]]
+    weights: dict[str, Weight]
+    graph: dict[str, Any]
+    inputs: list[str]
+    outputs: list[str]
+    input_shape: list[int | None]
+    input_dtype: str
+    input_maximum: float
+    gives_logits: bool
+    parameters: int
+
+    def __post_init__(self) -> None:
+        self.weights = {
+            name: weight if isinstance(weight, Weight) else Weight(**weight)
+            for name, weight in self.weights.items()
+        }
+
+
+@dataclass
+class FitRecord:
+    """One ``fit`` in the order of the program.
+
+    Attributes:
+        model: the number of its model.
+        outcome: "running" (also if it was stopped), "completed" or "failed".
+        data: what the order of samples depends on; a resumed fit must have the same.
+        step, total_steps: the steps done, of how many.
+        epochs_begun: the epochs whose ``on_epoch_begin`` was called.
+        epochs: the number of epochs.
+        stop: whether training is to end after this epoch.
+        seconds, train_seconds: as in `History`.
+        names: the columns of ``steps``.
+        steps: loss and metrics of each step done, float32 (steps, columns).
+        history: as in `History`: the means of each epoch.
+        parallel: as in `History`.
+        step_state: of the strategy's `TrainStep`.
+        callbacks: the state of each callback.
+        error: type and message of the error with which it failed.
+    """
+
+    model: int
+    outcome: str
+    data: dict[str, int]
+    step: int
+    total_steps: int
+    epochs_begun: int
+    epochs: int
+    stop: bool
+    seconds: float
+    train_seconds: float
+    names: list[str]
+    steps: Array
+    history: dict[str, list[float]]
+    parallel: dict[str, Any] = field(default_factory=dict)
+    step_state: dict[str, int] = field(default_factory=dict)
+    callbacks: list[dict[str, Any]] = field(default_factory=list)
+    error: list[str] | None = None
+
+    @property
+    def epochs_ended(self) -> int:
+        return len(self.history.get("loss", ()))
+
+
+@dataclass
+class Checkpoint:
+    """The state of the models that a run has trained.
+
+    Attributes:
+        states: by number. None for one that was left out because the file would be too large.
+        models: in the order in which they were first fitted.
+        fits: in the order in which they began.
+        current: the number of the model that was fitted last.
+    """
+
+    states: list[State | None]
+    models: list[ModelRecord]
+    fits: list[FitRecord]
+    current: int
+
+    @property
+    def model(self) -> ModelRecord:
+        """The model that was fitted last."""
+        return self.models[self.current]
+
+    @property
+    def state(self) -> State:
+        """The values of the variables of `model`."""
+        state = self.states[self.model.state]
+        assert state is not None  # never left out
+        return state
+
+    def info(self) -> dict[str, Any]:
+        """Return what the page shows of the checkpoint: ``CheckpointInfo``."""
+        fit = self.fits[-1]
+        return {
+            "step": fit.step,
+            "total_steps": fit.total_steps,
+            "epoch": max(1, min(fit.epochs_ended + 1, fit.epochs)),
+            "epochs": fit.epochs,
+            "parameters": self.model.parameters,
+            "finished": fit.outcome == "completed",
+        }
+
+    def encode(self) -> bytes:
+        """Return the checkpoint as the bytes of a file."""
+        tensors = {
+            f"states/{number}/{name}": array
+            for number, state in enumerate(self.states)
+            for name, array in (state or {}).items()
+        }
+        about = {
+            "version": VERSION,
+            "current": self.current,
+            "states": [state is not None for state in self.states],
+            "models": [_shallow(model) for model in self.models],
+            "fits": [
+                _without_arrays(_shallow(fit), f"fits/{number}", tensors)
+                for number, fit in enumerate(self.fits)
+            ],
+        }
+        text = json.dumps(about, separators=(",", ":"), default=_shallow)
+        metadata = {"producer": "playgrad", _SUM: _checksum(text, tensors), _KEY: text}
+        return safetensors.dump(tensors, metadata)
+
+    @classmethod
+    def decode(cls, content: bytes) -> Self:
+        """Return the checkpoint in the bytes of a file.
+
+        Raises:
+            CheckpointError: the file is damaged, is not a checkpoint, or one of another version.
+        """
+        try:
+            tensors = safetensors.parse(content)
+            metadata = safetensors.metadata(content)
+        except CheckpointError as error:
+            raise CheckpointError(f"the checkpoint is damaged: {error.message}") from None
+        text = metadata.get(_KEY)
+        if text is None:
+            raise CheckpointError("the file is not a checkpoint of a training.")
+        if metadata.get(_SUM) != _checksum(text, tensors):
+            raise CheckpointError("the checkpoint is damaged: its checksum is wrong.")
+        try:
+            about = json.loads(text)
+            if about["version"] != VERSION:
+                raise CheckpointError(
+                    f"the checkpoint is of version {about['version']}, but this playgrad reads "
+                    f"version {VERSION}.",
+                    hint="Press Run to train from the start.",
+                )
+            return cls._from(about, tensors)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as e:
+            if isinstance(e, CheckpointError):
+                raise
+            raise CheckpointError(f"the checkpoint is damaged: {type(e).__name__} {e}.") from None
+
+    @classmethod
+    def _from(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Self:
+        states: list[State | None] = [{} if kept else None for kept in about["states"]]
+        for name, array in tensors.items():
+            kind, number, variable = name.split("/", 2)
+            state = states[int(number)] if kind == "states" else None
+            if state is not None:
+                state[variable] = array
+        checkpoint = cls(
+            states,
+            [ModelRecord(**model) for model in about["models"]],
+            [FitRecord(**_with_arrays(fit, tensors)) for fit in about["fits"]],
+            int(about["current"]),
+        )
+        checkpoint._check()
+        return checkpoint
+
+    def _check(self) -> None:
+        """Raise CheckpointError unless the parts fit together."""
+        if not self.fits or self.states[self.model.state] is None:
+            raise CheckpointError("the checkpoint is damaged: its last model has no values.")
+        for model in self.models:
+            state = self.states[model.state]
+            for name, shape in model.variables.items():
+                if state is not None and (name not in state or list(state[name].shape) != shape):
+                    raise CheckpointError(f"the checkpoint is damaged: it lacks '{name}'.")
+        for fit in self.fits:
+            if len(fit.steps) != fit.step or not 0 <= fit.model < len(self.models):
+                raise CheckpointError("the checkpoint is damaged: its history is incomplete.")
+
+
+def _checksum(text: str, tensors: Mapping[str, Array]) -> str:
+    """Return a checksum that shows damage in storage."""
+    checksum = zlib.crc32(text.encode())
+    for name, array in tensors.items():
+        checksum = zlib.crc32(name.encode(), checksum)
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        checksum = zlib.crc32(data, checksum)
+    return str(checksum)
+
+
+def _shallow(record: Any) -> dict[str, Any]:
+    return {item.name: getattr(record, item.name) for item in fields(record)}
+
+
+def _without_arrays(value: Any, path: str, tensors: dict[str, Array]) -> Any:
+    """Return ``value`` as JSON data; its arrays become ``tensors``."""
+    if isinstance(value, np.ndarray):
+        tensors[path] = value
+        return {_TENSOR: path}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {str(k): _without_arrays(v, f"{path}/{k}", tensors) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_arrays(v, f"{path}/{i}", tensors) for i, v in enumerate(value)]
+    return value
+
+
+def _with_arrays(value: Any, tensors: Mapping[str, Array]) -> Any:
+    """Return what `_without_arrays` was given."""
+    if isinstance(value, dict):
+        if _TENSOR in value:
+            return tensors[value[_TENSOR]]
+        return {key: _with_arrays(item, tensors) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_arrays(item, tensors) for item in value]
+    return value

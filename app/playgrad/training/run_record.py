@@ -1,0 +1,285 @@
+"""The record of a run: the models that it trains and the fits that it makes, for checkpoints.
+
+A resumed run is the same program, run from the start by a new interpreter. Each of its fits is
+compared with the fit of the same number in the checkpoint: one that was completed there returns at
+once, with the state loaded; the one that was under way goes on at its step.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from playgrad import errors
+from playgrad.errors import CheckpointError, PlaygradError
+from playgrad.graph.graph import Graph
+from playgrad.models.network import Network
+from playgrad.models.shared_session import is_data, shared_session
+from playgrad.training.checkpoint import Checkpoint, FitRecord, State
+from playgrad.training.model_record import model_record
+from playgrad.training.recipe import Recipe
+from playgrad.training.resume import check_fits, load_state
+from playgrad.training.state import TrainingState
+from playgrad.training.steps import TrainStep
+
+FIRST_SECONDS = 1.0
+"""The age of a training at its first checkpoint."""
+INTERVAL_SECONDS = 8.0
+"""The time between two checkpoints of a training, unless they are expensive."""
+LARGEST_SHARE = 0.03
+"""The largest share of the time that checkpoints may take: if they take longer, they are fewer."""
+LONGEST_SECONDS = 60.0
+"""The most time between two checkpoints, however expensive they are."""
+LARGEST_BYTES = 256 << 20
+"""Values of variables in one checkpoint. Beyond, models that were trained earlier are left out: a
+resumed run trains them again."""
+
+
+class RunningFit(Protocol):
+    """The part of a training loop that a record needs.
+
+    Attributes:
+        first: the optimizer's iterations before the first step.
+        done: the number of steps done.
+    """
+
+    recipe: Recipe
+    state: TrainingState
+    step: TrainStep
+    first: int
+    done: int
+
+    def record(self) -> FitRecord:
+        """Return the fit as it is between two chunks of steps."""
+        ...
+
+
+class RunRecord:
+    """The models that a run trains, and the fits that it makes.
+
+    Args:
+        send: receives each checkpoint.
+        resumed: the checkpoint that the run resumes.
+
+    Attributes:
+        fitting: whether a fit is under way. Fits that callbacks make within it are not recorded.
+    """
+
+    def __init__(
+        self, send: Callable[[Checkpoint], None], resumed: Checkpoint | None = None
+    ) -> None:
+        self.fitting = False
+        self._send = send
+        self._resumed = resumed
+        self._graphs: list[weakref.ref[Graph]] = []
+        self._networks: list[weakref.ref[Network]] = []
+        self._checkpoint = Checkpoint([], [], [], 0)
+        self._fit: RunningFit | None = None  # the last one
+        self._model = 0  # of that fit
+        self._outcome: tuple[str, list[str] | None] = ("running", None)
+        self._unsent = False
+        self._sent = 0.0
+        self._sent_steps = -1
+        self._cost = 0.0
+
+    # Called by `fit`
+
+    def begin(self, fit: RunningFit) -> FitRecord | None:
+        """Add a fit, whose step has been built.
+
+        Returns:
+            The fit of the same number in the resumed checkpoint, whose state has been loaded; None
+            if it has to train from its first step.
+
+        Raises:
+            CheckpointError: the network or the data differ from those in the checkpoint.
+        """
+        if self._unsent:
+            self._capture()  # soon nobody may hold the model
+        model = self._number_of(fit)
+        number = len(self._checkpoint.fits)
+        recorded = self._recorded(fit, number, model)
+        self._checkpoint.fits.append(recorded or replace(fit.record(), model=model))
+        self._fit, self._model, self._outcome = fit, model, ("running", None)
+        self._unsent = True
+        if recorded is not None and recorded.outcome != "completed":
+            assert self._resumed is not None
+            if number < len(self._resumed.fits) - 1:
+                raise _failure(recorded)
+        self.fitting = True
+        self._sent = time.perf_counter() + FIRST_SECONDS - self._interval
+        return recorded
+
+    def between_chunks(self) -> None:
+        """Send a checkpoint if it is time for one."""
+        assert self._fit is not None
+        is_time = time.perf_counter() - self._sent >= self._interval
+        if is_time and self._fit.done != self._sent_steps:
+            self._make()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """End the fit that is under way. Send a checkpoint, unless it would be one of very many.
+
+        Args:
+            error: what ended the fit before its time.
+        """
+        self.fitting = False
+        self._unsent = True
+        self._outcome = _outcome(error)
+        if time.perf_counter() - self._sent >= self._cost / LARGEST_SHARE:
+            with suppress(PlaygradError):  # a lost device; the last checkpoint counts
+                self._make()
+
+    # Called by the observer of the run
+
+    def flush(self, always: bool = False) -> None:
+        """Send a checkpoint of the last fit's model if it has changed since the last checkpoint.
+
+        Args:
+            always: send it even if nothing has changed.
+        """
+        if self._fit is None:
+            return
+        states = self._checkpoint.states
+        number = self._number_of_state(self._fit.recipe.network.graph)
+        before = states[number]
+        with suppress(PlaygradError):  # the program has closed the model, or a device was lost
+            self._capture()
+            if always or self._unsent or not _equal(before, states[number]):
+                self._deliver()
+
+    # Checkpoints
+
+    @property
+    def _interval(self) -> float:
+        return max(INTERVAL_SECONDS, min(self._cost / LARGEST_SHARE, LONGEST_SECONDS))
+
+    def _make(self) -> None:
+        started = time.perf_counter()
+        self._capture()
+        self._deliver()
+        self._cost = time.perf_counter() - started
+
+    def _deliver(self) -> None:
+        self._send(self._checkpoint)
+        assert self._fit is not None
+        self._sent, self._sent_steps = time.perf_counter(), self._fit.done
+        self._unsent = False
+
+    def _capture(self) -> None:
+        """Read the state of the last fit and its model from the devices."""
+        fit = self._fit
+        assert fit is not None
+        recipe, graph = fit.recipe, fit.recipe.network.graph
+        session = recipe.network.session
+        excluded = set(recipe.bookkeeping())
+        if fit.step.replicas_agree:
+            excluded |= shared_session(graph).mirrors
+        assigned = session.assigned_variables(graph)
+        kept = [v for v in assigned if v not in excluded and not is_data(v)]
+        recorder = fit.step.recorder
+        history = recorder.variables if set(recorder.variables) <= set(assigned) else []
+        arrays = session.values([*kept, *history])
+        state = {v.node.name: array for v, array in zip(kept, arrays, strict=False)}
+        record = fit.record()
+        if history:
+            # A stop can come between a chunk of steps and the reading of its losses.
+            last = int(state[recipe.optimizer.iterations.node.name])
+            missing = recorder.take(arrays[len(kept) :], fit.first + record.step, last)
+            record = replace(record, steps=np.concatenate([record.steps, missing]))
+        outcome, error = self._outcome
+        record = replace(
+            record, model=self._model, step=len(record.steps), outcome=outcome, error=error
+        )
+        checkpoint = self._checkpoint
+        checkpoint.fits[-1] = record
+        checkpoint.current = self._model
+        checkpoint.states[checkpoint.model.state] = state
+        self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Leave out the values of models that were trained earlier if there are too many."""
+        checkpoint = self._checkpoint
+        latest = dict.fromkeys(checkpoint.models[fit.model].state for fit in checkpoint.fits[::-1])
+        size = 0
+        for number in latest:
+            state = checkpoint.states[number]
+            size += sum(array.nbytes for array in (state or {}).values())
+            if size > LARGEST_BYTES and number != checkpoint.model.state:
+                checkpoint.states[number] = None
+
+    # Models
+
+    def _number_of(self, fit: RunningFit) -> int:
+        """Return the number of the model of ``fit``, whose description is renewed."""
+        network = fit.recipe.network
+        known = [reference() for reference in self._networks]
+        number = next((i for i, each in enumerate(known) if each is network), len(known))
+        maximum = fit.state.input_maximum
+        record = model_record(fit.recipe, maximum, self._number_of_state(network.graph))
+        if number == len(known):
+            self._networks.append(weakref.ref(network))
+            self._checkpoint.models.append(record)
+        self._checkpoint.models[number] = record
+        return number
+
+    def _number_of_state(self, graph: Graph) -> int:
+        known = [reference() for reference in self._graphs]
+        if not any(each is graph for each in known):
+            known.append(graph)
+            self._graphs.append(weakref.ref(graph))
+            self._checkpoint.states.append(None)
+        return next(i for i, each in enumerate(known) if each is graph)
+
+    # Resuming
+
+    def _recorded(self, fit: RunningFit, number: int, model: int) -> FitRecord | None:
+        """Return the fit of this number in the resumed checkpoint, and load its state."""
+        if self._resumed is None or number >= len(self._resumed.fits):
+            return None
+        recorded = self._resumed.fits[number]
+        before = self._resumed.models[recorded.model]
+        state = self._resumed.states[before.state]
+        if state is None:
+            return None  # left out: it is trained again
+        if recorded.model != model:
+            raise CheckpointError(
+                "the program trains its models in another order than when the checkpoint was made.",
+                hint="Undo the change to go on, or press Run to train from the start.",
+            )
+        check_fits(before, self._checkpoint.models[model], recorded.data, fit.record().data)
+        load_state(fit.recipe.network, state)
+        fit.step.resume(fit.recipe.network.session, recorded.step_state)
+        return recorded
+
+
+def _failure(recorded: FitRecord) -> BaseException:
+    """Return the error with which a fit ended that was followed by others: the program caught
+    it."""
+    kind, message = recorded.error or ("KeyboardInterrupt", "training was stopped")
+    if kind == "KeyboardInterrupt":
+        return KeyboardInterrupt(message)
+    error = getattr(errors, kind, None)
+    if isinstance(error, type) and issubclass(error, PlaygradError):
+        return error(message)
+    return CheckpointError(f"a fit failed before the checkpoint was made: {kind}: {message}")
+
+
+def _outcome(error: BaseException | None) -> tuple[str, list[str] | None]:
+    if error is None:
+        return "completed", None
+    text = error.message if isinstance(error, PlaygradError) else str(error)
+    outcome = "running" if isinstance(error, KeyboardInterrupt) else "failed"
+    return outcome, [type(error).__name__, text]
+
+
+def _equal(one: State | None, other: State | None) -> bool:
+    if one is None or other is None or one.keys() != other.keys():
+        return False
+    return all(np.array_equal(one[name], other[name], equal_nan=True) for name in one)

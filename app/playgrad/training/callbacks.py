@@ -59,7 +59,8 @@ class Callback:
         return {}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Take over what ``get_state`` returned; called after ``on_train_begin``."""
+        """Take over what ``get_state`` returned. Called after ``on_train_begin``, or in its place
+        if the training was completed."""
 
     def on_train_begin(self, logs: Logs) -> None:
         """Called before the first epoch."""

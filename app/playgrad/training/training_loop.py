@@ -90,6 +90,7 @@ class TrainingLoop:
             self._take_up(resumed)
         self.watch.hooks.fitting(self.model)
         if resumed is not None and resumed.outcome == "completed":
+            self._begin_callbacks(resumed)
             self._end_recording(None)
             return self.history
         self.progress.begin(
@@ -165,19 +166,24 @@ class TrainingLoop:
             self._count(resumed.steps[self.done :])
 
     def _train(self, resumed: FitRecord | None) -> None:
-        for callback in self.callbacks:
-            callback.set_model(self.model)
-            callback.on_train_begin({})
-        if resumed is not None and len(resumed.callbacks) == len(self.callbacks):
-            for callback, state in zip(self.callbacks, resumed.callbacks, strict=True):
-                callback.set_state(state)
-        self.callbacks_begun = True
+        self._begin_callbacks(resumed)
         if self.chunks_span_epochs:
             self._run_steps(self.total - self.done)
         else:
             self._run_epochs()
         for callback in self.callbacks:
             callback.on_train_end(self.logs)
+
+    def _begin_callbacks(self, resumed: FitRecord | None) -> None:
+        is_completed = resumed is not None and resumed.outcome == "completed"
+        for callback in self.callbacks:
+            callback.set_model(self.model)
+            if not is_completed:
+                callback.on_train_begin({})
+        if resumed is not None and len(resumed.callbacks) == len(self.callbacks):
+            for callback, state in zip(self.callbacks, resumed.callbacks, strict=True):
+                callback.set_state(state)
+        self.callbacks_begun = True
 
     def _run_epochs(self) -> None:
         for epoch in range(len(self.history.epoch), self.epochs):

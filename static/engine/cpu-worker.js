@@ -59,10 +59,11 @@ class Processor {
 
 /** @param {RingWriter} answers @param {any} answer Python's pair of text and bytes */
 function push(answers, answer) {
+  const text = answer.get(0);
   const payload = answer.get(1);
-  const view = payload.getBuffer("u8");
+  const view = payload.getBuffer("u8"); // no call of Python from here on: memory might grow
   try {
-    answers.pushBlocking(answer.get(0), view.data);
+    answers.pushBlocking(text, view.data);
   } finally {
     view.release();
     payload.destroy();

@@ -5,6 +5,7 @@
 
 import { pyodideURL } from "../vendor/versions.js";
 import { openImage, restoring } from "./image.js";
+import { readingAllMemory } from "./wasm-memory.js";
 
 /** The server's folder of the runtime, its lock file and the NumPy wheel. */
 const PYODIDE = new URL(pyodideURL, self.location.href).href;
@@ -42,7 +43,7 @@ async function restore(streams) {
     import(`${PYODIDE}pyodide.mjs`),
     import(`${PYODIDE}pyodide.asm.mjs`),
   ]);
-  const options = { indexURL: PYODIDE, stdin, ...streams, ...restoring(create, image) };
+  const options = { indexURL: PYODIDE, stdin, ...streams, ...restoring(readingAllMemory(create), image) };
   const pyodide = await loadPyodide(options);
   pyodide.runPython(RESEED);
   return pyodide;
@@ -50,9 +51,13 @@ async function restore(streams) {
 
 /** @param {Streams} streams */
 async function startAfresh(streams) {
-  const { loadPyodide } = await import(`${PYODIDE}pyodide.mjs`);
+  const [{ loadPyodide }, { default: create }] = await Promise.all([
+    import(`${PYODIDE}pyodide.mjs`),
+    import(`${PYODIDE}pyodide.asm.mjs`),
+  ]);
+  const createPyodideModule = readingAllMemory(create);
   const [pyodide, bundle] = await Promise.all([
-    loadPyodide({ indexURL: PYODIDE, packages: ["numpy"], stdin, ...streams }),
+    loadPyodide({ indexURL: PYODIDE, packages: ["numpy"], stdin, ...streams, createPyodideModule }),
     download(BUNDLE),
   ]);
   const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");

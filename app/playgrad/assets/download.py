@@ -14,6 +14,7 @@ from playgrad.assets.asset import Asset, File, Source, compressed
 from playgrad.assets.progress import DownloadProgress
 from playgrad.assets.sources import Folder
 from playgrad.errors import PlaygradError
+from playgrad.io.whole_files import write_whole
 
 
 class DownloadError(PlaygradError, RuntimeError):
@@ -89,23 +90,14 @@ def _fetch(
 
 
 def _write(path: Path, content: bytes, gzip_level: int | None) -> None:
-    """Write ``path`` atomically, after its compressed copy if it has one."""
+    """Write ``path``, after its compressed copy if it has one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if gzip_level is not None:
-            _replace(compressed(path), gzip.compress(content, gzip_level, mtime=0))
-        _replace(path, content)
+            write_whole(compressed(path), gzip.compress(content, gzip_level, mtime=0))
+        write_whole(path, content)
     except OSError as error:
         raise DownloadError(
             f"cannot write {path}: {error.strerror}.",
             hint="Free some space, or choose another folder with PLAYGRAD_VAR.",
         ) from None
-
-
-def _replace(path: Path, content: bytes) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io import npz, safetensors
+from playgrad.io.whole_files import write_whole
 
 Array = np.ndarray[Any, Any]
 FORMATS = ("safetensors", "npz")
@@ -77,9 +78,13 @@ def save(
     if isinstance(file, (str, Path)):
         content = encode(tensors, format or format_of(file))
         try:
-            Path(file).write_bytes(content)
+            write_whole(file, content)
         except OSError as error:
-            raise CheckpointError(f"cannot write '{file}': {error.strerror}.") from None
+            raise CheckpointError(
+                f"cannot write '{file}': {error.strerror}.",
+                hint="Free some space or choose another folder. "
+                "A file that had this name before is unchanged.",
+            ) from None
     else:
         file.write(encode(tensors, format or "safetensors"))
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from playgrad.io.whole_files import write_whole
+
 
 @dataclass(frozen=True)
 class Event:
@@ -75,8 +77,12 @@ class Trace:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write `as_chrome` to a file, as JSON."""
-        Path(path).write_text(json.dumps(self.as_chrome()), encoding="utf-8")
+        """Write `as_chrome` to a file, as JSON.
+
+        Raises:
+            OSError: the file cannot be written; an existing one is as it was.
+        """
+        write_whole(path, json.dumps(self.as_chrome()).encode())
 
 
 def _span(event: Event, track: int, origin: float) -> dict[str, Any]:

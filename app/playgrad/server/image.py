@@ -19,6 +19,7 @@ from pathlib import Path
 from playgrad import paths
 from playgrad.assets import PYODIDE
 from playgrad.assets.pins import NUMPY
+from playgrad.io.whole_files import write_whole
 from playgrad.server.bundle import Bundle, BundleCache
 
 _SITE = "/lib/python3.14/site-packages"
@@ -122,13 +123,11 @@ def _make(bundle: Bundle) -> bytes:
 
 
 def _write(path: Path, image: bytes) -> None:
-    """Write an image and its gzipped copy atomically, and delete the oldest images."""
+    """Write an image and its gzipped copy, and delete the oldest images."""
     path.parent.mkdir(parents=True, exist_ok=True)
     compressed = path.with_name(f"{path.name}.gz")
-    for target, content in ((compressed, gzip.compress(image, 6, mtime=0)), (path, image)):
-        partial = target.with_name(f".{target.name}.{threading.get_ident()}")
-        partial.write_bytes(content)
-        partial.replace(target)
+    write_whole(compressed, gzip.compress(image, 6, mtime=0))
+    write_whole(path, image)
     by_age = sorted(path.parent.glob("*.bin"), key=lambda each: each.stat().st_mtime)
     for old in by_age[:-_MOST_IMAGES]:
         old.unlink(missing_ok=True)

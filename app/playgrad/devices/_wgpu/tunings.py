@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from playgrad import paths
+from playgrad.io.whole_files import write_whole
 
 
 def tunings_file() -> Path:
@@ -21,13 +21,11 @@ def recall_tunings() -> str:
 
 
 def remember_tunings(text: str) -> None:
-    """Save ``text`` atomically.
+    """Save ``text``.
 
     Raises:
         OSError: the folder cannot be written to.
     """
     file = tunings_file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_name(f"{file.name}.{os.getpid()}")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)
+    write_whole(file, text.encode())

@@ -34,8 +34,8 @@ def write_whole(path: str | Path, content: bytes | memoryview) -> None:
     """
     target = Path(os.path.realpath(path))
     old = _status(target)
-    if old is not None and not stat.S_ISREG(old.st_mode):
-        target.write_bytes(content)
+    if _is_stream(path) or (old is not None and not stat.S_ISREG(old.st_mode)):
+        Path(path).write_bytes(content)
         return
     if old is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
@@ -56,6 +56,12 @@ def write_whole(path: str | Path, content: bytes | memoryview) -> None:
             error.filename, error.filename2 = str(path), None
         raise
     _sync_folder(target.parent)
+
+
+def _is_stream(path: str | Path) -> bool:
+    """Whether ``path`` is an entry such as ``/dev/stdout``, which may be a link to a file."""
+    folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
+    return folder == "/dev" or folder.startswith("/proc/")
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -52,8 +52,8 @@ def write_whole(path: str | Path, content: bytes | memoryview) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):  # the first error is the one to report
             partial.unlink()
-        if isinstance(error, OSError):
-            error.filename, error.filename2 = str(path), None
+        if isinstance(error, OSError):  # name the file, not the temporary one
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     _sync_folder(target.parent)
 

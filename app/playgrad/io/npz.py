@@ -1,9 +1,8 @@
-"""NumPy's npz archives, without pickled objects."""
+"""NumPy's npz archives, without pickled objects. Files are validated before use."""
 
 from __future__ import annotations
 
 import io
-import math
 import struct
 import zipfile
 import zlib
@@ -13,6 +12,14 @@ from typing import IO, Any
 import numpy as np
 
 from playgrad.errors import CheckpointError
+from playgrad.io.npy_header import NpyHeader, read_header
+from playgrad.io.tensor_entry import (
+    TensorEntry,
+    check_count,
+    check_flags,
+    checked_name,
+    count_text,
+)
 
 Array = np.ndarray[Any, Any]
 _SUFFIX = ".npy"
@@ -26,7 +33,13 @@ _DAMAGE = (
     RuntimeError,
     ValueError,
     OverflowError,
+    LookupError,
 )
+_LOCAL_HEADER = 30  # bytes of a member's header without its name
+_DIRECTORY_ENTRY = b"PK\x01\x02"
+_MOST_DEFLATED = 1032
+"""Deflate makes data at most this many times smaller (https://zlib.net/zlib_tech.html)."""
+_CHUNK = 1 << 20
 
 
 def dump(tensors: Mapping[str, Array]) -> bytes:
@@ -40,60 +53,121 @@ def dump(tensors: Mapping[str, Array]) -> bytes:
     return buffer.getvalue()
 
 
+class NpzFile:
+    """An npz file whose directory and headers are valid, and whose values are not read yet.
+
+    Args:
+        content: the bytes of the file.
+
+    Attributes:
+        entries: the arrays by name.
+
+    Raises:
+        CheckpointError: the file is truncated or damaged, is not an npz file, or contains something
+            other than arrays of numbers.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        check_count(content.count(_DIRECTORY_ENTRY))  # each takes memory when the archive is opened
+        self.entries: dict[str, TensorEntry] = {}
+        self._headers: dict[str, NpyHeader] = {}
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        try:
+            self._archive = zipfile.ZipFile(io.BytesIO(content))
+            _check_places(self._archive)
+            for member in self._archive.infolist():
+                self._add(member)
+        except _DAMAGE as error:
+            raise _as_checkpoint_error(error) from None
+
+    def _add(self, member: zipfile.ZipInfo) -> None:
+        _check_member(member)
+        name = checked_name(member.filename.removesuffix(_SUFFIX), self.entries)
+        with self._archive.open(member) as file:
+            header = read_header(file, member.filename, member.file_size)
+        self._headers[name], self._members[name] = header, member
+        self.entries[name] = header.entry
+
+    @property
+    def unpacked(self) -> int:
+        """The number of bytes that all arrays need."""
+        return sum(entry.size for entry in self.entries.values())
+
+    def read(self, name: str) -> Array:
+        """Return the values of an array.
+
+        Raises:
+            CheckpointError: they are damaged.
+        """
+        entry, fortran_order = self._headers[name]
+        try:
+            values = np.empty(entry.size, np.uint8)
+            with self._archive.open(self._members[name]) as file:
+                file.read(entry.begin)
+                _read_into(file, values)
+        except _DAMAGE as error:
+            raise _as_checkpoint_error(error) from None
+        array: Array = values.view(entry.dtype)
+        check_flags(name, array)
+        shape = entry.shape[::-1] if fortran_order else entry.shape
+        array = array.astype(entry.dtype.newbyteorder("="), copy=False).reshape(shape)
+        return np.ascontiguousarray(array.T) if fortran_order else array
+
+
 def parse(content: bytes) -> dict[str, Array]:
     """Return the arrays in the bytes of an npz file, by name.
 
     Raises:
-        CheckpointError: the file is truncated or damaged, is not an npz file, contains Python
-            objects, or is too large to be unpacked in memory.
+        CheckpointError: the file is truncated or damaged, is not an npz file, or contains something
+            other than arrays of numbers.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            names = archive.namelist()
-            return {name.removesuffix(_SUFFIX): _member(archive, name) for name in names}
-    except CheckpointError:
-        raise
-    except _DAMAGE as error:
-        raise CheckpointError(f"not an npz file, or a damaged one: {error}.") from None
+    file = NpzFile(content)
+    return {name: file.read(name) for name in file.entries}
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> Array:
+def _as_checkpoint_error(error: Exception) -> CheckpointError:
+    if isinstance(error, CheckpointError):
+        return error
+    return CheckpointError(f"not an npz file, or a damaged one: {str(error)[:200]}.")
+
+
+def _read_into(file: IO[bytes], values: Array) -> None:
+    """Fill ``values`` from ``file``, which must end there: the checksum is compared at the end."""
+    position = 0
+    while part := file.read(_CHUNK):
+        values[position : position + len(part)] = np.frombuffer(part, np.uint8)
+        position += len(part)
+    if position != values.size:
+        raise ValueError(f"it ends {values.size - position:,} bytes early")
+
+
+def _check_member(member: zipfile.ZipInfo) -> None:
+    name = member.filename
     if not name.endswith(_SUFFIX):
         raise CheckpointError(
-            f"the npz file contains '{name}', which is not an array.",
+            f"the npz file contains '{name[:80]}', which is not an array.",
             hint="Save the weights with numpy.savez, or with safetensors.",
         )
-    if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+    if name.startswith("/") or "\\" in name or ".." in name.split("/"):
+        raise CheckpointError(f"'{name[:80]}' in the npz file is a path, not the name of a weight.")
+    if member.flag_bits & 1:
+        raise CheckpointError(f"'{name}' is encrypted.", hint="Save the weights without password.")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise CheckpointError(f"'{name}' is compressed by a method that NumPy does not use.")
-    size = archive.getinfo(name).file_size
-    try:
-        with archive.open(name) as file:
-            _check_size(file, name, size)
-        with archive.open(name) as file:
-            array: Array = np.lib.format.read_array(file, allow_pickle=False)
-    except ValueError as error:
-        raise CheckpointError(f"'{name}' cannot be read: {error}") from None
-    except MemoryError:
+    factor = 1 if member.compress_type == zipfile.ZIP_STORED else _MOST_DEFLATED
+    if member.file_size > factor * (member.compress_size + _LOCAL_HEADER):
         raise CheckpointError(
-            f"'{name}' needs {size:,} bytes, more than the available memory."
-        ) from None
-    return array
-
-
-def _check_size(file: IO[bytes], name: str, size: int) -> None:
-    """Raise CheckpointError unless the array's header matches the size of the data.
-
-    NumPy allocates as much memory as the header says.
-    """
-    version = np.lib.format.read_magic(file)
-    if version > (2, 0):
-        return  # a version for structured arrays only
-    if version == (1, 0):
-        shape, _, kind = np.lib.format.read_array_header_1_0(file)
-    else:
-        shape, _, kind = np.lib.format.read_array_header_2_0(file)
-    expected, actual = math.prod(shape) * kind.itemsize, size - file.tell()
-    if expected != actual and not kind.hasobject:
-        raise CheckpointError(
-            f"'{name}' has {actual:,} bytes, but its shape {shape} needs {expected:,}."
+            f"'{name}' announces {count_text(member.file_size)} bytes, more than its "
+            f"{member.compress_size:,} packed bytes can hold."
         )
+
+
+def _check_places(archive: zipfile.ZipFile) -> None:
+    """Raise CheckpointError if members overlap, as in archives made to unpack without end."""
+    end = 0
+    for member in sorted(archive.infolist(), key=lambda member: member.header_offset):
+        if member.header_offset < end:
+            raise CheckpointError(f"'{member.filename[:80]}' overlaps another array of the file.")
+        end = member.header_offset + _LOCAL_HEADER + member.compress_size
+    if end > archive.start_dir:
+        raise CheckpointError("the npz file is damaged: its arrays reach into its directory.")

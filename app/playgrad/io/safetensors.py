@@ -8,33 +8,20 @@ Eight bytes, little endian, are the length of a JSON header, an object of
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from playgrad.errors import CheckpointError
+from playgrad.io.safetensors_header import DTYPES, METADATA, HeaderReader
+from playgrad.io.tensor_entry import TensorEntry, check_flags, count_text
 
 Array = np.ndarray[Any, Any]
 LARGEST_HEADER = 100_000_000
 """The limit of the format, in bytes."""
 
-_DTYPES = {
-    "F64": "<f8",
-    "F32": "<f4",
-    "F16": "<f2",
-    "I64": "<i8",
-    "I32": "<i4",
-    "I16": "<i2",
-    "I8": "|i1",
-    "U64": "<u8",
-    "U32": "<u4",
-    "U16": "<u2",
-    "U8": "|u1",
-    "BOOL": "|b1",
-}
-_NAMES = {np.dtype(code): name for name, code in _DTYPES.items()}
+_NAMES = {np.dtype(code): name for name, code in DTYPES.items()}
 
 
 def dump(tensors: Mapping[str, Array], metadata: Mapping[str, str] | None = None) -> bytes:
@@ -43,7 +30,7 @@ def dump(tensors: Mapping[str, Array], metadata: Mapping[str, str] | None = None
     Raises:
         CheckpointError: the format does not have an array's dtype.
     """
-    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    header: dict[str, Any] = {METADATA: dict(metadata)} if metadata else {}
     parts: list[memoryview] = []
     position = 0
     for name, array in tensors.items():
@@ -62,34 +49,45 @@ def dump(tensors: Mapping[str, Array], metadata: Mapping[str, str] | None = None
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])
 
 
-def parse(content: bytes) -> dict[str, Array]:
-    """Return the arrays in the bytes of a safetensors file, by name.
+class SafetensorsFile:
+    """A safetensors file whose header is valid, and whose values are not read yet.
+
+    Args:
+        content: the bytes of the file.
+
+    Attributes:
+        entries: the tensors by name.
+        metadata: texts by name.
 
     Raises:
         CheckpointError: the file is truncated or damaged, or is not a safetensors file.
     """
-    header, data = _split(content)
-    tensors: dict[str, Array] = {}
-    spans: list[tuple[int, int, str]] = []
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        kind, shape, begin, end = _entry(name, entry)
-        size = math.prod(shape) * kind.itemsize
-        if end - begin != size:
-            raise CheckpointError(
-                f"'{name}' has {end - begin:,} bytes, but its shape {tuple(shape)} needs {size:,}."
-            )
-        if end > len(data):
-            raise CheckpointError(
-                f"the file is truncated: '{name}' ends at byte {end:,} of the data, "
-                f"which has {len(data):,}."
-            )
-        spans.append((begin, end, name))
-        values = np.frombuffer(data[begin:end], kind).reshape(shape)
-        tensors[name] = values.astype(kind.newbyteorder("="))
-    _check_cover(spans, len(data))
-    return tensors
+
+    def __init__(self, content: bytes) -> None:
+        header, self._data = _split(memoryview(content))
+        reader = HeaderReader(header)
+        reader.read()
+        self.entries = reader.entries
+        self.metadata = reader.metadata
+        for name, entry in self.entries.items():
+            _check_entry(name, entry, len(self._data))
+        _check_cover(self.entries, len(self._data))
+
+    @property
+    def unpacked(self) -> int:
+        """The number of bytes that all arrays need."""
+        return len(self._data)
+
+    def read(self, name: str) -> Array:
+        """Return a copy of the values of a tensor.
+
+        Raises:
+            CheckpointError: the values are not of its dtype.
+        """
+        entry = self.entries[name]
+        stored = np.frombuffer(self._data[entry.begin : entry.end], entry.dtype)
+        check_flags(name, stored)
+        return stored.astype(entry.dtype.newbyteorder("=")).reshape(entry.shape)
 
 
 def metadata(content: bytes) -> dict[str, str]:
@@ -98,14 +96,23 @@ def metadata(content: bytes) -> dict[str, str]:
     Raises:
         CheckpointError: the file is damaged, or is not a safetensors file.
     """
-    entries = _split(content)[0].get("__metadata__", {})
-    if not isinstance(entries, dict) or not all(isinstance(v, str) for v in entries.values()):
-        raise CheckpointError("the metadata of the file are not texts by name.")
-    return entries
+    return SafetensorsFile(content).metadata
 
 
-def _split(content: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the header, parsed, and the bytes after it."""
+def parse(content: bytes) -> dict[str, Array]:
+    """Return the arrays in the bytes of a safetensors file, by name.
+
+    They take no more memory than ``content``.
+
+    Raises:
+        CheckpointError: the file is truncated or damaged, or is not a safetensors file.
+    """
+    file = SafetensorsFile(content)
+    return {name: file.read(name) for name in file.entries}
+
+
+def _split(content: memoryview) -> tuple[memoryview, memoryview]:
+    """Return the header and the bytes after it."""
     if len(content) < 8:
         raise CheckpointError(
             f"not a safetensors file: it has {len(content)} bytes, fewer than the 8 of the "
@@ -122,47 +129,26 @@ def _split(content: bytes) -> tuple[dict[str, Any], bytes]:
             f"the file is truncated, or not a safetensors file: expected a header of {length:,} "
             f"bytes, but only {len(content) - 8:,} follow."
         )
-    try:
-        header = json.loads(content[8 : 8 + length].decode(), object_pairs_hook=_without_duplicates)
-    except (ValueError, RecursionError) as error:
+    return content[8 : 8 + length], content[8 + length :]
+
+
+def _check_entry(name: str, entry: TensorEntry, available: int) -> None:
+    if entry.end - entry.begin != entry.size:
         raise CheckpointError(
-            f"not a safetensors file: its header is not JSON ({error})."
-        ) from None
-    if not isinstance(header, dict):
-        raise CheckpointError("not a safetensors file: its header is not a JSON object.")
-    return header, content[8 + length :]
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    entries = dict(pairs)
-    if len(entries) != len(pairs):
-        raise ValueError("a name occurs twice")
-    return entries
-
-
-def _entry(name: str, entry: Any) -> tuple[np.dtype[Any], list[int], int, int]:
-    """Return the validated dtype, shape, begin and end of a tensor."""
-    try:
-        code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-        begin, end = offsets
-    except (TypeError, KeyError, ValueError):
+            f"'{name}' has {entry.end - entry.begin:,} bytes, but its shape {entry.shape} needs "
+            f"{count_text(entry.size)}."
+        )
+    if entry.end > available:
         raise CheckpointError(
-            f"'{name}' lacks a dtype, a shape or two data_offsets in the header."
-        ) from None
-    if not isinstance(code, str) or code not in _DTYPES:
-        raise CheckpointError(f"'{name}' is of dtype {code!r}, which playgrad cannot read.")
-    numbers = [begin, end, *(shape if isinstance(shape, list) else [None])]
-    if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers):
-        raise CheckpointError(f"the shape or data_offsets of '{name}' are not whole numbers.")
-    if begin > end:
-        raise CheckpointError(f"'{name}' begins at byte {begin:,}, after its end {end:,}.")
-    return np.dtype(_DTYPES[code]), shape, begin, end
+            f"the file is truncated: '{name}' ends at byte {entry.end:,} of the data, "
+            f"which has {available:,}."
+        )
 
 
-def _check_cover(spans: list[tuple[int, int, str]], size: int) -> None:
+def _check_cover(entries: Mapping[str, TensorEntry], size: int) -> None:
     """Raise CheckpointError unless the tensors cover all ``size`` bytes without gap or overlap."""
     position, before = 0, "the header"
-    for begin, end, name in sorted(spans):
+    for begin, end, name in sorted((e.begin, e.end, name) for name, e in entries.items()):
         if begin < position:
             raise CheckpointError(f"the data of '{before}' and '{name}' overlap.")
         if begin > position:

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io import npz, safetensors
+from playgrad.io.npz import NpzFile
+from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
+from playgrad.io.tensor_entry import count_text
 from playgrad.io.whole_files import write_whole
 
 Array = np.ndarray[Any, Any]
+T = TypeVar("T", bound="HasShape")
 FORMATS = ("safetensors", "npz")
 """Formats of weights files; each is also the ending of the file's name."""
+_MOST_TIMES = 20
+"""Maximum size of what a file unpacks to, as a multiple of the size of the file…"""
+_ALWAYS_UNPACKED = 1 << 26
+"""… and this many bytes: small files of zeros are harmless."""
 _METADATA = {"format": "np", "producer": "playgrad"}
+
+
+class HasShape(Protocol):
+    """An array, or the announcement of one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
 
 
 def encode(tensors: Mapping[str, Array], format: str) -> bytes:
@@ -31,14 +50,40 @@ def encode(tensors: Mapping[str, Array], format: str) -> bytes:
     raise CheckpointError(f"there is no weights format {format!r}.", hint=_USE)
 
 
-def decode(content: bytes) -> dict[str, Array]:
+def decode(content: bytes, expected: Mapping[str, Any] | None = None) -> dict[str, Array]:
     """Return the arrays in the bytes of a weights file, by name.
 
+    The arrays take no more memory than ``content`` and the network of ``expected`` together:
+    nothing is unpacked before the names, shapes and dtypes of the whole file are known to match.
+
+    Args:
+        expected: the weights of the network, as in `check_match`; None takes any. Without it, a
+            file that unpacks to many times its size is refused.
+
     Raises:
-        CheckpointError: the file is truncated or damaged, or has another format.
+        CheckpointError: the file is truncated or damaged, has another format, does not match
+            ``expected``, or does not fit in memory.
     """
+    file = _opened(content)
+    if expected is not None:
+        check_match(file.entries, expected)
+    elif file.unpacked > _MOST_TIMES * len(content) + _ALWAYS_UNPACKED:
+        raise CheckpointError(
+            f"the file would unpack from {len(content):,} to {count_text(file.unpacked)} bytes.",
+            hint="If that is right, load it into its model with model.load_weights(file).",
+        )
+    try:
+        return {name: file.read(name) for name in expected or file.entries}
+    except MemoryError:
+        raise CheckpointError(
+            f"the weights need {count_text(file.unpacked)} bytes, more than the available memory."
+        ) from None
+
+
+def _opened(content: bytes) -> NpzFile | SafetensorsFile:
+    """Return the file after validating its header."""
     if content[:2] == b"PK":
-        return npz.parse(content)
+        return NpzFile(content)
     if content[:6] == b"\x93NUMPY":
         raise CheckpointError(
             "the file is a single array (npy), not weights by name.",
@@ -46,7 +91,7 @@ def decode(content: bytes) -> dict[str, Array]:
         )
     if content[8:9] not in (b"{", b""):  # a header follows its length
         raise CheckpointError("the file is neither a safetensors nor an npz file.")
-    return safetensors.parse(content)
+    return SafetensorsFile(content)
 
 
 def format_of(path: str | Path) -> str:
@@ -89,35 +134,63 @@ def save(
         file.write(encode(tensors, format or "safetensors"))
 
 
-def load(file: str | Path | BinaryIO | bytes) -> dict[str, Array]:
+def load(
+    file: str | Path | BinaryIO | bytes, expected: Mapping[str, Any] | None = None
+) -> dict[str, Array]:
     """Return the arrays in a weights file, by name.
 
     Args:
         file: a path, an open binary file, or the bytes of a file.
+        expected: the weights of the network, as for `decode`.
 
     Raises:
-        CheckpointError: the file cannot be read, is truncated or damaged, or has another format.
+        CheckpointError: the file cannot be read, is truncated or damaged, has another format, or
+            does not match ``expected``.
     """
     if isinstance(file, bytes):
-        return decode(file)
+        return decode(file, expected)
     if not isinstance(file, (str, Path)):
-        return decode(file.read())
+        return decode(file.read(), expected)
+    content = _content(Path(file), expected)
     try:
-        content = Path(file).read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"cannot read '{file}': {error.strerror}.") from None
-    try:
-        return decode(content)
+        return decode(content, expected)
     except CheckpointError as error:
         error.message = f"{Path(file).name}: {error.message}"
         raise
 
 
-def check_match(tensors: Mapping[str, Array], expected: Mapping[str, Any]) -> dict[str, Array]:
+def _content(path: Path, expected: Mapping[str, Any] | None) -> bytes:
+    """Return the bytes of the file ``path``, unless it is far too large for ``expected``."""
+    if "\0" in str(path):
+        raise CheckpointError(f"cannot read {str(path)!r}: the name is not valid.")
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not an ordinary file"
+            raise CheckpointError(f"cannot read '{path}': it is {kind}.")
+        if expected is not None:
+            needed = sum(spec.size * 4 for spec in expected.values())
+            if status.st_size > _MOST_TIMES * needed + LARGEST_HEADER:
+                raise CheckpointError(
+                    f"{path.name}: the file has {status.st_size:,} bytes, but the weights of this "
+                    f"model {needed:,}.",
+                    hint=_SAME,
+                )
+        return path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"cannot read '{path}': {error.strerror}.") from None
+    except MemoryError:
+        raise CheckpointError(
+            f"cannot read '{path}': it has {status.st_size:,} bytes, more than the available "
+            "memory."
+        ) from None
+
+
+def check_match(tensors: Mapping[str, T], expected: Mapping[str, Any]) -> dict[str, T]:
     """Return ``tensors`` in the order of ``expected``, if they match.
 
     Args:
-        tensors: arrays by name.
+        tensors: arrays by name, or anything with their ``shape`` and ``dtype``.
         expected: by name, objects with a ``shape`` and the name of a ``dtype``.
 
     Raises:

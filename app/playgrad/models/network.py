@@ -13,7 +13,7 @@ from playgrad import io
 from playgrad.errors import CheckpointError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import user_source
-from playgrad.graph.spec import Shape
+from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
@@ -187,6 +187,14 @@ class Network:
         """Return the number of weights, trainable or not."""
         return sum(math.prod(weight.spec.static_shape) for weight in self.weights.values())
 
+    def weight_specs(self) -> dict[str, TensorSpec]:
+        """Return the shapes and dtypes of all weights by name, as in files."""
+        return {
+            f"{layer_name}/{name}": spec
+            for layer_name, layer in self.named_layers()
+            for name, spec in layer.weight_specs().items()
+        }
+
     def get_weights(self) -> dict[str, Array]:
         """Return all weights by name, as in files: those of a sharded layer are put together."""
         return {
@@ -212,14 +220,7 @@ class Network:
                 f"{type(values).__name__}."
             )
         layers = self.named_layers()
-        checked = io.check_match(
-            values,
-            {
-                f"{layer_name}/{name}": spec
-                for layer_name, layer in layers
-                for name, spec in layer.weight_specs().items()
-            },
-        )
+        checked = io.check_match(values, self.weight_specs())
         assigned: dict[Variable, Array] = {}
         for layer_name, layer in layers:
             weights = {name: checked[f"{layer_name}/{name}"] for name in layer.weight_specs()}
@@ -248,13 +249,7 @@ class Network:
         Raises:
             CheckpointError: the file is truncated, in another format, or of another model.
         """
-        tensors = io.load(file)
-        try:
-            self.set_weights(tensors)
-        except CheckpointError as error:
-            if isinstance(file, (str, Path)):
-                error.message = f"{Path(file).name}: {error.message}"
-            raise
+        self.set_weights(io.load(file, self.weight_specs()))
 
     # Session
 

@@ -34,7 +34,7 @@ def import_weights(model: Any, request: Request) -> Answer:
     try:
         if not payload:
             raise CheckpointError("the file is empty.")
-        weights = decode(payload)
+        weights = decode(payload, model.weight_specs())
         model.set_weights(weights)
     except CheckpointError as error:
         error.message = f"{request['name']}: {error.message}"

@@ -1,0 +1,78 @@
+"""A tensor that a weights file announces, before its values are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import CheckpointError
+
+MOST_TENSORS = 20_000
+"""Maximum number of tensors of a file."""
+MOST_DIMENSIONS = 32
+LONGEST_NAME = 4096
+"""Maximum number of bytes of a tensor's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorEntry:
+    """A tensor in a file.
+
+    Attributes:
+        dtype: as stored; the byte order may be foreign.
+        shape: whole numbers of at least 0.
+        begin, end: the bytes of its values; their meaning is the format's.
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """The number of bytes that shape and dtype need."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def check_count(count: int) -> None:
+    """Raise CheckpointError if a file has too many tensors."""
+    if count > MOST_TENSORS:
+        raise CheckpointError(
+            f"the file has more than {MOST_TENSORS:,} tensors, the most that playgrad reads."
+        )
+
+
+def checked_name(name: str, known: Mapping[str, Any]) -> str:
+    """Return ``name`` if it can name one more tensor of a file.
+
+    Raises:
+        CheckpointError: it is in ``known`` already, too long, or not valid Unicode.
+    """
+    try:
+        length = len(name.encode())
+    except UnicodeEncodeError:
+        raise CheckpointError(f"the name {name!r:.60} of a tensor is not valid Unicode.") from None
+    if length > LONGEST_NAME:
+        raise CheckpointError(
+            f"the name '{name[:40]}…' of a tensor has {length:,} bytes, but at most "
+            f"{LONGEST_NAME:,} are allowed."
+        )
+    if name in known:
+        raise CheckpointError(f"the name '{name}' occurs twice in the file.")
+    return name
+
+
+def check_flags(name: str, array: np.ndarray[Any, Any]) -> None:
+    """Raise CheckpointError if ``array`` is of booleans that are neither 0 nor 1."""
+    if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
+        raise CheckpointError(f"'{name}' is of booleans, but has bytes other than 0 and 1.")
+
+
+def count_text(count: int) -> str:
+    """Return ``count`` with its digits in groups, unless there are too many to be read."""
+    return f"{count:,}" if count < 10**18 else "more than 10^18"

@@ -117,20 +117,20 @@ def test_numbers_that_json_lacks():
     [
         ({"format": "other"}, "not a playgrad graph"),
         ({"version": 2}, "graph version must be 1, got 2"),
-        ({"nodes": [{"op": "nonsense"}]}, "no operation 'nonsense'"),
+        ({"nodes": [{"name": "x", "phase": "input", "op": "nonsense"}]}, "no operation 'nonsense'"),
         (
             {"nodes": [{"op": "neg", "inputs": ["x:0"], "attrs": {}, "name": "y",
                         "control_inputs": [], "phase": "forward"}]},
             "no node named 'x'",
         ),
         ({"seed": "a"}, "the graph is damaged: ValueError"),
-        ({"nodes": [{"op": "neg"}]}, "the graph is damaged: KeyError 'inputs'"),
+        ({"nodes": [{"op": "neg"}]}, "the graph is damaged: KeyError 'name'"),
         ({"nodes": [None]}, "the graph is damaged"),
         (
             {"nodes": [{"op": "constant", "inputs": [], "name": "c", "control_inputs": [],
                         "phase": "input",
                         "attrs": {"value": {"array": "AAAA", "dtype": "float32", "shape": [3]}}}]},
-            "the graph is damaged: ValueError",
+            "the graph is damaged at the node 'c': ValueError",
         ),
     ],
 )  # fmt: skip

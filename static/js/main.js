@@ -7,7 +7,6 @@ import { loadExamples } from "./examples.js";
 import { listenForShortcuts } from "./shortcuts.js";
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
-root.textContent = "";
 render(html`<${App} />`, root);
 listenForShortcuts();
 startEngine();

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+
+from playgrad import paths
 
 PAGES = ["/", "/healthz", "/examples.json", "/bundle/playgrad.zip", "/data/mnist/test-labels"]
 ERRORS = ["/nothing", "/static/nothing.js", "/static/", "/pyodide/0.1.0/pyodide.mjs"]
@@ -27,9 +32,10 @@ def test_policy_is_strict(client: FlaskClient) -> None:
     policy = client.get("/").headers["Content-Security-Policy"]
     directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
     assert directives["default-src"] == "'none'"
-    assert directives["script-src"] == "'self' 'wasm-unsafe-eval'"
+    hashes = re.compile(r" 'sha256-[A-Za-z0-9+/]{43}='")
+    assert hashes.sub("", directives["script-src"]) == "'self' 'wasm-unsafe-eval'"
     assert directives["connect-src"] == directives["worker-src"] == "'self'"
-    assert directives["style-src"] == "'self'"
+    assert hashes.sub("", directives["style-src"]) == "'self'"
     assert directives["frame-ancestors"] == directives["base-uri"] == "'none'"
     assert "unsafe-inline" not in policy
     assert "'unsafe-eval'" not in policy
@@ -76,3 +82,21 @@ def test_nothing_can_be_written(client: FlaskClient, method: str) -> None:
     assert response.status_code == 405
     assert "GET" in response.headers["Allow"]
     assert "Content-Security-Policy" in response.headers
+
+
+def test_the_early_scripts_and_styles_are_part_of_the_page(client: FlaskClient) -> None:
+    """They say what is missing, so they cannot be missing; the policy allows only them."""
+    response = client.get("/")
+    page, policy = response.text, response.headers["Content-Security-Policy"]
+    scripts = re.findall(r"<script(?: nomodule)?>(.*?)</script>", page, re.DOTALL)
+    styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert (
+        len(scripts) == len(list((paths.static() / "js").glob("early-*.js"))) and len(styles) == 1
+    )
+    assert "/early" not in page
+    for text in scripts + styles:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert policy.count("sha256-") == len(scripts + styles)
+    etag = response.headers["ETag"]
+    assert client.get("/", headers={"If-None-Match": etag}).status_code == 304

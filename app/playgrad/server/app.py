@@ -17,6 +17,7 @@ from playgrad.server.examples import list_examples
 from playgrad.server.files import IMMUTABLE, ONE_DAY, REVALIDATE, send
 from playgrad.server.headers import add_security_headers
 from playgrad.server.image import ImageCache
+from playgrad.server.page import compose
 
 # The bundler puts a hash of the content into the names of shared chunks.
 _HASHED = re.compile(r"vendor/chunk-[0-9A-Z]{8}\.js")
@@ -55,7 +56,13 @@ def _plain_error(error: HTTPException) -> Response:
 def _add_page_routes(app: Flask) -> None:
     @app.get("/")
     def page() -> Response:
-        return send(paths.static(), "index.html", REVALIDATE)
+        composed = compose()
+        response = Response(composed.content, mimetype="text/html")
+        response.headers["Cache-Control"] = REVALIDATE
+        response.headers["Content-Security-Policy"] = composed.policy
+        response.set_etag(composed.etag)
+        response.make_conditional(request)
+        return response
 
     @app.get("/static/<path:name>")
     def static_file(name: str) -> Response:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from flask import Response
 
 # 'wasm-unsafe-eval' lets Pyodide compile WebAssembly; JavaScript's eval stays forbidden. So do
-# inline scripts, inline styles and everything from other origins.
+# inline scripts and styles other than the page's early ones, and everything from other origins.
 _POLICY = {
     "default-src": "'none'",
     "script-src": "'self' 'wasm-unsafe-eval'",
@@ -19,7 +21,17 @@ _POLICY = {
     "form-action": "'none'",
     "frame-ancestors": "'none'",
 }
-CONTENT_SECURITY_POLICY = "; ".join(f"{name} {value}" for name, value in _POLICY.items())
+
+
+def content_security_policy(scripts: Iterable[str] = (), styles: Iterable[str] = ()) -> str:
+    """Return the policy, with the hashes of inline scripts and styles that it allows."""
+    allowed = {"script-src": scripts, "style-src": styles}
+    return "; ".join(
+        " ".join([name, value, *allowed.get(name, ())]) for name, value in _POLICY.items()
+    )
+
+
+CONTENT_SECURITY_POLICY = content_security_policy()
 
 # The first three make the page cross-origin isolated, which SharedArrayBuffer requires.
 SECURITY_HEADERS = {
@@ -33,6 +45,7 @@ SECURITY_HEADERS = {
 
 
 def add_security_headers(response: Response) -> Response:
-    """Add the headers to ``response``, as an ``after_request`` function."""
-    response.headers.update(SECURITY_HEADERS)
+    """Add the headers that ``response`` does not have yet, as an ``after_request`` function."""
+    for name, value in SECURITY_HEADERS.items():
+        response.headers.setdefault(name, value)
     return response

@@ -103,6 +103,7 @@ const FIELDS = {
   fit_begin: {
     epochs: count, steps_per_epoch: count, total_steps: count, batch_size: count,
     metrics: listOf(text), device: text, adapter: orNull(text), parameters: count,
+    done: count,
   },
   progress: {
     epoch: count, step: count, total_steps: count,
@@ -116,6 +117,10 @@ const FIELDS = {
   fit_end: {
     reason: oneOf("completed", "stopped", "failed"), steps: count, seconds: number,
     test_accuracy: orNull(number), dispatches_per_step: number, parallel: report,
+  },
+  checkpoint: {
+    bytes, step: count, total_steps: count, epoch: count, epochs: count, parameters: count,
+    finished: flag,
   },
   graph: { graph },
   lab_choices: { strategies: choices, schedules: choices, collectives: choices, details: choices },

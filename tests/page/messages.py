@@ -18,7 +18,13 @@ _PRIMITIVES: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
     "Uint8Array": (bytes, bytearray, memoryview),
 }
-_SAMPLES: dict[str, Any] = {"string": "text", "number": 1, "boolean": True, "null": None}
+_SAMPLES: dict[str, Any] = {
+    "string": "text",
+    "number": 1,
+    "boolean": True,
+    "null": None,
+    "Uint8Array": "a Uint8Array",
+}
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,27 @@ export function filesReadBy(program) {
 const LIMITS = { bytes: 256 << 20, seconds: 300 };
 
 export class DataFiles {
-  /** @type {Map<string, Uint8Array>} */
+  /** Contents in shared memory, which the next Python worker inherits. @type {Map<string, Uint8Array>} */
   #content = new Map();
+  #onFile;
   /** @type {Set<string>} */
   #expected = new Set();
   #early = new AbortController();
 
+  /** @param {(path: string, bytes: Uint8Array) => void} onFile is called with each file that has arrived */
+  constructor(onFile) {
+    this.#onFile = onFile;
+  }
+
+  /** Take over the files of an earlier worker. @param {Map<string, Uint8Array>} files */
+  inherit(files) {
+    for (const [path, bytes] of files) this.#content.set(path, bytes);
+  }
+
   /** Begin to fetch files that a program will read. @param {string[]} paths */
   expect(paths) {
     for (const path of paths) {
-      if (this.#expected.has(path)) continue;
+      if (this.#expected.has(path) || this.#content.has(path)) continue;
       this.#expected.add(path);
       this.#fetch(path).catch(() => {}); // `read` tries again and reports the failure
     }
@@ -37,7 +48,15 @@ export class DataFiles {
     if (!response.ok || size(response.headers.get("Content-Length")) > LIMITS.bytes) {
       return response.body?.cancel();
     }
-    this.#content.set(path, new Uint8Array(await response.arrayBuffer()));
+    this.#arrived(path, new Uint8Array(await response.arrayBuffer()));
+  }
+
+  /** @param {string} path @param {Uint8Array} bytes */
+  #arrived(path, bytes) {
+    const content = new Uint8Array(new SharedArrayBuffer(bytes.length));
+    content.set(bytes);
+    this.#content.set(path, content);
+    this.#onFile(path, content);
   }
 
   /**
@@ -52,7 +71,7 @@ export class DataFiles {
       // Early downloads cannot arrive while this call blocks, and would slow it down.
       this.#early.abort();
       content = download(path, LIMITS);
-      this.#content.set(path, content);
+      this.#arrived(path, content);
     }
     return content;
   }

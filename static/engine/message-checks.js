@@ -91,6 +91,7 @@ const FIELDS = {
   loading: { stage: oneOf("python", "library") },
   ready: { version: text, python: text, numpy: text, timings: tableOf(number) },
   tunings: { text },
+  data_file: { path: text, bytes },
   crash: { message: text },
   device_worker: {
     device: (name) => /^(cpu|gpu):\d+$/.test(name), state: oneOf("starting", "lost"), channel: count,
@@ -136,6 +137,14 @@ const FIELDS = {
     placement: optional(placement), graph: optional(graph),
   },
 };
+
+/** Messages that only JavaScript sends: Python's, which a program can forge, are of other kinds. */
+const SENT_BY_JAVASCRIPT = new Set([
+  "alive", "loading", "ready", "tunings", "data_file", "crash", "device_worker",
+]);
+
+/** Whether Python may send messages of a kind. @param {unknown} kind */
+export const isForPython = (kind) => !SENT_BY_JAVASCRIPT.has(/** @type {string} */ (kind));
 
 /** The fields of a reply that is not an answer. @type {Record<string, Check>} */
 const FAILURE = { id: count, ok: (value) => value === false, error: object(errorFields) };

@@ -26,8 +26,9 @@
  *   | {kind: "poke"}
  *   | {kind: "ports", ports: MessagePort[]}
  * )} PythonCommand
- * @typedef {{tunings: string, kept: Map<string, Contents>}} Inheritance
- *   `tunings`: the text of the last `tunings` event; `kept`: data sets on devices, by device
+ * @typedef {{tunings: string, kept: Map<string, Contents>, files: Map<string, Uint8Array>}} Inheritance
+ *   `tunings`: the text of the last `tunings` event; `kept`: data sets on devices, by device;
+ *   `files`: of the server, by path
  */
 
 /**
@@ -35,12 +36,14 @@
  *   `alive`: the worker holds its lock.
  *   `ready`: the versions of playgrad, Python and NumPy; `timings` in milliseconds, by phase.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
+ *   `data_file`: a file of the server, in shared memory, for the next Python worker to inherit.
  *   `crash`: Python could not start or is broken; only a new worker helps.
  * @typedef {(
  *   | {kind: "alive"}
  *   | {kind: "loading", stage: "python" | "library"}
  *   | {kind: "ready", version: string, python: string, numpy: string, timings: Record<string, number>}
  *   | {kind: "tunings", text: string}
+ *   | {kind: "data_file", path: string, bytes: Uint8Array}
  *   | {kind: "crash", message: string}
  * )} PythonWorkerEvent
  */

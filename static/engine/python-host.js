@@ -7,6 +7,7 @@
 
 import { interruptTaker, sleep, stopFlag } from "./control.js";
 import { mostDevices } from "./device-links.js";
+import { isForPython } from "./message-checks.js";
 import { RingReader } from "./ring.js";
 
 /**
@@ -132,12 +133,18 @@ export function createHost(memory, links, files, inheritance, send) {
       send({ kind: "tunings", text });
     },
 
-    /** Send an event to the page; bytes in it arrive as Uint8Array. @param {PyProxy} event a dict */
+    /**
+     * Send an event to the page; bytes in it arrive as Uint8Array.
+     * @param {PyProxy} event a dict
+     * @throws {Error} only JavaScript sends events of its kind
+     */
     emit(event) {
       const options = { dict_converter: Object.fromEntries, create_pyproxies: false };
       /** @type {ArrayBuffer[]} */
       const transfer = [];
-      send(plain(event.toJs(options), transfer), transfer);
+      const message = plain(event.toJs(options), transfer);
+      if (!isForPython(message?.kind)) throw new Error(`Python cannot send a message ${message?.kind}`);
+      send(message, transfer);
     },
 
     /** Sleep until the time is up or a stop is requested. @param {number} milliseconds */

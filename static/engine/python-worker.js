@@ -53,11 +53,11 @@ import platform, numpy, playgrad
 
 /** The worker's Python, from the start of its download. */
 class PythonWorker {
-  #files = new DataFiles();
+  #files = new DataFiles((path, bytes) => this.#send({ kind: "data_file", path, bytes }));
   /** When each phase of the start ended, in milliseconds. @type {Record<string, number>} */
   #timings = {};
   /** @type {Inheritance} */
-  #inheritance = { tunings: "", kept: new Map() };
+  #inheritance = { tunings: "", kept: new Map(), files: new Map() };
   /** @type {DeviceLinks | undefined} */
   #links;
   /** @type {MessagePort | undefined} to the page, once it has connected this worker */
@@ -87,6 +87,7 @@ class PythonWorker {
     switch (command.kind) {
       case "inherit":
         Object.assign(this.#inheritance, command);
+        this.#files.inherit(command.files);
         break;
       case "expect":
         this.#files.expect(command.files);

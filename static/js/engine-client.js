@@ -21,7 +21,7 @@ import { recall, remember } from "./storage.js";
  */
 
 /**
- * @typedef {Exclude<PythonWorkerEvent, {kind: "alive"}> | Exclude<PythonEvent, Reply>
+ * @typedef {Exclude<PythonWorkerEvent, {kind: "alive" | "data_file"}> | Exclude<PythonEvent, Reply>
  *           | DeviceNews | {kind: "forged"}} EngineEvent
  *   `forged`: a program posted a message as if it were the engine; it was dropped
  * @typedef {{resolve: (answer: any) => void, reject: (error: Error) => void}} Pending
@@ -32,6 +32,9 @@ const TUNINGS = "tunings";
 
 /** How long Python may take to stop before its worker is replaced. */
 const STOP_MS = 1500;
+
+/** How long Python may take to answer a question while no program runs. */
+const ANSWER_MS = 20_000;
 
 /** How long a run that shows no progress may keep the spare worker from being started. */
 const SPARE_MS = 10_000;
@@ -52,11 +55,15 @@ export class EngineClient {
   #python;
   /** Whether `#python` has run a program. */
   #used = false;
+  /** Whether it runs one now. */
+  #running = false;
   /** @type {Interpreter | undefined} */
   #spare;
   /** The event with which the spare worker reported that it is ready. @type {Ready | undefined} */
   #spareReady;
   #spareTimer = 0;
+  /** Files of the server that a Python worker has fetched, by path. @type {Map<string, Uint8Array>} */
+  #files = new Map();
   /** @type {Map<number, Pending>} questions without an answer, by id */
   #pending = new Map();
   #nextId = 1;
@@ -82,8 +89,9 @@ export class EngineClient {
     this.#rejectPending(reason);
     const ready = this.#spareReady;
     this.#python = this.#spare ?? this.#open();
-    this.#python.inherit({ tunings: recall(TUNINGS) ?? "", kept: this.#devices.kept });
-    this.#used = false;
+    const { kept } = this.#devices;
+    this.#python.inherit({ tunings: recall(TUNINGS) ?? "", kept, files: this.#files });
+    this.#used = this.#running = false;
     this.#forgetSpare();
     if (ready) this.#receive(ready);
   }
@@ -131,6 +139,9 @@ export class EngineClient {
       case "reply":
         this.#resolvePending(event);
         return;
+      case "data_file":
+        this.#files.set(event.path, event.bytes);
+        return;
       case "tunings":
         remember(TUNINGS, event.text);
         break;
@@ -138,7 +149,8 @@ export class EngineClient {
         this.#startSpare();
         break;
       case "status":
-        if (event.state !== "running" && event.state !== "paused") this.#startSpare();
+        this.#running = event.state === "running" || event.state === "paused";
+        if (!this.#running) this.#startSpare();
         break;
       case "crash":
         this.#rejectPending("the engine crashed");
@@ -175,7 +187,7 @@ export class EngineClient {
 
   #prepareRun() {
     if (this.#used) this.#replace("a new run has begun");
-    this.#used = true;
+    this.#used = this.#running = true;
     if (this.#python) clearStop(this.#python.memory);
     this.#spareTimer = setTimeout(() => this.#startSpare(), SPARE_MS);
   }
@@ -193,7 +205,19 @@ export class EngineClient {
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
       this.#python?.mailbox.post({ ...question, id }, payload);
+      this.#expectAnswer(id);
     });
+  }
+
+  /** Replace a Python worker that does not answer although no program runs. @param {number} id */
+  #expectAnswer(id) {
+    const python = this.#python;
+    setTimeout(() => {
+      if (!this.#pending.has(id) || !python || python !== this.#python) return;
+      if (this.#running) return this.#expectAnswer(id); // it answers between steps, or at the end
+      python.terminate();
+      this.#dispatch({ kind: "crash", message: `Python did not answer for ${ANSWER_MS / 1000} s.` }, python);
+    }, ANSWER_MS);
   }
 
   /**

@@ -6,10 +6,11 @@ import heapq
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from playgrad.compiler.final_work import final_nodes
 from playgrad.graph.tensor import Node, Tensor
 
-_Task = tuple[str, str | None]
-"""Device and task name. Nodes of different tasks are never in one segment."""
+_Task = tuple[str, str | None, bool]
+"""Device, task name, and whether it is final. Nodes of different tasks are never in one segment."""
 
 
 @dataclass
@@ -20,6 +21,8 @@ class Segment:
         index: its position among the segments of its device, which run in this order.
         task: the task scope of the nodes, if any.
         part: its number among the segments of its task, if other devices come in between.
+        final: it writes to variables in place, or follows a segment that does. It begins once all
+            segments that are not final have ended, on all devices.
     """
 
     device: str
@@ -27,6 +30,7 @@ class Segment:
     nodes: list[Node] = field(default_factory=list)
     task: str | None = None
     part: int = 1
+    final: bool = False
 
     @property
     def name(self) -> str:
@@ -72,16 +76,17 @@ def cut_segments(order: Sequence[Node], apart: Collection[str] = ()) -> dict[str
     cpus = {node.device for node in order if node.device and node.device.startswith("cpu")}
     whole = len(cpus) > 1 or any(node.task for node in order)
     work = [node for node in order if node.op.name not in _SOURCES]
-    tasks = {
-        node: (node.device, INPUTS if _sends_source(node) else node.task)
+    tasks: dict[Node, _Task] = {
+        node: (node.device, INPUTS if _sends_source(node) else node.task, False)
         for node in work
         if node.device is not None and (whole or node.device in remote)
     }
+    tasks |= {node: (*tasks[node][:2], True) for node in final_nodes(work, tasks) if node in tasks}
     segments: dict[str, list[Segment]] = {}
-    for (device, task), nodes in _groups(work, tasks):
+    for (device, task, final), nodes in _groups(work, tasks):
         earlier = segments.setdefault(device, [])
         part = 1 + sum(segment.task == task for segment in earlier)
-        earlier.append(Segment(device, len(earlier), nodes, task, part))
+        earlier.append(Segment(device, len(earlier), nodes, task, part, final))
     _add_sources(order, segments, remote)
     return segments
 
@@ -89,8 +94,8 @@ def cut_segments(order: Sequence[Node], apart: Collection[str] = ()) -> dict[str
 def _groups(work: Sequence[Node], tasks: Mapping[Node, _Task]) -> list[tuple[_Task, list[Node]]]:
     """Group nodes by task, cut where they wait for other tasks, in a topological order.
 
-    Ties are ordered by the creation of the first nodes. Since all devices keep to this one order,
-    they cannot wait for each other in a circle.
+    Ties are ordered by the creation of the first nodes, and what is final comes last. Since all
+    devices keep to this one order, they cannot wait for each other in a circle.
     """
     levels = _levels(work, tasks)
     # A node without a task (on a single cpu:0) is a group by itself.
@@ -111,7 +116,11 @@ def _groups(work: Sequence[Node], tasks: Mapping[Node, _Task]) -> list[tuple[_Ta
             followers.setdefault(edge, []).append(group)
     missing = {group: len(edges) for group, edges in before.items()}
     place = {
-        group: (-1 if _sends_source(nodes[0]) else min(node.id for node in nodes), number)
+        group: (
+            nodes[0] in tasks and tasks[nodes[0]][2],
+            -1 if _sends_source(nodes[0]) else min(node.id for node in nodes),
+            number,
+        )
         for number, (group, nodes) in enumerate(members.items())
     }
     # By data through a send and a receive, or by a control edge alone.
@@ -125,7 +134,7 @@ def _groups(work: Sequence[Node], tasks: Mapping[Node, _Task]) -> list[tuple[_Ta
         nodes = members[group]
         if nodes[0] in tasks:
             task = tasks[nodes[0]]
-            device, name = task
+            device, name, _ = task
             previous = last.get(device)
             if (
                 previous is not None

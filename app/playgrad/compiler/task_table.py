@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from playgrad.compiler.segments import Segment
 from playgrad.graph.tensor import Node
@@ -27,6 +27,10 @@ class TaskEntry:
     @property
     def device(self) -> str:
         return self.nodes[0].device or "cpu:0"
+
+    @property
+    def is_final(self) -> bool:
+        return self.segment is not None and self.segment.final
 
 
 def task_table(order: Sequence[Node], segments: Mapping[str, Sequence[Segment]]) -> list[TaskEntry]:
@@ -61,4 +65,30 @@ def task_table(order: Sequence[Node], segments: Mapping[str, Sequence[Segment]])
                 previous = row[segment.index - 1]
                 after.add(previous)
         table.append(TaskEntry(nodes, segment, tuple(sorted(after)), previous))
-    return table
+    return _with_barrier(table)
+
+
+def _with_barrier(table: list[TaskEntry]) -> list[TaskEntry]:
+    """Return ``table`` with final segments that wait for all tasks that do not follow one."""
+    final = {number for number, entry in enumerate(table) if entry.is_final}
+    if not final:
+        return table
+    followers: list[list[int]] = [[] for _ in table]
+    for number, entry in enumerate(table):
+        for before in entry.after:
+            followers[before].append(number)
+    late: set[int] = set()
+    pending = list(final)
+    while pending:
+        number = pending.pop()
+        if number not in late:
+            late.add(number)
+            pending += followers[number]
+    last = {n for n in range(len(table)) if n not in late and late.issuperset(followers[n])}
+    result = []
+    for number, entry in enumerate(table):
+        if number in final:
+            elsewhere = {before for before in last if table[before].device != entry.device}
+            entry = replace(entry, after=tuple(sorted({*entry.after, *elsewhere})))
+        result.append(entry)
+    return result

@@ -83,6 +83,7 @@ class TaskBuilder:
             coroutine=self._coroutine(segment),
             segment=segment,
             previous=entry.previous,
+            final=segment.final,
         )
         if segment.device in self._plans:
             task.give_up = self._plans[segment.device].device.give_up

@@ -62,11 +62,15 @@ class Executor:
         tasks: Sequence[Task],
         trace: Trace | None = None,
         stop: Callable[[], bool] | None = None,
+        commit: Callable[[], None] = lambda: None,
     ) -> None:
         """Run all ``tasks``. The first error ends the run, once the tasks that have begun have
-        ended.
+        ended; if a final task is among them, once all that do not need the failed one have.
 
         Tasks that do not end within ``timeout`` are abandoned.
+
+        Args:
+            commit: is called in the end, but not if an error came before the first final task.
 
         Raises:
             RuntimeError: the tasks have a circular dependency.
@@ -75,6 +79,7 @@ class Executor:
         """
         if len(tasks) == 1 and trace is None and not self.delays:
             _run_only(tasks[0], stop)  # most training steps: nothing needs to be ordered
+            commit()
             return
         devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
         with shared_among(sum(device.startswith("cpu") for device in devices)):
@@ -87,6 +92,7 @@ class Executor:
                 delays=self.delays,
                 trace=trace,
                 stop=stop,
+                commit=commit,
             ).run()
 
     def close(self) -> None:

@@ -26,6 +26,7 @@ class Run:
         threads: device threads and the pool.
         size: number of threads for heavy tasks, the calling one included.
         choose, timeout, delays: as in `Executor`.
+        commit: called at the end, unless an error came before variables changed.
 
     Attributes:
         ready: tasks for the calling thread to run, or to hand over to the pool.
@@ -35,8 +36,10 @@ class Run:
         next_segment: the next segment of the device, for each segment that has one.
         parked: in a page, begun tasks that wait for their device, without a thread.
         wakeups: wakes the calling thread.
-        error: the error of a task on another thread.
-        ending: whether no more segments are begun.
+        error: the first error.
+        writing: whether a final task has begun. Then a stop or an error no longer ends the run:
+            whatever can still be done is done, so that all devices that are left make the step.
+        ending: whether no more tasks are begun.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Run:
         delays: Mapping[str, float],
         trace: Trace | None,
         stop: Callable[[], bool] | None,
+        commit: Callable[[], None],
     ) -> None:
         self.tasks = tasks
         self.threads = threads
@@ -59,6 +63,7 @@ class Run:
         self.delays = delays
         self.trace = trace
         self.stop = stop
+        self.commit = commit
         self.table = ReadyTable([task.after for task in tasks])
         self.lock = Lock()
         self.ready: deque[int] = deque()
@@ -68,6 +73,7 @@ class Run:
         self.parked: dict[int, tuple[Generator[Pending, None, None], Pending]] = {}
         self.wakeups: SimpleQueue[None] = SimpleQueue()
         self.error: BaseException | None = None
+        self.writing = False
         self.ending = False
         devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
         self.several_devices = len(devices) > 1
@@ -82,29 +88,55 @@ class Run:
 
     def run(self) -> None:
         """Run all tasks; see `Executor.run`."""
+        with self.lock:
+            self._wake_devices()
+        going = True
         try:
-            with self.lock:
-                self._wake_devices()
-            while True:
-                if self.stop is not None and self.stop():
-                    raise KeyboardInterrupt
-                with self.lock:
-                    if self.error is not None:
-                        raise self.error
-                    self._hand_over()
-                    number = self._take(self.ready)
-                    under_way = bool(self.running or self.segments or self.parked)
-                if number is not None:
-                    self._do(number)
-                elif under_way:
-                    self._wait()
-                else:
-                    break
-                self._resume_parked()
+            while going:
+                try:
+                    going = self._step()
+                except BaseException as error:
+                    with self.lock:
+                        self._failed(error)
         finally:
             self._drain()
-        if self.table.left:
-            raise RuntimeError("the tasks have a circular dependency")
+        first, self.error = self.error, None
+        try:
+            if first is None and self.table.left:
+                raise RuntimeError("the tasks have a circular dependency")
+            if first is None or self.writing:
+                self.commit()
+            if first is not None:
+                raise first
+        finally:
+            del first  # it refers to frames that refer to this run
+
+    def _step(self) -> bool:
+        """Run a task on the calling thread, or wait for others; return whether to go on."""
+        if self.stop is not None and not (self.writing or self.ending) and self.stop():
+            raise KeyboardInterrupt
+        with self.lock:
+            if self.ending:
+                return False
+            self._hand_over()
+            number = self._take(self.ready)
+            under_way = bool(self.running or self.segments or self.parked)
+        if number is not None:
+            self._do(number)
+        elif under_way:
+            self._wait()
+        else:
+            return False
+        self._resume_parked()
+        return True
+
+    def _failed(self, error: BaseException) -> None:
+        """Note an error. No more tasks begin, unless variables are changing already: then a second
+        interrupt is needed."""
+        interrupted = isinstance(error, KeyboardInterrupt)
+        again = interrupted and isinstance(self.error, KeyboardInterrupt)
+        self.ending = self.ending or again or not self.writing
+        self.error = self.error or error
 
     def _queue(self, numbers: Sequence[int]) -> None:
         """Queue tasks that have become ready."""
@@ -121,6 +153,7 @@ class Run:
             return None
         number = candidates[0] if self.choose is None else self.choose(tuple(candidates))
         queue.remove(number)
+        self.writing = self.writing or self.tasks[number].final
         return number
 
     # The pool and the device threads
@@ -189,8 +222,7 @@ class Run:
         if error is None:
             self._queue(self.table.finished(number))
         else:
-            self.error = self.error or error
-            self.ending = True
+            self._failed(error)
 
     # The calling thread
 
@@ -297,4 +329,3 @@ class Run:
             for number in [n for n, (_, pending) in self.parked.items() if pending.done()]:
                 self.parked.pop(number)[0].close()
         self._abandon_all()
-        self.error = None  # it refers to frames that refer to this run

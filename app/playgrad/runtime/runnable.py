@@ -36,8 +36,9 @@ class RepeatResult(NamedTuple):
 class Runnable:
     """A compiled program, with tasks that work on the variables of one session.
 
-    New values of variables on the cpu take effect when all tasks have ended, so that a failing run
-    changes none.
+    New values of variables on the cpu take effect when all tasks have ended, and kernels of GPUs
+    write to variables when all other work is done: a run that fails changes no variable, or, if a
+    device is lost while they write, those of all other devices.
 
     Args:
         graph: the user's graph, by which the session identifies variables.
@@ -101,10 +102,7 @@ class Runnable:
             return self._run_python(self.python_program, feeds, stop or (lambda: False))
         self._begin_run(feeds)
         try:
-            self.executor.run(self.tasks, trace, stop)
-            for plan in self.plans.values():
-                plan.commit()
-            self._write_variables(self.values.written, feeds)
+            self.executor.run(self.tasks, trace, stop, lambda: self._commit(feeds))
             # Copies: a fetched array may be the value of a variable, and the caller may modify it.
             fetches = self.compiled.program.fetches
             arrays = [self.values.tensors[tensor].copy() for tensor in fetches]
@@ -114,6 +112,18 @@ class Runnable:
             raise
         self._clear_values()
         return arrays
+
+    def _commit(self, feeds: Mapping[str, Array]) -> None:
+        """Let what was written to variables take effect, on all devices that are left."""
+        errors: list[BaseException] = []
+        for plan in self.plans.values():
+            try:
+                plan.commit()
+            except BaseException as error:
+                errors.append(error)
+        self._write_variables(self.values.written, feeds)
+        if errors:
+            raise errors[0]
 
     def _run_python(
         self,

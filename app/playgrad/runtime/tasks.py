@@ -24,6 +24,8 @@ class Task:
         after: positions of the tasks in the same list that must end before this one begins.
         heavy: worth handing over to another thread.
         kind: the kind of its event in a trace.
+        final: it changes variables. Once such a task has begun, a run is completed as far as
+            possible.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Task:
     after: tuple[int, ...] = ()
     heavy: bool = False
     kind: str = "forward"
+    final: bool = field(default=False, kw_only=True)
 
 
 def _nothing() -> None:

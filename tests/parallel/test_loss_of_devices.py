@@ -100,6 +100,11 @@ def at(step: int, do: Callable[[], None]) -> nn.Callback:
     return nn.LambdaCallback(on_steps_end=look)
 
 
+def iterations(model: pg.Model) -> int:
+    assert model.optimizer is not None
+    return int(model.session.value(model.optimizer.iterations))
+
+
 def check_no_threads_but(before: set[threading.Thread]) -> None:
     patience = time.monotonic() + 60
     while left := set(threading.enumerate()) - before:
@@ -127,15 +132,8 @@ def test_replicas_go_on_from_one_that_is_left(
     with pytest.raises(DeviceLostError, match=f"{lost}: its worker has ended"):
         fit(model, 3, at(4, lambda: setattr(connections[lost], "left", executions)))
     assert model.history is not None and len(model.history.losses) >= 4
-    if lost != TWO[0]:
-        begun = int(model.session.value(model.optimizer.iterations))
-    else:
-        (mirror,) = (
-            mirror
-            for mirror in shared_session(model.graph).mirrors
-            if mirror.node.name == f"{model.optimizer.iterations.node.name}/replica_1"
-        )
-        begun = int(model.session.value(mirror))
+    begun = iterations(model)
+    assert begun >= 4, "not the copy from the beginning"
     check_goes_on(model, begun)
     model.close()
 
@@ -146,36 +144,24 @@ def test_a_lost_stage_is_taken_from_the_other_pipeline(
     model = network(Pipeline(FOUR, micro_batches=2, replicas=2))
     with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
         fit(model, 3, at(4, lambda: setattr(connections["cpu:2"], "left", 3)))
-    (mirror,) = (
-        mirror
-        for mirror in shared_session(model.graph).mirrors
-        if mirror.node.name == f"{model.optimizer.iterations.node.name}/replica_1"
-    )
-    check_goes_on(model, int(model.session.value(mirror)))
+    assert iterations(model) >= 4
+    check_goes_on(model, iterations(model))
     model.close()
 
 
-def test_what_nobody_else_has_is_named_until_it_is_loaded(
+def test_what_nobody_else_has_is_taken_from_the_copy(
     connections: dict[str, BreakingConnection],
 ) -> None:
     model = network(Pipeline(TWO, micro_batches=2), dropout=0.0)
     fit(model, 1)
     saved = model.get_weights()
-    with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
+    with pytest.raises(DeviceLostError, match=r"cpu:2: its worker .* those of step 6, .*fit again"):
         fit(model, 1, at(2, lambda: setattr(connections["cpu:2"], "left", 1)))
-    for _ in range(2):  # the error stays the same
-        with pytest.raises(
-            DeviceLostError, match=r"'dense_\d/.*' was on cpu:2.* load saved weights"
-        ):
-            fit(model, 1)
-    model.set_weights(saved)
-    compiled(model, Pipeline(TWO, micro_batches=2))
     for name, value in model.get_weights().items():
         np.testing.assert_array_equal(value, saved[name])
     other = network(None, dropout=0.0)
-    other.build((8,))
-    other.set_weights(saved)
-    np.testing.assert_allclose(fit(model, 2).losses, fit(other, 2).losses, rtol=1e-3)
+    losses = fit(other, 3).losses
+    np.testing.assert_allclose(fit(model, 2).losses, losses[6:], rtol=1e-3)
     model.close()
     other.close()
 
@@ -190,13 +176,16 @@ def test_local_training_goes_on(connections: dict[str, BreakingConnection]) -> N
     model.close()
 
 
-def test_a_lost_parameter_server_is_an_error(connections: dict[str, BreakingConnection]) -> None:
+def test_a_lost_parameter_server_goes_on_from_its_copy(
+    connections: dict[str, BreakingConnection],
+) -> None:
     threads = set(threading.enumerate())
     model = network(AsynchronousDataParallel(TWO), device="cpu:3")
     with pytest.raises(DeviceLostError, match="cpu:3: its worker has ended"):
         fit(model, 3, at(4, lambda: setattr(connections["cpu:3"], "left", 1)))
-    with pytest.raises(DeviceLostError, match="was on cpu:3, which was lost"):
-        fit(model, 1)
+    assert iterations(model) == 0
+    assert fit(model, 3).losses[-1] < 1.2
+    assert iterations(model) == 18
     model.close()
     check_no_threads_but(threads)
 
@@ -225,23 +214,23 @@ def test_gpus_in_step(lost: int) -> None:
     model = network(DataParallel(2), device="gpu")
     with pytest.raises(DeviceLostError, match=f"gpu:{lost}: the device .* was lost"):
         fit(model, 3, at(4, lambda: registry.gpu(lost).host._device.destroy()))
-    assert model.history is not None
-    begun = len(model.history.losses)
+    begun = iterations(model)
     expected = undisturbed()
     after = fit(model, 2).losses
-    starts = [begun, begun + 1]  # the remaining device may have done the failed step
-    assert any(np.allclose(after, expected[s : s + len(after)], rtol=1e-3) for s in starts)
+    np.testing.assert_allclose(after, expected[begun : begun + len(after)], rtol=1e-3)
     model.close()
 
 
-def test_a_session_goes_on_without_what_was_lost(
+def test_a_session_goes_on_with_what_was_lost(
     connections: dict[str, BreakingConnection],
 ) -> None:
+    """At rest nothing is lost. A run that changed variables is undone on all devices."""
     with pg.Graph().as_default() as graph:
         x = pg.placeholder("float32", [2], name="x")
         with graph.device("cpu:1"):
             kept = pg.Variable([1.0, 2.0], "kept")
             y = x * 2.0
+            more = kept.assign_add(x)
         with graph.device("cpu:2"):
             gone = pg.Variable([3.0, 4.0], "gone")
             z = x + 1.0
@@ -250,13 +239,17 @@ def test_a_session_goes_on_without_what_was_lost(
         session.run([y, z, kept, gone], feeds)
         session.assign({kept: [5.0, 6.0], gone: [7.0, 8.0]})
         connections["cpu:2"].alive = False
-        with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
-            session.run(z, feeds)
         assert session.run([y, z], feeds)[1].tolist() == [2, 2]  # on the device opened in its place
-        assert session.lost_variables() == [gone]
-        for use in (lambda: session.value(gone), lambda: session.run(gone + kept)):
-            with pytest.raises(DeviceLostError, match="'gone' was on cpu:2, which was lost"):
-                use()
+        assert session.lost_variables() == []
+        connections["cpu:2"].alive = False
+        assert session.values([kept, gone])[1].tolist() == [7, 8]
+        assert session.run([kept, gone])[1].tolist() == [7, 8]
+        session.run(more, feeds)
+        assert session.value(kept).tolist() == [6, 7]
+        connections["cpu:2"].alive = False
+        with pytest.raises(DeviceLostError, match=r"cpu:2: its worker has ended.* from 0 s earl"):
+            session.run(gone * 1.0)
         assert session.value(kept).tolist() == [5, 6]
+        assert session.run(gone).tolist() == [7, 8]
         session.assign({gone: [9.0, 9.0]})
         assert session.run(gone).tolist() == [9, 9] and session.lost_variables() == []

@@ -219,7 +219,7 @@ def test_at_most_one_submit_a_step(monkeypatch):
 
 
 class TestLoss:
-    """A lost device: an error at the next use, and a new session works."""
+    """A lost device: an error at the next use that lost something, and everything works on."""
 
     @pytest.fixture(autouse=True)
     def fresh_devices(self):
@@ -239,17 +239,13 @@ class TestLoss:
                 session.opened("gpu:0").host.destroy()
             else:
                 registry.close_gpus()
-            for use in (
-                lambda: session.run(update),
-                lambda: session.value(w),
-                lambda: session.run(w * 5.0),
-                lambda: session.repeat(update, 3),
-            ):
-                with pytest.raises(DeviceLostError, match=r"lost|gone"):
-                    use()
+            with pytest.raises(DeviceLostError, match=r"lost|gone"):
+                session.run(update)
+            assert session.value(w) == 1  # from the copy
+            assert session.run(w * 5.0) == 5  # on the device that was opened in its place
             with Session(graph, device="gpu") as other:
                 assert other.run(update) == 2
-            session.assign({w: [5.0]})  # on the device that was opened in its place
+            session.assign({w: [5.0]})
             assert session.run(update) == 6
         with Session(graph, device="gpu") as last:
             assert last.run(update) == 2

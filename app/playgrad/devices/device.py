@@ -16,6 +16,15 @@ from playgrad.errors import DeviceLostError
 Array = np.ndarray[Any, Any]
 
 
+class Range(NamedTuple):
+    """An array in a buffer: buffer, byte offset, shape and dtype."""
+
+    buffer: int
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
 class DeviceHost(Protocol):
     """The part of a `Host` that every device has. Any call may raise `DeviceLostError`."""
 
@@ -127,13 +136,9 @@ class Device:
         """Write ``array`` to a buffer, from byte ``offset`` on."""
         raise NotImplementedError
 
-    def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
-        """Read an array of dtype ``name`` from a buffer, from byte ``offset`` on."""
-        raise NotImplementedError
-
     def read_all(self, ranges: Sequence[Range]) -> list[Array]:
-        """Read several arrays, in one round trip to the device where it can."""
-        return [self.read(*each) for each in ranges]
+        """Read several arrays, in as few round trips as their size allows."""
+        raise NotImplementedError
 
     def create_buffer(self, size: int) -> int:
         """Create a zeroed buffer of ``size`` bytes and return its id."""
@@ -145,15 +150,6 @@ class Device:
         self.release(lambda: self.host.destroy_buffer(buffer))
 
 
-class Range(NamedTuple):
-    """An array in a buffer: buffer, byte offset, shape and dtype."""
-
-    buffer: int
-    offset: int
-    shape: tuple[int, ...]
-    dtype: str
-
-
 class ReplayResult(NamedTuple):
     """Result of `Loaded.run`: the fetched arrays by name, finished replays and their seconds."""
 
@@ -163,12 +159,18 @@ class ReplayResult(NamedTuple):
 
 
 class Loaded(Protocol):
-    """A Plan loaded on a device."""
+    """A Plan loaded on a device.
+
+    Attributes:
+        begun: the segments begun in the current run whose writes to variables take effect without
+            a commit.
+    """
 
     @property
     def device(self) -> Device: ...
 
     plan: Plan
+    begun: set[int]
 
     def start(self) -> None:
         """Begin a run. Writes to variables that the last run did not commit are discarded."""

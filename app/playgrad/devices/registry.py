@@ -23,7 +23,7 @@ from playgrad.devices.logical import (
 from playgrad.devices.remote_cpu import Connection, RemoteCpu
 from playgrad.devices.saved_tunings import adapter_key, dump_tunings, parse_tunings
 from playgrad.devices.target import AdapterInfo
-from playgrad.devices.this_host import adapters, this_host
+from playgrad.devices.this_host import adapters, forget_adapters, this_host
 from playgrad.devices.tuning import Tuning
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.errors import DeviceError
@@ -121,15 +121,26 @@ def gpu(index: int = 0) -> WebGpuDevice:
     if device is not None:
         device.check()
     if device is None or device.lost:
-        count = len(gpu_adapters())
-        if index >= count:
-            offered = ", ".join(f"gpu:{each}" for each in range(count)) or "no adapter"
-            raise DeviceError(
-                f"there is no gpu:{index}: WebGPU offers {offered} here.",
-                hint="Use device='cpu', or install a Vulkan driver.",
-            )
-        device = _gpus[index] = WebGpuDevice(f"gpu:{index}", _open_host(index), _new_cache())
-        device.target = replace(device.target, measured=known_tuning(device.host.info))
+        if device is not None:
+            forget_adapters()  # the adapter may be gone as well
+        try:
+            device = _gpus[index] = _open_gpu(index)
+        except DeviceError:
+            forget_adapters()  # whoever tries again is to see what there is then
+            raise
+    return device
+
+
+def _open_gpu(index: int) -> WebGpuDevice:
+    count = len(gpu_adapters())
+    if index >= count:
+        offered = ", ".join(f"gpu:{each}" for each in range(count)) or "no adapter"
+        raise DeviceError(
+            f"there is no gpu:{index}: WebGPU offers {offered} here.",
+            hint="Use device='cpu', or install a Vulkan driver.",
+        )
+    device = WebGpuDevice(f"gpu:{index}", _open_host(index), _new_cache())
+    device.target = replace(device.target, measured=known_tuning(device.host.info))
     return device
 
 
@@ -224,7 +235,7 @@ def close_gpus() -> None:
     for device in _gpus.values():
         device.destroy()
     _gpus.clear()
-    adapters.cache_clear()
+    forget_adapters()
     _tunings.cache_clear()
 
 

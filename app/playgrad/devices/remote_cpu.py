@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from playgrad.devices.base import Plan
-from playgrad.devices.device import Device, Guarded, ReplayResult
+from playgrad.devices.device import Device, Guarded, Range, ReplayResult
 from playgrad.devices.pending import Outcome, Result, Then
 from playgrad.devices.target import AdapterInfo, Limits
 
@@ -103,10 +103,11 @@ class RemoteCpu(Device):
             argument = {"place": [buffer, offset], "headers": headers_of([array])}
             self.host.ask("write", array.tobytes(), **argument)
 
-    def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
+    def read_all(self, ranges: Sequence[Range]) -> list[Array]:
+        places = [[each.buffer, each.offset] for each in ranges]
         with self.guarded():
-            _, data = self.host.ask("read", place=[buffer, offset])
-        return arrays_from([[name, shape]], data)[0]
+            _, data = self.host.ask("read", places=places)
+        return arrays_from([[each.dtype, each.shape] for each in ranges], data)
 
     def load(self, plan: Plan, external: Mapping[str, int]) -> RemotePlan:
         with self.guarded():
@@ -124,6 +125,7 @@ class RemotePlan:
         self.device = device
         self.plan = plan
         self.program = program
+        self.begun: set[int] = set()  # stays empty: nothing takes effect before the commit
         self._runs = 0
 
     def start(self) -> None:

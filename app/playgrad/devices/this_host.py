@@ -31,6 +31,12 @@ def adapters() -> list[AdapterInfo]:
     return infos
 
 
+def forget_adapters() -> None:
+    """Ask the host for its adapters again when they are needed next."""
+    adapters.cache_clear()
+    this_host().forget_adapters()
+
+
 def wait_any(pendings: Sequence[Pending], seconds: float) -> None:
     """Sleep until one of ``pendings`` may be done, for at most ``seconds``.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.errors import OutOfMemoryError
 
 Array = np.ndarray[Any, Any]
+MOST_READ_BYTES = 32 << 20
+"""The most that one call reads: it passes through a staging buffer of the GPU."""
 
 
 class WebGpuDevice(Device):
@@ -45,20 +47,23 @@ class WebGpuDevice(Device):
             else:
                 upload(data)
 
-    def read(self, buffer: int, offset: int, shape: tuple[int, ...], name: str) -> Array:
-        return self.read_all([Range(buffer, offset, shape, name)])[0]
-
     def read_all(self, ranges: Sequence[Range]) -> list[Array]:
-        sizes = [dtype(each.dtype).device_bytes(math.prod(each.shape)) for each in ranges]
-        reads: list[Read] = [
-            (each.buffer, each.offset, size) for each, size in zip(ranges, sizes, strict=True)
+        reads = [
+            (each.buffer, each.offset, dtype(each.dtype).device_bytes(math.prod(each.shape)))
+            for each in ranges
         ]
         with self.guarded():
-            data = self.host.execute(Execution(reads=reads)).data
-        return [
-            from_device_bytes(part, each.dtype, each.shape)
-            for part, each in zip(data, ranges, strict=True)
-        ]
+            contents = (
+                part
+                for group in _divided(reads)
+                for part in self.host.execute(Execution(reads=group)).data
+            )
+            arrays = []
+            for each, (_, _, size) in zip(ranges, reads, strict=True):
+                parts = [next(contents) for _ in _parts(0, size)]
+                data = parts[0] if len(parts) == 1 else b"".join(parts)
+                arrays.append(from_device_bytes(data, each.dtype, each.shape))
+        return arrays
 
     def expect(self, plan: Plan) -> None:
         with self.guarded():
@@ -115,6 +120,27 @@ class WebGpuDevice(Device):
             return LoadedPlan(self, plan, self.host.load(plan, external))
 
 
+def _parts(offset: int, size: int) -> list[tuple[int, int]]:
+    """Return offset and size of each part of a read, none larger than ``MOST_READ_BYTES``."""
+    starts = range(0, max(size, 1), MOST_READ_BYTES)
+    return [(offset + start, min(MOST_READ_BYTES, size - start)) for start in starts]
+
+
+def _divided(reads: Sequence[tuple[int, int, int]]) -> Iterator[list[Read]]:
+    """Divide ``reads`` into groups of at most ``MOST_READ_BYTES``; larger ones into parts."""
+    group: list[Read] = []
+    total = 0
+    for buffer, offset, size in reads:
+        for start, length in _parts(offset, size):
+            if group and total + length > MOST_READ_BYTES:
+                yield group
+                group, total = [], 0
+            group.append((buffer, start, length))
+            total += length
+    if group:
+        yield group
+
+
 def _written_keys(plan: Plan) -> set[str]:
     """Return the keys of the external buffers that ``plan`` writes to."""
     keys = {buffer["id"]: buffer["external"] for buffer in plan["buffers"] if "external" in buffer}
@@ -133,6 +159,7 @@ class LoadedPlan:
         self.device = device
         self.plan = plan
         self.program = program
+        self.begun: set[int] = set()
 
     def run(
         self,
@@ -150,7 +177,8 @@ class LoadedPlan:
         return ReplayResult(self._arrays(fetches, result), result.steps_done, result.seconds)
 
     def start(self) -> None:
-        """Do nothing: kernels write to variables in place, except where a gate forbids it."""
+        # Kernels write to variables in place, except where a gate forbids it.
+        self.begun.clear()
 
     def commit(self) -> None:
         """Do nothing: the variables hold what was written already."""
@@ -165,6 +193,8 @@ class LoadedPlan:
         host = self.device.host
         host.stop_requested = None
         execution = self._execution(segment, feeds, fetches)
+        if segment is not None:
+            self.begun.add(segment)
         with self.device.guarded():
             begun = host.begin(execution)
         return Then(Guarded(self.device, begun), lambda result: self._arrays(fetches, result))

@@ -57,7 +57,8 @@ def copy_values(old: Network, new: Network, variables: Mapping[Tensor, Tensor]) 
     """
     session = shared_session(old.graph).session
     if session is not None:  # until there is one, all variables have their initial values
-        new.session.assign({copy: session.value(v) for v, copy in variables.items()})
+        values = session.values(list(variables))
+        new.session.assign(dict(zip(variables.values(), values, strict=True)))
 
 
 def clone_network(network: Network) -> Network:

@@ -197,11 +197,15 @@ class Network:
 
     def get_weights(self) -> dict[str, Array]:
         """Return all weights by name, as in files: those of a sharded layer are put together."""
+        layers = self.named_layers()
+        variables = [v for _, layer in layers for v in layer.variables.values()]
+        # All at once: the weights of one step, even if the device is lost meanwhile.
+        values = dict(zip(variables, self.session.values(variables), strict=True))
         return {
             f"{layer_name}/{name}": array
-            for layer_name, layer in self.named_layers()
+            for layer_name, layer in layers
             for name, array in layer.joined(
-                {name: self.session.value(v) for name, v in layer.variables.items()}
+                {name: values[v] for name, v in layer.variables.items()}
             ).items()
         }
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.state import Variable, global_variables
+from playgrad.runtime import host_copies
 from playgrad.runtime.options import get_options
 from playgrad.runtime.session import Session
-
-DATA_SCOPE = "data/"
-"""Name scope of the variables that hold data sets."""
 
 
 @dataclass
@@ -55,13 +53,13 @@ def shared_session(graph: Graph) -> SharedSession:
 
 def is_data(variable: Tensor) -> bool:
     """Return whether ``variable`` holds a data set."""
-    return variable.node.name.startswith(DATA_SCOPE)
+    return host_copies.is_data(variable.node.name)
 
 
 def _moved(old: Session, graph: Graph, device: str) -> Session:
     """Close ``old`` and return a session on ``device`` with its values, except the data sets."""
     variables = [variable for variable in global_variables(graph) if not is_data(variable)]
     new = Session(graph, device)
-    new.assign({variable: old.value(variable) for variable in variables})
+    new.assign(dict(zip(variables, old.values(variables), strict=True)))
     old.close()
     return new

@@ -86,8 +86,7 @@ class Server:
         return None, []
 
     def _on_read(self, request: Request, data: bytes) -> Answer:
-        buffer, offset = request["place"]
-        return None, [self._arrays[buffer, offset]]
+        return None, [self._arrays[buffer, offset] for buffer, offset in request["places"]]
 
     def _on_load(self, request: Request, data: bytes) -> Answer:
         program = self._new_id()

@@ -146,6 +146,11 @@ class Programs:
 
     # Placement
 
+    def roll_back(self) -> None:
+        """Give all variables the values of their copies in host memory; unload all programs."""
+        self.unload()
+        self.store.roll_back()
+
     def policy_for(self, program: Program, shapes: Shapes) -> Policy:
         """Return where the operations of ``program`` go, and move its variables accordingly."""
         return self.move(lambda: self._placement.policy_for(program, shapes))
@@ -162,14 +167,16 @@ class Programs:
         moved = [
             key
             for key, home in before.items()
-            if self.home(key[0].node(key[1])) != home and not self.store.is_lost(key)
+            if self.home(key[0].node(key[1])) != home
+            and not self.store.is_lost(key)
+            and key not in self.store.rescued
         ]
         if moved or placement is not self._placement.request:
             self.unload()
-        values = [(g.node(name), self.store.get((g, name), g.node(name))) for g, name in moved]
+        arrays = self.store.get(moved)
         for key in moved:
-            self.store.drop(key)
-        self.put(values)
+            self.store.release(key)
+        self.put([(graph.node(name), array) for (graph, name), array in arrays.items()])
         return result
 
     def home(self, node: Node) -> str:
@@ -214,13 +221,11 @@ class Programs:
         """
         for node in nodes:
             self.store.check_not_lost((graph, node.name))
+        self._settle(graph, [node for node in nodes if (graph, node.name) in self.store.rescued])
         fresh = [node for node in nodes if (graph, node.name) not in self.store]
         if not fresh:
             return
-        homes: dict[str, list[Node]] = {}
-        for node in fresh:
-            homes.setdefault(self.home(node), []).append(node)
-        homes = {home: there for home, there in homes.items() if devices.runs_plans(home)}
+        homes = self._homes(fresh)
         for home, there in homes.items():
             self.store.check_size(there, home)  # before their values are computed
         arrays = self._initial(graph, fresh)
@@ -228,6 +233,22 @@ class Programs:
             self.store.allocate(graph, there, home)
         for node, array in zip(fresh, arrays, strict=True):
             self.store.set((graph, node.name), array)
+
+    def _settle(self, graph: Graph, rescued: Sequence[Node]) -> None:
+        """Bring the values of variables that were on a lost device to where they live now."""
+        for home, there in self._homes(rescued).items():
+            for node in there:
+                self.store.unplace((graph, node.name))
+            self.store.allocate(graph, there, home)
+        for node in rescued:
+            self.store.settle((graph, node.name))
+
+    def _homes(self, variables: Sequence[Node]) -> dict[str, list[Node]]:
+        """Return the variables on each device with its own memory."""
+        homes: dict[str, list[Node]] = {}
+        for node in variables:
+            homes.setdefault(self.home(node), []).append(node)
+        return {home: there for home, there in homes.items() if devices.runs_plans(home)}
 
     def _initial(self, graph: Graph, variables: Sequence[Node]) -> list[Array]:
         """Compute the initial values of ``variables`` on the processor."""

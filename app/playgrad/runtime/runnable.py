@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -200,11 +201,36 @@ class Runnable:
         """Return the value of a variable at the beginning of a run on the processor."""
         array = self.store.arrays.get((self.graph, name))
         # An initializer may depend on another variable, which may be on a GPU.
-        return self.store.get((self.graph, name), self.graph.node(name)) if array is None else array
+        return self._stored_elsewhere(name) if array is None else array
+
+    def _stored_elsewhere(self, name: str) -> Array:
+        key = (self.graph, name)
+        return self.store.get([key])[key]
 
     def _write_variables(self, written: Mapping[str, Array], feeds: Mapping[str, Array]) -> None:
         for name, array in written.items():
             self.store.arrays[self.graph, name] = _unshared(array, feeds)
+
+    @cached_property
+    def writes(self) -> bool:
+        """True if the program changes variables."""
+        return any(node.op.writes for node in self.compiled.order)
+
+    def usable(self, devices: Collection[str] | None = None) -> bool:
+        """Return whether, after a run that failed, the variables on ``devices``, or on all that are
+        left, are those of one moment: before the run or after it.
+
+        Kernels change variables in place. If a device was lost while the others were at that, some
+        variables on these may have their new values, and others not.
+        """
+        begun = [
+            segment.index in self.plans[name].begun
+            for name in self.plans
+            if (not self.plans[name].device.lost if devices is None else name in devices)
+            for segment in self.compiled.segments[name]
+            if any(node.op.writes for node in segment.nodes)
+        ]
+        return all(begun) or not any(begun)
 
     @property
     def variables(self) -> set[str]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from playgrad.compiler.place import Policy
+from playgrad.compiler.place import HOST, Policy
 from playgrad.compiler.planner import PlacementSummary
 from playgrad.devices import registry as devices
 from playgrad.devices.device import Device
 from playgrad.devices.pending import Result
-from playgrad.errors import GraphError
+from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
@@ -23,6 +24,7 @@ from playgrad.runtime.fetches import Fetches, requested_program
 from playgrad.runtime.locking import exclusive
 from playgrad.runtime.open_sessions import open_sessions
 from playgrad.runtime.programs import Programs
+from playgrad.runtime.recovery import Recovery
 from playgrad.runtime.runnable import RepeatResult, Runnable
 from playgrad.runtime.session_placement import (
     PlacementRequest,
@@ -33,6 +35,7 @@ from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
 
 Array = np.ndarray[Any, Any]
+R = TypeVar("R")
 
 
 class Session:
@@ -68,6 +71,7 @@ class Session:
     ) -> None:
         self.graph = graph or get_default_graph()
         self.device = default_device(device)
+        self._any_device = device == "auto"
         self._placement = SessionPlacement(self.device, placement, soft_placement)
         self.executor = Executor(threads)
         self.stop_check: Callable[[], bool] = lambda: False
@@ -76,9 +80,10 @@ class Session:
         self._store = self._programs.store
         self._closed = False
         self.lock = threading.RLock()
+        self._recovery = Recovery(self._programs, self._devices, self._reopen)
         open_sessions.add(self)
         if devices.runs_plans(self.device):
-            self.opened(self.device)
+            self._open_device()
 
     def __enter__(self) -> Session:
         return self
@@ -108,6 +113,31 @@ class Session:
         if name not in self._devices or self._devices[name].lost:
             self._devices[name] = devices.opened(name)
         return self._devices[name]
+
+    def _open_device(self) -> None:
+        """Open the device of the session; with "auto", go on with the processor if that fails.
+
+        Raises:
+            DeviceError: the device that was requested cannot be opened.
+        """
+        try:
+            self.opened(self.device)
+        except DeviceError as error:
+            if not self._any_device:
+                raise
+            warnings.warn(
+                f"{self.device} cannot be opened, so the CPU does the work: {error.message} "
+                "The next session tries the GPU again.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            self.device = HOST
+            self._programs.move(lambda: self._placement.move_to(HOST))
+
+    def _reopen(self) -> None:
+        device = self._devices.get(self.device)
+        if device is not None and device.lost:
+            self._open_device()
 
     def _check_devices(self) -> None:
         for device in self._devices.values():
@@ -141,8 +171,16 @@ class Session:
             ShapeError: the shapes of the feeds do not fit together.
         """
         requested = Fetches(fetches, self.graph)
-        runnable, feeds = self._prepare(requested.tensors, requested.nodes, feed_dict)
-        return requested.results(runnable.run(feeds, trace, self.stop_check) if runnable else [])
+        return requested.results(
+            self._work(
+                requested.tensors,
+                requested.nodes,
+                feed_dict,
+                lambda runnable, feeds: runnable.run(feeds, trace, self.stop_check),
+            )
+            if requested.leaves
+            else []
+        )
 
     @exclusive
     def begin(self, fetches: Sequence[Tensor], feed_dict: FeedDict = None) -> Result[list[Array]]:
@@ -151,6 +189,7 @@ class Session:
         Returns:
             The arrays in order, pending. A later call that uses the device waits for them.
         """
+        self._recovery.go_on()
         runnable, feeds = self._prepare(list(fetches), [], feed_dict)
         assert runnable is not None
         return runnable.begin(feeds)
@@ -163,21 +202,41 @@ class Session:
         """
         leaves = Fetches(targets, self.graph).leaves
         nodes = [leaf.node if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-        runnable, feeds = self._prepare([], nodes, feed_dict)
-        if runnable is None or steps < 1:
+        if not nodes or steps < 1:
+            self._check_open()
             return RepeatResult(0, 0.0)
-        return runnable.repeat(feeds, steps, self.stop_check)
+        return self._work(
+            [],
+            nodes,
+            feed_dict,
+            lambda runnable, feeds: runnable.repeat(feeds, steps, self.stop_check),
+        )
 
     @exclusive
     def compiled(self, fetches: Any, feed_dict: FeedDict = None) -> Runnable | None:
         """Return what `run` would execute: the graph after all passes, its tasks and Plans."""
         requested = Fetches(fetches, self.graph)
+        self._recovery.go_on()
         return self._prepare(requested.tensors, requested.nodes, feed_dict)[0]
 
     def dispatches(self, targets: Any, feed_dict: FeedDict = None) -> int:
         """Return the number of kernel dispatches in one run of ``targets``, on all GPUs."""
         runnable = self.compiled(targets, feed_dict)
         return runnable.dispatches if runnable else 0
+
+    def _work(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Node],
+        feed_dict: FeedDict,
+        work: Callable[[Runnable, dict[str, Array]], R],
+    ) -> R:
+        self._check_open()
+        program, arrays = requested_program(fetches, targets, feed_dict, self.graph)
+        return self._recovery.run(
+            lambda: self._programs.prepared(program, arrays),
+            lambda runnable: work(runnable, arrays),
+        )
 
     def _prepare(
         self, fetches: Sequence[Tensor], targets: Sequence[Node], feed_dict: FeedDict
@@ -196,27 +255,59 @@ class Session:
 
     @exclusive
     def value(self, variable: Tensor | str) -> Array:
-        """Return the current value of a variable, as a copy."""
-        node = self._variable(variable)
+        """Return the current value of a variable, as a copy; see `values`."""
+        return self.values([variable])[0]
+
+    @exclusive
+    def values(self, variables: Sequence[Tensor | str]) -> list[Array]:
+        """Return the current values of variables, as copies, all from between the same two runs.
+
+        Each device is read once. After a loss, these are the values that were copied last.
+        """
+        nodes = [self._variable(variable) for variable in variables]
         self._check_open()
-        self._programs.initialize(node.graph, [node])
-        return self._store.get((node.graph, node.name), node)
+        return self._recovery.values(nodes)
+
+    @exclusive
+    def surviving(self, variables: Sequence[Tensor]) -> list[Array] | None:
+        """Return the values of ``variables`` after the loss of another device, unless some of them
+        were lost as well, or the run in which that happened had changed only some of them."""
+        return self._recovery.surviving([variable.node for variable in variables])
+
+    @exclusive
+    def roll_back(self) -> None:
+        """Give all variables, except data sets, the values that were copied last."""
+        self._check_open()
+        self._recovery.roll_back()
+
+    @exclusive
+    def needs_recovery(self) -> bool:
+        """Return whether the loss of a device took variables, or interrupted their update."""
+        self._check_devices()
+        return self._recovery.is_needed
+
+    @exclusive
+    def keep_copy(self) -> None:
+        """Copy all variables that are on devices to host memory, unless the last copy is current.
+
+        Runs do that by themselves, every few seconds. Data sets are not copied.
+
+        Raises:
+            DeviceLostError: a device was lost. The last copy is kept.
+        """
+        self._recovery.roll_back_if_needed()
+        self._store.copies.take()
+
+    @property
+    def copy_age(self) -> float:
+        """The seconds of work that the loss of a device would undo now."""
+        return self._store.copies.age
 
     @exclusive
     def assigned_variables(self, graph: Graph) -> list[Tensor]:
         """Return the variables of ``graph`` that have a value, in creation order."""
         names = {name for owner, name in self._store.variables() if owner is graph}
         return [node.outputs[0] for node in graph.nodes if node.name in names]
-
-    @exclusive
-    def values(self, variables: Sequence[Tensor]) -> list[Array]:
-        """Return copies of the values of ``variables``, which have values.
-
-        Each device is read once: this is much faster than `value` for each.
-        """
-        self._check_open()
-        keys = [(variable.graph, variable.node.name) for variable in variables]
-        return list(self._store.get_all(keys).values())
 
     @exclusive
     def assign(self, values: Mapping[Any, Any]) -> None:
@@ -226,7 +317,8 @@ class Session:
             ShapeError, DTypeError: a value does not fit its variable.
             GraphError: there is no such variable.
         """
-        self._programs.put(self._checked(values))
+        checked = self._checked(values)
+        self._recovery.put(checked)
 
     @exclusive
     def assign_data(self, values: Mapping[Any, Any], soon: Node | None = None) -> None:
@@ -237,6 +329,8 @@ class Session:
                 kernels while the data is uploaded.
         """
         checked = self._checked(values)
+        self._check_devices()
+        self._recovery.go_on()
         self._programs.allocate([node for node, _ in checked], data=True)
         if soon is not None and devices.runs_plans(self.device):
             self._programs.expect(soon)
@@ -254,8 +348,8 @@ class Session:
     def lost_variables(self) -> list[Tensor]:
         """Return the variables whose values were lost with their device.
 
-        Assign or forget them before they are used again. They live on the device that is opened in
-        place of the lost one.
+        All but data sets have copies in host memory, to which `roll_back` and the next use of any
+        variable return. Data sets must be assigned or forgotten before they are used again.
         """
         self._check_devices()
         keys = [key for key in self._store.variables() if self._store.is_lost(key)]

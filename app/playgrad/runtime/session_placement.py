@@ -78,6 +78,12 @@ class SessionPlacement:
         self._homes.clear()
         return True
 
+    def move_to(self, device: str) -> None:
+        """Change the device of operations that nothing else decides."""
+        self.device = device
+        self._planned.clear()
+        self._homes.clear()
+
     def policy(self) -> Policy:
         """Return the policy for nodes of any graph; an automatic one has each node's latest plan,
         by name."""

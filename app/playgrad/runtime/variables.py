@@ -14,32 +14,37 @@ from playgrad.devices.target import Limits
 from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
+from playgrad.runtime.host_copies import HostCopies, Key, is_data
 
 Array = np.ndarray[Any, Any]
-Key = tuple[Graph, str]
 
 
 class VariableStore:
     """Values of variables by graph and name. Each lives on one device.
 
     On the processor a value is an array, which is replaced and never modified. On a device with its
-    own memory it is a range of a buffer, which variables that are allocated together share.
+    own memory it is a range of a buffer, which variables that are allocated together share, and
+    copies in host memory are kept beside it: after a loss, all variables go back to the copy.
 
     Attributes:
         arrays: values on the processor.
         places: device, and place in a buffer, of values elsewhere.
+        rescued: values after a loss, until their variables are allocated on a device again.
         buffers: device and id of each buffer, by the key that Plans name it by.
+        copies: the copies in host memory.
     """
 
     def __init__(self, open_device: Callable[[str], Device]) -> None:
         self._open_device = open_device
         self.arrays: dict[Key, Array] = {}
         self.places: dict[Key, tuple[str, Place]] = {}
+        self.rescued: dict[Key, Array] = {}
         self.buffers: dict[str, tuple[Device, int]] = {}
+        self.copies = HostCopies(self._read_all)
         self._numbers = 0
 
     def __contains__(self, key: Key) -> bool:
-        return key in self.arrays or key in self.places
+        return key in self.arrays or key in self.places or key in self.rescued
 
     def is_lost(self, key: Key) -> bool:
         """Return whether the value of a variable was lost with its device."""
@@ -47,12 +52,22 @@ class VariableStore:
 
     def variables(self) -> list[Key]:
         """Return all variables that have a value."""
-        return [*self.arrays, *self.places]
+        return list({**self.arrays, **self.places, **self.rescued})
 
     def drop(self, key: Key) -> None:
         """Forget the value of a variable. A buffer is freed with the last variable in it."""
-        if key in self.arrays:
-            del self.arrays[key]
+        self.copies.values.pop(key, None)
+        self.release(key)
+
+    def release(self, key: Key) -> None:
+        """Free the memory of a variable, whose copy is kept: its value is about to move."""
+        self.arrays.pop(key, None)
+        self.rescued.pop(key, None)
+        self.unplace(key)
+
+    def unplace(self, key: Key) -> None:
+        """Give up a variable's place on a device, if it has one."""
+        if key not in self.places:
             return
         _, place = self.places.pop(key)
         if all(other.buffer != place.buffer for _, other in self.places.values()):
@@ -109,6 +124,8 @@ class VariableStore:
     def _place(
         self, graph: Graph, nodes: Sequence[tuple[Node, int]], device: Device, buffer: int
     ) -> None:
+        if not self.places:
+            self.copies.begin({**self.arrays, **self.rescued})
         self._numbers += 1
         key = f"state{self._numbers}"
         self.buffers[key] = (device, buffer)
@@ -131,41 +148,28 @@ class VariableStore:
             if owner is graph and home == device and not self.is_lost((owner, name))
         }
 
-    def get(self, key: Key, node: Node) -> Array:
-        """Return a copy of the value of a variable.
-
-        Raises:
-            DeviceLostError: the value was lost with its device.
-        """
-        if key in self.arrays:
-            return self.arrays[key].copy()
-        self.check_not_lost(key)
-        place = self.places[key][1]
-        device, buffer = self.buffers[place.buffer]
-        spec = node.outputs[0].spec
-        return device.read(buffer, place.offset, spec.static_shape, spec.dtype)
-
-    def get_all(self, keys: Sequence[Key]) -> dict[Key, Array]:
-        """Return copies of the values of several variables, with one read of each device.
+    def get(self, keys: Sequence[Key]) -> dict[Key, Array]:
+        """Return copies of the values of variables, each device's in as few reads as possible.
 
         Raises:
             DeviceLostError: a value was lost with its device.
         """
-        values: dict[Key, Array] = {}
-        ranges: dict[Device, list[tuple[Key, Range]]] = {}
         for key in keys:
-            if key in self.arrays:
-                values[key] = self.arrays[key].copy()
-                continue
             self.check_not_lost(key)
+        values: dict[Key, Array] = {}
+        ranges: dict[Device, dict[Key, Range]] = {}
+        for key in keys:
+            present = self.rescued.get(key, self.arrays.get(key))
+            if present is not None:
+                values[key] = present.copy()
+                continue
             place = self.places[key][1]
             device, buffer = self.buffers[place.buffer]
             spec = key[0].node(key[1]).outputs[0].spec
-            each = Range(buffer, place.offset, spec.static_shape, spec.dtype)
-            ranges.setdefault(device, []).append((key, each))
-        for device, pairs in ranges.items():
-            arrays = device.read_all([each for _, each in pairs])
-            values.update(zip((key for key, _ in pairs), arrays, strict=True))
+            there = Range(buffer, place.offset, spec.static_shape, spec.dtype)
+            ranges.setdefault(device, {})[key] = there
+        for device, each in ranges.items():
+            values.update(zip(each, device.read_all(list(each.values())), strict=True))
         return {key: values[key] for key in keys}
 
     def check_not_lost(self, key: Key) -> None:
@@ -182,12 +186,58 @@ class VariableStore:
 
     def set(self, key: Key, array: Array) -> None:
         """Set the value of a variable to ``array``, which has its shape and dtype."""
-        if key not in self.places:
-            self.arrays[key] = array.copy()
+        if key in self.places and key not in self.rescued:
+            self._write(key, array)
+            if self.copies.is_current and not is_data(key[1]):
+                self.copies.assigned(key, array.copy())
             return
+        values = self.rescued if key in self.rescued else self.arrays
+        values[key] = array.copy()
+        if self.places:
+            self.copies.assigned(key, values[key])
+
+    def _write(self, key: Key, array: Array) -> None:
         place = self.places[key][1]
         device, buffer = self.buffers[place.buffer]
         device.write(buffer, place.offset, array)
+
+    def settle(self, key: Key) -> None:
+        """Bring a rescued value to where memory was allocated for it, or to the processor."""
+        if key in self.places:
+            self._write(key, self.rescued[key])
+        else:
+            self.arrays[key] = self.rescued[key]
+        del self.rescued[key]
+
+    # Copies in host memory
+
+    def _read_all(self) -> dict[Key, Array]:
+        """Return the values of all variables but data sets, to be copied."""
+        on_devices = [key for key in self.places if key not in self.rescued and not is_data(key[1])]
+        here = {**self.arrays, **self.rescued}
+        copied = {key: array for key, array in here.items() if not is_data(key[1])}
+        return {**copied, **self.get(on_devices)}
+
+    def wrote(self) -> None:
+        """Note that a run is about to change variables."""
+        if self.places:
+            self.copies.note_change()
+
+    def has_lost(self) -> bool:
+        """Return whether the value of a variable, other than a data set, was lost."""
+        return any(self.is_lost(key) for key in self.places if not is_data(key[1]))
+
+    def roll_back(self) -> None:
+        """Give all variables the values of the copy, which wait there to be allocated again.
+
+        Those that had no value when the copy was taken have none again. Data sets stay as they are.
+        """
+        copied = self.copies.values
+        for key in self.variables():
+            if not is_data(key[1]):
+                self.release(key)
+        self.rescued.update(copied)
+        self.copies.rolled_back()
 
     def close(self) -> None:
         """Free all buffers."""
@@ -196,6 +246,8 @@ class VariableStore:
         self.buffers.clear()
         self.places.clear()
         self.arrays.clear()
+        self.rescued.clear()
+        self.copies.begin({})
 
 
 def _packed(nodes: Sequence[Node], limits: Limits) -> Iterator[tuple[list[tuple[Node, int]], int]]:

@@ -14,10 +14,10 @@ from playgrad.errors import OutOfMemoryError, shape_text
 from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node
 from playgrad.models.network import Network
-from playgrad.models.shared_session import DATA_SCOPE
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.state import Variable, global_variables
 from playgrad.parallel.replicas import mirrored_by
+from playgrad.runtime.host_copies import DATA_SCOPE
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]

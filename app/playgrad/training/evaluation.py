@@ -9,6 +9,7 @@ from playgrad.training.chunk_loop import ChunkSizer, Watch, run_steps
 from playgrad.training.data_checks import check_count
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
+from playgrad.training.recovery import recover
 from playgrad.training.step_graphs import build_eval_step
 from playgrad.training.steps import EvalStep
 
@@ -20,6 +21,7 @@ def evaluate(recipe: Recipe, x: Any, y: Any, batch_size: int | None) -> dict[str
     """Return the means of loss and metrics by name; see ``Model.evaluate``."""
     size = check_count(EVALUATION_BATCH if batch_size is None else batch_size, "batch_size")
     xs, ys = prepare_data(recipe, x, y, "")
+    recover(recipe)
     data = recipe.data.upload("test", xs, ys)
     step = build_eval_step(recipe, data, min(size, data.count))
     watch = Watch(recipe.network.session, None)

@@ -16,7 +16,7 @@ from playgrad.training.device_data import BatchStream
 from playgrad.training.evaluation import EVALUATION_BATCH
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
-from playgrad.training.recovery import recover
+from playgrad.training.recovery import recover, recovering
 from playgrad.training.state import TrainingState
 from playgrad.training.step_graphs import build_eval_step, build_train_step
 from playgrad.training.steps import EvalStep, TrainStep
@@ -94,12 +94,13 @@ def fit(
         validation = prepare_data(recipe, *settings.validation_data, "validation ")
     recipe.optimizer.prepare(recipe.network.graph)
     recover(recipe)
-    step = _train_step(recipe, *arrays, settings)
+    with recovering(recipe):
+        step = _train_step(recipe, *arrays, settings)
     try:
         state.input_maximum = max(float(array.max()) for array in arrays[0])
-        test = None if validation is None else _eval_step(recipe, *validation)
-        samples = len(arrays[0][0])
-        loop = TrainingLoop(recipe, state, step, test, samples, model)
+        with recovering(recipe):
+            test = None if validation is None else _eval_step(recipe, *validation)
+            loop = TrainingLoop(recipe, state, step, test, len(arrays[0][0]), model)
         return loop.run(settings.epochs, settings.steps, settings.callbacks, settings.verbose)
     except BaseException:
         step.finish()  # replicas have threads of their own, even if training did not begin

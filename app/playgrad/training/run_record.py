@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from playgrad import errors
-from playgrad.errors import CheckpointError, PlaygradError
+from playgrad.errors import CheckpointError, DeviceLostError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.models.network import Network
 from playgrad.models.shared_session import is_data, shared_session
@@ -188,6 +188,8 @@ class RunRecord:
         arrays = session.values([*kept, *history])
         state = {v.node.name: array for v, array in zip(kept, arrays, strict=False)}
         record = fit.record()
+        if int(state[recipe.optimizer.iterations.node.name]) < fit.first + record.step:
+            raise DeviceLostError("the variables are older than the history, after a lost device.")
         if history:
             # A stop can come between a chunk of steps and the reading of its losses.
             last = int(state[recipe.optimizer.iterations.node.name])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from playgrad.errors import NonFiniteError
+from playgrad.errors import NonFiniteError, PlaygradError
 from playgrad.runtime.options import get_options
 from playgrad.training.batch_api import not_finite_error
 from playgrad.training.callbacks import Callback, History, TrainedModel
@@ -17,6 +18,7 @@ from playgrad.training.chunk_loop import ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import run_evaluation
 from playgrad.training.progress import TrainingProgress
 from playgrad.training.recipe import Recipe
+from playgrad.training.recovery import recovering
 from playgrad.training.run_record import RunRecord
 from playgrad.training.state import TrainingState
 from playgrad.training.step_graphs import HISTORY_ROWS
@@ -106,10 +108,11 @@ class TrainingLoop:
         reason, dispatches = "failed", 0
         error: BaseException | None = None
         try:
-            # Compiles the step, which takes seconds with a slow adapter.
-            dispatches = self.session.dispatches(self.step.run)
-            with self.watch.over_session():
+            with self.watch.over_session(), recovering(self.recipe, self._iterations):
+                # Compiles the step, which takes seconds with a slow adapter.
+                dispatches = self.session.dispatches(self.step.run)
                 self._train(resumed)
+                self.session.keep_copy()
             reason = "completed"
         except KeyboardInterrupt as stop:
             reason, error = "stopped", stop
@@ -120,9 +123,15 @@ class TrainingLoop:
         finally:
             self.history.parallel = self.step.finish()
             self.history.seconds = self.progress.seconds
+            with suppress(PlaygradError):  # whatever ended the training is more important
+                self.session.keep_copy()
             self._end_recording(error)
             self.progress.end(reason, self.done, dispatches, self.history.parallel)
         return self.history
+
+    def _iterations(self) -> int:
+        """Return the steps done by this training and earlier ones."""
+        return self.first + self.done
 
     def _end_recording(self, error: BaseException | None) -> None:
         if self.record_of_run is not None:

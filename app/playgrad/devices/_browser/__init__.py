@@ -6,7 +6,13 @@ a worker, which sleeps until the device worker has answered. To use several devi
 work on each without waiting, then wait for any answer.
 """
 
-from playgrad.devices._browser.gpus import BrowserHost, BrowserSnapshot, list_adapters, open
+from playgrad.devices._browser.gpus import (
+    BrowserHost,
+    BrowserSnapshot,
+    forget_adapters,
+    list_adapters,
+    open,
+)
 from playgrad.devices._browser.page import (
     Request,
     emit,
@@ -28,6 +34,7 @@ __all__ = [
     "connect_processor",
     "emit",
     "fetch_data",
+    "forget_adapters",
     "list_adapters",
     "most_devices",
     "open",

@@ -35,6 +35,10 @@ def list_adapters() -> list[AdapterInfo]:
     return [_adapter_info(record) for record in records]
 
 
+def forget_adapters() -> None:
+    """Do nothing: the device worker asks the browser each time."""
+
+
 def open(index: int = 0) -> BrowserHost:
     """Open ``gpu:<index>``, a device on its own adapter in its own worker.
 

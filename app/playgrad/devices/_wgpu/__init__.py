@@ -5,8 +5,15 @@ files of the same names. Devices are opened with the limits that a browser grant
 that what runs here also runs in a page.
 """
 
-from playgrad.devices._wgpu.adapters import list_adapters
+from playgrad.devices._wgpu.adapters import forget_adapters, list_adapters
 from playgrad.devices._wgpu.host import WgpuHost, open
 from playgrad.devices._wgpu.tunings import recall_tunings, remember_tunings
 
-__all__ = ["WgpuHost", "list_adapters", "open", "recall_tunings", "remember_tunings"]
+__all__ = [
+    "WgpuHost",
+    "forget_adapters",
+    "list_adapters",
+    "open",
+    "recall_tunings",
+    "remember_tunings",
+]

@@ -76,3 +76,8 @@ def describe(adapter: Any) -> AdapterInfo:
 def list_adapters() -> list[AdapterInfo]:
     """List the adapters that `open` can open, best first; none if no driver is installed."""
     return [describe(adapter) for adapter in adapters()]
+
+
+def forget_adapters() -> None:
+    """Look for adapters again when they are needed next."""
+    adapters.cache_clear()

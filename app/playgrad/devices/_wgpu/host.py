@@ -178,6 +178,7 @@ class WgpuHost(Host):
 
     def stats(self) -> dict[str, int]:
         with self._errors("stats"):
+            self._device.create_command_encoder().finish()  # an error if the device was lost
             return {
                 "buffers": len(self._pool),
                 "bytes": self._pool.bytes,

@@ -1,0 +1,108 @@
+"""Copies of variables in host memory, from which a session goes on after the loss of a device."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from playgrad.graph.graph import Graph
+
+Array = np.ndarray[Any, Any]
+Key = tuple[Graph, str]
+
+COPY_SECONDS = 8.0
+"""Seconds of training after which the variables are copied again.
+
+No copy is to be older than 10 s: the rest is for the work that must end first, a chunk of steps.
+"""
+DATA_SCOPE = "data/"
+"""Name scope of variables that hold data sets. They are not copied: programs have the data."""
+
+
+def is_data(name: str) -> bool:
+    """Return whether the variable ``name`` holds a data set."""
+    return name.startswith(DATA_SCOPE)
+
+
+class HostCopies:
+    """The values that the variables of a session had at one moment between two runs.
+
+    What the host assigns is part of the copy at once, unless a run has changed variables since:
+    then the copy would mix the values of two moments.
+
+    Args:
+        read: returns the values of all variables that are to be copied.
+
+    Attributes:
+        values: the copied values, which nobody modifies.
+        changed: when a run first changed variables after the copy; None if the copy is current.
+    """
+
+    def __init__(self, read: Callable[[], dict[Key, Array]]) -> None:
+        self._read = read
+        self.values: dict[Key, Array] = {}
+        self.changed: float | None = None
+        self._tried = 0.0
+        self._warned = False
+
+    @property
+    def is_current(self) -> bool:
+        """True if the variables have the copied values."""
+        return self.changed is None
+
+    @property
+    def age(self) -> float:
+        """The seconds of work that would be lost now."""
+        return 0.0 if self.changed is None else time.perf_counter() - self.changed
+
+    def begin(self, values: Mapping[Key, Array]) -> None:
+        """Start to keep copies, from ``values``."""
+        self.values = {key: array for key, array in values.items() if not is_data(key[1])}
+        self.changed = None
+
+    def assigned(self, key: Key, array: Array) -> None:
+        """Note that the host assigned ``array``, which nobody modifies any more."""
+        if self.changed is None and not is_data(key[1]):
+            self.values[key] = array
+
+    def note_change(self) -> None:
+        """Note that a run is about to change variables."""
+        if self.changed is None:
+            self.changed = self._tried = time.perf_counter()
+
+    def is_due(self) -> bool:
+        """Return whether it is time for a new copy."""
+        return self.changed is not None and time.perf_counter() - self._tried >= COPY_SECONDS
+
+    def take(self) -> None:
+        """Copy all variables, unless the copy is current.
+
+        If there is not enough memory, the last copy is kept, and a warning says so.
+
+        Raises:
+            DeviceLostError: a device was lost. The last copy is kept.
+        """
+        if self.changed is None:
+            return
+        self._tried = time.perf_counter()
+        try:
+            self.values = self._read()
+        except MemoryError:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    "there is not enough memory to copy the variables from their device. If it is "
+                    "lost, training goes on from an older copy: save the weights now and then.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            return
+        self.changed = None
+
+    def rolled_back(self) -> None:
+        """Note that all variables have the copied values again."""
+        self.changed = None

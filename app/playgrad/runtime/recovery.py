@@ -1,0 +1,177 @@
+"""Recovery of a session after the loss of a device, from copies of its variables in host memory."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from playgrad.devices.device import Device
+from playgrad.errors import DeviceLostError, DeviceTimeoutError
+from playgrad.graph.tensor import Node
+from playgrad.runtime.programs import Programs
+from playgrad.runtime.runnable import Runnable
+
+Array = np.ndarray[Any, Any]
+R = TypeVar("R")
+
+
+class Recovery:
+    """Runs programs so that the loss of a device leaves all variables with values of one moment.
+
+    Args:
+        devices: the devices that the session has opened, by name.
+        reopen: opens the session's device again if it was lost.
+    """
+
+    def __init__(
+        self, programs: Programs, devices: Mapping[str, Device], reopen: Callable[[], None]
+    ) -> None:
+        self._programs = programs
+        self._devices = devices
+        self._reopen = reopen
+        self._store = programs.store
+        self._failed: Runnable | None = None
+        self._told = False
+
+    @property
+    def is_needed(self) -> bool:
+        """True if variables, other than data sets, were lost or interrupted in an update."""
+        if not any(device.lost for device in self._devices.values()):
+            return False
+        return self._store.has_lost() or not (self._failed is None or self._failed.usable())
+
+    def roll_back(self) -> None:
+        """Give all variables, except data sets, the values that were copied last."""
+        self._programs.roll_back()
+        self._failed, self._told = None, False
+
+    def roll_back_if_needed(self) -> None:
+        """Roll back after a loss. A warning says so if it undoes work and no error has said it."""
+        if not self.is_needed:
+            return
+        copies, told = self._store.copies, self._told
+        current, age = copies.is_current, copies.age
+        self.roll_back()
+        if not (current or told):
+            warnings.warn(
+                f"{self._lost()} was lost. {_going_back(age)}", RuntimeWarning, stacklevel=2
+            )
+
+    def go_on(self) -> None:
+        """Roll back after a loss, and open the session's device again.
+
+        Raises:
+            DeviceLostError: this undoes work, and no error has said it. The next call goes on.
+            DeviceError: the device cannot be opened.
+        """
+        if self.is_needed:
+            copies, told = self._store.copies, self._told
+            current, age = copies.is_current, copies.age
+            self.roll_back()
+            if not (current or told):
+                raise DeviceLostError(f"{self._lost()} was lost.", hint=_going_back(age))
+        self._reopen()
+
+    def _lost(self) -> str:
+        return ", ".join(name for name, device in self._devices.items() if device.lost)
+
+    def run(self, prepare: Callable[[], Runnable], work: Callable[[Runnable], R]) -> R:
+        """Prepare a program and let ``work`` run it; copy the variables when it is time.
+
+        If a device is lost and no work with it, because the copies were current before the run, the
+        program runs once more, on the device that is opened in its place.
+
+        Raises:
+            DeviceLostError: a device was lost. The next call goes on from the copies.
+        """
+        self.go_on()
+        copies = self._store.copies
+        was_current = copies.is_current
+
+        def attempt() -> R:
+            runnable = prepare()
+            if runnable.writes:
+                self._store.wrote()
+            try:
+                return work(runnable)
+            except DeviceLostError:
+                self._failed = runnable
+                raise
+
+        try:
+            result = attempt()
+        except DeviceLostError as error:
+            if not was_current or isinstance(error, DeviceTimeoutError):
+                self._told = True
+                if self.is_needed:
+                    error.hint = _going_back(copies.age)
+                raise
+            self.roll_back()
+            try:
+                self._reopen()
+                result = attempt()
+            except DeviceLostError:
+                self._told = True
+                raise error from None
+        self._failed = None
+        if copies.is_due():
+            copies.take()
+        return result
+
+    def values(self, nodes: Sequence[Node]) -> list[Array]:
+        """Return copies of the values of variables, initialized if necessary; see
+        ``Session.values``."""
+        try:
+            return self._values(nodes)
+        except DeviceLostError:
+            if not self.is_needed:
+                raise
+            return self._values(nodes)
+
+    def _values(self, nodes: Sequence[Node]) -> list[Array]:
+        self.roll_back_if_needed()
+        keys = [(node.graph, node.name) for node in nodes]
+        for graph in dict.fromkeys(node.graph for node in nodes):
+            fresh = [n for n in nodes if n.graph is graph and (graph, n.name) not in self._store]
+            self._programs.initialize(graph, fresh)
+        copies = self._store.copies
+        if len(keys) > 1 and not copies.is_current:
+            copies.take()  # read everything now, rather than once more for the copy
+            if copies.is_current and all(key in copies.values for key in keys):
+                return [copies.values[key].copy() for key in keys]
+        arrays = self._store.get(list(dict.fromkeys(keys)))
+        return [arrays[key].copy() for key in keys]
+
+    def put(self, values: Sequence[tuple[Node, Array]]) -> None:
+        """Assign values to variables; see ``Session.assign``."""
+        self.roll_back_if_needed()
+        try:
+            self._programs.put(values)
+        except DeviceLostError:
+            if not self.is_needed:
+                raise
+            self.roll_back_if_needed()
+            self._programs.put(values)
+
+    def surviving(self, nodes: Sequence[Node]) -> list[Array] | None:
+        """Return the values of variables before a roll back; see ``Session.surviving``."""
+        keys = [(node.graph, node.name) for node in nodes]
+        homes = {self._programs.home(node) for node in nodes}
+        usable = self._failed is None or self._failed.usable(homes)
+        if not usable or any(key not in self._store for key in keys):
+            return None
+        try:
+            arrays = self._store.get(keys)
+        except DeviceLostError:
+            return None
+        return [arrays[key] for key in keys]
+
+
+def _going_back(age: float) -> str:
+    return (
+        f"The variables have their values from {age:.0f} s earlier again. Run again to go on from "
+        "there."
+    )

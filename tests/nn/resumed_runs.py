@@ -47,7 +47,7 @@ Program = Callable[[], Trained]
 
 
 class Listener(Hooks):
-    """Hooks that record events, and stop training after a number of them."""
+    """Hooks that record events, and stop training after a number of steps."""
 
     def __init__(self, stop_at: int | None = None) -> None:
         self.events: list[Event] = []
@@ -57,13 +57,12 @@ class Listener(Hooks):
         self.events.append(event)
 
     def stopped(self) -> bool:
-        return self.stop_at is not None and any(
-            event["kind"] == "progress" and event["step"] >= self.stop_at for event in self.events
-        )
+        steps = sum(len(event["points"]) for event in self.events if event["kind"] == "progress")
+        return self.stop_at is not None and steps >= self.stop_at
 
 
 def run(program: Program, resumed: bytes | None = None, stop_at: int | None = None) -> Outcome:
-    """Run a program from the start, in a graph of its own; with ``stop_at``, until that step."""
+    """Run a program from the start, in a graph of its own; stop after ``stop_at`` steps."""
     checkpoint = None if resumed is None else Checkpoint.decode(resumed)
     sent: list[bytes] = []
     record = RunRecord(lambda each: sent.append(each.encode()), checkpoint)

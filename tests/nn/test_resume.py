@@ -13,7 +13,7 @@ from playgrad import nn
 from playgrad.errors import CheckpointError, NonFiniteError
 from playgrad.training import run_record
 from playgrad.training.checkpoint import Checkpoint
-from tests.nn.resumed_runs import Outcome, Program, Trained, expect_same, often, run
+from tests.nn.resumed_runs import Program, Trained, expect_same, often, run
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(0).normal(size=(44, 6)).astype(np.float32)
@@ -55,7 +55,7 @@ def simple(epochs: int = 5, **more: Any) -> Trained:
 def with_callbacks() -> Trained:
     model = classifier(pg.optim.Adam(0.1))
     stopping = nn.EarlyStopping(patience=1, restore_best_weights=True)
-    halving = nn.LearningRateScheduler(lambda epoch, rate: rate * 0.5 if epoch % 2 else rate)
+    halving = nn.LearningRateScheduler(lambda epoch, rate: rate * 0.8)
     history = model.fit(
         X, LABELS, 8, 12, 0, [halving, stopping], validation_data=(X[:20], 1 - LABELS[:20])
     )
@@ -114,3 +114,187 @@ def test_a_resumed_training_equals_an_undisturbed_one(
     for each in chosen:
         expect_same(run(PROGRAMS[name], sent[each]), undisturbed)
     record_property("tried", len(chosen))
+
+
+@pytest.mark.survival("Resumed trainings")
+@pytest.mark.parametrize("name", ["one device", "local SGD", "callbacks", "several models"])
+def test_a_training_that_was_stopped_goes_on_where_it_was(
+    name: str, record_property: Callable[[str, object], None]
+) -> None:
+    undisturbed = run(PROGRAMS[name])
+    for step in (1, 5, 6, 9):
+        stopped = run(PROGRAMS[name], stop_at=step)
+        assert not stopped.histories
+        assert not Checkpoint.decode(stopped.checkpoints[-1]).info()["finished"]
+        expect_same(run(PROGRAMS[name], stopped.checkpoints[-1]), undisturbed)
+    record_property("tried", 4)
+
+
+def test_a_run_that_was_resumed_can_be_resumed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    undisturbed = run(simple)
+    checkpoint = None
+    for step in (3, 8, 6, 9):
+        checkpoint = run(simple, checkpoint, stop_at=step).checkpoints[-1]
+    expect_same(run(simple, checkpoint), undisturbed)
+
+
+def test_completed_fits_return_at_once_and_without_events() -> None:
+    undisturbed = run(several)
+    resumed = run(several, undisturbed.checkpoints[-1])
+    expect_same(resumed, undisturbed)
+    assert not resumed.events
+    for one, other in zip(resumed.histories, undisturbed.histories, strict=True):
+        assert one.seconds == pytest.approx(other.seconds, abs=0.1)
+
+
+def test_events_go_on_with_the_steps_epochs_and_seconds_of_the_run_before() -> None:
+    first = run(simple, stop_at=8)
+    info = Checkpoint.decode(first.checkpoints[-1]).info()
+    assert info["epoch"] == info["step"] // 6 + 1
+    assert (info["epochs"], info["total_steps"], info["parameters"]) == (5, 30, 106)
+    second = run(simple, first.checkpoints[-1])
+    begin = next(event for event in second.events if event["kind"] == "fit_begin")
+    assert (begin["done"], begin["total_steps"], begin["epochs"]) == (info["step"], 30, 5)
+    points = [p[0] for e in second.events if e["kind"] == "progress" for p in e["points"]]
+    assert points == list(range(info["step"] + 1, 31))
+    ends = [event for event in second.events if event["kind"] == "epoch_end"]
+    assert [event["epoch"] for event in ends] == list(range(info["epoch"], 6))
+    seconds = [event["seconds"] for event in first.events if "seconds" in event]
+    assert all(e["seconds"] >= seconds[-2] for e in second.events if "seconds" in e)
+    assert Checkpoint.decode(second.checkpoints[-1]).info()["finished"]
+
+
+def test_asynchronous_training_goes_on_at_its_step() -> None:
+    way = pg.parallel.AsynchronousDataParallel(2)
+    stopped = run(lambda: simple(strategy=way), stop_at=9)
+    done = Checkpoint.decode(stopped.checkpoints[-1]).info()["step"]
+    resumed = run(lambda: simple(strategy=way), stopped.checkpoints[-1])
+    (history,) = resumed.histories
+    assert len(history.losses) == 30
+    assert sum(history.parallel["updates"].values()) == 30 - done
+
+
+CHANGES: dict[str, tuple[Callable[[], Trained], str]] = {
+    "more units": (
+        lambda: _other([nn.Dense(9, activation="relu"), nn.Dense(2)]),
+        r"'dense_1/kernel' has shape \(6, 9\), but \(6, 8\) in the checkpoint",
+    ),
+    "another layer": (
+        lambda: _other([nn.Dense(8), nn.Dense(8), nn.Dense(2)]),
+        "'dense_3/kernel' is new",
+    ),
+    "a layer less": (lambda: _other([nn.Dense(2)]), "it has no 'dense_2/kernel' any more"),
+    "another optimizer": (
+        lambda: _other([nn.Dense(8), nn.Dense(2)], pg.optim.SGD(0.1)),
+        "it has no 'adam/iterations' any more",
+    ),
+    "fewer samples": (lambda: _other(count=40), "samples 44 before, 40 now"),
+    "larger batches": (lambda: _other(batch=16), "batch_size 8 before, 16 now"),
+}
+
+
+def _other(layers: Any = (), optimizer: Any = "adam", count: int = 44, batch: int = 8) -> Trained:
+    model = pg.Sequential(layers or [nn.Dense(8), nn.Dense(2)])
+    model.compile(optimizer, nn.SparseCategoricalCrossentropy(from_logits=True), device="cpu")
+    return Trained([model], [model.fit(X[:count], LABELS[:count], batch, 5, 0)])
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_program_that_no_longer_fits_is_told_what_differs(name: str) -> None:
+    stopped = run(_other, stop_at=8)
+    program, message = CHANGES[name]
+    with pytest.raises(CheckpointError, match=message) as caught:
+        run(program, stopped.checkpoints[-1])
+    assert "press Run" in str(caught.value)
+
+
+def test_what_does_not_change_the_network_may_change() -> None:
+    stopped = run(_other, stop_at=8)
+    resumed = run(lambda: _other([nn.Dense(8, "tanh"), nn.Dense(2)]), stopped.checkpoints[-1])
+    assert len(resumed.histories[0].losses) == 30
+
+
+def test_models_in_another_order_are_refused() -> None:
+    def program(order: tuple[int, int]) -> Trained:
+        models = [classifier(), classifier()]
+        return Trained(models, [models[i].fit(X, LABELS, 8, 1, 0) for i in (0, *order)])
+
+    recorded = run(lambda: program((1, 0)))
+    with pytest.raises(CheckpointError, match="another order"):
+        run(lambda: program((0, 1)), recorded.checkpoints[-1])
+
+
+def test_a_program_without_fit_runs_from_the_start() -> None:
+    checkpoint = run(simple).checkpoints[-1]
+
+    def program() -> Trained:
+        model = classifier()
+        for start in range(0, 40, 8):
+            model.train_on_batch(X[start : start + 8], LABELS[start : start + 8])
+        return Trained([model], [])
+
+    expect_same(run(program, checkpoint), run(program))
+    assert not run(program).checkpoints
+
+
+def test_checkpoints_are_few_if_they_are_expensive() -> None:
+    def program() -> Trained:
+        model = classifier()
+        return Trained([model], [model.fit(X, LABELS, 8, 1, 0) for _ in range(40)])
+
+    undisturbed = run(program)
+    assert len(undisturbed.checkpoints) < 40
+    last = Checkpoint.decode(undisturbed.checkpoints[-1])
+    assert len(last.fits) == 40 and last.info()["finished"]
+    expect_same(run(program, undisturbed.checkpoints[-1]), undisturbed)
+
+
+def test_models_that_would_make_checkpoints_too_large_are_trained_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def program() -> Trained:
+        models = [classifier() for _ in range(4)]
+        return Trained(models, [model.fit(X, LABELS, 8, 2, 0) for model in models])
+
+    undisturbed = run(program)
+    size = sum(
+        array.nbytes for array in Checkpoint.decode(undisturbed.checkpoints[-1]).state.values()
+    )
+    monkeypatch.setattr(run_record, "LARGEST_BYTES", 2 * size)
+    recorded = run(program)
+    states = Checkpoint.decode(recorded.checkpoints[-1]).states
+    assert [state is None for state in states] == [True, True, False, False]
+    expect_same(run(program, recorded.checkpoints[-1]), undisturbed)
+
+
+def test_changes_after_the_last_fit_are_in_the_last_checkpoint() -> None:
+    def program() -> Trained:
+        trained = simple()
+        (model,) = trained.models
+        model.set_weights({name: array + 1 for name, array in model.get_weights().items()})
+        return trained
+
+    outcome = run(program)
+    state = Checkpoint.decode(outcome.checkpoints[-1]).state
+    assert np.array_equal(state["dense_1/kernel"], outcome.weights[0]["dense_1/kernel"])
+
+
+def test_fits_within_callbacks_are_not_recorded() -> None:
+    def program() -> Trained:
+        inner = classifier()
+        callback = nn.LambdaCallback(on_epoch_end=lambda e, logs: inner.fit(X, LABELS, 8, 1, 0))
+        model = classifier()
+        return Trained([model], [model.fit(X, LABELS, 8, 2, 0, callback)])
+
+    outcome = run(program)
+    assert [fit.total_steps for fit in Checkpoint.decode(outcome.checkpoints[-1]).fits] == [12]
+
+
+@pytest.mark.gpu
+def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    def program() -> Trained:
+        return simple(device="gpu")
+
+    often(monkeypatch)
+    undisturbed = run(program)
+    expect_same(run(program, undisturbed.checkpoints[2]), undisturbed)

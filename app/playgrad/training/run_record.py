@@ -7,6 +7,7 @@ once, with the state loaded; the one that was under way goes on at its step.
 
 from __future__ import annotations
 
+import math
 import time
 import weakref
 from collections.abc import Callable
@@ -84,7 +85,7 @@ class RunRecord:
         self._model = 0  # of that fit
         self._outcome: tuple[str, list[str] | None] = ("running", None)
         self._unsent = False
-        self._sent = 0.0
+        self._sent = self._due = -math.inf
         self._sent_steps = -1
         self._cost = 0.0
 
@@ -108,19 +109,19 @@ class RunRecord:
         self._checkpoint.fits.append(recorded or replace(fit.record(), model=model))
         self._fit, self._model, self._outcome = fit, model, ("running", None)
         self._unsent = True
+        self._sent_steps = -1
         if recorded is not None and recorded.outcome != "completed":
             assert self._resumed is not None
             if number < len(self._resumed.fits) - 1:
                 raise _failure(recorded)
         self.fitting = True
-        self._sent = time.perf_counter() + FIRST_SECONDS - self._interval
+        self._due = max(time.perf_counter() + FIRST_SECONDS, self._sent + self._least_interval)
         return recorded
 
     def between_chunks(self) -> None:
         """Send a checkpoint if it is time for one."""
         assert self._fit is not None
-        is_time = time.perf_counter() - self._sent >= self._interval
-        if is_time and self._fit.done != self._sent_steps:
+        if time.perf_counter() >= self._due and self._fit.done != self._sent_steps:
             self._make()
 
     def end(self, error: BaseException | None = None) -> None:
@@ -132,7 +133,7 @@ class RunRecord:
         self.fitting = False
         self._unsent = True
         self._outcome = _outcome(error)
-        if time.perf_counter() - self._sent >= self._cost / LARGEST_SHARE:
+        if time.perf_counter() >= self._sent + self._least_interval:
             with suppress(PlaygradError):  # a lost device; the last checkpoint counts
                 self._make()
 
@@ -157,14 +158,16 @@ class RunRecord:
     # Checkpoints
 
     @property
-    def _interval(self) -> float:
-        return max(INTERVAL_SECONDS, min(self._cost / LARGEST_SHARE, LONGEST_SECONDS))
+    def _least_interval(self) -> float:
+        """The time between two checkpoints that their cost demands."""
+        return min(self._cost / LARGEST_SHARE, LONGEST_SECONDS)
 
     def _make(self) -> None:
         started = time.perf_counter()
         self._capture()
         self._deliver()
-        self._cost = time.perf_counter() - started
+        self._cost = self._sent - started
+        self._due = self._sent + max(INTERVAL_SECONDS, self._least_interval)
 
     def _deliver(self) -> None:
         self._send(self._checkpoint)

@@ -149,7 +149,7 @@ class TrainingLoop:
             epochs_begun=self.epochs_begun,
             epochs=self.epochs,
             stop=self.state.stop,
-            seconds=self.progress.seconds,
+            seconds=max(self.progress.seconds, self.history.seconds),
             train_seconds=self.history.train_seconds,
             names=self.step.names,
             steps=steps,

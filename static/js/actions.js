@@ -5,9 +5,10 @@ import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
 import * as format from "./format.js";
 import { labRecorder } from "./lab-runs.js";
+import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
 
-/** @import { Answers, ErrorInfo, Placement, WeightsFormat } from "../engine/messages.js" */
+/** @import { Answers, ErrorInfo, Placement, Question, WeightsFormat } from "../engine/messages.js" */
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
@@ -64,21 +65,37 @@ function forget() {
   store.intent.value = null;
 }
 
-/** @param {{paused: boolean, inLab?: boolean}} how */
-function launch({ paused, inLab }) {
+/** @param {store.Launch} how */
+function launch({ paused, inLab, resumed }) {
+  const kept = resumed ? store.resumable.value : null;
   store.queuedRun.value = null;
-  store.clearRun();
-  store.notice.value = "";
-  store.transcript.clear();
+  if (kept) goOnFrom(kept);
+  else {
+    store.clearRun();
+    store.transcript.clear();
+    const program = { exampleId: store.exampleId.value, source: store.source.value };
+    store.executed.value = { ...program, began: Date.now() };
+  }
+  store.note("");
   store.transcriptVersion.value += 1;
-  store.executed.value = { exampleId: store.exampleId.value, source: store.source.value };
-  store.hasModel.value = false;
+  store.liveModel.value = false;
   store.runState.value = "running";
   store.intent.value = paused ? "step" : "run";
-  const device = store.deviceChoice.value;
-  const options = { device, paused, ...(inLab ? labRecorder.begin() : {}) };
-  client.post({ kind: "run", source: store.source.value, options });
+  store.runOptions.value = kept?.options ?? (inLab ? labRecorder.begin() : {});
+  const options = { device: store.deviceChoice.value, paused, ...store.runOptions.value };
+  const { source } = store.executed.value;
+  client.post({ kind: "run", source, options });
   if (paused) client.post({ kind: "step" });
+  // So that the browser does not drop the session when the disk is nearly full.
+  navigator.storage?.persist?.().catch(() => {});
+}
+
+/** Show the run that the kept weights belong to, up to their step. @param {import("./types.js").Kept} kept */
+function goOnFrom(kept) {
+  if (store.executed.value.began === kept.program.began) store.error.value = null;
+  else store.clearRun();
+  store.executed.value = kept.program;
+  store.transcript.note(`Resuming at step ${format.count(kept.step)} of ${format.count(kept.totalSteps)}.`);
 }
 
 /** Run the code, after stopping the present run or waiting for the engine. */
@@ -97,7 +114,7 @@ export function traceStep() {
   if (store.runState.value === "paused") step();
 }
 
-/** @param {{paused: boolean, inLab?: boolean}} how `paused`: pause before the first step */
+/** @param {store.Launch} how */
 function begin(how) {
   batch(() => {
     store.error.value = null;
@@ -115,7 +132,9 @@ export function pause() {
   client.post({ kind: "pause" });
 }
 
+/** Continue the paused run; otherwise the run that the kept weights belong to. */
 export function resume() {
+  if (store.runState.value !== "paused") return begin({ paused: false, resumed: true });
   store.intent.value = "resume";
   client.post({ kind: "resume" });
 }
@@ -136,8 +155,8 @@ export function stop() {
 function interrupt(why) {
   store.intent.value = why;
   client.stop(() => batch(() => {
-    store.notice.value = "Python did not stop in time, so it was restarted.";
-    store.hasModel.value = false;
+    store.note("Python did not stop in time, so it was restarted.");
+    store.liveModel.value = false;
     store.intent.value = null;
     store.runState.value = "stopped";
     store.engine.value = "starting";
@@ -145,19 +164,43 @@ function interrupt(why) {
   }));
 }
 
-/** Stop, and clear curves and weights; the code stays. */
+/** Stop, and clear curves and weights; the code stays. Weights that were kept can be brought back. */
 export function reset() {
+  const undo = rememberRun();
+  const hadWeights = store.kept.value !== null;
   batch(() => {
     store.queuedRun.value = null;
     store.clearRun();
     store.clearGraph();
-    store.hasModel.value = false;
-    store.notice.value = "";
+    store.liveModel.value = false;
+    store.kept.value = null;
+    if (hadWeights) store.note("Curves and weights are cleared.", "Undo", () => bringBack(undo));
+    else store.note("");
     store.transcript.clear();
     store.transcriptVersion.value += 1;
     store.resetPending.value = true;
     if (store.active.value) interrupt("reset");
   });
+}
+
+/** Undo a reset. @param {() => void} undo */
+function bringBack(undo) {
+  if (store.active.value || store.resetPending.value) return;
+  undo();
+  store.note("");
+}
+
+/**
+ * Ask about the model. If Python has none, because it was restarted or its program trained nothing,
+ * it takes the kept weights first.
+ * @template {Question} Q
+ * @param {Q} question
+ * @param {Uint8Array} [payload]
+ * @returns {Promise<Answers[Q["kind"]]>}
+ * @throws {EngineFailure}
+ */
+async function ask(question, payload) {
+  return await client.ask(question, payload);
 }
 
 /**
@@ -168,7 +211,7 @@ export function reset() {
  */
 export async function predict(pixels) {
   const rounded = Array.from(pixels, (value) => Math.round(value * 1000) / 1000);
-  return await client.ask({ kind: "predict", pixels: rounded });
+  return await ask({ kind: "predict", pixels: rounded });
 }
 
 /**
@@ -177,13 +220,13 @@ export async function predict(pixels) {
  * @throws {EngineFailure}
  */
 export async function placement() {
-  const answer = await client.ask({ kind: "placement" });
+  const answer = await ask({ kind: "placement" });
   return answer.placement;
 }
 
 /** @param {WeightsFormat} format @returns {Promise<Answers["export"]>} */
 export async function exportWeights(format) {
-  return await shown(client.ask({ kind: "export", format }));
+  return await shown(ask({ kind: "export", format }));
 }
 
 /** @param {File} file @returns {Promise<string[]>} names of the variables that were set */
@@ -206,7 +249,7 @@ async function sendWeights(file) {
   } catch (problem) {
     throw fileProblem(`${file.name} could not be read: ${/** @type {Error} */ (problem).message} Choose it again.`);
   }
-  return await client.ask({ kind: "import", name: file.name }, new Uint8Array(content));
+  return await ask({ kind: "import", name: file.name }, new Uint8Array(content));
 }
 
 /** @param {string} message */

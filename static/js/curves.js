@@ -7,23 +7,31 @@ const LONGEST = 3000;
 /** The trend averages about the last quarter of the run, but at most this many steps. */
 const TREND_STEPS = 50;
 
-const SERIES = /** @type {const} */ ([
+export const SERIES = /** @type {const} */ ([
   "loss", "trendLoss", "accuracy", "trendAccuracy", "testLoss", "testAccuracy",
 ]);
 
 /** @typedef {typeof SERIES[number]} SeriesName */
 
+/**
+ * @typedef {{steps: Float64Array, series: Record<SeriesName, Float64Array>, stride: number,
+ *            inLast: number, trends: Float64Array}} SavedCurves
+ *   `series`: NaN for a missing value; `trends`: mean and count of each trend
+ */
+
 /** A moving average whose window grows with the run: short at first, while the loss falls quickly. */
 class Trend {
-  #mean = 0;
-  #count = 0;
+  constructor(mean = 0, count = 0) {
+    this.mean = mean;
+    this.count = count;
+  }
 
   /** @param {number} value */
   next(value) {
-    this.#count += 1;
-    const window = Math.min(TREND_STEPS, (this.#count + 3) / 4);
-    this.#mean += (value - this.#mean) / window;
-    return this.#mean;
+    this.count += 1;
+    const window = Math.min(TREND_STEPS, (this.count + 3) / 4);
+    this.mean += (value - this.mean) / window;
+    return this.mean;
   }
 }
 
@@ -68,6 +76,40 @@ export class Curves {
     const last = this.steps.length - 1;
     this.series.testLoss[last] = finite(testLoss);
     this.series.testAccuracy[last] = finite(testAccuracy);
+  }
+
+  /** @returns {SavedCurves} */
+  save() {
+    const series = Object.fromEntries(SERIES.map((name) =>
+      [name, Float64Array.from(this.series[name], (value) => value ?? NaN)]));
+    return {
+      steps: Float64Array.from(this.steps),
+      series: /** @type {SavedCurves["series"]} */ (series),
+      stride: this.stride,
+      inLast: this.#inLast,
+      trends: Float64Array.of(this.#loss.mean, this.#loss.count, this.#accuracy.mean, this.#accuracy.count),
+    };
+  }
+
+  /** @param {SavedCurves} saved */
+  load({ steps, series, stride, inLast, trends }) {
+    this.steps = [...steps];
+    for (const name of SERIES) {
+      this.series[name] = Array.from(series[name], (value) => (Number.isNaN(value) ? null : value));
+    }
+    this.stride = stride;
+    this.#inLast = inLast;
+    this.#loss = new Trend(trends[0], trends[1]);
+    this.#accuracy = new Trend(trends[2], trends[3]);
+  }
+
+  /** Drop the points after a step, from which training goes on. @param {number} step */
+  rewind(step) {
+    const end = this.steps.findIndex((each) => each > step);
+    if (end < 0) return;
+    this.steps.length = end;
+    for (const name of SERIES) this.series[name].length = end;
+    this.#inLast = this.stride; // the last point is complete: the next step begins a new one
   }
 
   /** @param {number} step @param {Partial<Record<SeriesName, number | null>>} values */

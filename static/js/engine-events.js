@@ -13,6 +13,7 @@ import * as store from "./store.js";
 /** Events of a run that are of no interest once the user has asked for a reset. @type {ReadonlySet<string>} */
 const DROPPED_BY_RESET = new Set([
   "progress", "stdout", "stderr", "epoch_end", "fit_begin", "graph", "trace",
+  "checkpoint",
 ]);
 
 const STAGES = { python: "Starting Python", library: "Loading the library" };
@@ -38,6 +39,7 @@ const handlers = {
     store.bootStage.value = "";
     store.startingDevices.value = [];
     store.tuning.value = null;
+    store.liveModel.value = false;
     store.engine.value = "up";
   },
 
@@ -47,7 +49,9 @@ const handlers = {
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
     else if (state !== "running" && state !== "paused") intent.value = null;
     if (store.active.value) return;
-    if (!store.hasModel.value) store.clearGraph(); // it belongs to an earlier program
+    if (!store.liveModel.value) store.clearGraph(); // it belongs to an earlier program
+    // A run that trained nothing leaves the weights of the run before.
+    else if (store.kept.value && store.progress.value.step === 0) store.liveModel.value = false;
     labRecorder.runEnded(state);
   },
 
@@ -61,7 +65,7 @@ const handlers = {
 
   fit_begin(fit) {
     store.clearRun();
-    store.hasModel.value = true;
+    store.liveModel.value = true;
     store.fit.value = fit;
     labRecorder.fitBegan(fit.device);
   },
@@ -118,9 +122,7 @@ const handlers = {
     store.tuning.value = null; // out of date: ask Python again
   },
 
-  checkpoint(checkpoint) {
-    store.checkpoint.value = checkpoint;
-  },
+  checkpoint() {},
 
   graph({ graph }) {
     store.graph.value = graph;
@@ -137,7 +139,7 @@ const handlers = {
     store.engine.value = wasStarting ? "broken" : "starting";
     store.queuedRun.value = null;
     store.intent.value = null;
-    store.hasModel.value = false;
+    store.liveModel.value = false;
     store.runState.value = "error";
     store.error.value = crashReport(message);
     labRecorder.runEnded("error");

@@ -1,19 +1,21 @@
-/** The examples, and the user's changes to each of them, which the browser keeps. */
+/** The examples, and the visitor's changes to each of them, which their session keeps. */
 
 import { batch } from "../vendor/preact.js";
-import { recall, remember } from "./storage.js";
+import { download } from "./download.js";
 import * as store from "./store.js";
 
-/** Load the list, and open the last open example, or the first for a new visitor. */
-export async function loadExamples() {
+/** @import { Example } from "./types.js" */
+
+/**
+ * Load the list, and open the example of the session, or the first for a new visitor.
+ * @param {Promise<void>} session resolves when it has been restored
+ */
+export async function loadExamples(session) {
   try {
-    const response = await fetch("/examples.json");
-    if (!response.ok) throw new Error(`the server answered ${response.status}`);
-    const list = await response.json();
+    const [list] = await Promise.all([fetchList(), session]);
     batch(() => {
-      store.examples.value = list;
-      const last = recall("example");
-      const open = store.examples.value.find((each) => each.id === last) ?? list[0];
+      store.examples.value = [...list, ...withoutExample(list)];
+      const open = store.example.value ?? list[0];
       if (open) selectExample(open.id);
     });
   } catch (problem) {
@@ -22,27 +24,52 @@ export async function loadExamples() {
   }
 }
 
+/** @returns {Promise<Example[]>} */
+async function fetchList() {
+  const response = await fetch("/examples.json");
+  if (!response.ok) throw new Error(`the server answered ${response.status}`);
+  return await response.json();
+}
+
+/** Entries for code whose example the server no longer has. @param {Example[]} list @returns {Example[]} */
+function withoutExample(list) {
+  const known = new Set(list.map(({ id }) => id));
+  return Object.keys(store.codes.value).filter((id) => !known.has(id)).map((id) => ({
+    id, title: `${id} (your code)`, description: "Your code. The example it began with no longer exists.", source: "",
+  }));
+}
+
 /** @param {string} id */
 export function selectExample(id) {
   const chosen = store.examples.value.find((each) => each.id === id);
   if (!chosen) return;
   batch(() => {
     store.exampleId.value = id;
-    store.source.value = recall(`code.${id}`) ?? chosen.source;
+    store.source.value = store.codes.value[id] ?? chosen.source;
     store.revealedLine.value = null;
   });
-  remember("example", id);
 }
 
 /** @param {string} code the content of the editor */
 export function edit(code) {
-  store.source.value = code;
-  const id = store.exampleId.value;
-  if (id) remember(`code.${id}`, store.edited.value ? code : null);
+  batch(() => {
+    store.source.value = code;
+    const id = store.exampleId.value;
+    if (!id) return;
+    const others = { ...store.codes.value };
+    delete others[id];
+    const isChanged = code !== store.example.value?.source;
+    store.codes.value = isChanged ? { ...others, [id]: code } : others;
+  });
 }
 
-/** Discard the user's changes to this example. */
+/** Discard the visitor's changes to this example. */
 export function restoreExample() {
   const original = store.example.value;
   if (original) edit(original.source);
+}
+
+/** Save the content of the editor as a file. */
+export function saveCode() {
+  download(`${store.exampleId.value || "program"}.py`, new TextEncoder().encode(store.source.value));
 }

@@ -60,3 +60,13 @@ export function bytes(value) {
   const size = value / 1024 ** power;
   return `${power > 0 && size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[power]}`;
 }
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** A time of day; with its day, if that is not today: "12:03", "21 Nov 12:03". @param {Date} when */
+export function moment(when, now = new Date()) {
+  const time = [when.getHours(), when.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
+  if (when.toDateString() === now.toDateString()) return time;
+  const year = when.getFullYear() === now.getFullYear() ? "" : ` ${when.getFullYear()}`;
+  return `${when.getDate()} ${MONTHS[when.getMonth()]}${year} ${time}`;
+}

@@ -24,6 +24,13 @@ class LabRecorder {
   /** The last progress. @type {Moment | null} */
   #latest = null;
 
+  /** Show the runs of an earlier visit. @param {LabRun[]} runs */
+  restore(runs) {
+    store.labRuns.value = runs.map((run) =>
+      (run.state === "running" || run.state === "paused" ? { ...run, state: "stopped" } : run));
+    this.#lastId = Math.max(this.#lastId, ...runs.map(({ id }) => id));
+  }
+
   /** Add a run with the present settings. @returns {{devices?: number, lab?: LabOptions}} its run options */
   begin() {
     const choices = store.labChoices.value;

@@ -17,7 +17,7 @@ export const enabled = computed(() => {
   return {
     run: !store.active.value && !queued && store.source.value.trim() !== "",
     pause: ready && state === "running" && intent.value !== "pause",
-    resume: ready && state === "paused",
+    resume: ready && (state === "paused" || store.resumable.value !== null),
     step: ready ? state !== "running" : !up && !queued && engine.value === "starting",
     reset: up ? intent.value !== "reset" : false,
     stop: queued || (store.active.value && up && !ending),

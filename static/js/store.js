@@ -12,6 +12,10 @@ import { Transcript } from "./transcript.js";
 
 /** @typedef {"loading" | "ready" | Exclude<M.RunState, "idle">} Status */
 /** @typedef {"run" | "pause" | "resume" | "step" | "stop" | "reset"} Intent */
+/**
+ * @typedef {{paused: boolean, inLab?: boolean, resumed?: boolean}} Launch
+ *   `paused`: pause before the first step; `resumed`: go on from the kept weights
+ */
 
 // The engine
 
@@ -28,12 +32,14 @@ export const runState = signal(/** @type {M.RunState} */ ("idle"));
 export const intent = signal(/** @type {Intent | null} */ (null));
 /** A run that waits for the engine, or for the end of the run before it. */
 export const queuedRun = signal(
-  /** @type {{paused: boolean, inLab?: boolean} | null} */ (null),
+  /** @type {Launch | null} */ (null),
 );
 /** Whether a reset waits for the end of the run. */
 export const resetPending = signal(false);
 /** A sentence about something unusual, such as a restart of the engine. */
 export const notice = signal("");
+/** A button beside the notice. */
+export const noticeAction = signal(/** @type {{label: string, act: () => void} | null} */ (null));
 export const error = signal(/** @type {M.ErrorInfo | null} */ (null));
 
 export const status = computed(/** @returns {Status} */ () => {
@@ -66,12 +72,15 @@ export const curves = new Curves();
 export const curvesVersion = signal(0);
 export const transcript = new Transcript();
 export const transcriptVersion = signal(0);
-/** Whether Python has a model, to predict with, export from and import into. */
-export const hasModel = signal(false);
-/** The last checkpoint of what was trained. */
-export const checkpoint = signal(
-  /** @type {{bytes: Uint8Array} & M.CheckpointInfo | null} */ (null),
-);
+/** Whether Python holds a model with weights to answer questions about. */
+export const liveModel = signal(false);
+/** The weights of the last training, which outlive Python and the page. */
+export const kept = signal(/** @type {T.Kept | null} */ (null));
+/** Whether there is a model to predict with, export from and import into. */
+export const hasModel = computed(() => liveModel.value || (kept.value !== null && !active.value));
+/** The kept weights, if training can go on from them. */
+export const resumable = computed(() =>
+  kept.value && !kept.value.finished && !active.value ? kept.value : null);
 
 // The graph
 
@@ -101,8 +110,12 @@ export const labShown = signal(/** @type {number | null} */ (null));
 export const examples = signal(/** @type {T.Example[]} */ ([]));
 export const exampleId = signal("");
 export const source = signal("");
-/** The code of the last run, to which the lines of errors and nodes refer. */
-export const executed = signal({ exampleId: "", source: "" });
+/** The visitor's changes: the code of each example that differs from the original, by its id. */
+export const codes = signal(/** @type {Record<string, string>} */ ({}));
+/** The program of the last run, to which the lines of errors and nodes refer. */
+export const executed = signal(/** @type {T.Program} */ ({ exampleId: "", source: "", began: 0 }));
+/** The options of the last run, in addition to those that the page has. */
+export const runOptions = signal(/** @type {{devices?: number, lab?: M.LabOptions}} */ ({}));
 /** The line that a node or an error asked to show; a new object for each request. */
 export const revealedLine = signal(/** @type {{line: number} | null} */ (null));
 
@@ -114,6 +127,13 @@ export const edited = computed(() => {
 /** Whether the editor shows the example that ran last, so that lines of that run apply. */
 export const linesApply = computed(() => executed.value.exampleId === exampleId.value);
 
+// What is saved
+
+/** What the browser could not save, and what to do; null while everything is saved. */
+export const storageProblem = signal(/** @type {T.StorageProblem | null} */ (null));
+/** Earlier sessions, latest first. */
+export const earlierWork = signal(/** @type {T.SessionSummary[]} */ ([]));
+
 /** Show a line of the code in the editor, if it is the code that ran. @param {number | null} line */
 export function revealLine(line) {
   if (line !== null && linesApply.value) revealedLine.value = { line };
@@ -122,6 +142,12 @@ export function revealLine(line) {
 export function clearGraph() {
   graph.value = null;
   selectedNode.value = null;
+}
+
+/** Show a sentence in place of the last one. @param {string} text @param {string} [label] @param {() => void} [act] */
+export function note(text, label, act) {
+  notice.value = text;
+  noticeAction.value = label && act ? { label, act } : null;
 }
 
 /** Forget the numbers of the last run. */

@@ -17,6 +17,12 @@ export class Transcript {
     this.#open = false;
   }
 
+  /** Show lines of an earlier visit. @param {Omit<ConsoleLine, "id">[]} lines */
+  restore(lines) {
+    this.clear();
+    this.lines = lines.map(({ text, stream }) => ({ id: this.#nextId++, text, stream }));
+  }
+
   /**
    * @param {string} text any piece of output, with or without line ends
    * @param {ConsoleLine["stream"]} stream

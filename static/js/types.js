@@ -24,5 +24,21 @@
  *   curve, once it has ended
  *
  * @typedef {{id: number, text: string, stream: "stdout" | "stderr" | "note"}} ConsoleLine
+ *
+ * @typedef {{exampleId: string, source: string, began: number}} Program
+ *   The program of a run; `began` tells runs apart
+ *
+ * @typedef {{bytes: Uint8Array, step: number, totalSteps: number, epoch: number, epochs: number,
+ *            parameters: number, finished: boolean, at: number, program: Program,
+ *            options: {devices?: number, lab?: M.LabOptions}}} Kept
+ *   A checkpoint, and the program and options of the run that it belongs to; `at`: milliseconds
+ *   since 1970, as all times of sessions
+ *
+ * @typedef {{id: string, version: number, created: number, saved: number, touched: boolean,
+ *            exampleId: string, title: string, edited: boolean, state: string, step: number,
+ *            totalSteps: number}} SessionSummary
+ *   `touched`: the visitor has changed code or run a program in it; `title`: of the open example
+ *
+ * @typedef {{what: "code" | "weights" | "work" | "everything", text: string}} StorageProblem
  */
 export {};

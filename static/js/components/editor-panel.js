@@ -2,8 +2,9 @@ import { EditorState, EditorView } from "../../vendor/codemirror.js";
 import { effect, html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { setErrorLine, setLinkedLine } from "../editor-marks.js";
 import { extensions } from "../editor-setup.js";
-import { edit, restoreExample } from "../examples.js";
+import { edit, restoreExample, saveCode } from "../examples.js";
 import * as store from "../store.js";
+import { Icon } from "./icons.js";
 
 /** The code editor, with marks for the error and for the selected node of the graph. */
 export function EditorPanel() {
@@ -24,6 +25,8 @@ export function EditorPanel() {
       <div class="panel-head">
         <h2>Code</h2>
         <${RestoreButton} />
+        <button type="button" class="button quiet icon-only" data-testid="save-code" aria-label="Save the code as a file"
+          title="Save the code as a file" onClick=${saveCode}><${Icon} name="save" /></button>
       </div>
       <div class="editor" data-testid="editor" ref=${place}></div>
     </section>
@@ -62,7 +65,8 @@ const focusOnce = (element) => {
 function followSource(view) {
   let shown = /** @type {string | null} */ (null);
   return effect(() => {
-    const id = store.exampleId.value;
+    // Saved code is shown before the list of examples has arrived.
+    const id = store.example.value?.id ?? "";
     const code = store.source.value;
     if (id !== shown) {
       shown = id;

@@ -3,9 +3,10 @@ import { selectExample } from "../examples.js";
 import * as store from "../store.js";
 import { theme, toggleTheme } from "../theme.js";
 import { BackendBadge } from "./backend-badge.js";
+import { EarlierWork } from "./earlier-work.js";
 import { Icon } from "./icons.js";
 
-/** Name, example, processor and theme. */
+/** Name, example, earlier work, processor and theme. */
 export function Header() {
   const { title } = store.example.value ?? { title: "" };
   const next = theme.value === "dark" ? "light" : "dark";
@@ -28,6 +29,7 @@ export function Header() {
         </select>
       </label>
       <p class="example-description" title=${store.example.value?.description}>${store.example.value?.description}</p>
+      <${EarlierWork} />
       <${BackendBadge} />
       <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">Docs</a>
       <button

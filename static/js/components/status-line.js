@@ -1,5 +1,6 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { count, duration } from "../format.js";
+import { describeResume } from "../session-notes.js";
 import * as store from "../store.js";
 
 /** @type {Partial<Record<import("../store.js").Intent, string>>} */
@@ -33,11 +34,11 @@ function sentence() {
     case "paused":
       return about ? "Paused. Step trains one batch." : "Paused before the first batch.";
     case "stopped":
-      return "Stopped. The weights are kept.";
+      return store.kept.value ? `Stopped. The weights are kept. ${describeResume()}` : "Stopped.";
     case "done":
       return about ? `Trained in ${duration(progress.value.seconds)}` : "The code has finished.";
     case "error":
-      return "Something went wrong. See the error below the code.";
+      return `Something went wrong. See the error below the code. ${describeResume()}`;
     default:
       return "Press Run to train the network.";
   }
@@ -54,6 +55,8 @@ export function StatusLine() {
     <div class="status-line">
       <span class="status" data-testid="status" data-status=${status}>${status}</span>
       <span class="status-sentence" role="status">${sentence()}</span>
+      ${store.noticeAction.value && html`<button type="button" class="link" data-testid="notice-action"
+        onClick=${store.noticeAction.value.act}>${store.noticeAction.value.label}</button>`}
       ${isWaiting() && html`<${Elapsed} />`}
     </div>
   `;

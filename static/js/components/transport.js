@@ -5,6 +5,7 @@ import * as store from "../store.js";
 import { Icon } from "./icons.js";
 import { ProgressBar, Statistics } from "./progress.js";
 import { StatusLine } from "./status-line.js";
+import { StorageNote } from "./storage-note.js";
 
 /** @typedef {import("../shortcuts.js").Command} Command */
 
@@ -12,7 +13,7 @@ import { StatusLine } from "./status-line.js";
 const COMMANDS = [
   ["run", "Run", "Run the code from the top"],
   ["pause", "Pause", "Pause after the current batch"],
-  ["resume", "Resume", "Continue training"],
+  ["resume", "Resume", "Continue training, also after a stop or a reload"],
   ["step", "Step", "Train one batch, then pause"],
   ["stop", "Stop", "Stop the run; keep curves and weights"],
   ["reset", "Reset", "Clear curves and weights; keep the code"],
@@ -44,6 +45,7 @@ export function Transport() {
       </label>
       <${StatusLine} />
       <${Statistics} />
+      <${StorageNote} />
       <${ProgressBar} />
     </section>
   `;

@@ -1,0 +1,25 @@
+import { html } from "../../vendor/preact.js";
+import { saveCode } from "../examples.js";
+import { saveAgain } from "../session.js";
+import * as store from "../store.js";
+import { Icon } from "./icons.js";
+
+/** Says what the browser could not save, and offers what helps. */
+export function StorageNote() {
+  const problem = store.storageProblem.value;
+  const hasCode = problem?.what === "code" || problem?.what === "everything";
+  return html`
+    <div class="storage-place" role="alert">
+      ${problem && html`
+        <div class="storage-note" data-testid="storage-note" data-what=${problem.what}>
+          <p>${problem.text}</p>
+          <div class="storage-actions">
+            ${hasCode && html`<button type="button" class="button small" onClick=${saveCode}>
+              <${Icon} name="save" />Save the code</button>`}
+            <button type="button" class="button small" data-testid="save-again" onClick=${saveAgain}>Try again</button>
+          </div>
+        </div>
+      `}
+    </div>
+  `;
+}

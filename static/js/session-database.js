@@ -1,0 +1,165 @@
+/**
+ * The browser's database of sessions. `docs/decisions/013-sessions-are-saved-in-the-browser.md`
+ * describes its records.
+ */
+
+const NAME = "playgrad";
+const VERSION = 1;
+/** Key of each object store. Stores of their own, so that code never waits for a checkpoint. */
+const STORES = {
+  sessions: "id",
+  code: ["session", "part"],
+  parts: ["session", "part"],
+  checkpoints: ["session", "part"],
+};
+/** How long the browser may take to open the database or to confirm a write. */
+const OPEN_MS = 5000;
+const WRITE_MS = 30_000;
+
+/** @typedef {keyof typeof STORES} StoreName */
+
+/** Storage that does not work. `reason`: "full", or "unavailable" for any other cause. */
+export class StorageFailure extends Error {
+  /** @param {unknown} cause */
+  constructor(cause) {
+    const { name, message } = /** @type {Error} */ (cause);
+    super(message || String(name));
+    /** @type {"full" | "unavailable"} */
+    this.reason = name === "QuotaExceededError" ? "full" : "unavailable";
+  }
+}
+
+export class SessionDatabase {
+  /** @type {IDBDatabase | null} */
+  #open = null;
+
+  /**
+   * Open the database, unless it is open.
+   * @throws {StorageFailure}
+   */
+  async open() {
+    try {
+      this.#open ??= await inTime(connect(), OPEN_MS);
+    } catch (problem) {
+      throw new StorageFailure(problem);
+    }
+    const closed = () => (this.#open = null);
+    this.#open.onclose = closed; // the visitor has cleared the site's data
+    this.#open.onversionchange = () => {
+      this.#open?.close(); // a newer page wants to change it
+      closed();
+    };
+  }
+
+  /**
+   * All records of a store, or those of one session.
+   * @param {StoreName} store
+   * @param {string} [session]
+   * @returns {Promise<any[]>}
+   * @throws {StorageFailure}
+   */
+  async all(store, session) {
+    await this.open();
+    const range = session === undefined ? undefined : ofSession(session);
+    return await this.#within([store], "readonly", (transaction) =>
+      transaction.objectStore(store).getAll(range));
+  }
+
+  /**
+   * Write records, and remove those with the given keys. Begins at once, if the database is open:
+   * a page that is about to close cannot wait.
+   * @param {StoreName} store
+   * @param {any[]} records
+   * @param {IDBValidKey[]} [removed]
+   * @throws {StorageFailure}
+   */
+  async write(store, records, removed = []) {
+    if (!this.#open) await this.open();
+    await this.#within([store], "readwrite", (transaction) => {
+      for (const key of removed) transaction.objectStore(store).delete(key);
+      for (const record of records) transaction.objectStore(store).put(record);
+    });
+  }
+
+  /** Remove everything of a session. @param {string} session @throws {StorageFailure} */
+  async remove(session) {
+    await this.open();
+    const stores = /** @type {StoreName[]} */ (Object.keys(STORES));
+    await this.#within(stores, "readwrite", (transaction) => {
+      for (const store of stores) {
+        const key = store === "sessions" ? session : ofSession(session);
+        transaction.objectStore(store).delete(key);
+      }
+    });
+  }
+
+  /**
+   * @param {StoreName[]} stores
+   * @param {IDBTransactionMode} mode
+   * @param {(transaction: IDBTransaction) => IDBRequest | void} work
+   * @returns {Promise<any>} the result of the request
+   */
+  async #within(stores, mode, work) {
+    const open = /** @type {IDBDatabase} */ (this.#open);
+    /** @type {IDBTransaction | undefined} */
+    let transaction;
+    try {
+      transaction = open.transaction(stores, mode);
+      const ended = endOf(transaction);
+      const request = work(transaction);
+      transaction.commit();
+      await inTime(ended, WRITE_MS);
+      return request?.result;
+    } catch (problem) {
+      if (problem instanceof DOMException && problem.name === "InvalidStateError") this.#open = null;
+      abort(transaction);
+      throw new StorageFailure(problem);
+    }
+  }
+}
+
+/** @param {IDBTransaction | undefined} transaction */
+function abort(transaction) {
+  try {
+    transaction?.abort();
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** @returns {Promise<IDBDatabase>} */
+function connect() {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(NAME, VERSION);
+    request.onupgradeneeded = () => {
+      for (const [name, keyPath] of Object.entries(STORES)) request.result.createObjectStore(name, { keyPath });
+    };
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+    request.onblocked = () => reject(new Error("another tab holds an older version of it open"));
+  });
+}
+
+/** @param {IDBTransaction} transaction @returns {Promise<void>} */
+function endOf(transaction) {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error ?? new Error("the browser gave up writing"));
+  });
+}
+
+/**
+ * @template T
+ * @param {Promise<T>} work
+ * @param {number} milliseconds
+ * @returns {Promise<T>}
+ */
+function inTime(work, milliseconds) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error("it does not answer")), milliseconds);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** The keys [session, anything]. @param {string} session */
+const ofSession = (session) => IDBKeyRange.bound([session], [session, []]);

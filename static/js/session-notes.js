@@ -1,0 +1,80 @@
+/** Sentences about what was saved, restored, or could not be saved. */
+
+import * as format from "./format.js";
+import * as store from "./store.js";
+
+/** @import { Item } from "./session-saver.js" */
+/** @import { StorageFailure } from "./session-database.js" */
+/** @import { StorageProblem } from "./types.js" */
+
+/**
+ * @param {number | null} at when the run was saved; null if there was none
+ * @param {string[]} lost titles of parts that could not be read
+ */
+export function describeRestored(at, lost) {
+  const sentences = [];
+  const hasRun = store.runState.value !== "idle" || store.kept.value !== null;
+  if (at !== null && hasRun) sentences.push(`Restored from ${format.moment(new Date(at))}.`, afterRestoring());
+  if (lost.length > 0) {
+    sentences.push(`${sentence(lost.join(" and "))} could not be read and was put aside; everything else is here.`);
+  }
+  return sentences.filter(Boolean).join(" ");
+}
+
+function afterRestoring() {
+  if (store.resumable.value) return describeResume();
+  if (store.kept.value) return "The weights are kept.";
+  if (store.runState.value === "stopped") return "The run ended before its weights were saved. Run starts it again.";
+  return "";
+}
+
+/** Where Resume goes on; empty if it cannot. */
+export function describeResume() {
+  const kept = store.resumable.value;
+  if (!kept) return "";
+  return `Resume continues at step ${format.count(kept.step)} of ${format.count(kept.totalSteps)}.`;
+}
+
+/**
+ * @param {{item: Item, failure: StorageFailure}[]} failures parts that cannot be saved
+ * @returns {StorageProblem | null}
+ */
+export function describeProblem(failures) {
+  if (failures.length === 0) return null;
+  const broken = failures.find(({ failure }) => failure.reason === "unavailable");
+  if (broken) {
+    return {
+      what: "everything",
+      text: `The browser does not store anything for this page (${reason(broken.failure)}). `
+        + "Code, curves and weights are lost when you close or reload it. Save the code and the weights as files.",
+    };
+  }
+  const parts = failures.map(({ item }) => item);
+  if (parts.some(({ store: name }) => name === "code")) {
+    const size = format.bytes(new Blob([store.source.value]).size);
+    return {
+      what: "code",
+      text: `The browser's storage is full, and the code (${size}) does not fit. It is lost when you close or reload `
+        + "this page. Save it as a file, or remove earlier work.",
+    };
+  }
+  if (parts.some(({ store: name }) => name === "checkpoints")) {
+    const size = format.bytes(store.kept.value?.bytes.length);
+    return {
+      what: "weights",
+      text: `The browser's storage is full, and the weights (${size}) do not fit. They are lost when you close or `
+        + "reload this page. Save them as a file, or remove earlier work.",
+    };
+  }
+  const titles = [...new Set(parts.map(({ title }) => title))];
+  return {
+    what: "work",
+    text: `The browser's storage is full. What is not saved: ${titles.join(", ")}. Remove earlier work to make room.`,
+  };
+}
+
+/** @param {Error} failure */
+const reason = ({ message }) => message.trim().replace(/\.$/, "");
+
+/** @param {string} text */
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,131 @@
+/**
+ * The parts of a session: how each is taken from the store, and put back. A part is saved by itself
+ * when it has changed, so that a damaged or oversized one takes no other with it.
+ */
+
+import { batch } from "../vendor/preact.js";
+import { labRecorder } from "./lab-runs.js";
+import * as store from "./store.js";
+
+/**
+ * @import { StoreName } from "./session-database.js"
+ * @import { Shape } from "./session-shapes.js"
+ *
+ * @typedef {{store: StoreName, title: string, changes: () => unknown, capture: () => any,
+ *            restore: (value: any) => void}} Part
+ *   `title`: what the visitor calls it; `changes`: reads the signals that it depends on; `capture`:
+ *   its value, null for none
+ */
+
+/** The version of the records. A record of another version is put aside. */
+export const VERSION = 1;
+
+/** @type {Record<Exclude<Shape, "code">, Part>} */
+export const PARTS = {
+  choices: {
+    store: "parts",
+    title: "the choices",
+    changes: () => [
+      store.exampleId.value, store.deviceChoice.value, store.view.value, store.graphColours.value,
+      store.labSettings.value,
+    ],
+    capture: () => ({
+      exampleId: store.exampleId.value,
+      device: store.deviceChoice.value,
+      view: store.view.value,
+      graphColours: store.graphColours.value,
+      lab: store.labSettings.value,
+    }),
+    restore({ exampleId, device, view, graphColours, lab }) {
+      store.exampleId.value = exampleId;
+      store.deviceChoice.value = device;
+      store.view.value = view;
+      store.graphColours.value = graphColours;
+      store.labSettings.value = lab;
+    },
+  },
+
+  run: {
+    store: "parts",
+    title: "the numbers of the run",
+    changes: () => [
+      store.runState.value, store.executed.value, store.fit.value, store.progress.value, store.epochs.value,
+      store.error.value,
+    ],
+    capture: () => ({
+      state: store.runState.value,
+      program: store.executed.value,
+      fit: store.fit.value,
+      progress: store.progress.value,
+      epochs: store.epochs.value,
+      error: store.error.value,
+    }),
+    restore({ state, program, fit, progress, epochs, error }) {
+      store.runState.value = state === "running" || state === "paused" ? "stopped" : state;
+      store.executed.value = program;
+      store.fit.value = fit;
+      store.progress.value = { ...progress, eta: null };
+      store.epochs.value = epochs;
+      store.error.value = error;
+    },
+  },
+
+  curves: {
+    store: "parts",
+    title: "the curves",
+    changes: () => store.curvesVersion.value,
+    capture: () => store.curves.save(),
+    restore(saved) {
+      store.curves.load(saved);
+      store.curvesVersion.value += 1;
+    },
+  },
+
+  output: {
+    store: "parts",
+    title: "the output",
+    changes: () => store.transcriptVersion.value,
+    capture: () => store.transcript.lines.map(({ text, stream }) => ({ text, stream })),
+    restore(lines) {
+      store.transcript.restore(lines);
+      store.transcriptVersion.value += 1;
+    },
+  },
+
+  graph: {
+    store: "parts",
+    title: "the graph",
+    changes: () => store.graph.value,
+    capture: () => store.graph.value,
+    restore: (graph) => (store.graph.value = graph),
+  },
+
+  lab: {
+    store: "parts",
+    title: "the runs of the Lab",
+    changes: () => store.labRuns.value,
+    capture: () => store.labRuns.value,
+    restore: (runs) => labRecorder.restore(runs),
+  },
+
+  checkpoint: {
+    store: "checkpoints",
+    title: "the weights",
+    changes: () => store.kept.value,
+    capture: () => store.kept.value,
+    restore: (kept) => (store.kept.value = kept),
+  },
+};
+
+export const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
+
+/** The parts that show a run; the others outlive it. */
+const OF_A_RUN = /** @type {const} */ (["run", "curves", "output", "graph", "checkpoint"]);
+
+/** Take what is shown of the run. @returns {() => void} puts it back */
+export function rememberRun() {
+  const values = OF_A_RUN.map((name) => /** @type {const} */ ([name, PARTS[name].capture()]));
+  return () => batch(() => {
+    for (const [name, value] of values) PARTS[name].restore(value);
+  });
+}

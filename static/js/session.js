@@ -1,0 +1,268 @@
+/**
+ * The session of this tab: what the visitor has written, chosen and trained. The browser saves it by
+ * itself, and it is back after a reload, a crash or a closed browser.
+ */
+
+import { batch, computed, effect, signal } from "../vendor/preact.js";
+import { SessionDatabase, StorageFailure } from "./session-database.js";
+import { describeProblem, describeRestored } from "./session-notes.js";
+import { NAMES, PARTS, VERSION } from "./session-parts.js";
+import { SessionSaver } from "./session-saver.js";
+import { SHAPES, SUMMARY } from "./session-shapes.js";
+import { claimSession, newId, openSessions, switchTo } from "./session-tab.js";
+import { recall, recalledKeys, remember } from "./storage.js";
+import * as store from "./store.js";
+
+/**
+ * @import { Item } from "./session-saver.js"
+ * @import { Claim } from "./session-tab.js"
+ * @import { SessionSummary } from "./types.js"
+ */
+
+/** Closed sessions to keep. */
+const MOST_EARLIER = 10;
+/** Code up to this size is written while the page closes; larger code takes too long. */
+const SMALL = 20_000;
+/** Names of parts that are put aside: they could not be read. */
+const ASIDE = "aside:";
+
+const CODE = { store: /** @type {const} */ ("code"), title: "the code", rest: 0, longest: 600 };
+const OTHER = { rest: 2000, longest: 10_000 };
+
+const database = new SessionDatabase();
+/** Whether the visitor has changed code or run a program in this session. */
+const touched = signal(false);
+
+class Session {
+  id = newId();
+  created = Date.now();
+  /** Whether sessions of open tabs can be told from closed ones. */
+  isGuarded = false;
+  /** @type {SessionSaver | undefined} */
+  saver;
+}
+
+const session = new Session();
+
+/** Bring the tab's session back, and save it from now on. */
+export async function openSession() {
+  let isCopy = false;
+  try {
+    const claim = await claimSession(sessions);
+    session.isGuarded = claim.isGuarded;
+    isCopy = claim.from !== claim.id;
+    if (claim.from) await restore(claim);
+    session.id = claim.id; // only now: a session that could not be read must not be overwritten
+    forgetOldSessions();
+  } catch (failure) {
+    report([{ item: item("choices"), failure: new StorageFailure(failure) }]);
+  }
+  const old = takeOldValues();
+  saveChanges(isCopy);
+  await old();
+}
+
+/** The sessions, the one to continue first. @returns {Promise<SessionSummary[]>} */
+async function sessions() {
+  const records = await database.all("sessions");
+  return records
+    .filter((record) => SUMMARY(record, "") === null)
+    .sort((a, b) => Number(b.touched) - Number(a.touched) || b.saved - a.saved);
+}
+
+/** @param {Claim} claim */
+async function restore({ id, from, isCopy }) {
+  const source = /** @type {string} */ (from);
+  const [code, parts, checkpoints, known] = await Promise.all([
+    database.all("code", source), database.all("parts", source), database.all("checkpoints", source), sessions(),
+  ]);
+  const summary = known.find((each) => each.id === source);
+  if (summary && !isCopy) {
+    touched.value = summary.touched;
+    if (source === id) session.created = summary.created;
+  }
+  const records = [...code, ...parts, ...checkpoints].filter(({ part }) => !part.startsWith(ASIDE));
+  /** @type {any[]} */
+  const damaged = [];
+  /** @type {Record<string, any>} */
+  const values = {};
+  /** @type {Record<string, string>} */
+  const codes = {};
+  for (const record of records) {
+    const isCode = code.includes(record);
+    const shape = isCode ? SHAPES.code : SHAPES[/** @type {"run"} */ (record.part)];
+    if (record.version !== VERSION || !shape || shape(record.value, "") !== null) damaged.push([record, isCode]);
+    else if (isCode) codes[record.part] = record.value;
+    else if (!isCopy || record.part === "choices") values[record.part] = record;
+  }
+  batch(() => {
+    for (const name of NAMES) if (values[name]) PARTS[name].restore(values[name].value);
+    store.codes.value = codes;
+    store.source.value = codes[store.exampleId.value] ?? "";
+    const lost = damaged.map(([{ part }, isCode]) =>
+      (isCode ? `the code of ${part}` : (PARTS[/** @type {"run"} */ (part)]?.title ?? part)));
+    store.note(describeRestored(values.run?.saved ?? null, isCopy ? [] : lost));
+  });
+  if (source === id) await putAside(damaged);
+}
+
+/** Keep what could not be read, where it is in nobody's way. @param {[any, boolean][]} damaged */
+async function putAside(damaged) {
+  for (const [record, isCode] of damaged) {
+    const { session: owner, part } = record;
+    const name = isCode ? "code" : (PARTS[/** @type {"run"} */ (part)]?.store ?? "parts");
+    await database.write(name, [{ ...record, part: ASIDE + part }], [[owner, part]]);
+  }
+}
+
+/** The code that an older page kept in localStorage. @returns {() => Promise<void>} to be called once it can be saved */
+function takeOldValues() {
+  const keys = recalledKeys("code.");
+  const codes = Object.fromEntries(keys.map((key) => [key.slice("code.".length), recall(key) ?? ""]));
+  const example = recall("example");
+  if (keys.length > 0) {
+    store.codes.value = { ...codes, ...store.codes.value };
+    touched.value = true;
+  }
+  if (example && !store.exampleId.value) store.exampleId.value = example;
+  if (example) store.source.value = store.codes.value[store.exampleId.value] ?? store.source.value;
+  return async () => {
+    if (keys.length === 0 && !example) return;
+    for (const id of Object.keys(codes)) session.saver?.changed(codeItem(id));
+    await session.saver?.flush();
+    if (store.storageProblem.value) return;
+    for (const key of [...keys, "example"]) remember(key, null);
+  };
+}
+
+/** @param {keyof typeof PARTS} name @returns {Item} */
+const item = (name) => ({ ...OTHER, ...PARTS[name], part: name });
+
+/** @param {string} id of the example @returns {Item} */
+const codeItem = (id) => ({ ...CODE, part: id, capture: () => store.codes.value[id] ?? null });
+
+const summary = computed(() => ({
+  created: session.created,
+  touched: touched.value,
+  exampleId: store.exampleId.value,
+  title: store.example.value?.title ?? store.exampleId.value,
+  edited: store.exampleId.value in store.codes.value,
+  state: store.runState.value,
+  step: store.kept.value?.step ?? store.progress.value.step,
+  totalSteps: store.kept.value?.totalSteps ?? store.fit.value?.total_steps ?? 0,
+}));
+/** @type {Item} */
+const summaryItem = {
+  ...OTHER, store: "sessions", part: "summary", title: "the list of sessions", capture: () => summary.peek(),
+};
+
+/** @param {boolean} isNew whether nothing of it has been saved yet */
+function saveChanges(isNew) {
+  const saver = new SessionSaver(database, session.id, report);
+  session.saver = saver;
+  let codes = isNew ? {} : store.codes.peek();
+  onChange(() => store.codes.value, () => {
+    const before = /** @type {Record<string, string>} */ (codes);
+    codes = store.codes.peek();
+    const ids = new Set([...Object.keys(before), ...Object.keys(codes)]);
+    for (const id of ids) if (before[id] !== store.codes.peek()[id]) saver.changed(codeItem(id));
+  }, isNew);
+  onChange(() => [store.codes.value, store.active.value, store.kept.value], () => (touched.value = true));
+  for (const name of NAMES) onChange(PARTS[name].changes, () => saver.changed(item(name)), isNew);
+  onChange(() => summary.value, () => saver.changed(summaryItem), isNew);
+  onChange(() => store.active.value, () => {
+    if (!store.active.peek()) saver.flush();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") saver.flush();
+  });
+  window.addEventListener("pagehide", () => saver.flush());
+  effect(() => {
+    if (losesSomething(saver.unsaved.value)) window.addEventListener("beforeunload", ask);
+    else window.removeEventListener("beforeunload", ask);
+  });
+}
+
+/**
+ * Call `act` after each change of what `read` returns.
+ * @param {() => unknown} read
+ * @param {() => void} act
+ * @param {boolean} [isFirst] whether the present value counts as a change
+ */
+function onChange(read, act, isFirst = false) {
+  let counts = isFirst;
+  effect(() => {
+    read();
+    if (counts) queueMicrotask(act); // outside of the effect, so that it may read what it likes
+    counts = true;
+  });
+}
+
+/** Whether closing the page now would lose something. @param {ReadonlySet<string>} unsaved */
+function losesSomething(unsaved) {
+  const problem = store.storageProblem.value;
+  if (problem && touched.value) return true;
+  if (store.active.value) {
+    const kept = store.kept.value;
+    const isKept = kept?.program.began === store.executed.value.began && kept.step === store.progress.value.step;
+    if (store.progress.value.step > 0 && !isKept) return true;
+  }
+  return [...unsaved].some((part) => {
+    if (part === "checkpoint") return true;
+    if (part in PARTS || part === "summary") return false;
+    return (store.codes.value[part]?.length ?? 0) > SMALL;
+  });
+}
+
+/** @param {BeforeUnloadEvent} event */
+const ask = (event) => event.preventDefault();
+
+/** @param {Parameters<ConstructorParameters<typeof SessionSaver>[2]>[0]} failures */
+function report(failures) {
+  const problem = describeProblem(failures);
+  if (problem?.text !== store.storageProblem.value?.text) store.storageProblem.value = problem;
+}
+
+/** Whether sessions of open tabs can be told from closed ones. */
+export const isGuarded = () => session.isGuarded;
+
+/** Try again to save what could not be saved. */
+export const saveAgain = () => session.saver?.retry();
+
+/** List the earlier sessions in the store. */
+export async function findEarlierWork() {
+  try {
+    const [all, open] = await Promise.all([sessions(), openSessions()]);
+    store.earlierWork.value = all.filter(({ id, touched: isWorth }) => isWorth && id !== session.id && !open.has(id));
+  } catch {
+    store.earlierWork.value = []; // `storageProblem` says why
+  }
+}
+
+/** Continue an earlier session in this tab, after a reload. @param {string} id */
+export async function openEarlierWork(id) {
+  await session.saver?.flush();
+  switchTo(id);
+  location.reload();
+}
+
+/** @param {string} id */
+export async function removeEarlierWork(id) {
+  await database.remove(id);
+  await findEarlierWork();
+  await saveAgain();
+}
+
+/** Remove closed sessions that are older than the last few, or in which nothing was done. */
+async function forgetOldSessions() {
+  if (!session.isGuarded) return pruned(await sessions());
+  const [all, open] = await Promise.all([sessions(), openSessions()]);
+  await pruned(all.filter(({ id }) => !open.has(id)));
+}
+
+/** @param {SessionSummary[]} closed */
+async function pruned(closed) {
+  const others = closed.filter(({ id }) => id !== session.id);
+  const kept = new Set(others.filter((each) => each.touched).slice(0, MOST_EARLIER));
+  for (const each of others) if (!kept.has(each)) await database.remove(each.id);
+}

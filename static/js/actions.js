@@ -84,7 +84,8 @@ function launch({ paused, inLab, resumed }) {
   store.runOptions.value = kept?.options ?? (inLab ? labRecorder.begin() : {});
   const options = { device: store.deviceChoice.value, paused, ...store.runOptions.value };
   const { source } = store.executed.value;
-  client.post({ kind: "run", source, options });
+  if (kept) client.post({ kind: "run", source, options: { ...options, resume: true } }, kept.bytes);
+  else client.post({ kind: "run", source, options });
   if (paused) client.post({ kind: "step" });
   // So that the browser does not drop the session when the disk is nearly full.
   navigator.storage?.persist?.().catch(() => {});
@@ -200,6 +201,11 @@ function bringBack(undo) {
  * @throws {EngineFailure}
  */
 async function ask(question, payload) {
+  const kept = store.kept.value;
+  if (kept && !store.liveModel.value && !store.active.value) {
+    store.liveModel.value = true; // the requests are served in order
+    client.ask({ kind: "restore" }, kept.bytes).catch(() => (store.liveModel.value = false));
+  }
   return await client.ask(question, payload);
 }
 

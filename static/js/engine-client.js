@@ -179,10 +179,10 @@ export class EngineClient {
     if (files.length > 0) this.#python?.send({ kind: "expect", files });
   }
 
-  /** Send a command. A run begins in a new interpreter. @param {Command} command */
-  post(command) {
+  /** Send a command. A run begins in a new interpreter. @param {Command} command @param {Uint8Array} [payload] */
+  post(command, payload) {
     if (command.kind === "run") this.#prepareRun();
-    this.#python?.mailbox.post(command);
+    this.#python?.mailbox.post(command, payload);
   }
 
   #prepareRun() {

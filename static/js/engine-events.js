@@ -64,7 +64,12 @@ const handlers = {
   },
 
   fit_begin(fit) {
-    store.clearRun();
+    if (fit.done > 0) {
+      store.curves.rewind(fit.done);
+      store.curvesVersion.value += 1;
+      store.epochs.value = store.epochs.value.filter(({ step }) => step <= fit.done);
+      store.progress.value = { ...store.progress.value, step: fit.done };
+    } else store.clearRun();
     store.liveModel.value = true;
     store.fit.value = fit;
     labRecorder.fitBegan(fit.device);
@@ -102,6 +107,18 @@ const handlers = {
     labRecorder.fitEnded(parallel);
   },
 
+  checkpoint({ bytes, step, total_steps: totalSteps, epoch, epochs, parameters, finished }) {
+    const before = store.kept.value;
+    // After an import, the weights still belong to the run that trained them.
+    const owner = before && !store.active.value
+      ? before
+      : { program: store.executed.value, options: store.runOptions.value };
+    store.kept.value = {
+      bytes, step, totalSteps, epoch, epochs, parameters, finished, at: Date.now(),
+      program: owner.program, options: owner.options,
+    };
+  },
+
   lab_choices({ strategies, schedules, collectives, details }) {
     store.labChoices.value = { strategies, schedules, collectives, details };
   },
@@ -121,8 +138,6 @@ const handlers = {
   tunings() {
     store.tuning.value = null; // out of date: ask Python again
   },
-
-  checkpoint() {},
 
   graph({ graph }) {
     store.graph.value = graph;

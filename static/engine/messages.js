@@ -127,7 +127,7 @@
  * )} Question
  * @typedef {Command | Question & {id: number}} Request
  * @typedef {{
- *   export: {filename: string, bytes: Uint8Array},
+ *   export: {filename: string, bytes: Uint8Array, sha256: string},
  *   import: {names: string[]},
  *   restore: {names: string[]},
  *   predict: {probabilities: number[], label: number},

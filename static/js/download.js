@@ -1,8 +1,17 @@
-/** Save bytes as a file. @param {string} filename @param {Uint8Array} bytes */
-export function download(filename, bytes) {
+/** @import { Answers } from "../engine/messages.js" */
+
+/**
+ * Save a file of Python's, if all its bytes are those that Python wrote.
+ * @param {Answers["export"]} file
+ * @throws {Error} bytes have changed; nothing is saved
+ */
+export async function download({ filename, bytes, sha256 }) {
+  await check(bytes, sha256, `${filename} was damaged on its way from Python`);
   const blob = new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (bytes)], {
     type: "application/octet-stream",
   });
+  // The browser copies bytes into a blob, and the blob into the file.
+  await check(await blob.arrayBuffer(), sha256, `the browser's copy of ${filename} is damaged`);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = filename;
@@ -11,4 +20,16 @@ export function download(filename, bytes) {
   link.remove();
   // A download that has begun keeps the blob.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/**
+ * @param {Uint8Array | ArrayBuffer} bytes
+ * @param {string} sha256 in hexadecimal
+ * @param {string} problem what has happened if they differ
+ */
+async function check(bytes, sha256, problem) {
+  const digest = await crypto.subtle.digest("SHA-256", /** @type {BufferSource} */ (bytes));
+  const text = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (text === sha256) return;
+  throw new Error(`Nothing was saved, because ${problem}. Press Save again. If it happens again, reload the page.`);
 }

@@ -1,5 +1,13 @@
 """Weights files: safetensors and npz."""
 
-from playgrad.io.weights import FORMATS, check_match, decode, encode, load, save
+from playgrad.io.weights import (
+    FORMATS,
+    check_match,
+    decode,
+    encode,
+    encode_checked,
+    load,
+    save,
+)
 
-__all__ = ["FORMATS", "check_match", "decode", "encode", "load", "save"]
+__all__ = ["FORMATS", "check_match", "decode", "encode", "encode_checked", "load", "save"]

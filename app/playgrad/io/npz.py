@@ -49,7 +49,7 @@ def dump(tensors: Mapping[str, Array]) -> bytes:
         for name, array in tensors.items():
             member = zipfile.ZipInfo(name + _SUFFIX, (1980, 1, 1, 0, 0, 0))
             with archive.open(member, "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+                np.lib.format.write_array(file, np.asarray(array, order="C"), allow_pickle=False)
     return buffer.getvalue()
 
 

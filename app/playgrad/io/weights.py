@@ -94,6 +94,35 @@ def _opened(content: bytes) -> NpzFile | SafetensorsFile:
     return SafetensorsFile(content)
 
 
+def encode_checked(tensors: Mapping[str, Array], format: str) -> bytes:
+    """Return what `encode` does, after reading it back and comparing it with ``tensors``.
+
+    Raises:
+        CheckpointError: as `encode`; or the content differs from ``tensors``.
+    """
+    content = encode(tensors, format)
+    decoded = decode(content)
+    if list(decoded) != list(tensors):
+        raise _differs(f"its names are {_list(list(decoded))} instead of {_list(list(tensors))}")
+    for name, array in tensors.items():
+        if not _same(decoded.pop(name), array):
+            raise _differs(f"'{name}' has other values")
+    return content
+
+
+def _same(one: Array, other: Array) -> bool:
+    """Whether arrays are equal bit for bit, NaN included, in whatever byte order."""
+    one, other = (each.astype(each.dtype.newbyteorder("="), copy=False) for each in (one, other))
+    return (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+
+
+def _differs(how: str) -> CheckpointError:
+    return CheckpointError(
+        f"the weights were encoded wrongly: {how}. Nothing was saved.",
+        hint="Save them again. If it happens again, restart Python or reload the page.",
+    )
+
+
 def format_of(path: str | Path) -> str:
     """Return the format that the extension of ``path`` names.
 
@@ -121,7 +150,7 @@ def save(
         CheckpointError: the file cannot be written, or there is no such format.
     """
     if isinstance(file, (str, Path)):
-        content = encode(tensors, format or format_of(file))
+        content = encode_checked(tensors, format or format_of(file))
         try:
             write_whole(file, content)
         except OSError as error:
@@ -131,7 +160,7 @@ def save(
                 "A file that had this name before is unchanged.",
             ) from None
     else:
-        file.write(encode(tensors, format or "safetensors"))
+        file.write(encode_checked(tensors, format or "safetensors"))
 
 
 def load(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, GraphError, ShapeError
-from playgrad.io import decode, encode
+from playgrad.io import decode, encode_checked
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.restored_model import RestoredModel
@@ -19,9 +20,15 @@ Answer = dict[str, Any]
 
 
 def export_weights(model: Any, request: Request) -> Answer:
-    """Return the weights as a file."""
+    """Return the weights as a file, with its SHA-256 for the page to compare.
+
+    Raises:
+        CheckpointError: the file, read back, differs from the weights.
+    """
     kind = request.get("format", "safetensors")
-    return {"filename": f"weights.{kind}", "bytes": encode(model.get_weights(), kind)}
+    content = encode_checked(model.get_weights(), kind)
+    digest = hashlib.sha256(content).hexdigest()
+    return {"filename": f"weights.{kind}", "bytes": content, "sha256": digest}
 
 
 def import_weights(model: Any, request: Request) -> Answer:

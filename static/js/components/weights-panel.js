@@ -23,9 +23,9 @@ export function WeightsPanel() {
 
   /** @param {"safetensors" | "npz"} format */
   async function save(format) {
-    const { filename, bytes } = await exportWeights(format);
-    download(filename, bytes);
-    return `Saved ${filename}, ${count(bytes.length)} bytes.`;
+    const file = await exportWeights(format);
+    await download(file);
+    return `Saved ${file.filename}, ${count(file.bytes.length)} bytes.`;
   }
 
   /** @param {FileList | null | undefined} files */

@@ -1,0 +1,174 @@
+"""Python with gigabytes in memory: addresses above 2^31, which JavaScript gets as negative numbers.
+
+Whatever crosses between Python and JavaScript is the same as in a small memory, bit for bit.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import safetensors.numpy
+
+from playgrad.io import decode
+from tests.browser.conftest import Engine
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.gpu,
+    pytest.mark.survival("Python with gigabytes in memory"),
+]
+
+SIZES = [
+    2.2,
+    pytest.param(2.6, marks=pytest.mark.slow),
+    pytest.param(3.0, marks=pytest.mark.slow),
+    pytest.param(3.5, marks=pytest.mark.slow),
+]
+BOUNDARY = 1 << 31
+
+# Fill gaps of every size below as well, so that everything allocated later lies above.
+HOLD = f"""
+import numpy as np
+held = [np.ones(100 << 20, np.uint8) for _ in range(BLOCKS)]
+for size in (1 << 22, 1 << 18, 1 << 14, 1 << 12, 2000, 1000, *range(560, 0, -16)):
+    above = 0
+    while above < 50:
+        held.append(bytes(size))
+        above = above + 1 if id(held[-1]) >= {BOUNDARY} else 0
+"""
+
+PROGRAM = """
+import hashlib
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+def sha(array):
+    return hashlib.sha256(array.tobytes()).hexdigest()
+
+(x, y), (x_test, y_test) = pg.data.mnist()
+print("data", *map(sha, (x, y, x_test, y_test)))
+model = pg.Sequential([
+    nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(300, activation="relu"), nn.Dense(10),
+])
+model.compile(
+    pg.optim.Adam(0.001), nn.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"],
+    device="DEVICE", strategy=STRATEGY,
+)
+history = model.fit(
+    x[:1000], y[:1000], batch_size=100, epochs=2, verbose=0,
+    validation_data=(x_test[:200], y_test[:200]),
+)
+print("losses", history.losses.tobytes().hex())
+for name, array in model.get_weights().items():
+    print("weights", name, array.shape, sha(array))
+print("predicted", sha(model.predict(x_test[:50])))
+print("a long text of the program, in one byte a character", "abc" * 5000)
+print("of two bytes", "жуж" * 3000, "and of four", "😀" * 3000)
+model.save_weights("/tmp/weights.npz")
+with open("/tmp/weights.npz", "rb") as file:
+    print("file", hashlib.sha256(file.read()).hexdigest())
+"""
+
+# Asks as the page does; bytes come back as base64.
+ASK = """async ([question, payload]) => {
+  const bytes = payload === null ? undefined : Uint8Array.from(atob(payload), (c) => c.charCodeAt(0));
+  const answer = await engine.client.ask(question, bytes);
+  if (!answer.bytes) return answer;
+  let text = "";
+  for (const byte of answer.bytes) text += String.fromCharCode(byte);
+  return { ...answer, bytes: btoa(text) };
+}"""
+
+
+class Results(dict[str, Any]):
+    """All that a program's run and the questions after it gave."""
+
+
+def ask(engine: Engine, question: dict[str, Any], payload: bytes | None = None) -> Any:
+    encoded = None if payload is None else base64.b64encode(payload).decode()
+    answer = engine.page.evaluate(ASK, [question, encoded])
+    answer.pop("id")
+    return answer
+
+
+def source(device: str, strategy: str, hold: str) -> str:
+    """The program; what it holds is one line, so that the graph's lines stay the same."""
+    program = PROGRAM.replace("DEVICE", device).replace("STRATEGY", strategy)
+    return f"exec({json.dumps(hold)}){program}"
+
+
+def everything(engine: Engine, device: str, hold: str = "", strategy: str = "None") -> Results:
+    """Run the program, then ask what the page asks; return all outcomes."""
+    results = Results()
+    run = engine.run(source(device, strategy, hold), devices=2)
+    assert run["state"] == "done", run
+    results["stdout"] = run["stdout"]
+    results["graph event"] = engine.events("graph")[-1]
+    results["progress"] = [
+        event["points"] for event in engine.events("progress") if event["points"]
+    ][-1]
+    for name in ("safetensors", "npz"):
+        answer = ask(engine, {"kind": "export", "format": name})
+        content = base64.b64decode(answer.pop("bytes"))
+        assert answer["sha256"] == hashlib.sha256(content).hexdigest()
+        results[name] = content
+    check_weights(results)
+    pixels = [(i * 7 % 100) / 100 for i in range(784)]
+    results["predict"] = ask(engine, {"kind": "predict", "pixels": pixels})
+    results["graph"] = ask(engine, {"kind": "graph"})
+    results["placement"] = ask(engine, {"kind": "placement"})
+    doubled = {name: array * 2 for name, array in decode(results["safetensors"]).items()}
+    imported = safetensors.numpy.save(doubled)
+    results["import"] = ask(engine, {"kind": "import", "name": "w.safetensors"}, imported)
+    results["doubled"] = ask(engine, {"kind": "predict", "pixels": pixels})
+    return results
+
+
+def check_weights(results: Results) -> None:
+    """The exported files contain the weights that the program printed."""
+    lines = [line for line in results["stdout"].splitlines() if line.startswith("weights ")]
+    for content in (results["safetensors"], results["npz"]):
+        found = [
+            f"weights {name} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
+            for name, array in decode(content).items()
+        ]
+        assert found == lines
+
+
+@pytest.fixture
+def own_engine(chromium: Browser, server: str) -> Iterator[Engine]:
+    """An engine of its own, whose memory is given back after the test."""
+    page = chromium.new_page()
+    page.goto(f"{server}/healthz")
+    yield Engine(page)
+    page.close()
+
+
+def hold(gigabytes: float, filled: bool = True) -> str:
+    blocks = HOLD.replace("BLOCKS", str(round(gigabytes * 10)))
+    return blocks if filled else blocks.replace("np.ones", "np.empty")
+
+
+@pytest.mark.parametrize("gigabytes", SIZES)
+def test_results_do_not_depend_on_addresses(own_engine: Engine, gigabytes: float) -> None:
+    """Training, texts, weights, files, predictions, graphs and data are those of a small memory."""
+    large = gigabytes > 2.5
+    cases = [("gpu:0", "None"), ("cpu:0", "None")]
+    if large:
+        pair = "pg.parallel.DataParallel(['{0}:0', '{0}:1'])"
+        cases += [(f"{kind}:0", pair.format(kind)) for kind in ("gpu", "cpu")]
+    expected = {case: everything(own_engine, case[0], strategy=case[1]) for case in cases}
+    for number in range(2 if large else 1):
+        for case in cases:
+            results = everything(own_engine, case[0], hold(gigabytes, large), case[1])
+            for name, value in expected[case].items():
+                assert results[name] == value, (case, name, number)

@@ -128,10 +128,3 @@ for (const name of readdirSync(out).filter((entry) => entry.endsWith(".js"))) {
   writeFileSync(join(out, `${name}.gz`), gzipSync(readFileSync(join(out, name)), { level: 9 }));
 }
 writeFileSync(join(out, "LICENSES.txt"), licences(metafile));
-
-const pyodide = JSON.parse(readFileSync(join(root, "node_modules/pyodide/package.json"), "utf8"));
-writeFileSync(
-  join(out, "versions.js"),
-  `/** The URL of the pinned Pyodide on this server: pass it to loadPyodide as indexURL. */
-export const pyodideURL = "/pyodide/${pyodide.version}/";\n`,
-);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from playgrad import paths
-from playgrad.assets import PYODIDE_VERSION
+from playgrad.assets import PYODIDE, PYODIDE_URL, PYODIDE_VERSION
 from playgrad.server import bundle, create_app
 from playgrad.server.examples import list_examples
 
@@ -65,21 +66,38 @@ def test_bundle_follows_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert archive.read("playgrad/two.py") == b"b = 2"
 
 
-def test_pyodide_is_cached_for_good_under_its_version(client: FlaskClient) -> None:
-    lock = client.get(f"/pyodide/{PYODIDE_VERSION}/pyodide-lock.json")
+def test_pyodide_is_cached_for_good_under_a_hash_of_its_content(client: FlaskClient) -> None:
+    lock = client.get(f"{PYODIDE_URL}pyodide-lock.json")
     assert lock.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     wheel = json.loads(lock.data)["packages"]["numpy"]["file_name"]
-    assert client.head(f"/pyodide/{PYODIDE_VERSION}/{wheel}").status_code == 200
-    assert client.head("/pyodide/pyodide.mjs").headers["Cache-Control"] == "no-cache"
+    assert client.head(f"{PYODIDE_URL}{wheel}").status_code == 200
+    unhashed = client.head(f"/pyodide/{PYODIDE_VERSION}/pyodide.mjs")
+    assert unhashed.headers["Cache-Control"] == "no-cache"
     other = client.get("/pyodide/0.1.0/pyodide.mjs")
-    assert other.text == f"404 Not Found: this server has Pyodide {PYODIDE_VERSION}, not 0.1.0\n"
+    assert (other.status_code, other.headers["Cache-Control"]) == (404, "no-store")
+    assert f"this server has Pyodide {PYODIDE_URL.split('/')[2]}, not 0.1.0" in other.text
+
+
+def test_page_asks_for_pyodide_by_that_hash() -> None:
+    versions = (paths.static() / "vendor" / "versions.js").read_text()
+    assert f'"{PYODIDE_URL}"' in versions
+
+
+def test_hash_of_pyodide_changes_with_any_content() -> None:
+    first, *others = PYODIDE.files
+    changed = [
+        replace(PYODIDE, files=(replace(first, sha256="0" * 64), *others)),
+        replace(PYODIDE, files=tuple(others)),
+        replace(PYODIDE, generated={"pyodide-lock.json": b"{}"}),
+    ]
+    assert len({asset.fingerprint for asset in (PYODIDE, *changed)}) == 4
 
 
 def test_pyodide_that_is_missing_says_what_to_do(
     client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "var", lambda: tmp_path)
-    response = client.get("/pyodide/pyodide.mjs")
+    response = client.get(f"{PYODIDE_URL}pyodide.mjs")
     assert response.status_code == 404
     assert "restart `playgrad serve`, which fetches it" in response.text
 
@@ -88,7 +106,7 @@ def test_pyodide_that_is_missing_says_what_to_do(
 def test_mnist(client: FlaskClient, part: str, count: int) -> None:
     packed = client.get(f"/data/mnist/{part}-images", headers={"Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip"
-    assert packed.headers["Cache-Control"] == "public, max-age=86400"
+    assert packed.headers["Cache-Control"] == "no-cache"
     header = client.get(f"/data/mnist/{part}-images", headers={"Range": "bytes=0-15"}).data
     assert np.frombuffer(header, ">u4").tolist() == [2051, count, 28, 28]
     labels = client.get(f"/data/mnist/{part}-labels").data

@@ -5,6 +5,8 @@ Used on the desktop only; the bundle for the browser leaves it out.
 
 from playgrad.assets.asset import Asset, File
 from playgrad.assets.download import DownloadError, fetch
-from playgrad.assets.pins import MNIST, PYODIDE, PYODIDE_VERSION
+from playgrad.assets.pins import MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION
 
-__all__ = ["MNIST", "PYODIDE", "PYODIDE_VERSION", "Asset", "DownloadError", "File", "fetch"]
+__all__ = [
+    "MNIST", "PYODIDE", "PYODIDE_URL", "PYODIDE_VERSION", "Asset", "DownloadError", "File", "fetch",
+]  # fmt: skip

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from playgrad import paths
+from playgrad.assets.contents import DIGESTS
 from playgrad.assets.progress import DownloadProgress
 
 
@@ -33,13 +34,14 @@ class File:
         return hashlib.sha256(content).hexdigest() == self.sha256
 
     def is_in(self, folder: Path) -> bool:
-        """Return whether ``folder`` has the file, undamaged, and its compressed copy."""
-        path = folder / self.name
-        if self.gzip_level is not None and not compressed(path).is_file():
-            return False
+        """Return whether ``folder`` has the file, undamaged."""
+        return self.is_at(folder / self.name)
+
+    def is_at(self, path: Path) -> bool:
+        """Return whether ``path`` has the pinned size and SHA-256."""
         if not path.is_file() or path.stat().st_size != self.size:
             return False
-        return self.matches(path.read_bytes())
+        return DIGESTS.sha256(path) == self.sha256
 
 
 class Source(Protocol):
@@ -72,6 +74,16 @@ class Asset:
     def folder(self) -> Path:
         """The folder that holds the files once they are fetched."""
         return paths.var() / self.path
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the contents of all files, for URLs that browsers may cache for good."""
+        total = hashlib.sha256()
+        for file in self.files:
+            total.update(f"{file.name} {file.sha256}\n".encode())
+        for name, content in self.generated.items():
+            total.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
+        return total.hexdigest()[:16]
 
 
 def compressed(path: Path) -> Path:

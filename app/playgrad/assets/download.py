@@ -44,6 +44,9 @@ def fetch(
             _fetch(missing, asset, _sources(asset) if sources is None else sources, progress)
         finally:
             progress.close()
+    for file in asset.files:
+        if file.gzip_level is not None and not compressed(folder / file.name).is_file():
+            _write(folder / file.name, (folder / file.name).read_bytes(), file.gzip_level)
     for name, content in asset.generated.items():
         path = folder / name
         if not path.is_file() or path.read_bytes() != content:

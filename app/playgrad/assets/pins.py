@@ -82,6 +82,10 @@ PYODIDE = Asset(
     ),
 )
 
+PYODIDE_URL = f"/pyodide/{PYODIDE_VERSION}-{PYODIDE.fingerprint}/"
+"""The folder of Pyodide on a server. It changes with any content, so browsers may keep the files
+for good."""
+
 MNIST = Asset(
     title="MNIST",
     path="mnist",

@@ -76,5 +76,5 @@ def run_export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.server import serve
 
-    serve(options.host, options.port)
+    serve(options.host, options.port, options.allow_host)
     return 0

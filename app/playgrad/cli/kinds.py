@@ -43,6 +43,16 @@ def host(text: str) -> str:
     return text
 
 
+def host_name(text: str) -> str:
+    from playgrad.server.hosts import Hosts  # loads the server's libraries
+
+    try:
+        Hosts.of("", [text])
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
 def port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port number (0 to 65535)")

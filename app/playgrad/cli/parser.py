@@ -199,4 +199,13 @@ def _add_serve(parsers: Parsers) -> None:
         default=os.environ.get("PORT") or "8000",
         help="port to listen on (default: PORT, else 8000)",
     )
+    parser.add_argument(
+        "--allow-host",
+        type=kinds.host_name,
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="further name by which browsers may call the server, such as that of a reverse "
+        "proxy; may be repeated",
+    )
     parser.set_defaults(command=commands.run_serve)

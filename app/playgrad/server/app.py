@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import re
-from pathlib import Path
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, NotFound
 
 from playgrad import paths
-from playgrad.assets import PYODIDE, PYODIDE_VERSION
+from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION, Asset, File
 from playgrad.data.source import FILES
 from playgrad.server.bundle import BundleCache
 from playgrad.server.examples import list_examples
-from playgrad.server.files import IMMUTABLE, ONE_DAY, REVALIDATE, send
+from playgrad.server.files import IMMUTABLE, REVALIDATE, send
+from playgrad.server.guard import Guard
 from playgrad.server.headers import add_security_headers
+from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
 from playgrad.server.page import compose
 
-# The bundler puts a hash of the content into the names of shared chunks.
-_HASHED = re.compile(r"vendor/chunk-[0-9A-Z]{8}\.js")
+_PYODIDE_FOLDER = PYODIDE_URL.split("/")[2]
 
 
 def _json(value: object) -> Response:
@@ -32,9 +32,15 @@ def _json(value: object) -> Response:
     return response
 
 
-def create_app(images: ImageCache | None = None) -> Flask:
-    """Create the application. It serves GET and HEAD only, and its only state is caches."""
+def create_app(images: ImageCache | None = None, hosts: Hosts | None = None) -> Flask:
+    """Create the application. It serves GET and HEAD only, and its only state is caches.
+
+    Args:
+        images: images of Python's memory.
+        hosts: the names that requests may call the server; those of this machine by default.
+    """
     app = Flask("playgrad.server", static_folder=None)
+    app.wsgi_app = Guard(app.wsgi_app, hosts or Hosts())  # type: ignore[method-assign]
     app.url_map.merge_slashes = False
     app.after_request(add_security_headers)
     app.register_error_handler(HTTPException, _plain_error)
@@ -66,7 +72,7 @@ def _add_page_routes(app: Flask) -> None:
 
     @app.get("/static/<path:name>")
     def static_file(name: str) -> Response:
-        return send(paths.static(), name, IMMUTABLE if _HASHED.fullmatch(name) else REVALIDATE)
+        return send(paths.static(), name, REVALIDATE)
 
     @app.get("/examples.json")
     def examples() -> Response:
@@ -105,15 +111,13 @@ def _add_asset_routes(app: Flask, images: ImageCache) -> None:
             raise NotFound("the image of Python's memory is not ready, or cannot be made")
         return send(path.parent, path.name, REVALIDATE)
 
-    @app.get("/pyodide/<name>")
-    def current_pyodide_file(name: str) -> Response:
-        return send(_pyodide(), name, REVALIDATE)
-
-    @app.get("/pyodide/<version>/<path:name>")
-    def pyodide_file(version: str, name: str) -> Response:
-        if version != PYODIDE_VERSION:
-            raise NotFound(f"this server has Pyodide {PYODIDE_VERSION}, not {version}")
-        return send(_pyodide(), name, IMMUTABLE)
+    @app.get("/pyodide/<folder>/<name>")
+    def pyodide_file(folder: str, name: str) -> Response:
+        if folder not in (_PYODIDE_FOLDER, PYODIDE_VERSION):
+            raise NotFound(f"this server has Pyodide {_PYODIDE_FOLDER}, not {folder[:100]}")
+        # Only the full name of the folder contains a hash of the content.
+        cache_control = IMMUTABLE if folder == _PYODIDE_FOLDER else REVALIDATE
+        return _send_asset(PYODIDE, name, cache_control)
 
     @app.get("/data/mnist/<part>")
     def mnist_file(part: str) -> Response:
@@ -121,12 +125,30 @@ def _add_asset_routes(app: Flask, images: ImageCache) -> None:
         if name not in FILES:
             parts = ", ".join(known.removeprefix("mnist/") for known in FILES)
             raise NotFound(f"MNIST has the parts {parts}")
-        return send(paths.var(), FILES[name], ONE_DAY)
+        return _send_asset(MNIST, FILES[name].removeprefix("mnist/"), REVALIDATE)
 
 
-def _pyodide() -> Path:
-    """The folder of the Pyodide runtime."""
-    folder = PYODIDE.folder()
-    if not folder.is_dir():
-        raise NotFound("Pyodide has not been fetched: restart `playgrad serve`, which fetches it")
-    return folder
+def _send_asset(asset: Asset, name: str, cache_control: str) -> Response:
+    """Respond with a file of ``asset``, whose content is checked.
+
+    Raises:
+        NotFound: there is no such file, or the asset has not been fetched.
+        ServiceUnavailable: the file is damaged.
+    """
+    file = _pinned(asset).get(name)
+    if file is None:
+        raise NotFound(f"{asset.title} has no file {name[:100]!r}")
+    if not (asset.folder() / name).is_file():
+        raise NotFound(
+            f"{asset.title} has not been fetched: restart `playgrad serve`, which fetches it"
+        )
+    return send(asset.folder(), name, cache_control, file)
+
+
+def _pinned(asset: Asset) -> dict[str, File]:
+    """The files of ``asset`` by name, fetched and generated."""
+    generated = {
+        name: File(name, len(content), hashlib.sha256(content).hexdigest())
+        for name, content in asset.generated.items()
+    }
+    return {file.name: file for file in asset.files} | generated

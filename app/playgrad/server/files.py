@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-from functools import lru_cache
+import io
+import logging
+import os
+import re
 from pathlib import Path, PurePosixPath
 
-from flask import Response, request, send_file
-from werkzeug.exceptions import NotFound
+from flask import Response, request
+from werkzeug.exceptions import NotFound, RequestedRangeNotSatisfiable, ServiceUnavailable
+from werkzeug.http import quote_etag
+from werkzeug.wsgi import wrap_file
+
+from playgrad.assets import File
+from playgrad.assets.asset import compressed
+from playgrad.assets.contents import DIGESTS
 
 # The browser asks on every load, and gets 304 while the content is the same.
 REVALIDATE = "no-cache"
-# The URL contains a version, so the content never changes.
+# The URL contains a hash of the content, so the content never changes.
 IMMUTABLE = "public, max-age=31536000, immutable"
-# Data sets: fixed in practice, but the URL does not contain a version.
-ONE_DAY = "public, max-age=86400"
 
 # Flask adds the character set (UTF-8) to text types.
 _TYPES = {
@@ -39,60 +45,194 @@ _TYPES = {
     ".zip": "application/zip",
 }
 _UNKNOWN_TYPE = "application/octet-stream"
+_LONGEST_NAME_SHOWN = 100
+# One range, RFC 9110 section 14.1.2. More digits than this exceed any file.
+_RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,30})-([0-9]{0,30})[ \t]*", re.IGNORECASE)
+_log = logging.getLogger(__name__)
+
+
+class Section(io.RawIOBase):
+    """Some bytes of an open file, as a file.
+
+    The server sends it without a thread of its own, so it must never end early: reading raises
+    OSError if the file was cut, and the server then closes the connection.
+    """
+
+    def __init__(self, descriptor: int, start: int, stop: int) -> None:
+        self._descriptor = descriptor
+        self._start = start
+        self._length = stop - start
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        origins = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._length}
+        self._at = origins[whence] + offset
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(0, self._length - self._at)
+        size = left if size is None or size < 0 else min(size, left)
+        content = os.pread(self._descriptor, size, self._start + self._at)
+        if size and not content:
+            raise OSError("the file was cut while it was being sent")
+        self._at += len(content)
+        return content
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._descriptor)
+        super().close()
+
+
+def _not_found(name: str) -> NotFound:
+    shown = name if len(name) <= _LONGEST_NAME_SHOWN else f"{name[:_LONGEST_NAME_SHOWN]}..."
+    return NotFound(f"no file {shown!r}")
 
 
 def resolve(root: Path, name: str) -> Path:
     """Return the path of the file ``name`` under ``root``.
 
     Raises:
-        NotFound: no such file; a folder; a hidden file; or a path that leaves ``root`` through
-            ``..``, a leading slash or a symbolic link.
+        NotFound: no such file; a folder; a hidden file; a name that no file can have; or a path
+            that leaves ``root`` through ``..``, a leading slash or a symbolic link.
     """
     parts = PurePosixPath(name).parts
     if not parts or "\0" in name or "\\" in name or any(part.startswith(".") for part in parts):
-        raise NotFound(f"no file {name!r}")
-    folder = root.resolve()
-    path = folder.joinpath(*parts).resolve()
-    if not path.is_relative_to(folder) or not path.is_file():
-        raise NotFound(f"no file {name!r}")
-    return path
+        raise _not_found(name)
+    try:
+        folder = root.resolve()
+        path = folder.joinpath(*parts).resolve()
+        if path.is_relative_to(folder) and path.is_file():
+            return path
+    except (OSError, ValueError, RuntimeError):  # too long, not encodable, a circle of links
+        pass
+    raise _not_found(name)
 
 
-@lru_cache(maxsize=1024)
-def _content_hash(path: Path, modified_ns: int, size: int) -> str:
-    """SHA-256 of a file's content, cached until its modification time or size changes."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:32]
-
-
-def _etag(path: Path) -> str:
-    status = path.stat()
-    return _content_hash(path, status.st_mtime_ns, status.st_size)
-
-
-def send(root: Path, name: str, cache_control: str) -> Response:
+def send(root: Path, name: str, cache_control: str, pinned: File | None = None) -> Response:
     """Respond to the current request with a file under ``root``.
 
     If there is a ``name.gz`` next to the file and the client accepts gzip, that is sent with
     ``Content-Encoding: gzip``. Range requests always get the uncompressed file.
+
+    Args:
+        pinned: the file's known size and SHA-256, if it has one.
+
+    Raises:
+        NotFound: as `resolve` does.
+        ServiceUnavailable: the content is not the pinned one.
+        RequestedRangeNotSatisfiable: the range begins after the end of the file.
     """
     path = resolve(root, name)
-    compressed = path.with_name(f"{path.name}.gz")
-    has_compressed = compressed.is_file()
-    use_compressed = (
-        has_compressed and "Range" not in request.headers and request.accept_encodings["gzip"] > 0
+    packed = compressed(path)
+    has_packed = packed.is_file()
+    wants_packed = (
+        has_packed and "Range" not in request.headers and request.accept_encodings["gzip"] > 0
     )
-    sent = compressed if use_compressed else path
-    response = send_file(
-        sent,
-        mimetype=_TYPES.get(path.suffix, _UNKNOWN_TYPE),
-        conditional=True,
-        etag=_etag(sent),
-    )
-    del response.headers["Content-Disposition"]  # it would contain the name of the compressed file
+    use_packed = wants_packed and _is_undamaged(packed, pinned)
+    if pinned is not None and not use_packed and not pinned.is_at(path):
+        raise _damaged(path)
+    response = _respond(packed if use_packed else path)
+    response.mimetype = _TYPES.get(path.suffix, _UNKNOWN_TYPE)
     response.headers["Cache-Control"] = cache_control
-    if has_compressed:
+    if has_packed:
         response.vary.add("Accept-Encoding")
-    if use_compressed:
+    if use_packed:
         response.headers["Content-Encoding"] = "gzip"
     return response
+
+
+def _is_undamaged(packed: Path, pinned: File | None) -> bool:
+    """Return whether a compressed copy is right; delete a damaged one: it can be made again."""
+    if pinned is None or DIGESTS.sha256_unpacked(packed) == pinned.sha256:
+        return True
+    _log.warning("%s is damaged: deleted. The next start of the server makes it again", packed)
+    packed.unlink(missing_ok=True)
+    return False
+
+
+def _damaged(path: Path) -> ServiceUnavailable:
+    _log.error(
+        "%s is damaged: its content is not the published one. "
+        "Restart `playgrad serve`, which fetches it again",
+        path,
+    )
+    return ServiceUnavailable(
+        f"{path.name} is damaged on the server: its content is not the published one. "
+        "Restart `playgrad serve`, which fetches it again; then run again here."
+    )
+
+
+def _open(path: Path) -> tuple[int, str]:
+    """Return a descriptor of the file and the ETag of exactly that version of it."""
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        except OSError:
+            raise _not_found(path.name) from None
+        try:
+            etag = DIGESTS.sha256(path)[:32]
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                return descriptor, etag
+        except OSError:
+            os.close(descriptor)
+            raise _not_found(path.name) from None
+        os.close(descriptor)  # replaced in the meantime
+
+
+def _respond(path: Path) -> Response:
+    """Respond with a file, or the range of it that the request asks for, or 304."""
+    response = Response(direct_passthrough=True)
+    descriptor, etag = _open(path)
+    length = os.fstat(descriptor).st_size
+    response.set_etag(etag)
+    response.headers["Accept-Ranges"] = "bytes"
+    response.make_conditional(request)
+    is_whole = response.status_code == 200
+    section = _requested_range(length, etag) if is_whole else None
+    start, stop = section or (0, length)
+    if not is_whole or request.method == "HEAD" or start >= stop:
+        os.close(descriptor)
+        if section is not None:
+            raise RequestedRangeNotSatisfiable(length)
+    else:
+        file = Section(descriptor, start, stop)
+        # `wrap_file` is the server's own: waitress sends the file without holding a thread.
+        response.response = wrap_file(request.environ, file)  # type: ignore[arg-type]
+        response.call_on_close(file.close)
+    if section is not None:
+        response.status_code = 206
+        response.headers["Content-Range"] = f"bytes {start}-{stop - 1}/{length}"
+    if is_whole:
+        response.headers["Content-Length"] = str(stop - start)
+    return response
+
+
+def _requested_range(length: int, etag: str) -> tuple[int, int] | None:
+    """Return start and stop of the requested range, None for the whole file.
+
+    A request for several ranges gets the whole file, as RFC 9110 allows: answers can never be
+    larger than the file. An ``If-Range`` that is not the current ETag makes the range void. An
+    empty range (start not before stop) cannot be satisfied.
+    """
+    match = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if request.method != "GET" or match is None or match.groups() == ("", ""):
+        return None
+    if request.headers.get("If-Range", quote_etag(etag)).strip() != quote_etag(etag):
+        return None
+    first, last = match.groups()
+    if not first:
+        return max(0, length - int(last)), length
+    start, stop = int(first), int(last) + 1 if last else length
+    if last and stop <= start:
+        return None  # malformed: its end is before its start
+    return start, min(stop, length)

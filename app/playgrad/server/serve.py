@@ -1,20 +1,30 @@
-"""The application in waitress, a production WSGI server."""
+"""The application in waitress, a production WSGI server (docs/decisions/014-*.md says why)."""
 
 from __future__ import annotations
 
 import errno
 import logging
 import socket
+from collections.abc import Iterable
+from typing import Any
 
-from waitress import create_server
+from waitress.adjustments import Adjustments
 
 from playgrad.assets import MNIST, PYODIDE, DownloadError, fetch
 from playgrad.server.app import create_app
 from playgrad.server.bundle import BundleCache
+from playgrad.server.channel import Server
+from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
 
-# A browser opens six connections; a page can load while another downloads a data set.
-_THREADS = 12
+# Threads only find files and hash them: the main loop sends them.
+_THREADS = 8
+# A class of sixty opens 360 connections, and a proxy may open more.
+_CONNECTIONS = 2000
+# A connection may hold a socket and the files of four responses, but hardly ever does.
+_FILES_PER_CONNECTION = 2
+_FILES_BESIDE = 100
+_LONGEST_HEADER = 16 << 10
 _log = logging.getLogger(__name__)
 
 
@@ -40,22 +50,24 @@ def _address(host: str, port: int) -> str:
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
 
 
-def serve(host: str = "127.0.0.1", port: int = 8000) -> None:
-    """Serve until interrupted, after fetching Pyodide and MNIST if they are missing.
+def serve(host: str = "127.0.0.1", port: int = 8000, allowed: Iterable[str] = ()) -> None:
+    """Serve until interrupted, after fetching Pyodide and MNIST if they are missing or damaged.
 
     Port 0 chooses a free port. The URL is printed either way.
+
+    Args:
+        allowed: further names by which browsers may call the server, for instance of a proxy.
 
     Raises:
         DownloadError: Pyodide is missing and cannot be fetched.
         SystemExit: the address cannot be used.
     """
+    hosts = Hosts.of(host, allowed)
     with _listen(host, port) as listening:
         _fetch_assets()
         images = ImageCache(BundleCache())
         images.get()  # begin to make one now if the library has changed
-        app = create_app(images)
-        # No `Server` header: it would help only attackers.
-        server = create_server(app, sockets=[listening], threads=_THREADS, ident=None)
+        server = make_server(create_app(images, hosts), listening)
         address = _address(host, listening.getsockname()[1])
         try:
             print(f"playgrad is at {address} (Ctrl+C stops it)", flush=True)
@@ -64,6 +76,44 @@ def serve(host: str = "127.0.0.1", port: int = 8000) -> None:
             pass
         finally:
             server.close()
+
+
+def make_server(app: Any, listening: socket.socket) -> Server:
+    """Return a server of ``app`` on ``listening``; its ``run`` serves."""
+    settings = Adjustments(
+        sockets=[listening],
+        threads=_THREADS,
+        ident=None,  # no `Server` header: it would help only attackers
+        connection_limit=_connection_limit(),
+        backlog=1024,
+        asyncore_use_poll=True,  # `select` takes file descriptors below 1024 only
+        cleanup_interval=1,
+        log_socket_errors=False,
+        max_request_header_size=_LONGEST_HEADER,
+        # Never wait in a thread until a client has read: all long responses are files.
+        outbuf_high_watermark=1 << 60,
+    )
+    # How many requests wait for a thread interests nobody.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    family, kind, protocol = listening.family, listening.type, listening.proto
+    address = (family, kind, protocol, listening.getsockname())
+    return Server(app, {}, True, listening, adj=settings, sockinfo=address, bind_socket=False)
+
+
+def _connection_limit() -> int:
+    """Return how many connections fit the file descriptors that this process may open."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return _CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = _FILES_PER_CONNECTION * _CONNECTIONS + _FILES_BESIDE
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if soft == resource.RLIM_INFINITY:
+        return _CONNECTIONS
+    return max(50, min(_CONNECTIONS, (soft - _FILES_BESIDE) // _FILES_PER_CONNECTION))
 
 
 def _fetch_assets() -> None:

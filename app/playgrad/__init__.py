@@ -14,6 +14,11 @@ The lower level is TensorFlow's: ``Graph``, ``placeholder``, ``Variable``, ``gra
 ``Session``, ``control_dependencies``, ``device``.
 """
 
+# ruff: noqa: E402
+from playgrad.signals import guard_command_line
+
+guard_command_line()  # before NumPy is imported
+
 from playgrad import data, io, nn, optim, parallel
 from playgrad.devices.registry import list_devices as devices
 from playgrad.devices.registry import set_logical_devices

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+
+from playgrad.errors import PlaygradError
 
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parent.parent
@@ -48,11 +51,36 @@ def cache() -> Path:
     It is ``PLAYGRAD_CACHE``; else ``playgrad`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
 
     Raises:
-        RuntimeError: the user has no home folder.
+        PlaygradError: the user has no home folder.
     """
     chosen = os.environ.get("PLAYGRAD_CACHE")
     if chosen:
         return Path(chosen)
     shared = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # The XDG specification says to ignore relative paths.
-    return (shared if shared.is_absolute() else Path.home() / ".cache") / "playgrad"
+    return (shared if shared.is_absolute() else _home() / ".cache") / "playgrad"
+
+
+def _home() -> Path:
+    """Return the home folder: ``HOME`` if it is an absolute path, else that of the user's entry."""
+    named = Path(os.environ.get("HOME", ""))
+    if named.is_absolute():
+        return named
+    try:
+        home = _home_of_user()
+    except (KeyError, RuntimeError):  # a user without an entry, as in some containers
+        home = None
+    if home is None or not home.is_absolute():
+        raise PlaygradError(
+            "there is no place for the cache: the user has no home folder.",
+            hint="Set PLAYGRAD_CACHE to a folder.",
+        )
+    return home
+
+
+def _home_of_user() -> Path:
+    if sys.platform in ("win32", "emscripten"):
+        return Path.home()
+    import pwd
+
+    return Path(pwd.getpwuid(os.getuid()).pw_dir)

@@ -40,14 +40,14 @@ def test_failures_are_told_on_stderr(
     code, _, err = failing("x = '\udcff'\n")
     assert (code, "SyntaxError" in err) == (1, True)
     code, _, err = failing("raise KeyboardInterrupt\n")
-    assert (code, err) == (1, "playgrad: stopped\n")
+    assert (code, err) == (130, "playgrad: stopped\n")
     (tmp_path / "w.npz").write_bytes(b"PK nonsense")
     code, _, err = run(capsys, "export", tmp_path / "w.npz")
     assert (code, "CheckpointError: w.npz: not an npz file" in err) == (1, True)
     code, _, err = run(capsys, "train", program, "--device", "gpu:99")
     assert (code, "DeviceError: there is no gpu:99 here" in err) == (1, True)
     code, _, err = run(capsys, "--debug", "train", tmp_path / "wrong.py")
-    assert (code, "Traceback" in err) == (1, True)
+    assert (code, "Traceback" in err) == (130, True)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def test_host_and_port_come_from_the_environment(
     monkeypatch.setattr("playgrad.server.serve", lambda host, port, _: calls.append((host, port)))
     monkeypatch.delenv("HOST", raising=False)
     monkeypatch.delenv("PORT", raising=False)
-    assert run(capsys, "serve")[0] == 0
+    assert run(capsys, "serve")[0] == 130
     monkeypatch.setenv("HOST", "0.0.0.0")
     monkeypatch.setenv("PORT", "8123")
-    assert run(capsys, "serve")[0] == 0
-    assert run(capsys, "serve", "--port", 80)[0] == 0
+    assert run(capsys, "serve")[0] == 130
+    assert run(capsys, "serve", "--port", 80)[0] == 130
     monkeypatch.setenv("HOST", "")
     monkeypatch.setenv("PORT", "")
-    assert run(capsys, "serve")[0] == 0
+    assert run(capsys, "serve")[0] == 130
     assert calls == [
         ("127.0.0.1", 8000), ("0.0.0.0", 8123), ("0.0.0.0", 80), ("127.0.0.1", 8000)
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from playgrad.cli.strategy_options import passed_options, refuse_unused, refuse_without_strategy
+from playgrad.signals import signals
 
 
 def run_train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
@@ -29,6 +30,7 @@ def run_train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
         refuse_without_strategy(passed, parser)
     else:
         refuse_unused(passed, options.parallel, parser)
+    signals.begin_work()
     return train(program, options)
 
 
@@ -36,7 +38,9 @@ def run_simulate(options: argparse.Namespace, parser: argparse.ArgumentParser) -
     from playgrad.cli.simulate import simulate
 
     refuse_unused(list(passed_options(options)), options.parallel, parser)
-    return simulate(_program(options, parser), options)
+    program = _program(options, parser)
+    signals.begin_work()
+    return simulate(program, options)
 
 
 def _program(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Path:
@@ -52,12 +56,14 @@ def _program(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Pa
 def run_devices(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.lists import print_devices
 
+    signals.begin_work()
     return print_devices(options.json)
 
 
 def run_tune(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli import tune
 
+    signals.begin_work()
     return tune.run_tune(options)
 
 
@@ -70,11 +76,13 @@ def run_examples(options: argparse.Namespace, parser: argparse.ArgumentParser) -
 def run_export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.lists import convert
 
+    signals.begin_work()
     return convert(options.source, options.target)
 
 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.server import serve
 
+    signals.begin_work()
     serve(options.host, options.port, options.allow_host)
-    return 0
+    raise KeyboardInterrupt  # it returns only when it is interrupted

@@ -1,26 +1,65 @@
-"""The entry point. Exit codes: 0 success, 1 failure with a message on stderr, 2 wrong usage."""
+"""The entry point.
+
+Exit codes: 0 success, 1 failure with a message on stderr, 2 wrong usage; 128 plus the number of a
+signal, 130 for Ctrl+C, if it was stopped; 141 if nobody reads its output any more.
+"""
 
 from __future__ import annotations
 
 import argparse
+import atexit
+import contextlib
+import os
 import sys
 import traceback
 from collections.abc import Sequence
 
 from playgrad.cli.parser import make_parser
+from playgrad.cli.streams import mend_streams
 from playgrad.errors import PlaygradError
+from playgrad.signals import Terminated, signals
 
 FAILED = 1
+BROKEN_PIPE = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code. Wrong usage raises ``SystemExit(2)``."""
+    """Run a command and return its exit code. Wrong usage raises ``SystemExit(2)``.
+
+    Args:
+        arguments: None for those of this process, whose signals and streams are then handled too.
+    """
+    return _run(arguments) if arguments is not None else _run_as_process()
+
+
+def _run_as_process() -> int:
+    signals.install()
+    atexit.register(signals.uninstall)
+    mend_streams()
+    try:
+        code = _run(None)
+    except SystemExit as end:  # of the parser, or with a message
+        code = end.code if isinstance(end.code, int) else FAILED if end.code else 0
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    code = _flush(code)
+    if signals.received and code == signals.exit_code:
+        # Threads may still be at work, and they need not be waited for.
+        atexit._run_exitfuncs()
+        os._exit(code)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = make_parser()
     options = parser.parse_args(arguments)
     try:
         code: int = options.command(options, parser)
-    except KeyboardInterrupt:
-        return _fail(options, "stopped")
+        signals.end_work()
+    except (KeyboardInterrupt, Terminated):
+        return _fail(options, "stopped", signals.exit_code)
+    except BrokenPipeError:
+        return BROKEN_PIPE
     except PlaygradError as error:
         return _fail(options, f"{type(error).__name__}: {error}")
     except Exception as error:
@@ -29,11 +68,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _fail(options: argparse.Namespace, text: str) -> int:
-    if options.debug:
-        traceback.print_exc()
-    print(f"playgrad: {text}", file=sys.stderr)
-    return FAILED
+def _fail(options: argparse.Namespace, text: str, code: int = FAILED) -> int:
+    signals.begin_telling()
+    with contextlib.suppress(OSError):
+        if options.debug:
+            traceback.print_exc()
+        print(f"playgrad: {text}", file=sys.stderr, flush=True)
+    signals.told()
+    return code
+
+
+def _flush(code: int) -> int:
+    """Write what is left of the output; return ``code``, or another if that is impossible."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would try again at its end, and print a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(error, BrokenPipeError):
+            return BROKEN_PIPE
+        print(f"playgrad: cannot write the output: {error.strerror}", file=sys.stderr)
+        return code or FAILED
+    return code
 
 
 def _place(error: BaseException, program: str | None) -> str:

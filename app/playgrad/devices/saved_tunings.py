@@ -11,6 +11,7 @@ from functools import cache
 from playgrad import paths
 from playgrad.devices.target import AdapterInfo
 from playgrad.devices.tuning import VARIANTS, Tuning
+from playgrad.json_text import parse_json
 
 
 def adapter_key(info: AdapterInfo) -> str:
@@ -34,7 +35,7 @@ def parse_tunings(text: str) -> dict[str, Tuning]:
     Entries that are damaged or come from another version are dropped.
     """
     try:
-        entries = json.loads(text)
+        entries = parse_json(text)
     except ValueError:
         return {}
     if not isinstance(entries, dict):

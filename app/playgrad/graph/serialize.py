@@ -11,9 +11,9 @@ import numpy as np
 
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import Graph
-from playgrad.graph.json_text import parse_json
 from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node
+from playgrad.json_text import parse_json
 
 FORMAT = "playgrad-graph"
 VERSION = 1

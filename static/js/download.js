@@ -12,13 +12,18 @@ export async function download({ filename, bytes, sha256 }) {
   });
   // The browser copies bytes into a blob, and the blob into the file.
   await check(await blob.arrayBuffer(), sha256, `the browser's copy of ${filename} is damaged`);
+  offer(filename, blob);
+}
+
+/** Have the browser save a file. @param {string} filename @param {Blob} content */
+export function offer(filename, content) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
+  link.href = URL.createObjectURL(content);
   link.download = filename;
   document.body.append(link);
   link.click();
   link.remove();
-  // A download that has begun keeps the blob.
+  // A download that has begun keeps the content.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 

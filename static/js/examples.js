@@ -1,7 +1,7 @@
 /** The examples, and the visitor's changes to each of them, which their session keeps. */
 
 import { batch } from "../vendor/preact.js";
-import { download } from "./download.js";
+import { offer } from "./download.js";
 import * as store from "./store.js";
 
 /** @import { Example } from "./types.js" */
@@ -71,5 +71,6 @@ export function restoreExample() {
 
 /** Save the content of the editor as a file. */
 export function saveCode() {
-  download(`${store.exampleId.value || "program"}.py`, new TextEncoder().encode(store.source.value));
+  const content = new Blob([store.source.value], { type: "text/x-python" });
+  offer(`${store.exampleId.value || "program"}.py`, content);
 }

@@ -80,7 +80,8 @@ with open("/tmp/weights.npz", "rb") as file:
 
 # Asks as the page does; bytes come back as base64.
 ASK = """async ([question, payload]) => {
-  const bytes = payload === null ? undefined : Uint8Array.from(atob(payload), (c) => c.charCodeAt(0));
+  const code = (character) => character.charCodeAt(0);
+  const bytes = payload === null ? undefined : Uint8Array.from(atob(payload), code);
   const answer = await engine.client.ask(question, bytes);
   if (!answer.bytes) return answer;
   let text = "";

@@ -111,15 +111,6 @@ def parse(content: bytes) -> dict[str, Array]:
     return {name: file.read(name) for name in file.entries}
 
 
-def metadata(content: bytes) -> dict[str, str]:
-    """Return the metadata in the bytes of a safetensors file; empty if there are none.
-
-    Raises:
-        CheckpointError: the file is damaged, or is not a safetensors file.
-    """
-    return SafetensorsFile(content).metadata
-
-
 def _split(content: memoryview) -> tuple[memoryview, memoryview]:
     """Return the header and the bytes after it."""
     if len(content) < 8:

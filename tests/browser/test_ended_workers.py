@@ -1,0 +1,131 @@
+"""Workers that end or hang while nothing runs are noticed and replaced, and nothing is lost.
+
+Each run has an interpreter of its own, so nothing that a program leaves behind reaches the next.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import safetensors.numpy
+from playwright.sync_api import expect
+
+from tests.browser.playground import GOOD, Playground
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.gpu,
+    pytest.mark.survival("Workers that end or hang"),
+]
+
+CLOSE = "\nimport js\njs.close()"
+TWO_PROCESSORS = """
+import playgrad as pg
+from playgrad.devices import registry
+
+registry.set_logical_devices(cpu=2)
+pg.Session(device="cpu:1")
+"""
+NOTICED_SECONDS = 30
+"""Far more than the 2 seconds that an idle machine needs."""
+
+
+def expect_weights(playground: Playground, folder: Path) -> None:
+    """Check that the weights can be saved and that a drawing of them is answered or refused."""
+    path = playground.download("export-safetensors", folder)
+    weights = safetensors.numpy.load_file(path)
+    assert {array.shape for array in weights.values()} == {(4, 3), (3,), (3, 2), (2,)}
+
+
+def test_the_end_of_python_at_rest(playground: Playground, tmp_path: Path) -> None:
+    playground.start(GOOD + CLOSE)
+    playground.wait(
+        lambda: playground.text("status") == "error", NOTICED_SECONDS
+    )  # at once with a spare worker, and then "loading" is never shown
+    assert "Python has stopped" in playground.text("error")
+    expect_weights(playground, tmp_path)
+    playground.runs_well()
+
+
+def test_the_end_of_python_before_any_run(playground: Playground) -> None:
+    playground.page.reload()
+    playground.expect_status("ready", "done", "stopped")
+    (python,) = (w for w in playground.page.workers if "python-worker" in w.url)
+    python.evaluate("close()")
+    playground.wait(lambda: playground.at("error").count() == 1, NOTICED_SECONDS)
+    playground.runs_well()
+
+
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_the_end_of_a_device_at_rest(playground: Playground, tmp_path: Path, kind: str) -> None:
+    playground.finish(GOOD if kind == "gpu" else TWO_PROCESSORS + GOOD)
+    script = "device-worker.js" if kind == "gpu" else "cpu-worker.js"
+    (worker,) = (each for each in playground.page.workers if script in each.url)
+    worker.evaluate("close()")
+    lost = playground.page.get_by_text("its worker has ended").first
+    expect(lost).to_be_visible(timeout=NOTICED_SECONDS * 1000)
+    expect_weights(playground, tmp_path)
+    playground.runs_well()
+
+
+@pytest.mark.slow
+def test_a_python_that_hangs_at_rest(playground: Playground, tmp_path: Path) -> None:
+    hang = "\nimport js, pyodide.code\npyodide.code.run_js('setTimeout(() => { for (;;); }, 300)')"
+    playground.finish(GOOD + hang)
+    playground.page.wait_for_timeout(1000)
+    playground.at("export-safetensors").click()
+    playground.wait(lambda: playground.at("error").count() == 1)
+    assert "did not answer" in playground.text("error")
+    expect_weights(playground, tmp_path)
+    playground.runs_well()
+
+
+def test_a_stop_that_restarts_python_keeps_the_weights(
+    playground: Playground, tmp_path: Path
+) -> None:
+    stubborn = "\nwhile True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    playground.start(GOOD + stubborn)
+    playground.wait(lambda: "trained well" in playground.text("console"))
+    playground.timed("stop", "stopped", "loading")
+    playground.expect_status("stopped")
+    expect_weights(playground, tmp_path)
+
+
+@pytest.mark.parametrize("source", ["x = (", "no_such_name", "print('no training')"])
+def test_a_run_that_trains_nothing_keeps_the_weights(
+    playground: Playground, tmp_path: Path, source: str
+) -> None:
+    playground.finish(GOOD)
+    playground.start(source)
+    playground.wait(lambda: playground.text("status") in ("error", "done"))
+    expect_weights(playground, tmp_path)
+
+
+def test_each_run_has_an_interpreter_of_its_own(playground: Playground) -> None:
+    playground.finish("import sys, js\nsys.left = js.left = True\nsys.modules.clear()")
+    for _ in range(2):
+        found = playground.finish(
+            "import sys, js\nprint(hasattr(sys, 'left'), hasattr(js, 'left'))"
+        )
+        assert "False False" in found
+
+
+def test_the_memory_of_a_run_is_given_back(playground: Playground) -> None:
+    measure = "import pyodide_js\nprint('MB', pyodide_js._module.HEAPU8.length >> 20)"
+
+    def megabytes(source: str) -> int:
+        return int(playground.finish(source).partition("MB ")[2].split()[0])
+
+    before = megabytes(measure)
+    assert megabytes("ballast = b'1' * 10**9\n" + measure) > before + 900
+    assert megabytes(measure) <= before + 1
+
+
+def test_the_next_run_fetches_no_file_again(playground: Playground) -> None:
+    requested: list[str] = []
+    playground.page.context.on("request", lambda request: requested.append(request.url))
+    source = "import playgrad as pg\n(x, y), _ = pg.data.mnist()\nprint('sum', int(x[:100].sum()))"
+    outputs = {playground.finish(source) for _ in range(3)}
+    assert len(outputs) == 1
+    assert sum("train-images" in url for url in requested) <= 2  # HEAD and GET, or one early GET

@@ -280,6 +280,26 @@ def test_a_trace_of_asynchronous_training() -> None:
     assert any(a.start < b.end and b.start < a.end for a in first for b in second)
 
 
+def test_a_trace_has_the_delays_that_were_over_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = compiled_model(None)
+    step = asynchronous(model, AsynchronousDataParallel(2, delays={"cpu:0": 0.001}))
+    slow = step.server.clients[0]
+    may_end = threading.Event()
+    run = slow.session.run
+    monkeypatch.setattr(slow.session, "run", lambda *args: may_end.wait(60) and run(*args))
+    while slow.pending is None:
+        step.repeat(model.session, 1)
+    trace = Trace()
+    assert step.run_traced(model.session, trace, 2) == 2
+    may_end.set()
+    step.finish()
+    model.close()
+    on_slow = [event for event in trace.events if event.device == "cpu:0"]
+    assert [event.kind for event in on_slow] == ["delay", "gradient"]
+    assert on_slow[0].end - on_slow[0].start >= 0.001
+    assert on_slow[0].end == on_slow[1].start
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

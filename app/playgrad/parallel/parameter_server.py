@@ -141,7 +141,7 @@ class ParameterServer:
             self._begin_batches()
             for client in self._alive():
                 if client.delay is not None and client.delay.done():
-                    self._end_delay(client)
+                    client.end_delay()
                 if client.pending is not None and client.pending.done() and done < updates:
                     done += self._apply(client)
             waiting = [c.waits_for for c in self._alive() if c.waits_for is not None]
@@ -153,11 +153,7 @@ class ParameterServer:
         """Add the work that replicas have not finished, such as that of slow ones, to the trace."""
         end = time.perf_counter()
         for client in self.clients:
-            name = f"batch {client.clock}"
-            if client.delay is not None and self.trace is not None:
-                self.trace.events.append(delay_event(name, client.device, client.begun, end))
-            elif client.pending is not None:
-                self._trace(name, client.device, client.begun, end, "gradient")
+            self._trace_batch(client, end)
 
     def close(self) -> None:
         """End all replicas, after the work in progress."""
@@ -196,15 +192,7 @@ class ParameterServer:
                 feeds[self.draws] = np.asarray(self.next_batch + self.draws_ahead, np.uint32)
             self.next_batch += 1
             client.version = self.version
-            client.begun = time.perf_counter()
             client.start(self.gradients, feeds, self.delays.get(client.device))
-
-    def _end_delay(self, client: ReplicaClient) -> None:
-        start, client.begun = client.begun, time.perf_counter()
-        if self.trace is not None:
-            name = f"batch {client.clock}"
-            self.trace.events.append(delay_event(name, client.device, start, client.begun))
-        client.end_delay()
 
     def _apply(self, client: ReplicaClient) -> int:
         """Apply the gradients that ``client`` has computed; return the number of updates made."""
@@ -220,7 +208,7 @@ class ParameterServer:
         means = [mean.outputs[0] for mean in self.step.means]
         start = time.perf_counter()
         name = f"batch {client.clock}"
-        self._trace(name, client.device, client.begun, computed, "gradient")
+        self._trace_batch(client, computed, True)
         self._trace_transfer(
             f"gradients of {name}", client.device, self.device, computed, start, arrays
         )
@@ -232,6 +220,23 @@ class ParameterServer:
         self.version += 1
         client.clock += 1
         return 1
+
+    def _trace_batch(self, client: ReplicaClient, end: float, computed: bool = False) -> None:
+        """Trace the batch that a replica works on, if any, up to ``end``.
+
+        Its delay is traced with it, even if it was over before the trace began.
+
+        Args:
+            computed: whether it has finished the batch.
+        """
+        if self.trace is None or not (computed or client.waits_for):
+            return
+        name = f"batch {client.clock}"
+        begun = end if client.delay is not None else client.begun
+        if begun > client.given:
+            self.trace.events.append(delay_event(name, client.device, client.given, begun))
+        if client.delay is None:
+            self._trace(name, client.device, begun, end, "gradient")
 
     def _trace_transfer(
         self, name: str, source: str, target: str, start: float, end: float, arrays: Sequence[Array]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -28,7 +29,8 @@ class ReplicaClient:
     Attributes:
         clock: the number of batches finished.
         version: the number of updates in the weights that it works with.
-        begun: when it began its batch.
+        given: when it was given its batch.
+        begun: when it began its batch, after its delay.
         delay: pending until it may begin its batch.
         pending: its gradients, while they are computed.
         failure: the error that ended it, if it has failed.
@@ -39,6 +41,7 @@ class ReplicaClient:
     thread: DeviceThread | None
     clock: int = 0
     version: int = 0
+    given: float = 0.0
     begun: float = 0.0
     delay: Delay | None = None
     pending: Result[Any] | None = None
@@ -71,6 +74,7 @@ class ReplicaClient:
             return _ThreadResult(future, results)
 
         self._work = work
+        self.given = self.begun = time.perf_counter()
         self.delay = Delay(delay) if delay else None
         self.pending = None if delay else work()
 
@@ -78,6 +82,7 @@ class ReplicaClient:
         """Begin the work that was delayed."""
         assert self._work is not None
         self.delay = None
+        self.begun = time.perf_counter()
         self.pending = self._work()
 
     def close(self) -> None:

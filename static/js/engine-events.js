@@ -109,6 +109,8 @@ const handlers = {
 
   checkpoint({ bytes, step, total_steps: totalSteps, epoch, epochs, parameters, finished }) {
     const before = store.kept.value;
+    // The weights of an earlier run are worth more than untrained ones.
+    if (step === 0 && store.active.value) return;
     // After an import, the weights still belong to the run that trained them.
     const owner = before && !store.active.value
       ? before

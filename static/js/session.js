@@ -223,6 +223,9 @@ function report(failures) {
   if (problem?.text !== store.storageProblem.value?.text) store.storageProblem.value = problem;
 }
 
+/** Whether everything that has changed is stored. */
+export const isSaved = () => session.saver?.unsaved.value.size === 0;
+
 /** Whether sessions of open tabs can be told from closed ones. */
 export const isGuarded = () => session.isGuarded;
 

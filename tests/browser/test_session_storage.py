@@ -1,0 +1,449 @@
+"""What a visitor did comes back after a reload, a crash, going back and forth, a closed browser."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import sessions
+from tests.browser.sessions import EDITED, FAILING, LONG, SHORT, Visit, shown
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
+
+pytestmark = [pytest.mark.browser, pytest.mark.survival("Reloads, crashes and closed browsers")]
+
+STROKE = [(0.3, 0.2), (0.7, 0.2), (0.4, 0.8)]
+
+
+@pytest.fixture
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    context = chromium.new_context(viewport={"width": 1366, "height": 768})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(context: BrowserContext, server: str) -> Iterator[Visit]:
+    visit = Visit(context, server)
+    yield visit
+    assert not visit.complaints, "\n".join(visit.complaints)
+
+
+def before_run(visit: Visit) -> None:
+    sessions.wait_until_restored(visit.page, "import")
+    visit.write(EDITED)
+    visit.choose_device("cpu")
+
+
+def training(visit: Visit) -> None:
+    visit.choose_device("cpu")
+    visit.start(LONG)
+    visit.wait(lambda: visit.steps > 40)
+    kept = "import('/static/js/store.js').then((store) => store.kept.value?.step > 0)"
+    sessions.wait_until(visit.page, kept)
+
+
+def paused(visit: Visit) -> None:
+    training(visit)
+    visit.timed("pause", "paused")
+
+
+def done(visit: Visit) -> None:
+    visit.choose_device("cpu")
+    visit.finish(SHORT)
+    visit.at("tab-lab").click()
+
+
+def failed(visit: Visit) -> None:
+    visit.choose_device("cpu")
+    visit.start(FAILING)
+    visit.expect_status("error")
+
+
+@pytest.mark.parametrize("moment", [before_run, training, paused, done, failed])
+def test_everything_is_back(
+    visit: Visit, moment: Callable[[Visit], None], record_property: Callable[[str, object], None]
+) -> None:
+    moment(visit)
+    if moment is not training:
+        sessions.wait_until_saved(visit.page)
+    else:
+        visit.page.wait_for_timeout(2500)  # it is never all saved
+    before = shown(visit.page)
+    ways = [visit.crash, visit.reload, visit.back_and_forth]
+    for way in ways:
+        way()
+        sessions.wait_until_restored(visit.page, before["code"].split("\n")[0])
+        after = shown(visit.page)
+        assert visit.text("status") == "loading", "Python is up: this tests nothing"
+        if moment is training:
+            assert_almost_all(before, after)
+        else:
+            state = "stopped" if moment is paused else before["state"]
+            assert after == {**before, "state": state}, way.__name__
+        before = after
+    record_property("tried", len(ways))
+    if moment is before_run:
+        return
+    expect(visit.page.locator(".status-sentence")).to_contain_text("Restored from")
+    visit.expect_status("stopped", "done", "error")
+    if moment in (training, paused):
+        step = before["kept"]["step"]
+        assert f"Resume continues at step {step:,} of 80,000." in sessions.sentence(visit.page)
+        visit.timed("resume", "running")
+        visit.wait(lambda: step < visit.steps < before["step"] + 10_000)
+        steps = shown(visit.page)["steps"]
+        assert steps == sorted(set(steps))
+        visit.timed("stop", "stopped")
+
+
+def assert_almost_all(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """What a run under way changes may be a few seconds old."""
+    moving = {"steps", "losses", "trend", "step", "loss", "state", "kept", "epochs"}
+    assert {k: v for k, v in after.items() if k not in moving} == {
+        k: v for k, v in before.items() if k not in moving
+    }
+    assert after["state"] == "stopped"
+    assert after["kept"]["step"] >= before["kept"]["step"] > 0
+    assert len(after["steps"]) > 20
+    count = min(len(before["steps"]), len(after["steps"]))
+    assert after["steps"][:count] == before["steps"][:count]
+    assert after["losses"][: count - 1] == before["losses"][: count - 1]
+
+
+def test_typing_survives_a_crash_one_second_later(visit: Visit) -> None:
+    sessions.wait_until_restored(visit.page, "import")
+    visit.page.locator(".cm-content").press("Control+Home")
+    for number in range(6):
+        visit.page.keyboard.type(f"# thought {number}\n")
+        visit.page.wait_for_timeout(200)
+    visit.page.wait_for_timeout(1000)
+    visit.crash()
+    sessions.wait_until_restored(visit.page, "# thought 5")
+
+
+def test_typing_survives_leaving_at_once(visit: Visit) -> None:
+    sessions.wait_until_restored(visit.page, "import")
+    visit.page.locator(".cm-content").press("Control+Home")
+    for number, leave in enumerate([visit.reload, visit.back_and_forth, visit.reload]):
+        visit.page.keyboard.type(f"# idea {number}\n")
+        leave()
+        sessions.wait_until_restored(visit.page, f"# idea {number}")
+        # The cursor is where it was, so that the visitor can type on.
+        expect(visit.page.locator(".cm-content")).to_be_focused()
+    code = shown(visit.page)["code"]
+    assert code.startswith("# idea 0\n# idea 1\n# idea 2\n")
+    assert visit.dialogs == []
+
+
+def test_a_closed_and_a_killed_browser(
+    chromium: Browser, server: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    kind, executable = chromium.browser_type, shutil.which("chromium")
+    options: Any = {"executable_path": executable, "args": ["--no-sandbox", "--disable-quic"]}
+    folder = tmp_path / "profile"
+    browser = kind.launch_persistent_context(str(folder), **options)
+    visit = Visit(browser, server)
+    visit.expect_status("ready")
+    done(visit)
+    sessions.wait_until_saved(visit.page)
+    before = shown(visit.page)
+    for end in (browser.close, lambda: sessions.kill(folder)):
+        end()
+        (folder / "SingletonLock").unlink(missing_ok=True)
+        browser = kind.launch_persistent_context(str(folder), **options)
+        visit = Visit(browser, server)
+        sessions.wait_until_restored(visit.page, "import time")
+        assert shown(visit.page) == before
+    record_property("tried", 2)
+    weights = visit.weights()
+    assert {name: array.shape for name, array in weights.items()} == {
+        "dense_1/kernel": (784, 10),
+        "dense_1/bias": (10,),
+    }
+    browser.close()
+
+
+# Weights that stay
+
+NOTHING_TRAINED = {
+    "syntax error": ("for", "error"),
+    "wrong name": ("modle.fit()", "error"),
+    "no training": ("print('hello')", "done"),
+    "exit": ("raise SystemExit(3)", "error"),
+    "error before the first step": (
+        SHORT.replace("y = rng.integers(0, 10, size=64)", "y = rng.integers(0, 10, size=60)"),
+        "error",
+    ),
+}
+STUBBORN = """
+while True:
+    try:
+        while True: pass
+    except BaseException: pass
+"""
+
+
+def test_weights_outlive_runs_that_train_nothing(
+    visit: Visit, record_property: Callable[[str, object], None]
+) -> None:
+    done(visit)
+    visit.at("tab-training").click()
+    visit.draw(STROKE)
+    prediction = visit.at("digit-prediction")
+    expect(prediction).not_to_have_text("–")
+    label, weights = prediction.inner_text(), visit.weights()
+
+    def still_there() -> None:
+        expect(prediction).to_have_text(label)
+        kept = visit.weights()
+        assert kept.keys() == weights.keys()
+        assert all(np.array_equal(kept[name], weights[name]) for name in weights)
+
+    for name, (program, state) in NOTHING_TRAINED.items():
+        visit.finish(program, state)
+        still_there()
+        print(name)
+    visit.start(STUBBORN)
+    visit.expect_status("running")
+    visit.timed("stop", "stopped", "loading")
+    expect(visit.page.locator(".status-sentence")).to_contain_text("restarted")
+    still_there()
+    visit.reload()
+    sessions.wait_until_restored(visit.page, "while True")
+    visit.draw(STROKE)
+    still_there()
+    visit.expect_status("stopped")
+    visit.timed("reset", "ready")
+    expect(visit.at("export-safetensors")).to_be_disabled()
+    visit.at("notice-action").click()
+    still_there()
+    record_property("tried", len(NOTHING_TRAINED) + 3)
+
+
+# Several tabs
+
+
+def test_tabs_never_overwrite_each_other(context: BrowserContext, server: str) -> None:
+    first = Visit(context, server)
+    sessions.wait_until_restored(first.page, "import")
+    first.write("# of the first tab")
+    sessions.wait_until_saved(first.page)
+
+    second = Visit(context, server)
+    sessions.wait_until_restored(second.page, "# of the first tab")  # a copy of the latest code
+    second.write("# of the second tab")
+    # A duplicated tab begins with the same sessionStorage.
+    with context.expect_page() as opened:
+        first.page.evaluate("() => { window.open(location.href) }")
+    third = Visit.__new__(Visit)
+    third.context, third.address, third.complaints, third.dialogs = context, server, [], []
+    third.adopt(opened.value)
+    sessions.wait_until_restored(third.page, "# of the first tab")
+    third.write("# of the third tab")
+    tabs = [first, second, third]
+    for tab in tabs:
+        sessions.wait_until_saved(tab.page)
+    ids = {tab.page.evaluate("sessionStorage['playgrad.session']") for tab in tabs}
+    assert len(ids) == 3
+    for tab in tabs:
+        tab.reload()
+    for tab, name in zip(tabs, ("first", "second", "third"), strict=True):
+        sessions.wait_until_restored(tab.page, f"# of the {name} tab")
+
+    # Of closed tabs, the latest comes back, and the others are in the menu.
+    for tab in tabs:
+        tab.leave()
+    again = Visit(context, server)
+    sessions.wait_until_restored(again.page, "# of the third tab")
+    again.at("earlier-work").click()
+    entries = again.at("earlier-open")
+    expect(entries).to_have_count(2)
+    entries.nth(1).click()
+    sessions.wait_until_restored(again.page, "# of the first tab")
+    again.at("earlier-work").click()
+    expect(entries).to_have_count(2)
+    again.at("earlier-remove").first.click()
+    expect(entries).to_have_count(1)
+    again.leave()
+
+
+def test_a_new_tab_does_not_take_the_run(context: BrowserContext, server: str) -> None:
+    first = Visit(context, server)
+    done(first)
+    second = Visit(context, server)
+    sessions.wait_until_restored(second.page, "import time")
+    new = shown(second.page)
+    assert new["kept"] is None and new["steps"] == [] and new["output"] == []
+    assert new["device"] == "cpu"
+    second.leave()
+    first.leave()
+
+
+# Closing asks
+
+
+def test_closing_asks_only_while_something_would_be_lost(visit: Visit) -> None:
+    before_run(visit)
+    visit.reload()
+    assert visit.dialogs == []
+    training(visit)
+    visit.reload()
+    assert visit.dialogs == ["beforeunload"]
+    visit.expect_status("stopped")
+    done(visit)
+    sessions.wait_until_saved(visit.page)
+    visit.reload()
+    assert visit.dialogs == ["beforeunload"]
+
+
+# Records that cannot be read
+
+_DAMAGE = """async (damage) => {
+  const open = await new Promise((resolve) => {
+    const request = indexedDB.open("playgrad");
+    request.onsuccess = () => resolve(request.result);
+  });
+  const stores = ["code", "parts", "checkpoints"];
+  const transaction = open.transaction(stores, "readwrite");
+  let count = 0;
+  for (const name of stores) {
+    const store = transaction.objectStore(name);
+    store.getAll().onsuccess = ({ target }) => {
+      for (const record of target.result) {
+        if (record.part.startsWith("aside:")) continue;
+        count += 1;
+        if (damage === "version") record.version = 99;
+        else if (damage === "null") record.value = null;
+        else if (damage === "text") record.value = record.part.includes("-") ? 5 : "nonsense";
+        else if (damage === "missing") delete record.value;
+        else for (const key of Object.keys(record.value)) {
+          if (typeof record.value === "object") record.value[key] = { odd: [1, "x"] };
+        }
+        store.put(record);
+      }
+    };
+  }
+  await new Promise((resolve) => (transaction.oncomplete = resolve));
+  open.close();
+  return count;
+}"""
+
+
+def test_damaged_records_are_put_aside(
+    visit: Visit, record_property: Callable[[str, object], None]
+) -> None:
+    tried = 0
+    done(visit)
+    for damage in ("version", "null", "text", "missing", "fields"):
+        sessions.wait_until_saved(visit.page)
+        tried += visit.page.evaluate(_DAMAGE, damage)
+        visit.reload()
+        expect(visit.page.locator(".status-sentence")).to_contain_text("put aside")
+        visit.write(EDITED + SHORT)
+        visit.finish()
+    record_property("tried", tried)
+    assert tried > 30
+
+
+def test_code_of_older_pages_is_taken_over(context: BrowserContext, server: str) -> None:
+    page = context.new_page()
+    page.goto(f"{server}/healthz")
+    page.evaluate(
+        """() => {
+          localStorage["playgrad.code.mnist-cnn"] = "# the old way";
+          localStorage["playgrad.example"] = "mnist-cnn";
+        }"""
+    )
+    page.close()
+    for _ in range(2):
+        visit = Visit(context, server)
+        sessions.wait_until_restored(visit.page, "# the old way")
+        assert shown(visit.page)["example"] == "mnist-cnn"
+        visit.page.wait_for_function("() => localStorage['playgrad.code.mnist-cnn'] === undefined")
+        visit.leave()
+
+
+# Storage that does not work
+
+BROKEN = {
+    "undefined": "Object.defineProperty(globalThis, 'indexedDB', { value: undefined });",
+    "forbidden": """IDBFactory.prototype.open = () => {
+      throw new DOMException("denied", "SecurityError");
+    };""",
+    "silent": "IDBFactory.prototype.open = () => ({});",
+    "failing": """IDBFactory.prototype.open = () => {
+      const request = { error: new DOMException('Internal error', 'UnknownError') };
+      setTimeout(() => request.onerror());
+      return request;
+    };""",
+    "aborting": """{
+      const { put } = IDBObjectStore.prototype;
+      IDBObjectStore.prototype.put = function (...all) {
+        put.apply(this, all);
+        this.transaction.abort();
+      };
+    }""",
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_without_storage_the_page_works_and_says_so(
+    chromium: Browser, server: str, kind: str, tmp_path: Path
+) -> None:
+    context = chromium.new_context()
+    context.add_init_script(BROKEN[kind])
+    visit = Visit(context, server)
+    sessions.wait_until_restored(visit.page, "import")
+    visit.write(SHORT)
+    note = visit.at("storage-note")
+    expect(note).to_contain_text("does not store anything")
+    expect(note).to_contain_text("Save the code and the weights as files")
+    assert visit.download("save-code", tmp_path).read_text() == SHORT.strip("\n")
+    if kind in ("silent", "aborting"):
+        visit.choose_device("cpu")
+        visit.finish()
+        assert visit.weights()
+    visit.reload()
+    assert visit.dialogs == ["beforeunload"]
+    assert visit.complaints == []
+    context.close()
+
+
+def test_full_storage_cuts_nothing(visit: Visit, server: str) -> None:
+    sessions.wait_until_restored(visit.page, "import")
+    sessions.wait_until_saved(visit.page)
+    devtools = visit.context.new_cdp_session(visit.page)
+    quota: Any = {"origin": server}
+    devtools.send("Storage.overrideQuotaForOrigin", {**quota, "quotaSize": 100_000})
+    big = "# " + "big " * 500_000
+    visit.write(big)
+    note = visit.at("storage-note")
+    expect(note).to_contain_text("1.9 MiB) does not fit")
+    assert shown(visit.page)["code"] == big.strip()
+    devtools.send("Storage.overrideQuotaForOrigin", quota)
+    visit.at("save-again").click()
+    expect(note).to_have_count(0)
+    sessions.wait_until_saved(visit.page)
+    visit.reload()
+    sessions.wait_until_restored(visit.page, "# big")
+    assert shown(visit.page)["code"] == big.strip()
+    assert visit.dialogs == []
+
+
+def test_restoring_is_quick(visit: Visit) -> None:
+    done(visit)
+    sessions.wait_until_saved(visit.page)
+    began = time.monotonic()
+    visit.reload()
+    sessions.wait_until_restored(visit.page, "import time")
+    print(f"a reload to the restored page: {time.monotonic() - began:.2f} s")
+    assert visit.text("step-count") == "12"

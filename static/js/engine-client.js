@@ -4,12 +4,13 @@
  * the page shows.
  *
  * Each run gets a Python worker that has run nothing before: a spare one, booted in the background.
+ * If none can be booted, because the server cannot be reached, the run uses the worker of the last.
  */
 
 import { DeviceWorkers } from "../engine/connect.js";
 import { filesReadBy } from "../engine/data-files.js";
-import { Interpreter } from "../engine/interpreter.js";
 import { clearStop, requestStop } from "../engine/shared-memory.js";
+import { Spare } from "../engine/spare.js";
 import { recall, remember } from "./storage.js";
 
 /**
@@ -17,15 +18,15 @@ import { recall, remember } from "./storage.js";
  *   Answers, Command, ErrorInfo, PythonEvent, PythonWorkerEvent, Question, Reply,
  * } from "../engine/messages.js"
  * @import { DeviceNews } from "../engine/connect.js"
- * @import { InterpreterEvent } from "../engine/interpreter.js"
+ * @import { Interpreter, InterpreterEvent } from "../engine/interpreter.js"
  */
 
 /**
  * @typedef {Exclude<PythonWorkerEvent, {kind: "alive" | "data_file"}> | Exclude<PythonEvent, Reply>
- *           | DeviceNews | {kind: "forged"}} EngineEvent
- *   `forged`: a program posted a message as if it were the engine; it was dropped
+ *           | DeviceNews | {kind: "forged"} | {kind: "reused"}} EngineEvent
+ *   `forged`: a program posted a message as if it were the engine; it was dropped;
+ *   `reused`: a run begins in the Python worker of the last one
  * @typedef {{resolve: (answer: any) => void, reject: (error: Error) => void}} Pending
- * @typedef {Extract<PythonWorkerEvent, {kind: "ready"}>} Ready
  */
 
 const TUNINGS = "tunings";
@@ -38,6 +39,9 @@ const ANSWER_MS = 20_000;
 
 /** How long a run that shows no progress may keep the spare worker from being started. */
 const SPARE_MS = 10_000;
+
+/** How long a run waits for a spare worker that is booting. */
+const BOOT_MS = 15_000;
 
 /** An error with which the engine answered. */
 export class EngineFailure extends Error {
@@ -57,11 +61,11 @@ export class EngineClient {
   #used = false;
   /** Whether it runs one now. */
   #running = false;
-  /** @type {Interpreter | undefined} */
-  #spare;
-  /** The event with which the spare worker reported that it is ready. @type {Ready | undefined} */
-  #spareReady;
+  #spare = new Spare(() => this.#beginHeld());
   #spareTimer = 0;
+  /** A run that waits for the spare worker, with the commands after it. @type {[Command, Uint8Array?][]} */
+  #held = [];
+  #heldTimer = 0;
   /** Files of the server that a Python worker has fetched, by path. @type {Map<string, Uint8Array>} */
   #files = new Map();
   /** @type {Map<number, Pending>} questions without an answer, by id */
@@ -78,6 +82,7 @@ export class EngineClient {
   /** Start Python in place of the worker that runs, and look for a GPU. */
   start() {
     clearTimeout(this.#stopTimer);
+    this.#takeHeld();
     this.#replace("the engine was restarted");
     this.#devices.look();
   }
@@ -87,47 +92,26 @@ export class EngineClient {
     this.#python?.terminate();
     this.#devices.release();
     this.#rejectPending(reason);
-    const ready = this.#spareReady;
-    this.#python = this.#spare ?? this.#open();
+    clearTimeout(this.#spareTimer);
+    this.#bootSpare(); // unless there is one
+    const { ready } = this.#spare;
+    this.#python = /** @type {Interpreter} */ (this.#spare.take());
     const { kept } = this.#devices;
     this.#python.inherit({ tunings: recall(TUNINGS) ?? "", kept, files: this.#files });
     this.#used = this.#running = false;
-    this.#forgetSpare();
     if (ready) this.#receive(ready);
   }
 
-  #open() {
-    /** @type {Interpreter} */
-    const python = new Interpreter({
-      received: (event) => this.#received(event, python),
-      forged: () => python === this.#python && this.#receive({ kind: "forged" }),
+  #bootSpare() {
+    clearTimeout(this.#spareTimer);
+    this.#spare.boot((python) => ({
+      received: (event) => python() === this.#python && this.#dispatch(event, python()),
+      forged: () => python() === this.#python && this.#receive({ kind: "forged" }),
       ended: (reason) => {
-        if (python === this.#spare) this.#forgetSpare();
-        else this.#dispatch({ kind: "crash", message: `Python has stopped: ${reason}.` }, python);
+        if (python() !== this.#python) return;
+        this.#dispatch({ kind: "crash", message: `Python has stopped: ${reason}.` }, python());
       },
-    });
-    return python;
-  }
-
-  #startSpare() {
-    clearTimeout(this.#spareTimer);
-    if (this.#used && !this.#spare) this.#spare = this.#open();
-  }
-
-  #forgetSpare() {
-    clearTimeout(this.#spareTimer);
-    this.#spare = this.#spareReady = undefined;
-  }
-
-  /** @param {InterpreterEvent} event @param {Interpreter} python */
-  #received(event, python) {
-    if (python === this.#python) this.#dispatch(event, python);
-    else if (python !== this.#spare) return;
-    else if (event.kind === "ready") this.#spareReady = event;
-    else if (event.kind === "crash") {
-      python.terminate();
-      this.#forgetSpare();
-    }
+    }));
   }
 
   /** @param {InterpreterEvent} event @param {Interpreter} python */
@@ -146,11 +130,11 @@ export class EngineClient {
         remember(TUNINGS, event.text);
         break;
       case "progress":
-        this.#startSpare();
+        this.#bootSpare();
         break;
       case "status":
         this.#running = event.state === "running" || event.state === "paused";
-        if (!this.#running) this.#startSpare();
+        if (!this.#running && this.#used) this.#bootSpare();
         break;
       case "crash":
         this.#rejectPending("the engine crashed");
@@ -181,15 +165,45 @@ export class EngineClient {
 
   /** Send a command. A run begins in a new interpreter. @param {Command} command @param {Uint8Array} [payload] */
   post(command, payload) {
-    if (command.kind === "run") this.#prepareRun();
-    this.#python?.mailbox.post(command, payload);
+    const waits = command.kind === "run" ? this.#used && !this.#spare.ready : this.#held.length > 0;
+    if (waits) {
+      this.#held.push([command, payload]);
+      if (command.kind === "run") this.#hold();
+    } else {
+      if (command.kind === "run") this.#prepareRun();
+      this.#python?.mailbox.post(command, payload);
+    }
+  }
+
+  #hold() {
+    this.#running = true;
+    clearTimeout(this.#heldTimer);
+    this.#heldTimer = setTimeout(() => this.#beginHeld(), BOOT_MS);
+    this.#bootSpare();
+  }
+
+  /** Begin the run that waited for the spare worker, with or without one. */
+  #beginHeld() {
+    const held = this.#takeHeld();
+    if (held.length === 0) return;
+    if (!this.#spare.ready) this.#receive({ kind: "reused" });
+    this.#prepareRun();
+    for (const [command, payload] of held) this.#python?.mailbox.post(command, payload);
+  }
+
+  #takeHeld() {
+    clearTimeout(this.#heldTimer);
+    const held = this.#held;
+    this.#held = [];
+    return held;
   }
 
   #prepareRun() {
-    if (this.#used) this.#replace("a new run has begun");
+    if (this.#used && this.#spare.ready) this.#replace("a new run has begun");
     this.#used = this.#running = true;
     if (this.#python) clearStop(this.#python.memory);
-    this.#spareTimer = setTimeout(() => this.#startSpare(), SPARE_MS);
+    clearTimeout(this.#spareTimer);
+    this.#spareTimer = setTimeout(() => this.#bootSpare(), SPARE_MS);
   }
 
   /**
@@ -226,6 +240,11 @@ export class EngineClient {
    */
   stop(onOverdue) {
     if (!this.#python) return;
+    if (this.#takeHeld().length > 0) {
+      this.#running = false;
+      this.#receive({ kind: "status", state: "stopped" });
+      return;
+    }
     requestStop(this.#python.memory);
     clearTimeout(this.#stopTimer);
     this.#stopTimer = setTimeout(() => {

@@ -151,6 +151,11 @@ const handlers = {
     if (store.notice.value !== sentence) note(sentence);
   },
 
+  reused() {
+    note("No new Python could be started, perhaps because the server cannot be reached. "
+      + "This run uses the one of the run before, with everything that was left in it.");
+  },
+
   crash({ message }) {
     const wasStarting = store.engine.value === "starting";
     store.engine.value = wasStarting ? "broken" : "starting";
@@ -187,7 +192,7 @@ function crashReport(text) {
 
 /** Show a sentence above the page and in its output. @param {string} sentence */
 function note(sentence) {
-  store.notice.value = sentence;
+  store.note(sentence);
   store.transcript.note(sentence);
   store.transcriptVersion.value += 1;
 }

@@ -1,0 +1,66 @@
+/** The spare Python worker: booted in the background for the next run. */
+
+import { Interpreter } from "./interpreter.js";
+
+/**
+ * @import { PythonWorkerEvent } from "./messages.js"
+ * @import { Listener } from "./interpreter.js"
+ */
+
+/** @typedef {Extract<PythonWorkerEvent, {kind: "ready"}>} Ready */
+
+export class Spare {
+  #onSettled;
+  /** @type {Interpreter | undefined} */
+  #python;
+  /** @type {Ready | undefined} */
+  #ready;
+
+  /** @param {() => void} onSettled is called when the worker is ready or has failed to boot */
+  constructor(onSettled) {
+    this.#onSettled = onSettled;
+  }
+
+  /** The event with which the worker has reported that it is ready. */
+  get ready() {
+    return this.#ready;
+  }
+
+  /**
+   * Boot a worker, unless there is one.
+   * @param {(python: () => Interpreter) => Listener} listener hears the worker once it is taken
+   */
+  boot(listener) {
+    if (this.#python) return;
+    /** @type {Listener} */
+    const later = listener(() => python);
+    const python = new Interpreter({
+      received: (event) => {
+        if (python !== this.#python) return later.received(event);
+        if (event.kind === "ready") this.#settle(event);
+        else if (event.kind === "crash") this.#failed();
+      },
+      ended: (reason) => (python === this.#python ? this.#failed() : later.ended(reason)),
+      forged: () => later.forged(),
+    });
+    this.#python = python;
+  }
+
+  /** Remove the worker from here, ready or not. @returns {Interpreter | undefined} */
+  take() {
+    const python = this.#python;
+    this.#python = this.#ready = undefined;
+    return python;
+  }
+
+  #failed() {
+    this.take()?.terminate();
+    this.#settle(undefined);
+  }
+
+  /** @param {Ready | undefined} ready */
+  #settle(ready) {
+    this.#ready = ready;
+    this.#onSettled();
+  }
+}

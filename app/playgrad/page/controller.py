@@ -32,6 +32,7 @@ from playgrad.training.run_record import RunRecord
 
 CACHED_BYTES = 128 << 20
 """Capacity of a GPU's data cache. The data sets of MNIST take 55 million bytes."""
+_NOTHING_RESUMED = "Nothing was resumed: the program calls no fit(), so it ran from the start."
 _TRAINING = {"pause", "resume", "step", "set_learning_rate"}
 """Requests that the training loop serves; without one they are ignored."""
 
@@ -134,7 +135,12 @@ class Controller:
         finally:
             self.running = False
         self._flush_checkpoint()
+        if run_options.get("resume") and state == "done" and not self._has_trained():
+            print(_NOTHING_RESUMED, file=sys.stderr)
         _emit({"kind": "status", "state": state})
+
+    def _has_trained(self) -> bool:
+        return self.record is not None and self.record.has_fits
 
     def _resumed(self, content: bytes | None) -> Checkpoint:
         """Return the checkpoint that a run resumes. Its model stands in until the run trains it.

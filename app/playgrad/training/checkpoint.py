@@ -176,7 +176,7 @@ class Checkpoint:
             ],
         }
         text = json.dumps(about, separators=(",", ":"), default=_shallow)
-        metadata = {"producer": "playgrad", _SUM: _checksum(text, tensors), _KEY: text}
+        metadata = {_SUM: _checksum(text, tensors), _KEY: text}
         return safetensors.dump(tensors, metadata)
 
     @classmethod
@@ -245,7 +245,8 @@ def _checksum(text: str, tensors: Mapping[str, Array]) -> str:
     """Return a checksum that shows damage in storage."""
     checksum = zlib.crc32(text.encode())
     for name, array in tensors.items():
-        checksum = zlib.crc32(name.encode(), checksum)
+        kind = f"{name} {array.dtype.name} {array.shape}"
+        checksum = zlib.crc32(kind.encode(), checksum)
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
         checksum = zlib.crc32(data, checksum)
     return str(checksum)

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from playgrad import errors
-from playgrad.errors import CheckpointError, DeviceLostError, PlaygradError
+from playgrad.errors import CheckpointError, DeviceLostError, GraphError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.models.network import Network
 from playgrad.models.shared_session import is_data, shared_session
@@ -102,7 +102,8 @@ class RunRecord:
             CheckpointError: the network or the data differ from those in the checkpoint.
         """
         if self._unsent:
-            self._capture()  # soon nobody may hold the model
+            with suppress(PlaygradError):  # as in `end`
+                self._capture()  # soon nobody may hold the model
         model = self._number_of(fit)
         number = len(self._checkpoint.fits)
         recorded = self._recorded(fit, number, model)
@@ -138,6 +139,11 @@ class RunRecord:
                 self._make()
 
     # Called by the observer of the run
+
+    @property
+    def has_fits(self) -> bool:
+        """True once a fit has begun."""
+        return self._fit is not None
 
     def flush(self, always: bool = False) -> None:
         """Send a checkpoint of the last fit's model if it has changed since the last checkpoint.
@@ -176,11 +182,18 @@ class RunRecord:
         self._unsent = False
 
     def _capture(self) -> None:
-        """Read the state of the last fit and its model from the devices."""
+        """Read the state of the last fit and its model from the devices.
+
+        Raises:
+            GraphError: the program has closed the model.
+            DeviceLostError: values were lost.
+        """
         fit = self._fit
         assert fit is not None
         recipe, graph = fit.recipe, fit.recipe.network.graph
-        session = recipe.network.session
+        session = shared_session(graph).session
+        if session is None:
+            raise GraphError("the model was closed.")
         excluded = set(recipe.bookkeeping())
         if fit.step.replicas_agree:
             excluded |= shared_session(graph).mirrors

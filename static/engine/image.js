@@ -9,6 +9,10 @@
  * the same libraries in the same order before Python starts: both sides use `install` for that.
  */
 
+import { Gathered, LoadError, check, open } from "./downloads.js";
+
+/** @import { Amount } from "./downloads.js" */
+
 export const PAGE = 4096;
 const LENGTH = 4;
 
@@ -17,56 +21,55 @@ const LENGTH = 4;
  * @typedef {{state: number, files: Sizes, functions: number, memory: number,
  *            pages: [first: number, count: number][]}} Header
  *   sizes in bytes; `functions`: the number of functions after the libraries are loaded
- * @typedef {{header: Header, state: Uint8Array, body: Promise<Uint8Array>}} Image
+ * @typedef {{header: Header, state: Uint8Array, body: Promise<Uint8Array>, checked: Promise<void>}} Image
+ *   `checked`: rejects if the image is not the one that the server sent
  * @typedef {any} Module the Emscripten module in which Pyodide runs
  */
-
-/** A stream read in portions of given sizes. */
-class Arrival {
-  #reader;
-  /** @type {Uint8Array} */
-  #waiting = new Uint8Array(0);
-
-  /** @param {ReadableStream<Uint8Array>} stream */
-  constructor(stream) {
-    this.#reader = stream.getReader();
-  }
-
-  /** Read the next `size` bytes. @param {number} size @returns {Promise<Uint8Array<ArrayBuffer>>} */
-  async take(size) {
-    const bytes = new Uint8Array(size);
-    for (let filled = 0; filled < size; ) {
-      if (this.#waiting.length === 0) {
-        const { done, value } = await this.#reader.read();
-        if (done) throw new Error("the image of Python's memory ends too early");
-        this.#waiting = value;
-      }
-      const part = this.#waiting.subarray(0, size - filled);
-      bytes.set(part, filled);
-      filled += part.length;
-      this.#waiting = this.#waiting.subarray(part.length);
-    }
-    return bytes;
-  }
-}
 
 /**
  * Begin to download an image.
  * @param {string} url
+ * @param {RequestCache} cache
+ * @param {(amount: Amount) => void} progress
  * @returns {Promise<Image>} as soon as its first parts have arrived
+ * @throws {LoadError}
  */
-export async function openImage(url) {
-  const response = await fetch(url);
-  if (!response.ok || !response.body) throw new Error(`${url}: ${await response.text()}`);
-  const arrival = new Arrival(response.body);
-  const [length] = new Uint32Array((await arrival.take(LENGTH)).buffer);
-  /** @type {Header} */
-  const header = JSON.parse(new TextDecoder().decode(await arrival.take(length)));
-  const state = await arrival.take(header.state);
+export async function openImage(url, cache, progress) {
+  const arriving = await open(url, { cache });
+  const { portions, total } = arriving;
+  const gathered = new Gathered(total);
+
+  /** Wait until so many bytes have arrived. @param {number} size */
+  async function until(size) {
+    while (gathered.size < size) {
+      const { done, value } = await portions.next();
+      if (done) throw new LoadError("the image of Python's memory ends too early", { isDamaged: true });
+      gathered.add(value);
+      progress({ received: gathered.size, total });
+    }
+    return gathered.bytes;
+  }
+
+  const start = LENGTH + new DataView((await until(LENGTH)).buffer).getUint32(0, true);
+  const header = parse((await until(start)).subarray(LENGTH, start));
+  const end = start + header.state;
+  const state = (await until(end)).subarray(start, end);
   const rest = [...header.files, ...header.pages.map(([, count]) => ["", count * PAGE])];
-  const body = arrival.take(rest.reduce((sum, [, size]) => sum + Number(size), 0));
-  body.catch(() => {}); // reported where the image is restored
-  return { header, state, body };
+  const body = until(rest.reduce((sum, [, size]) => sum + Number(size), end)).then((bytes) => bytes.subarray(end));
+  const checked = body.then(() => check(gathered.bytes, arriving));
+  // Both are reported where the image is restored.
+  body.catch(() => {});
+  checked.catch(() => {});
+  return { header, state, body, checked };
+}
+
+/** @param {Uint8Array} bytes @returns {Header} */
+function parse(bytes) {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    throw new LoadError("the image of Python's memory has a damaged header", { isDamaged: true });
+  }
 }
 
 /**

@@ -1,16 +1,26 @@
 /**
  * Starts Python with NumPy and playgrad: from the server's image of its memory, or step by step if
- * this browser cannot use the image. Downloads run in parallel where possible.
+ * this browser cannot use the image. Downloads run in parallel, and begin again if they fail.
  */
 
 import { pyodideURL } from "../vendor/versions.js";
+import { LoadError, load } from "./downloads.js";
 import { openImage, restoring } from "./image.js";
+import { LoadReport } from "./load-report.js";
 import { readingAllMemory } from "./wasm-memory.js";
 
 /** The server's folder of the runtime, its lock file and the NumPy wheel. */
 const PYODIDE = new URL(pyodideURL, self.location.href).href;
 const IMAGE = new URL("/image/python.bin", self.location.href).href;
 const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
+
+/** Files that Pyodide fetches by itself. */
+const RUNTIME = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"].map((name) => PYODIDE + name);
+const LOCK = RUNTIME[2];
+
+/** A module that has arrived can be imported in no time, unless something is wrong. */
+const IMPORT_MS = 10_000;
+const MOST_IMPORTS = 3;
 
 /** Interpreters restored from one image would otherwise draw the same random numbers. */
 const RESEED = "import random, numpy; random.seed(); numpy.random.seed()";
@@ -20,54 +30,166 @@ const stdin = () => null;
 
 /**
  * @typedef {{stdout: (line: string) => void, stderr: (line: string) => void}} Streams
+ * @typedef {import("./load-report.js").LoadState} LoadState
  * @typedef {any} Pyodide
  */
 
 /**
  * @param {Streams} streams
+ * @param {(state: LoadState) => void} [report] is told how the downloads go
  * @returns {Promise<Pyodide>} in which `import playgrad` works
  */
-export async function bootPython(streams) {
+export async function bootPython(streams, report = () => {}) {
+  const downloads = new Downloads(new LoadReport(report));
+  const library = downloads.library();
+  library.catch(() => {}); // awaited below
+  const runtime = downloads.files(RUNTIME);
   try {
-    return await restore(streams);
+    return await restore(downloads, library, runtime, streams);
   } catch (error) {
     console.info(`Python starts without an image of its memory: ${error}`);
-    return await startAfresh(streams);
+    return await startAfresh(downloads, await library, runtime, streams);
   }
 }
 
-/** @param {Streams} streams */
-async function restore(streams) {
-  const [image, { loadPyodide }, { default: create }] = await Promise.all([
-    openImage(IMAGE),
-    import(`${PYODIDE}pyodide.mjs`),
-    import(`${PYODIDE}pyodide.asm.mjs`),
-  ]);
-  const options = { indexURL: PYODIDE, stdin, ...streams, ...restoring(readingAllMemory(create), image) };
-  const pyodide = await loadPyodide(options);
-  pyodide.runPython(RESEED);
-  return pyodide;
+/**
+ * @typedef {Map<string, Promise<Uint8Array<ArrayBuffer>>>} Files by URL
+ * @typedef {{loadPyodide: (options: any) => Promise<Pyodide>, create: (settings: any) => Promise<any>}} Library
+ */
+
+class Downloads {
+  #report;
+
+  /** @param {LoadReport} report */
+  constructor(report) {
+    this.#report = report;
+  }
+
+  /** @param {string} url @returns {Promise<Uint8Array<ArrayBuffer>>} */
+  #load(url) {
+    const content = load(url, this.#report.options(url));
+    content.catch(() => {}); // reported where it is used
+    return content;
+  }
+
+  /** @param {string} url */
+  progressOf(url) {
+    return this.#report.options(url).progress;
+  }
+
+  /** @param {string[]} urls @returns {Files} */
+  files(urls) {
+    return new Map(urls.map((url) => [url, this.#load(url)]));
+  }
+
+  /** Pyodide's own modules. @returns {Promise<Library>} */
+  async library() {
+    const [{ loadPyodide }, { default: create }] = await Promise.all([
+      this.#module(`${PYODIDE}pyodide.mjs`),
+      this.#module(`${PYODIDE}pyodide.asm.mjs`),
+    ]);
+    return { loadPyodide, create };
+  }
+
+  /**
+   * Import a module. The browser would wait for ever for one that does not arrive, so it is first
+   * downloaded; the import then finds it in the browser's cache.
+   * @param {string} url
+   * @returns {Promise<any>}
+   */
+  async #module(url) {
+    await this.#load(url);
+    for (let tries = 1; ; tries++) {
+      try {
+        // The browser may remember that a URL failed.
+        return await inTime(import(tries === 1 ? url : `${url}?try=${tries}`));
+      } catch (error) {
+        if (tries === MOST_IMPORTS) throw error;
+      }
+    }
+  }
 }
 
-/** @param {Streams} streams */
-async function startAfresh(streams) {
-  const [{ loadPyodide }, { default: create }] = await Promise.all([
-    import(`${PYODIDE}pyodide.mjs`),
-    import(`${PYODIDE}pyodide.asm.mjs`),
-  ]);
-  const createPyodideModule = readingAllMemory(create);
-  const [pyodide, bundle] = await Promise.all([
-    loadPyodide({ indexURL: PYODIDE, packages: ["numpy"], stdin, ...streams, createPyodideModule }),
-    download(BUNDLE),
-  ]);
+/**
+ * @template T
+ * @param {Promise<T>} step
+ * @returns {Promise<T>}
+ */
+async function inTime(step) {
+  let timer = 0;
+  /** @type {Promise<never>} */
+  const overdue = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new LoadError("a module was not imported in time")), IMPORT_MS);
+  });
+  try {
+    return await Promise.race([step, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * @param {Downloads} downloads
+ * @param {Promise<Library>} library
+ * @param {Files} runtime
+ * @param {Streams} streams
+ * @param {RequestCache} [cache]
+ * @returns {Promise<Pyodide>}
+ */
+async function restore(downloads, library, runtime, streams, cache = "default") {
+  try {
+    const opened = openImage(IMAGE, cache, downloads.progressOf(IMAGE));
+    const [image, { loadPyodide, create }] = await Promise.all([opened, library]);
+    const options = { indexURL: PYODIDE, stdin, ...streams, ...restoring(readingAllMemory(create), image) };
+    const [pyodide] = await Promise.all([loaded(() => loadPyodide(options), runtime), image.checked]);
+    pyodide.runPython(RESEED);
+    return pyodide;
+  } catch (error) {
+    // It may be the copy in the browser's cache that is damaged.
+    const again = error instanceof LoadError && error.isDamaged && cache === "default";
+    if (!again) throw error;
+    return await restore(downloads, library, runtime, streams, "reload");
+  }
+}
+
+/**
+ * @param {Downloads} downloads
+ * @param {Library} library
+ * @param {Files} runtime
+ * @param {Streams} streams
+ * @returns {Promise<Pyodide>}
+ */
+async function startAfresh(downloads, { loadPyodide, create }, runtime, streams) {
+  const lock = JSON.parse(new TextDecoder().decode(await runtime.get(LOCK)));
+  const wheel = PYODIDE + lock.packages.numpy.file_name;
+  const files = new Map([...runtime, ...downloads.files([wheel, BUNDLE])]);
+  const options = { indexURL: PYODIDE, packages: ["numpy"], stdin, ...streams, createPyodideModule: readingAllMemory(create) };
+  const pyodide = await loaded(() => loadPyodide(options), files);
   const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
-  pyodide.unpackArchive(bundle, "zip", { extractDir: sitePackages });
+  pyodide.unpackArchive(await files.get(BUNDLE), "zip", { extractDir: sitePackages });
   return pyodide;
 }
 
-/** @param {string} url @returns {Promise<ArrayBuffer>} */
-async function download(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
-  return await response.arrayBuffer();
+/**
+ * Let Pyodide have files that are downloaded here. It fetches them by itself, but gives up, or waits
+ * for ever, when one of them fails, and it keeps what was damaged.
+ * @param {() => Promise<Pyodide>} load
+ * @param {Files} files
+ * @returns {Promise<Pyodide>}
+ */
+async function loaded(load, files) {
+  const { fetch } = self;
+  self.fetch = async (input, options) => {
+    const url = new URL(String(input), self.location.href).href;
+    const content = files.get(url);
+    if (!content) return await fetch(input, options);
+    const type = url.endsWith(".wasm") ? "application/wasm" : "application/octet-stream";
+    return new Response(await content, { headers: { "Content-Type": type } });
+  };
+  try {
+    const [pyodide] = await Promise.all([load(), ...files.values()]);
+    return pyodide;
+  } finally {
+    self.fetch = fetch;
+  }
 }

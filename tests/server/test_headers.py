@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import re
 from pathlib import Path
@@ -100,3 +101,16 @@ def test_the_early_scripts_and_styles_are_part_of_the_page(client: FlaskClient) 
     assert policy.count("sha256-") == len(scripts + styles)
     etag = response.headers["ETag"]
     assert client.get("/", headers={"If-None-Match": etag}).status_code == 304
+
+
+@pytest.mark.parametrize("address", ["/static/js/main.js", "/examples.json", *PAGES[3:]])
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_the_page_can_check_what_arrives(client: FlaskClient, address: str, encoding: str) -> None:
+    """The digest and the length are those of the content, before it is compressed."""
+    response = client.get(address, headers={"Accept-Encoding": encoding})
+    content = response.data
+    if response.headers.get("Content-Encoding") == "gzip":
+        content = gzip.decompress(content)
+    digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+    assert response.headers["Unencoded-Digest"] == f"sha-256=:{digest}:"
+    assert response.headers["Unencoded-Length"] == str(len(content))

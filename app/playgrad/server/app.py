@@ -13,7 +13,7 @@ from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION, Asset,
 from playgrad.data.source import FILES
 from playgrad.server.bundle import BundleCache
 from playgrad.server.examples import list_examples
-from playgrad.server.files import IMMUTABLE, REVALIDATE, send
+from playgrad.server.files import IMMUTABLE, REVALIDATE, describe_content, send
 from playgrad.server.guard import Guard
 from playgrad.server.headers import add_security_headers
 from playgrad.server.hosts import Hosts
@@ -27,6 +27,8 @@ def _json(value: object) -> Response:
     """Respond with ``value`` as JSON, with an ETag of its content."""
     response = Response(json.dumps(value), mimetype="application/json")
     response.headers["Cache-Control"] = REVALIDATE
+    content = response.get_data()
+    describe_content(response, hashlib.sha256(content).hexdigest(), len(content))
     response.add_etag()
     response.make_conditional(request)
     return response
@@ -101,6 +103,7 @@ def _add_asset_routes(app: Flask, images: ImageCache) -> None:
         response = Response(archive.content, mimetype="application/zip")
         response.headers["Cache-Control"] = REVALIDATE
         response.set_etag(archive.etag)
+        describe_content(response, archive.sha256, len(archive.content))
         response.make_conditional(request)
         return response
 

@@ -21,10 +21,14 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Bundle:
-    """A zip archive and the hash of its bytes."""
+    """A zip archive, and the SHA-256 of its bytes in hex."""
 
     content: bytes
-    etag: str
+    sha256: str
+
+    @property
+    def etag(self) -> str:
+        return self.sha256[:32]
 
 
 def _members() -> Iterator[tuple[str, Path]]:
@@ -46,7 +50,7 @@ def _build(members: list[tuple[str, Path]]) -> Bundle:
                 zipfile.ZipInfo(name, _DATE), path.read_bytes(), zipfile.ZIP_DEFLATED, 6
             )
     content = buffer.getvalue()
-    return Bundle(content, hashlib.sha256(content).hexdigest()[:32])
+    return Bundle(content, hashlib.sha256(content).hexdigest())
 
 
 class BundleCache:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import logging
 import os
@@ -118,6 +119,17 @@ def resolve(root: Path, name: str) -> Path:
     raise _not_found(name)
 
 
+def describe_content(response: Response, sha256: str, size: int) -> None:
+    """Tell the browser what it will have after decompression, so that the page can check it.
+
+    ``Unencoded-Digest`` is from an Internet-Draft of the HTTP working group. ``sha256`` is in hex,
+    ``size`` in bytes.
+    """
+    digest = base64.b64encode(bytes.fromhex(sha256)).decode()
+    response.headers["Unencoded-Digest"] = f"sha-256=:{digest}:"
+    response.headers["Unencoded-Length"] = str(size)
+
+
 def send(root: Path, name: str, cache_control: str, pinned: File | None = None) -> Response:
     """Respond to the current request with a file under ``root``.
 
@@ -144,6 +156,7 @@ def send(root: Path, name: str, cache_control: str, pinned: File | None = None) 
     response = _respond(packed if use_packed else path)
     response.mimetype = _TYPES.get(path.suffix, _UNKNOWN_TYPE)
     response.headers["Cache-Control"] = cache_control
+    describe_content(response, DIGESTS.sha256(path), path.stat().st_size)
     if has_packed:
         response.vary.add("Accept-Encoding")
     if use_packed:

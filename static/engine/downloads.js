@@ -1,0 +1,295 @@
+/**
+ * Downloads that notice a line that is dead and an answer that is cut or damaged, and begin again.
+ *
+ * The server says what a file is before its transfer is compressed (headers `Unencoded-Digest` and
+ * `Unencoded-Length`). A file that does not match is fetched past the browser's cache.
+ */
+
+/**
+ * No byte for so long: the line is dead. A slow line may take as long as it needs. A later try waits
+ * longer, for a server that has too much to do.
+ */
+const SILENCE_MS = { first: 8000, most: 60_000 };
+/** A timer that is so late says nothing about the line. */
+const LATE_MS = 500;
+/** Pauses before the tries that follow; the last one repeats. */
+const PAUSES_MS = [500, 1000, 2000, 4000, 8000, 15_000];
+/** How often to look whether the computer is online again: workers get no event. */
+const LOOK_MS = 250;
+
+/** The browser's own: while Pyodide starts, the global one hands out what is downloaded here. */
+const { fetch } = globalThis;
+
+/**
+ * @typedef {{received: number, total: number}} Amount bytes; `total` is 0 if unknown
+ * @typedef {object} Options
+ * @property {(amount: Amount) => void} [progress] is called after each portion
+ * @property {(problem: LoadError | null, pause: number) => void} [problem] is called after each failed
+ *   try with the milliseconds until the next, and with null as soon as a later try receives something
+ * @property {(error: LoadError, tries: number) => boolean} [patient] whether to try again; always, without it
+ * @property {boolean} [shared] put the content into shared memory
+ * @property {number} [most] the largest size in bytes
+ * @property {AbortSignal} [signal] ends the download
+ */
+
+/** A file that did not arrive as it should; the message is a sentence. */
+export class LoadError extends Error {
+  /** @param {string} message @param {{status?: number, isDamaged?: boolean, isFinal?: boolean}} [details] */
+  constructor(message, { status = 0, isDamaged = false, isFinal = false } = {}) {
+    super(message);
+    this.name = "LoadError";
+    /** The status of the answer; 0 if there was none, or a good one. */
+    this.status = status;
+    this.isDamaged = isDamaged;
+    /** Whether another try would end in the same way. */
+    this.isFinal = isFinal;
+  }
+}
+
+/**
+ * Download a file, until it has arrived whole.
+ * @param {string} url
+ * @param {Options} [options]
+ * @returns {Promise<Uint8Array<ArrayBuffer>>} in shared memory if the options say so
+ * @throws {LoadError} the file is too large, or the options say that patience is at its end
+ */
+export async function load(url, options = {}) {
+  const { problem = () => {}, patient = () => true, signal } = options;
+  /** @type {RequestCache} */
+  let cache = "default";
+  for (let tries = 1; ; tries++) {
+    try {
+      const silence = Math.min(SILENCE_MS.most, SILENCE_MS.first * 2 ** (tries - 1));
+      const arriving = await open(url, { cache, signal, most: options.most, silence });
+      if (tries > 1) problem(null, 0);
+      return await collect(arriving, options);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const failure = asLoadError(error, url);
+      if (failure.isFinal || !patient(failure, tries)) throw failure;
+      // A later portion may be damaged as well as the first: the whole file is fetched again.
+      if (failure.isDamaged) cache = "reload";
+      const pause = PAUSES_MS[Math.min(tries, PAUSES_MS.length) - 1];
+      problem(failure, pause);
+      await rest(pause, signal);
+    }
+  }
+}
+
+/**
+ * @typedef {object} Arriving a file that begins to arrive
+ * @property {string} url
+ * @property {number} total size in bytes; 0 if unknown
+ * @property {string | null} digest SHA-256 in base64
+ * @property {AsyncGenerator<Uint8Array<ArrayBuffer>>} portions throws if no byte comes for a while
+ */
+
+/**
+ * Begin to download a file.
+ * @param {string} url
+ * @param {{cache?: RequestCache, signal?: AbortSignal, most?: number, silence?: number}} [options]
+ *   `most`: the largest size in bytes; `silence`: the longest pause in milliseconds
+ * @returns {Promise<Arriving>}
+ * @throws {LoadError}
+ */
+export async function open(url, { cache = "default", signal, most = Infinity, silence = SILENCE_MS.first } = {}) {
+  const line = new Line(url, silence, signal);
+  try {
+    const response = await line.watched(fetch(url, { cache, signal: line.signal }));
+    if (!response.ok || !response.body) throw await line.watched(refusal(response, url));
+    const total = Number(response.headers.get("Unencoded-Length") ?? 0);
+    if (total > most) throw tooLarge(url, most);
+    const digest = /sha-256=:([^:]+):/.exec(response.headers.get("Unencoded-Digest") ?? "")?.[1] ?? null;
+    return { url, total, digest, portions: portions(response.body, line, most) };
+  } catch (error) {
+    line.end();
+    throw asLoadError(error, url);
+  }
+}
+
+/**
+ * Check what has arrived.
+ * @param {Uint8Array<ArrayBuffer>} content
+ * @param {Pick<Arriving, "url" | "total" | "digest">} arriving
+ * @throws {LoadError}
+ */
+export async function check(content, { url, total, digest }) {
+  if (total && content.length !== total) {
+    throw damaged(url, `${content.length} of ${total} bytes arrived`);
+  }
+  if (!digest || !globalThis.crypto?.subtle) return; // the size has to do
+  const actual = base64(await crypto.subtle.digest("SHA-256", content));
+  if (actual !== digest) throw damaged(url, "its checksum is wrong");
+}
+
+/** @param {string} url @param {string} how */
+const damaged = (url, how) => new LoadError(`${nameOf(url)} arrived damaged: ${how}.`, { isDamaged: true });
+
+/** @param {string} url @param {number} most */
+const tooLarge = (url, most) =>
+  new LoadError(`${pathOf(url)} is larger than ${most} bytes, the largest file that the page loads. Use a part of it.`, { isFinal: true });
+
+/** @param {Arriving} arriving @param {Options} options @returns {Promise<Uint8Array<ArrayBuffer>>} */
+async function collect(arriving, { progress = () => {}, shared = false }) {
+  const gathered = new Gathered(arriving.total);
+  for await (const portion of arriving.portions) {
+    gathered.add(portion);
+    progress({ received: gathered.size, total: arriving.total });
+  }
+  await check(gathered.bytes, arriving);
+  return shared ? inSharedMemory(gathered.bytes) : gathered.bytes;
+}
+
+/** Portions, one after the other in memory. */
+export class Gathered {
+  /** @type {Uint8Array<ArrayBuffer>} */
+  #content;
+  size = 0;
+
+  /** @param {number} expected size in bytes; 0 if unknown */
+  constructor(expected) {
+    this.#content = new Uint8Array(expected || 1 << 16);
+  }
+
+  /** @param {Uint8Array} portion */
+  add(portion) {
+    const size = this.size + portion.length;
+    if (size > this.#content.length) {
+      const larger = new Uint8Array(Math.max(size, 2 * this.#content.length));
+      larger.set(this.#content);
+      this.#content = larger;
+    }
+    this.#content.set(portion, this.size);
+    this.size = size;
+  }
+
+  /** What has arrived so far. */
+  get bytes() {
+    return this.#content.subarray(0, this.size);
+  }
+}
+
+/** @param {Uint8Array} content @returns {Uint8Array<any>} */
+function inSharedMemory(content) {
+  const copy = new Uint8Array(new SharedArrayBuffer(content.length));
+  copy.set(content);
+  return copy;
+}
+
+/** @param {ReadableStream<Uint8Array<ArrayBuffer>>} body @param {Line} line @param {number} most */
+async function* portions(body, line, most) {
+  const reader = body.getReader();
+  let received = 0;
+  try {
+    for (;;) {
+      const { done, value } = await line.watched(reader.read());
+      if (done) return;
+      received += value.length;
+      if (received > most) throw tooLarge(line.url, most);
+      yield value;
+    }
+  } catch (error) {
+    throw asLoadError(error, line.url);
+  } finally {
+    line.end();
+  }
+}
+
+/** A request that is given up when nothing happens for a while. */
+class Line {
+  #abort = new AbortController();
+  #silence;
+  #outer;
+  #giveUp = () => this.#abort.abort();
+
+  /**
+   * @param {string} url
+   * @param {number} silence milliseconds
+   * @param {AbortSignal} [outer] gives it up as well
+   */
+  constructor(url, silence, outer) {
+    this.url = url;
+    this.#silence = silence;
+    this.#outer = outer;
+    outer?.addEventListener("abort", this.#giveUp);
+    if (outer?.aborted) this.#giveUp();
+  }
+
+  get signal() {
+    return this.#abort.signal;
+  }
+
+  /** Close the connection. */
+  end() {
+    this.#outer?.removeEventListener("abort", this.#giveUp);
+    this.#giveUp();
+  }
+
+  /**
+   * The result of a step, which must not take too long.
+   * @template T
+   * @param {Promise<T>} step
+   * @returns {Promise<T>}
+   */
+  async watched(step) {
+    let timer = 0;
+    /** @type {Promise<never>} */
+    const silence = new Promise((_, reject) => {
+      const wait = () => {
+        const due = performance.now() + this.#silence;
+        timer = setTimeout(() => {
+          // Late: this thread was busy, or the computer asleep, while bytes may have arrived.
+          if (performance.now() > due + LATE_MS) wait();
+          else reject(new LoadError(`${nameOf(this.url)}: nothing has arrived for ${this.#silence / 1000} s.`));
+        }, this.#silence);
+      };
+      wait();
+    });
+    try {
+      return await Promise.race([step, silence]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/**
+ * The server's own words if it refuses in a sentence, as it does.
+ * @param {Response} response
+ * @param {string} url
+ */
+async function refusal(response, url) {
+  const type = response.headers.get("Content-Type") ?? "text/plain";
+  const words = type.startsWith("text/plain") ? (await response.text()).trim() : "";
+  const { status, statusText } = response;
+  return new LoadError(`${nameOf(url)}: ${words || `${status} ${statusText}`.trim()}`, { status });
+}
+
+/** @param {unknown} error @param {string} url @returns {LoadError} */
+function asLoadError(error, url) {
+  if (error instanceof LoadError) return error;
+  const reason = globalThis.navigator?.onLine === false
+    ? "this computer is offline" : "the server cannot be reached, or the connection broke";
+  return new LoadError(`${nameOf(url)}: ${reason}.`);
+}
+
+/** Wait, but no longer than until the computer is online again. @param {number} milliseconds @param {AbortSignal} [signal] */
+async function rest(milliseconds, signal) {
+  const end = performance.now() + milliseconds;
+  let wasOffline = false;
+  while (performance.now() < end || !navigator.onLine) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    signal?.throwIfAborted();
+    if (wasOffline && navigator.onLine) return;
+    wasOffline = !navigator.onLine;
+  }
+}
+
+/** @param {string} url */
+const pathOf = (url) => new URL(url, self.location.href).pathname;
+
+/** The last part of the path. @param {string} url */
+const nameOf = (url) => pathOf(url).split("/").at(-1) || url;
+
+/** @param {ArrayBuffer} buffer */
+const base64 = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)));

@@ -1,0 +1,62 @@
+/** How several downloads go together: how much has arrived, and what is wrong. */
+
+/** @import { Amount, LoadError } from "./downloads.js" */
+
+/**
+ * @typedef {{progress: Amount | null, problem: string}} LoadState
+ *   `problem`: a sentence, "" while all is well; `progress`: null while it is not worth a word
+ */
+
+/** A start from the browser's cache is over before anybody could read how far it is. */
+const QUIET_MS = 1000;
+const EVERY_MS = 200;
+
+export class LoadReport {
+  #send;
+  /** By URL. @type {Map<string, Amount>} */
+  #amounts = new Map();
+  /** @type {Map<string, string>} */
+  #problems = new Map();
+  #began = performance.now();
+  #last = 0;
+
+  /** @param {(state: LoadState) => void} send */
+  constructor(send) {
+    this.#send = send;
+  }
+
+  /**
+   * Options for the download of a file, which belongs to those reported here.
+   * @param {string} url
+   * @returns {{progress: (amount: Amount) => void, problem: (problem: LoadError | null, pause: number) => void}}
+   */
+  options(url) {
+    return {
+      progress: (amount) => {
+        this.#amounts.set(url, amount);
+        const now = performance.now();
+        if (now - this.#began < QUIET_MS || now - this.#last < EVERY_MS) return;
+        this.#last = now;
+        this.#report();
+      },
+      problem: (problem, pause) => {
+        if (problem) this.#problems.set(url, `${problem.message} ${comeback(problem, pause)}`);
+        else this.#problems.delete(url);
+        this.#report();
+      },
+    };
+  }
+
+  #report() {
+    const amounts = [...this.#amounts.values()];
+    const sum = (/** @type {keyof Amount} */ which) => amounts.reduce((total, amount) => total + amount[which], 0);
+    const [problem = ""] = this.#problems.values();
+    this.#send({ progress: { received: sum("received"), total: sum("total") }, problem });
+  }
+}
+
+/** @param {LoadError} problem @param {number} pause milliseconds */
+function comeback({ status }, pause) {
+  const hint = status === 404 ? " If the server was updated, reload the page." : "";
+  return `Trying again in ${Math.ceil(pause / 1000)} s.${hint}`;
+}

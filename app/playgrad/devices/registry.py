@@ -131,6 +131,12 @@ def gpu(index: int = 0) -> WebGpuDevice:
     return device
 
 
+def look_for_lost_gpus() -> None:
+    """Ask for adapters again if all GPUs that were once opened here are gone."""
+    if _gpus and not gpu_adapters():
+        forget_adapters()
+
+
 def _open_gpu(index: int) -> WebGpuDevice:
     count = len(gpu_adapters())
     if index >= count:
@@ -253,6 +259,7 @@ __all__ = [
     "is_untuned",
     "known_tuning",
     "list_devices",
+    "look_for_lost_gpus",
     "opened",
     "reset_logical_devices",
     "runs_plans",

@@ -24,6 +24,10 @@ from playgrad.ops.expression import expr as e
 
 RANDOM_STEP = "random/step"
 RANDOM_ADVANCE = "random/advance"
+DATA = "data"
+"""The contents of a variable that holds a data set: the program has it, too."""
+BOOKKEEPING = "bookkeeping"
+"""The contents of a variable whose value matters only while steps are running."""
 
 
 def _declared(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
@@ -158,6 +162,8 @@ class Variable(Tensor):
         name: its name in sessions and weights files; a number is added if it is taken.
         trainable: whether optimizers update it.
         dtype: its element type; None means that of the initial value.
+        contents: `DATA` or `BOOKKEEPING` if sessions need not keep a copy of the value in host
+            memory in case the device is lost.
 
     Raises:
         ShapeError: the shape of the initial value is not known in full.
@@ -170,6 +176,7 @@ class Variable(Tensor):
         name: str | None = None,
         trainable: bool = True,
         dtype: Any = None,
+        contents: str | None = None,
     ) -> None:
         graph = graph_of(initial_value)
         name = name or "variable"
@@ -184,6 +191,8 @@ class Variable(Tensor):
                 "trainable": trainable,
                 "initializer": initial.name,
             }
+            if contents is not None:
+                attrs["contents"] = contents
         with graph.control_dependencies(None):
             node = graph.add(_VARIABLE, attrs=attrs, name=name, phase="variable")
         super().__init__(node, 0, node.outputs[0].spec)
@@ -197,6 +206,10 @@ class Variable(Tensor):
     @property
     def trainable(self) -> bool:
         return bool(self.node.attrs["trainable"])
+
+    @property
+    def contents(self) -> str | None:
+        return contents_of(self.node)
 
     @property
     def initial_value(self) -> Tensor:
@@ -240,6 +253,12 @@ class Variable(Tensor):
 def is_variable(node: Node) -> bool:
     """Return whether ``node`` is a variable."""
     return node.op is _VARIABLE
+
+
+def contents_of(variable: Node) -> str | None:
+    """Return `DATA` or `BOOKKEEPING`, or None for a variable whose value is to be kept."""
+    contents: str | None = variable.attrs.get("contents")
+    return contents
 
 
 def global_variables(graph: Graph | None = None) -> list[Tensor]:

@@ -79,7 +79,9 @@ class Rewriting:
         elif self.step.mirrored(node):
             name = mirror_name(node.name, replica.number)
             with self.graph.reenter_scope(""), self.graph.device(device):
-                mirror = Variable(variable.initial_value, name, trainable=False)
+                mirror = Variable(
+                    variable.initial_value, name, trainable=False, contents=variable.contents
+                )
             self.mirrors.setdefault(variable, []).append(mirror)
             variable = mirror
         replica.share_variable(node, variable)

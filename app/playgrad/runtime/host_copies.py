@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.graph.graph import Graph
+from playgrad.ops.state import contents_of
 
 Array = np.ndarray[Any, Any]
 Key = tuple[Graph, str]
@@ -19,13 +20,12 @@ COPY_SECONDS = 8.0
 
 No copy is to be older than 10 s: the rest is for the work that must end first, a chunk of steps.
 """
-DATA_SCOPE = "data/"
-"""Name scope of variables that hold data sets. They are not copied: programs have the data."""
 
 
-def is_data(name: str) -> bool:
-    """Return whether the variable ``name`` holds a data set."""
-    return name.startswith(DATA_SCOPE)
+def is_copied(key: Key) -> bool:
+    """Return whether a variable is part of copies: not a data set, and not bookkeeping."""
+    graph, name = key
+    return contents_of(graph.node(name)) is None
 
 
 class HostCopies:
@@ -61,12 +61,12 @@ class HostCopies:
 
     def begin(self, values: Mapping[Key, Array]) -> None:
         """Start to keep copies, from ``values``."""
-        self.values = {key: array for key, array in values.items() if not is_data(key[1])}
+        self.values = {key: array for key, array in values.items() if is_copied(key)}
         self.changed = None
 
     def assigned(self, key: Key, array: Array) -> None:
         """Note that the host assigned ``array``, which nobody modifies any more."""
-        if self.changed is None and not is_data(key[1]):
+        if self.changed is None and is_copied(key):
             self.values[key] = array
 
     def note_change(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from playgrad.devices.device import Device
 from playgrad.errors import DeviceLostError, DeviceTimeoutError
 from playgrad.graph.tensor import Node
+from playgrad.runtime.host_copies import Key
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.runnable import Runnable
 
@@ -138,12 +139,13 @@ class Recovery:
             fresh = [n for n in nodes if n.graph is graph and (graph, n.name) not in self._store]
             self._programs.initialize(graph, fresh)
         copies = self._store.copies
+        known: Mapping[Key, Array] = {}
         if len(keys) > 1 and not copies.is_current:
             copies.take()  # read everything now, rather than once more for the copy
-            if copies.is_current and all(key in copies.values for key in keys):
-                return [copies.values[key].copy() for key in keys]
-        arrays = self._store.get(list(dict.fromkeys(keys)))
-        return [arrays[key].copy() for key in keys]
+            known = copies.values if copies.is_current else {}
+        arrays = {key: known[key].copy() for key in keys if key in known}
+        arrays.update(self._store.get([key for key in dict.fromkeys(keys) if key not in known]))
+        return [arrays[key] for key in keys]
 
     def put(self, values: Sequence[tuple[Node, Array]]) -> None:
         """Assign values to variables; see ``Session.assign``."""

@@ -17,6 +17,7 @@ from playgrad.graph.graph import Graph
 from playgrad.ops.state import is_variable
 from playgrad.runtime.build_tasks import TaskBuilder
 from playgrad.runtime.executor import Executor
+from playgrad.runtime.host_copies import is_copied
 from playgrad.runtime.interpreter import RunValues
 from playgrad.runtime.python_program import PythonProgram
 from playgrad.runtime.tasks import SegmentTask, Task
@@ -213,8 +214,13 @@ class Runnable:
 
     @cached_property
     def writes(self) -> bool:
-        """True if the program changes variables."""
-        return any(node.op.writes for node in self.compiled.order)
+        """True if the program changes variables whose values are to be kept."""
+        return any(
+            is_copied((self.graph, name))
+            for node in self.compiled.order
+            if node.op.writes
+            for name in node.attrs["variables"]
+        )
 
     def usable(self, devices: Collection[str] | None = None) -> bool:
         """Return whether, after a run that failed, the variables on ``devices``, or on all that are

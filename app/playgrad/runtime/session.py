@@ -80,7 +80,7 @@ class Session:
         self._store = self._programs.store
         self._closed = False
         self.lock = threading.RLock()
-        self._recovery = Recovery(self._programs, self._devices, self._reopen)
+        self._recovery = Recovery(self._programs, self._devices, self.reopen)
         open_sessions.add(self)
         if devices.runs_plans(self.device):
             self._open_device()
@@ -115,11 +115,6 @@ class Session:
         return self._devices[name]
 
     def _open_device(self) -> None:
-        """Open the device of the session; with "auto", go on with the processor if that fails.
-
-        Raises:
-            DeviceError: the device that was requested cannot be opened.
-        """
         try:
             self.opened(self.device)
         except DeviceError as error:
@@ -134,7 +129,14 @@ class Session:
             self.device = HOST
             self._programs.move(lambda: self._placement.move_to(HOST))
 
-    def _reopen(self) -> None:
+    @exclusive
+    def reopen(self) -> None:
+        """Open the device of the session again if it was lost; with "auto", go on with the
+        processor if that fails.
+
+        Raises:
+            DeviceError: the device that was requested cannot be opened.
+        """
         device = self._devices.get(self.device)
         if device is not None and device.lost:
             self._open_device()

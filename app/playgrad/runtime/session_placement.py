@@ -34,6 +34,7 @@ def default_device(name: str) -> str:
     Raises:
         DeviceError: the device does not exist.
     """
+    devices.look_for_lost_gpus()
     available = devices.device_names()
     if name == "auto":
         return "gpu:0" if "gpu:0" in available else HOST

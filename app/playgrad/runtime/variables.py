@@ -14,7 +14,8 @@ from playgrad.devices.target import Limits
 from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
-from playgrad.runtime.host_copies import HostCopies, Key, is_data
+from playgrad.ops.state import DATA, contents_of
+from playgrad.runtime.host_copies import HostCopies, Key, is_copied
 
 Array = np.ndarray[Any, Any]
 
@@ -188,7 +189,7 @@ class VariableStore:
         """Set the value of a variable to ``array``, which has its shape and dtype."""
         if key in self.places and key not in self.rescued:
             self._write(key, array)
-            if self.copies.is_current and not is_data(key[1]):
+            if self.copies.is_current and is_copied(key):
                 self.copies.assigned(key, array.copy())
             return
         values = self.rescued if key in self.rescued else self.arrays
@@ -213,9 +214,9 @@ class VariableStore:
 
     def _read_all(self) -> dict[Key, Array]:
         """Return the values of all variables but data sets, to be copied."""
-        on_devices = [key for key in self.places if key not in self.rescued and not is_data(key[1])]
+        on_devices = [key for key in self.places if key not in self.rescued and is_copied(key)]
         here = {**self.arrays, **self.rescued}
-        copied = {key: array for key, array in here.items() if not is_data(key[1])}
+        copied = {key: array for key, array in here.items() if is_copied(key)}
         return {**copied, **self.get(on_devices)}
 
     def wrote(self) -> None:
@@ -225,7 +226,7 @@ class VariableStore:
 
     def has_lost(self) -> bool:
         """Return whether the value of a variable, other than a data set, was lost."""
-        return any(self.is_lost(key) for key in self.places if not is_data(key[1]))
+        return any(self.is_lost(key) for key in self.places if not _is_data(key))
 
     def roll_back(self) -> None:
         """Give all variables the values of the copy, which wait there to be allocated again.
@@ -234,7 +235,7 @@ class VariableStore:
         """
         copied = self.copies.values
         for key in self.variables():
-            if not is_data(key[1]):
+            if not _is_data(key):
                 self.release(key)
         self.rescued.update(copied)
         self.copies.rolled_back()
@@ -248,6 +249,10 @@ class VariableStore:
         self.arrays.clear()
         self.rescued.clear()
         self.copies.begin({})
+
+
+def _is_data(key: Key) -> bool:
+    return contents_of(key[0].node(key[1])) == DATA
 
 
 def _packed(nodes: Sequence[Node], limits: Limits) -> Iterator[tuple[list[tuple[Node, int]], int]]:

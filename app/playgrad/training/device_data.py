@@ -15,12 +15,13 @@ from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node
 from playgrad.models.network import Network
 from playgrad.ops.arrays.fill import fill
-from playgrad.ops.state import Variable, global_variables
+from playgrad.ops.state import DATA, Variable, global_variables
 from playgrad.parallel.replicas import mirrored_by
-from playgrad.runtime.host_copies import DATA_SCOPE
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
+DATA_SCOPE = "data/"
+"""Name scope of the variables that hold data sets."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ class DeviceDataCache:
         with at_top(graph, "variable"):
             with graph.reenter_scope(f"{name}/"):
                 zeros = fill(array.shape, 0, array.dtype.name)
-            return Variable(zeros, name, trainable=False)
+            return Variable(zeros, name, trainable=False, contents=DATA)
 
 
 def _check_room(session: Session, name: str, array: Array) -> None:

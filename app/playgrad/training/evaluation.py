@@ -22,6 +22,7 @@ def evaluate(recipe: Recipe, x: Any, y: Any, batch_size: int | None) -> dict[str
     size = check_count(EVALUATION_BATCH if batch_size is None else batch_size, "batch_size")
     xs, ys = prepare_data(recipe, x, y, "")
     recover(recipe)
+    recipe.network.session.reopen()
     data = recipe.data.upload("test", xs, ys)
     step = build_eval_step(recipe, data, min(size, data.count))
     watch = Watch(recipe.network.session, None)

@@ -94,6 +94,7 @@ def fit(
         validation = prepare_data(recipe, *settings.validation_data, "validation ")
     recipe.optimizer.prepare(recipe.network.graph)
     recover(recipe)
+    recipe.network.session.reopen()
     with recovering(recipe):
         step = _train_step(recipe, *arrays, settings)
     try:

@@ -11,7 +11,7 @@ from playgrad.ops.arrays.gather import gather
 from playgrad.ops.core.build import constant
 from playgrad.ops.elementwise.definitions import cast, is_finite, less, logical_and, where
 from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
-from playgrad.ops.state import Variable, group
+from playgrad.ops.state import BOOKKEEPING, Variable, group
 from playgrad.ops.training.batch_indices import batch_indices
 from playgrad.ops.training.replica import cross_replica_mean, split_batch
 from playgrad.parallel.partition import STAGE
@@ -65,7 +65,7 @@ def _train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int]) -> T
             means = [reduce_mean(values) for values in objectives.per_sample(ys, predictions)]
     with at_top(graph), graph.reenter_scope(scope):
         columns = [cross_replica_mean(mean) for mean in means]
-        healthy = Variable(True, "healthy", trainable=False)
+        healthy = Variable(True, "healthy", trainable=False, contents=BOOKKEEPING)
         gate = logical_and(healthy, is_finite(columns[0]))
         update = optimizer.minimize(means[0], network.trainable_variables, gate)
         with graph.phase("update"):
@@ -92,7 +92,7 @@ def _eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
     network, objectives = recipe.network, recipe.objectives
     graph, steps = network.graph, -(-data.count // batch)
     with at_top(graph), graph.name_scope("evaluate") as scope:
-        position = Variable(0, "position", trainable=False, dtype="uint32")
+        position = Variable(0, "position", trainable=False, dtype="uint32", contents=BOOKKEEPING)
         with graph.phase("input"):
             index = cast(position, "int32") * batch + constant(np.arange(batch, dtype=np.int32))
             within = less(index, data.count)

@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import fill
-from playgrad.ops.state import Variable
+from playgrad.ops.state import BOOKKEEPING, Variable
 from playgrad.ops.training.write_history import record
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session import RepeatResult, Session
@@ -31,7 +31,8 @@ class Recorder:
         self.variables: list[Variable] = []
         self.nodes: list[Node] = []
         for values in groups:
-            history = Variable(fill((rows, len(values)), 0.0), "history", trainable=False)
+            zeros = fill((rows, len(values)), 0.0)
+            history = Variable(zeros, "history", trainable=False, contents=BOOKKEEPING)
             self.variables.append(history)
             self.nodes.append(record(history, position, values).node)
 

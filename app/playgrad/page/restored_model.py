@@ -37,6 +37,13 @@ class RestoredModel:
         self.input_maximum = record.input_maximum
         self.gives_logits = record.gives_logits
 
+    def weight_specs(self) -> dict[str, TensorSpec]:
+        """Return shapes and dtypes of all weights by name, as in files."""
+        return {
+            name: TensorSpec(tuple(weight.shape), weight.dtype)
+            for name, weight in self._record.weights.items()
+        }
+
     def get_weights(self) -> dict[str, Array]:
         """Return all weights by name, as in files."""
         state = self.checkpoint.state
@@ -53,11 +60,7 @@ class RestoredModel:
         Raises:
             CheckpointError: a name is missing or unknown, or a shape or dtype differs.
         """
-        specs = {
-            name: TensorSpec(tuple(weight.shape), weight.dtype)
-            for name, weight in self._record.weights.items()
-        }
-        checked = io.check_match(values, specs)
+        checked = io.check_match(values, self.weight_specs())
         state = self.checkpoint.state
         for name, weight in self._record.weights.items():
             for variable, part in zip(

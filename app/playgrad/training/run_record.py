@@ -192,23 +192,23 @@ class RunRecord:
         assert fit is not None
         recipe, graph = fit.recipe, fit.recipe.network.graph
         session = shared_session(graph).session
-        if session is None:
+        assigned = [] if session is None else session.assigned_variables(graph)
+        if session is None or recipe.optimizer.iterations not in assigned:
             raise GraphError("the model was closed.")
         excluded = set(recipe.bookkeeping())
         if fit.step.replicas_agree:
             excluded |= shared_session(graph).mirrors
-        assigned = session.assigned_variables(graph)
         kept = [v for v in assigned if v not in excluded and not is_data(v)]
         recorder = fit.step.recorder
         history = recorder.variables if set(recorder.variables) <= set(assigned) else []
         arrays = session.values([*kept, *history])
         state = {v.node.name: array for v, array in zip(kept, arrays, strict=False)}
         record = fit.record()
-        if int(state[recipe.optimizer.iterations.node.name]) < fit.first + record.step:
+        last = int(state[recipe.optimizer.iterations.node.name])
+        if last < fit.first + record.step:
             raise DeviceLostError("the variables are older than the history, after a lost device.")
         if history:
             # A stop can come between a chunk of steps and the reading of its losses.
-            last = int(state[recipe.optimizer.iterations.node.name])
             missing = recorder.take(arrays[len(kept) :], fit.first + record.step, last)
             record = replace(record, steps=np.concatenate([record.steps, missing]))
         outcome, error = self._outcome

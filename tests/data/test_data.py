@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from playgrad import data
+from playgrad import data, paths
 from playgrad.data import parse_idx, source
 from playgrad.errors import DataError
 
@@ -87,11 +87,83 @@ def test_missing_files_say_what_to_do(tmp_path: Path, monkeypatch: pytest.Monkey
         data.mnist()
 
 
-def test_a_compressed_file_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+TRAIN_LABELS = "train-labels-idx1-ubyte"
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with the training labels; all files can be had from the real one."""
+    real = paths.var()
+    folder = tmp_path / "mnist"
+    folder.mkdir()
+    (folder / TRAIN_LABELS).write_bytes((real / "mnist" / TRAIN_LABELS).read_bytes())
+    monkeypatch.setenv("PLAYGRAD_ASSETS", str(real))
     monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path))
-    (tmp_path / "mnist").mkdir()
-    (tmp_path / "mnist" / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx(LABELS)))
-    assert parse_idx(source.read("mnist/train-labels")).tolist() == [7, 3]
+    return folder / TRAIN_LABELS
+
+
+def test_a_compressed_file_will_do(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAYGRAD_ASSETS", "/nowhere")
+    alone.with_name(f"{alone.name}.gz").write_bytes(gzip.compress(alone.read_bytes()))
+    alone.unlink()
+    assert parse_idx(source.read("mnist/train-labels"))[:3].tolist() == [5, 0, 4]
+
+
+def flipped(content: bytes) -> bytes:
+    return content[:5000] + bytes([content[5000] ^ 1]) + content[5001:]
+
+
+DAMAGES: dict[str, Any] = {
+    "one bit": flipped,
+    "cut": lambda content: content[:-1],
+    "empty": lambda content: b"",
+    "longer": lambda content: content + b"x",
+    "zeros": lambda content: bytes(len(content)),
+    "another file": lambda content: idx(LABELS),
+    "a web page": lambda content: b"<!doctype html><title>Log in to the network</title>",
+}
+
+
+@pytest.mark.survival("Damaged data sets on disk")
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_mnist_is_fetched_again(alone: Path, damage: str) -> None:
+    whole = alone.read_bytes()
+    alone.write_bytes(DAMAGES[damage](whole))
+    assert source.read("mnist/train-labels") == whole
+    assert alone.read_bytes() == whole
+
+
+@pytest.mark.survival("Damaged data sets on disk")
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_mnist_without_a_network_says_what_to_do(
+    alone: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYGRAD_ASSETS", "/nowhere")
+    alone.write_bytes(DAMAGES[damage](alone.read_bytes()))
+    with pytest.raises(DataError) as raised:
+        source.read("mnist/train-labels")
+    words = str(raised.value)
+    assert words.startswith(f"{alone} is damaged: its content is not that of MNIST.")
+    assert "Connect to the internet and try again" in words and "`playgrad serve`" in words
+
+
+@pytest.mark.survival("Damaged data sets on disk")
+def test_damaged_compressed_mnist_is_not_used(alone: Path) -> None:
+    packed = alone.with_name(f"{alone.name}.gz")
+    whole = alone.read_bytes()
+    packed.write_bytes(flipped(gzip.compress(whole)))
+    alone.unlink()
+    assert source.read("mnist/train-labels") == whole
+
+
+def test_content_is_hashed_once(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source.read("mnist/train-labels")
+
+    def hash_again(*_: Any) -> None:
+        raise AssertionError("hashed again")
+
+    monkeypatch.setattr("hashlib.file_digest", hash_again)
+    source.read("mnist/train-labels")
 
 
 def test_the_real_digits() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import PurePosixPath
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
 
 from playgrad import paths
 from playgrad.errors import DataError
@@ -23,29 +23,54 @@ FILES = {
 def read_from_files(name: str) -> bytes:
     """Return the bytes of ``name`` from a file in the data folder, plain or ending in ``.gz``.
 
-    MNIST is fetched on first use (``playgrad.assets``).
+    MNIST is fetched on first use, and again if a file is damaged (``playgrad.assets``). Its
+    contents are checked against their known SHA-256, once for each version of a file.
 
     Raises:
-        DataError: there is no such file, and it cannot be fetched.
+        DataError: there is no such file, or it is damaged, and it cannot be fetched.
     """
     path = paths.var() / PurePosixPath(FILES.get(name, name))
     candidates = (path, path.with_name(f"{path.name}.gz"))
-    if name in FILES and not any(candidate.is_file() for candidate in candidates):
-        _fetch_mnist()
-    for candidate in candidates:
-        if candidate.is_file():
-            return candidate.read_bytes()
-    raise DataError(f"the data set file {path.name} is not in {path.parent}.")
+    if name not in FILES:
+        usable = next((each for each in candidates if each.is_file()), None)
+    else:
+        usable = _undamaged(*candidates)
+        if usable is None:
+            _fetch_mnist([each for each in candidates if each.is_file()])
+            usable = _undamaged(*candidates)
+    if usable is None:
+        raise DataError(f"the data set file {path.name} is not in {path.parent}.")
+    return usable.read_bytes()
 
 
-def _fetch_mnist() -> None:
-    # Only here, and never in the browser, where the page sets another source.
+# `playgrad.assets` is imported only in these functions, and never in the browser, where the page
+# sets another source.
+def _undamaged(path: Path, packed: Path) -> Path | None:
+    """Return a file of MNIST, or its gzip-compressed form, whichever has the right content."""
+    from playgrad.assets import MNIST
+    from playgrad.assets.contents import DIGESTS
+
+    file = next(file for file in MNIST.files if file.name == path.name)
+    if file.is_at(path):
+        return path
+    if packed.is_file() and DIGESTS.sha256_unpacked(packed) == file.sha256:
+        return packed
+    return None
+
+
+def _fetch_mnist(damaged: Sequence[Path]) -> None:
     from playgrad.assets import MNIST, DownloadError, fetch
 
     try:
         fetch(MNIST)
     except DownloadError as error:
-        raise DataError(error.message, hint=error.hint) from None
+        if not damaged:
+            raise DataError(error.message, hint=error.hint) from None
+        raise DataError(
+            f"{damaged[0]} is damaged: its content is not that of MNIST. To replace it, playgrad "
+            f"tried to fetch it again: {error.message}",
+            hint=f"{error.hint} Each run tries again, and so does `playgrad serve`.",
+        ) from None
 
 
 _source: Source = read_from_files

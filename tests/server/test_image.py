@@ -70,3 +70,40 @@ def test_page_is_told_where_there_is_none(
     assert "not ready, or cannot be made" in response.text
     with pytest.raises(ImageError, match="Pyodide has not been fetched"):
         ImageCache(BundleCache()).make()
+
+
+@pytest.mark.survival("Damaged files on the server")
+@pytest.mark.parametrize("name", ["{}.bin", "{}.bin.gz", "{}.sha256"])
+@pytest.mark.parametrize("damage", ["one bit", "cut"])
+def test_damaged_image_is_not_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, damage: str
+) -> None:
+    monkeypatch.setattr(image, "_make", lambda bundle: bytes(range(256)) * 40)
+    monkeypatch.setattr(image, "_path", lambda bundle: tmp_path / "images" / "a.bin")
+    images = ImageCache(BundleCache())
+    path = images.make()
+    assert images.get() == path
+    file = path.with_name(name.format("a"))
+    content = bytearray(file.read_bytes())
+    content[20] ^= 1
+    file.write_bytes(content if damage == "one bit" else content[:-1])
+    assert images.get() is None  # a thread makes it again
+    assert images._working
+    images._working.join()
+    assert images.get() == path
+    assert path.read_bytes() == bytes(range(256)) * 40
+
+
+def test_failure_is_logged_once(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(image, "_path", lambda bundle: Path("/nowhere/a.bin"))
+    monkeypatch.setattr(image, "_RETRY_SECONDS", -1)
+    images = ImageCache(BundleCache())
+    for _ in range(20):
+        assert images.get() is None
+        assert images._working
+        images._working.join()
+    (record,) = caplog.records
+    assert "node is not on PATH: install Node.js 20 or newer" in record.getMessage()

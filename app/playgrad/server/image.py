@@ -12,12 +12,15 @@ import logging
 import struct
 import subprocess
 import threading
+import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
 
 from playgrad import paths
 from playgrad.assets import PYODIDE
+from playgrad.assets.asset import compressed
+from playgrad.assets.contents import DIGESTS
 from playgrad.assets.pins import NUMPY
 from playgrad.io.whole_files import write_whole
 from playgrad.server.bundle import Bundle, BundleCache
@@ -27,6 +30,7 @@ _SITE = "/lib/python3.14/site-packages"
 _UNUSED_SUFFIXES = (".pyi", ".h", ".a", ".c", ".pxd", ".pyx", ".ini")
 _TIMEOUT_SECONDS = 120
 _MOST_IMAGES = 8
+_RETRY_SECONDS = 60
 _log = logging.getLogger(__name__)
 
 
@@ -41,16 +45,22 @@ class ImageCache:
         self.bundles = bundles
         self._lock = threading.Lock()
         self._working: threading.Thread | None = None
+        self._failed: tuple[Path | None, float] = (None, 0.0)
+        self._logged: str | None = None
 
     def get(self) -> Path | None:
-        """Return the image, or None while a thread makes it in the background."""
-        bundle = self.bundles.get()
-        path = _path(bundle)
-        if path.is_file():
+        """Return the image, or None while a thread makes it in the background.
+
+        After a failure there is another attempt for other files of the library, or a minute later.
+        """
+        path = _path(self.bundles.get())
+        if _is_whole(path):
             return path
         with self._lock:
-            if self._working is None or not self._working.is_alive():
-                self._working = threading.Thread(target=self._try, daemon=True)
+            is_working = self._working is not None and self._working.is_alive()
+            failed, again = self._failed
+            if not is_working and (path != failed or time.monotonic() > again):
+                self._working = threading.Thread(target=self._try, args=(path,), daemon=True)
                 self._working.start()
         return None
 
@@ -62,15 +72,20 @@ class ImageCache:
         """
         bundle = self.bundles.get()
         path = _path(bundle)
-        if not path.is_file():
+        if not _is_whole(path):
             _write(path, _make(bundle))
         return path
 
-    def _try(self) -> None:
+    def _try(self, path: Path) -> None:
         try:
             self.make()
-        except ImageError as error:
-            _log.warning("pages start more slowly, without an image of Python's memory: %s", error)
+        except (ImageError, OSError) as error:
+            self._failed = path, time.monotonic() + _RETRY_SECONDS
+            if str(error) != self._logged:
+                self._logged = str(error)
+                _log.warning(
+                    "pages start more slowly, without an image of Python's memory: %s", error
+                )
 
 
 def _path(bundle: Bundle) -> Path:
@@ -78,6 +93,22 @@ def _path(bundle: Bundle) -> Path:
     for path in (_script(), _script().with_name("image.js"), _wheel()):
         digest.update(path.read_bytes() if path.suffix != ".whl" else path.name.encode())
     return paths.var() / "images" / f"{digest.hexdigest()[:32]}.bin"
+
+
+def _digest_file(path: Path) -> Path:
+    """The file with the SHA-256 of an image."""
+    return path.with_suffix(".sha256")
+
+
+def _is_whole(path: Path) -> bool:
+    """Return whether an image, and its compressed copy if there is one, are as they were made."""
+    packed, digest = compressed(path), _digest_file(path)
+    if not path.is_file() or not digest.is_file():
+        return False
+    expected = digest.read_text()
+    if packed.is_file() and DIGESTS.sha256_unpacked(packed) != expected:
+        return False
+    return DIGESTS.sha256(path) == expected
 
 
 def _script() -> Path:
@@ -123,12 +154,13 @@ def _make(bundle: Bundle) -> bytes:
 
 
 def _write(path: Path, image: bytes) -> None:
-    """Write an image and its gzipped copy, and delete the oldest images."""
+    """Write an image, its gzipped copy and its digest, each whole or not at all; delete the oldest
+    images."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    compressed = path.with_name(f"{path.name}.gz")
-    write_whole(compressed, gzip.compress(image, 6, mtime=0))
+    write_whole(compressed(path), gzip.compress(image, 6, mtime=0))
+    write_whole(_digest_file(path), hashlib.sha256(image).hexdigest().encode())
     write_whole(path, image)
     by_age = sorted(path.parent.glob("*.bin"), key=lambda each: each.stat().st_mtime)
     for old in by_age[:-_MOST_IMAGES]:
-        old.unlink(missing_ok=True)
-        old.with_name(f"{old.name}.gz").unlink(missing_ok=True)
+        for file in (old, compressed(old), _digest_file(old)):
+            file.unlink(missing_ok=True)

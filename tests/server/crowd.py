@@ -21,14 +21,14 @@ class Load:
 
     Attributes:
         first_bytes: seconds from each request, including the time to connect, to its first byte.
-        statuses: the status of each response.
+        refused: paths and status of each response that is not 200.
         received: bytes of all responses.
         loaded: seconds until each browser had all files.
         failures: requests that got no complete response, with the reason.
     """
 
     first_bytes: list[float] = field(default_factory=list)
-    statuses: list[int] = field(default_factory=list)
+    refused: list[tuple[str, int]] = field(default_factory=list)
     received: int = 0
     loaded: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -52,7 +52,8 @@ class Connection:
         writer.write("\r\n".join([f"GET {path} HTTP/1.1", *headers, "", ""]).encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         load.first_bytes.append(time.perf_counter() - began)
-        load.statuses.append(int(head.split()[1]))
+        if (status := int(head.split()[1])) != 200:
+            load.refused.append((path, status))
         length = re.search(r"(?i)^content-length: *(\d+)", head, re.MULTILINE)
         assert length, f"{path}: no Content-Length in {head!r}"
         left = int(length[1])

@@ -119,6 +119,93 @@ def test_ranges(
         assert response.headers["Accept-Ranges"] == "bytes"
 
 
+@pytest.mark.survival("Requests against the server")
+@pytest.mark.parametrize(
+    ("asked", "content"),
+    [
+        ("bytes=-10", b"0123456789"),
+        ("bytes=-99999999999999999999999", b"0123456789"),
+        ("bytes=0-99999999999999999999999", b"0123456789"),
+        ("bytes=9-9", b"9"),
+        ("BYTES=9-", b"9"),
+    ],
+)
+def test_ranges_that_reach_beyond(
+    client: FlaskClient, static: Path, asked: str, content: bytes
+) -> None:
+    (static / "a.bin").write_bytes(b"0123456789")
+    response = client.get("/static/a.bin", headers={"Range": asked})
+    assert (response.status_code, response.data) == (206, content)
+    assert response.headers["Content-Length"] == str(len(content))
+
+
+@pytest.mark.survival("Requests against the server")
+@pytest.mark.parametrize(
+    "asked",
+    ["bytes=0-1,3-4", "bytes=0-,0-,0-", "bytes=-5,-6", "bytes=" + ",".join(["0-9"] * 1000),
+     "bytes=5-3", "bytes=", "bytes=-", "bytes=a-b", "lines=0-3", "0-3", "bytes 0-3", "bytes=0-3;",
+     "bytes=+1-2", "bytes=1-2-3", "bytes=0x0-0x3", "bytes=" + "9" * 5000 + "-"],
+)  # fmt: skip
+def test_several_and_malformed_ranges_get_the_whole_file(
+    client: FlaskClient, static: Path, asked: str
+) -> None:
+    (static / "a.bin").write_bytes(b"0123456789")
+    response = client.get("/static/a.bin", headers={"Range": asked})
+    assert (response.status_code, response.data) == (200, b"0123456789")
+    assert "Content-Range" not in response.headers
+
+
+@pytest.mark.survival("Requests against the server")
+@pytest.mark.parametrize("asked", ["bytes=10-", "bytes=-0", "bytes=99999999999999999999999-"])
+def test_unsatisfiable_ranges(client: FlaskClient, static: Path, asked: str) -> None:
+    (static / "a.bin").write_bytes(b"0123456789")
+    response = client.get("/static/a.bin", headers={"Range": asked})
+    assert response.status_code == 416
+    assert response.headers["Content-Range"] == "bytes */10"
+
+
+def test_if_range_is_compared_strongly(client: FlaskClient, static: Path) -> None:
+    (static / "a.bin").write_bytes(b"0123456789")
+    etag = client.get("/static/a.bin").headers["ETag"]
+
+    def answer(if_range: str) -> tuple[int, bytes]:
+        headers = {"Range": "bytes=0-3", "If-Range": if_range}
+        response = client.get("/static/a.bin", headers=headers)
+        return response.status_code, response.data
+
+    assert answer(etag) == (206, b"0123")
+    for other in (f"W/{etag}", '"other"', etag.strip('"'), "Sun, 22 Nov 2026 12:00:00 GMT", "*"):
+        assert answer(other) == (200, b"0123456789")
+
+
+def test_conditions_come_before_the_range(client: FlaskClient, static: Path) -> None:
+    (static / "a.bin").write_bytes(b"0123456789")
+    etag = client.get("/static/a.bin").headers["ETag"]
+    headers = {"Range": "bytes=0-3", "If-None-Match": f'"other", {etag}'}
+    assert client.get("/static/a.bin", headers=headers).status_code == 304
+    headers = {"Range": "bytes=0-3", "If-Match": '"other"'}
+    assert client.get("/static/a.bin", headers=headers).status_code == 412
+    head = client.head("/static/a.bin", headers={"Range": "bytes=0-3"})
+    assert (head.status_code, head.headers["Content-Length"]) == (200, "10")
+
+
+def test_empty_file(client: FlaskClient, static: Path) -> None:
+    (static / "a.js").write_bytes(b"")
+    response = client.get("/static/a.js")
+    assert (response.status_code, response.headers["Content-Length"]) == (200, "0")
+    assert client.get("/static/a.js", headers={"Range": "bytes=0-"}).status_code == 416
+
+
+@pytest.mark.survival("Requests against the server")
+def test_names_that_no_file_can_have(client: FlaskClient, static: Path) -> None:
+    os.symlink("loop", static / "loop")
+    (static / "closed").mkdir(mode=0o000)
+    for name in ("a" * 256, "a" * 10_000, "a/" * 5000, "loop", "loop/a", "closed/a", "%ed%a0%80"):
+        response = client.get(f"/static/{name}")
+        assert response.status_code == 404
+        assert len(response.text) < 300
+
+
 @pytest.fixture
 def with_compressed_form(static: Path) -> bytes:
     content = bytes(range(256)) * 40

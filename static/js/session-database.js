@@ -100,28 +100,35 @@ export class SessionDatabase {
    * @returns {Promise<any>} the result of the request
    */
   async #within(stores, mode, work) {
-    const open = /** @type {IDBDatabase} */ (this.#open);
-    /** @type {IDBTransaction | undefined} */
-    let transaction;
+    const transaction = this.#begin(stores, mode);
+    const ended = inTime(endOf(transaction), WRITE_MS);
     try {
-      transaction = open.transaction(stores, mode);
-      const ended = endOf(transaction);
       const request = work(transaction);
       transaction.commit();
-      await inTime(ended, WRITE_MS);
+      await ended;
       return request?.result;
     } catch (problem) {
-      if (problem instanceof DOMException && problem.name === "InvalidStateError") this.#open = null;
+      ended.catch(() => {}); // this problem says more
       abort(transaction);
+      throw new StorageFailure(problem);
+    }
+  }
+
+  /** @param {StoreName[]} stores @param {IDBTransactionMode} mode */
+  #begin(stores, mode) {
+    try {
+      return /** @type {IDBDatabase} */ (this.#open).transaction(stores, mode);
+    } catch (problem) {
+      this.#open = null; // it was closed, so the next use opens it again
       throw new StorageFailure(problem);
     }
   }
 }
 
-/** @param {IDBTransaction | undefined} transaction */
+/** @param {IDBTransaction} transaction */
 function abort(transaction) {
   try {
-    transaction?.abort();
+    transaction.abort();
   } catch {
     // It has ended by itself.
   }

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Expect
 
 from tests.browser import sessions
+from tests.browser.playground import PATIENCE_MS
 from tests.browser.sessions import EDITED, FAILING, LONG, SHORT, Visit, shown
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
 pytestmark = [pytest.mark.browser, pytest.mark.survival("Reloads, crashes and closed browsers")]
+
+expect = Expect()
+expect.set_options(timeout=PATIENCE_MS)
 
 STROKE = [(0.3, 0.2), (0.7, 0.2), (0.4, 0.8)]
 

@@ -14,10 +14,12 @@ export function DigitPanel() {
   const predictor = useRef(/** @type {Predictor | null} */ (null));
   predictor.current ??= new Predictor(setAnswer);
 
-  // The weights change with each step, and the prediction with them.
+  // The weights change with each step, and the prediction with them. A question to a Python that
+  // was restarted is asked again.
   const { step } = store.progress.value;
   const known = store.hasModel.value;
-  useEffect(() => predictor.current?.modelChanged(known), [step, known]);
+  const engine = store.engine.value;
+  useEffect(() => predictor.current?.modelChanged(known), [step, known, engine]);
 
   const { probabilities, label, problem } = answer;
   return html`

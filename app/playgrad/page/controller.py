@@ -22,6 +22,7 @@ from playgrad.page.faults import FILE, describe
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.output import Stream
+from playgrad.page.reserve import Reserve
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.open_sessions import close_sessions
@@ -123,7 +124,7 @@ class Controller:
             _set_devices(run_options.get("devices"))
             resumed = self._resumed(checkpoint) if run_options.get("resume") else None
             self.record = RunRecord(_emit_checkpoint, resumed)
-            with options_set(self._options(run_options)):
+            with Reserve(), options_set(self._options(run_options)):
                 exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
             state = "stopped"

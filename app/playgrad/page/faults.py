@@ -10,6 +10,11 @@ from playgrad.errors import PlaygradError
 FILE = "main.py"
 """The name under which the user's program is compiled."""
 
+_MEMORY = (
+    "A program in the page can use 4 GB. Keep fewer or smaller arrays: float32 instead of float64, "
+    "parts instead of the whole."
+)
+
 
 def describe(error: BaseException) -> dict[str, Any]:
     """Return an error's type, message, line in the program, operation and traceback.
@@ -41,6 +46,9 @@ def _message(error: BaseException) -> str:
         return report.partition(": ")[2] or message
     if isinstance(error, ModuleNotFoundError):
         return f"{message}. Python's standard library, numpy and playgrad are available."
+    if isinstance(error, MemoryError):
+        reason = "Python has no memory left" if message == "MemoryError" else message
+        return f"{reason.rstrip('.')}. {_MEMORY}"
     if isinstance(error, EOFError):
         return f"{message}: a program in the page cannot read input. Write the values in the code."
     return message

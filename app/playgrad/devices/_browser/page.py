@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import playgrad_host  # type: ignore[import-not-found]
 from pyodide.ffi import JsException
 
@@ -83,8 +84,13 @@ def fetch_data(path: str) -> memoryview:
 
     Raises:
         OSError: the server cannot deliver the file.
+        MemoryError: it does not fit into Python's memory.
     """
     try:
-        return memoryview(playgrad_host.fetch_data(path).to_memoryview())
+        received = playgrad_host.fetch_data(path)
     except JsException as error:
         raise OSError(f"cannot load {path} from the page's server: {error.message}") from None
+    # Pyodide's `to_memoryview` does not survive a lack of memory.
+    content = np.empty(received.byteLength, np.uint8)
+    received.assign_to(content)
+    return memoryview(content)

@@ -8,11 +8,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import safetensors.numpy
+from playwright.sync_api import Error as PlaywrightError
 
 from playgrad.io import decode
 from tests.browser.conftest import Engine
@@ -174,3 +175,63 @@ def test_results_do_not_depend_on_addresses(own_engine: Engine, gigabytes: float
             results = everything(own_engine, case[0], hold(gigabytes, large), case[1])
             for name, value in expected[case].items():
                 assert results[name] == value, (case, name, number)
+
+
+# Takes all memory, down to pieces of a size.
+FILL = """
+held = []
+size = 256 << 20
+while size >= LEAST:
+    try:
+        held.append(np.empty(size, np.uint8))
+    except MemoryError:
+        size //= 2
+"""
+PLACES = {
+    "before the data": ("(x, y), (x_test, y_test)", "MemoryError"),
+    "before the model": ("model = pg.Sequential", None),
+    "before training": ("history = model.fit", None),
+    "after training": ('print("predicted"', None),
+    "at the end": ('print("of two bytes"', None),
+}
+"""Where the program fills memory, and the error that follows for certain."""
+
+
+@pytest.mark.parametrize(
+    "least",
+    [
+        1 << 22,
+        pytest.param(1 << 16, marks=pytest.mark.slow),
+        pytest.param(1 << 8, marks=pytest.mark.slow),
+    ],
+)
+def test_a_program_that_takes_all_memory(
+    engine: Engine, least: int, record_property: Callable[[str, object], None]
+) -> None:
+    """It ends with a readable error or as if it had not; nothing wrong is exported; the page works
+    on."""
+    assert engine.run(source("gpu:0", "None", ""))["state"] == "done"
+    expected = ask(engine, {"kind": "export", "format": "safetensors"})["bytes"]
+    for place, (line, error) in PLACES.items():
+        program = source("gpu:0", "None", "").replace(
+            line, FILL.replace("LEAST", str(least)) + line
+        )
+        run = engine.run(program)
+        assert run["state"] in ("done", "error"), (place, run)
+        if run["state"] == "error":
+            assert run["error"]["type"] in ("MemoryError", "OutOfMemoryError"), (place, run)
+            assert len(run["error"]["message"]) > 40, (place, run)
+        else:
+            assert error is None, place
+        trained = "weights dense_1/kernel" in run["stdout"]
+        assert trained or place not in ("after training", "at the end"), (place, run)
+        try:
+            exported = ask(engine, {"kind": "export", "format": "safetensors"})["bytes"]
+        except PlaywrightError as failure:
+            assert not trained, (place, failure)
+            assert "crash" not in str(failure), (place, failure)
+        else:
+            assert exported == expected or not trained, place
+        after = engine.run("print('the page works on')")
+        assert (after["state"], after["stdout"]) == ("done", "the page works on\n"), (place, after)
+    record_property("tried", len(PLACES))

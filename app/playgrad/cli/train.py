@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ from playgrad.cli.bar import ProgressBar
 from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
 from playgrad.devices.registry import ensure_devices, gpu_adapters
-from playgrad.errors import GraphError, PlaygradError
+from playgrad.errors import CheckpointError, GraphError, PlaygradError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
@@ -123,12 +126,28 @@ def run_program(program: Path, seed: int) -> None:
         sys.argv, sys.path = arguments, folders
 
 
+def _export(model: Any, path: str) -> None:
+    """Save the weights; in the folder of temporary files if the chosen place fails.
+
+    Raises:
+        CheckpointError: the chosen place failed; the hint says where the weights are.
+    """
+    try:
+        model.save_weights(path)
+    except CheckpointError as error:
+        rescued = Path(tempfile.gettempdir()) / f"playgrad-{os.getpid()}-{Path(path).name}"
+        with contextlib.suppress(CheckpointError):  # then the first error says it all
+            model.save_weights(rescued)
+            error.hint = f"The trained weights are in {rescued} instead. {error.hint or ''}".strip()
+        raise
+
+
 def _finish(
     program: Path, options: argparse.Namespace, hooks: TrainHooks, trace: Trace | None
 ) -> None:
     hooks.bar.close()
     if options.export is not None:
-        hooks.model.save_weights(options.export)
+        _export(hooks.model, options.export)
     result = report(program.stem, hooks)
     if trace is not None:
         if options.trace:

@@ -93,4 +93,4 @@ def fetch_data(path: str) -> memoryview:
     # Pyodide's `to_memoryview` does not survive a lack of memory.
     content = np.empty(received.byteLength, np.uint8)
     received.assign_to(content)
-    return memoryview(content)
+    return content.data

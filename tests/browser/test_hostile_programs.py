@@ -1,0 +1,79 @@
+"""After a program that does harm, whatever it was, the next run begins clean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.hostile_programs import PROGRAMS
+from tests.browser.playground import Playground
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.gpu,
+    pytest.mark.survival("Programs that do harm"),
+]
+
+ENOUGH_SECONDS = 4
+"""For a program to do what it does. One that still runs is stopped then."""
+QUICK = ("no builtins", "other playgrad", "stdout replaced", "the engine's port", "no Atomics")
+ALL = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in PROGRAMS]
+
+
+@pytest.fixture
+def page(playground: Playground) -> Iterator[Playground]:
+    """The page, whose complaints about a harmful program are expected."""
+    yield playground
+    playground.complaints.clear()
+
+
+def suffer(playground: Playground, source: str) -> str:
+    """Run a program, and stop it if it does not end; return the status in the end."""
+    playground.start(source)
+    playground.page.wait_for_timeout(200)
+    left = ENOUGH_SECONDS / 0.05
+    while playground.text("status") in ("running", "loading") and left > 0:
+        playground.page.wait_for_timeout(50)
+        left -= 1
+    if playground.text("status") == "running":
+        playground.at("stop").click()
+    playground.wait(lambda: playground.text("status") not in ("running", "loading"))
+    return playground.text("status")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_next_run_begins_clean(page: Playground, name: str) -> None:
+    print(name, suffer(page, PROGRAMS[name]))
+    page.runs_well()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_mnist_example_trains_afterwards(page: Playground, name: str) -> None:
+    page.page.reload()
+    page.at("example-select").select_option("mnist-mlp")
+    page.expect_status("ready", "done", "stopped", "error")
+    source = page.page.locator("[data-testid=editor] .cm-content").inner_text()
+    assert "pg.data.mnist()" in source
+    suffer(page, PROGRAMS[name])
+    page.page.locator("[data-testid=editor] .cm-content").press("Control+a")
+    page.start(source)
+    page.wait(lambda: page.expect_status("running", "done") != "" and page.steps >= 20)
+    page.timed("stop", "stopped", "done")
+
+
+@pytest.mark.parametrize("name", ["locks", "stolen locks"])
+def test_another_tab_opens_beside_it(
+    chromium: Browser, server: str, page: Playground, name: str
+) -> None:
+    suffer(page, PROGRAMS[name])
+    other = page.context.new_page()
+    other.goto(f"{server}/")
+    other.get_by_test_id("run").click(timeout=30_000)
+    other.close()
+    page.runs_well()

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,27 @@ def test_steps_batch_size_export_and_trace(
     }
     events = json.loads(trace.read_text())["traceEvents"]
     assert any(event["name"].startswith("dense_1/") for event in events)
+
+
+@pytest.mark.survival("Files under full disks and signals")
+@pytest.mark.parametrize("name", ["w.safetensors", "w.npz"])
+def test_weights_that_cannot_be_written_are_kept(
+    capsys: pytest.CaptureFixture[str],
+    program: Path,
+    tmp_path: Path,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    target = tmp_path / "removed" / name  # by the program
+    target.parent.mkdir()
+    program.write_text(f"{program.read_text()}\nimport os\nos.rmdir({str(target.parent)!r})\n")
+    code, _, err = run(capsys, "train", program, "--device", "cpu", "--export", target)
+    assert code == 1
+    assert f"CheckpointError: cannot write '{target}': No such file or directory." in err
+    (rescued,) = tmp_path.glob("playgrad-*")
+    assert f"The trained weights are in {rescued} instead." in err
+    assert len(load(rescued)) == 4
 
 
 @pytest.mark.gpu

@@ -51,6 +51,10 @@ class Adam(Optimizer):
         correction = sqrt(_one_minus_power(self.beta_2, count))
         return rate * correction / _one_minus_power(self.beta_1, count), self.epsilon * correction
 
+    @property
+    def slots_per_weight(self) -> int:
+        return 2
+
     def _update(
         self, variable: Variable, grad: Tensor, factors: Sequence[Tensor], gate: Tensor | None
     ) -> Tensor:

@@ -58,6 +58,11 @@ class Optimizer:
 
     # Methods to override
 
+    @property
+    def slots_per_weight(self) -> int:
+        """The number of state variables for each trained variable, to estimate the memory."""
+        return 0
+
     def _factors(self, rate: Tensor, step: Tensor) -> tuple[Tensor, ...]:
         """Return the scalars that all updates of a step use; ``step`` is float32, from 0."""
         return (rate,)

@@ -37,6 +37,10 @@ class SGD(Optimizer):
         self.momentum = momentum
         self.nesterov = nesterov
 
+    @property
+    def slots_per_weight(self) -> int:
+        return int(self.momentum != 0.0)
+
     def _update(
         self, variable: Variable, grad: Tensor, factors: Sequence[Tensor], gate: Tensor | None
     ) -> Tensor:

@@ -15,6 +15,18 @@ class OpenSession(Protocol):
 
 
 open_sessions: WeakSet[OpenSession] = WeakSet()
+abandoned_sessions: list[OpenSession] = []
+"""Sessions that no program refers to any more, and that were not closed.
+
+They cannot be closed where Python finds that out, which is anywhere, also in the middle of a call
+to their device.
+"""
+
+
+def close_abandoned() -> None:
+    """Free the memory of sessions that no program refers to any more."""
+    while abandoned_sessions:
+        abandoned_sessions.pop().close()
 
 
 def close_sessions() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
+from playgrad.compiler.dispatches import device_bytes
 from playgrad.compiler.place import HOST, Policy
 from playgrad.compiler.planner import Shapes
 from playgrad.compiler.program import Key, Program
@@ -18,6 +19,7 @@ from playgrad.devices.remote_cpu import RemoteCpu
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import RANDOM_STEP, is_variable
+from playgrad.runtime.estimates import check_memory, size_text
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks
 from playgrad.runtime.runnable import Runnable
@@ -31,6 +33,8 @@ R = TypeVar("R")
 
 MOST_RUNNABLES = 32
 """Maximum number of compiled programs, each with its buffers, that a session keeps loaded."""
+INITIAL_BYTES = 1 << 28
+"""Maximum number of bytes of initial values that are computed together."""
 
 
 class Programs:
@@ -228,11 +232,13 @@ class Programs:
         homes = self._homes(fresh)
         for home, there in homes.items():
             self.store.check_size(there, home)  # before their values are computed
-        arrays = self._initial(graph, fresh)
-        for home, there in homes.items():
-            self.store.allocate(graph, there, home)
-        for node, array in zip(fresh, arrays, strict=True):
-            self.store.set((graph, node.name), array)
+        _check_memory(fresh, [node for nodes in homes.values() for node in nodes])
+        for group in _groups(fresh):
+            arrays = self._initial(graph, group)
+            for home, there in self._homes(group).items():
+                self.store.allocate(graph, there, home)
+            for node, array in zip(group, arrays, strict=True):
+                self.store.set((graph, node.name), array)
 
     def _settle(self, graph: Graph, rescued: Sequence[Node]) -> None:
         """Bring the values of variables that were on a lost device to where they live now."""
@@ -263,3 +269,35 @@ class Programs:
             return runnable.run(feeds)
         finally:
             runnable.unload()
+
+
+def _groups(variables: Sequence[Node]) -> Iterator[list[Node]]:
+    """Divide ``variables`` into groups of limited size: their values are computed together."""
+    group: list[Node] = []
+    size = 0
+    for node in variables:
+        bytes_of_node = device_bytes(node.outputs[0].spec)
+        if group and size + bytes_of_node > INITIAL_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(node)
+        size += bytes_of_node
+    yield group
+
+
+def _check_memory(variables: Sequence[Node], elsewhere: Sequence[Node]) -> None:
+    """Check that ``variables`` fit in the host's memory, except those of other devices.
+
+    Raises:
+        OutOfMemoryError: they do not.
+    """
+    sizes = {node: device_bytes(node.outputs[0].spec) for node in variables}
+    here = sum(sizes.values()) - sum(sizes[node] for node in elsewhere)
+    group = max(sum(sizes[node] for node in group) for group in _groups(variables))
+    largest = max(variables, key=sizes.__getitem__)
+    check_memory(
+        here + 2 * group,  # of the group, random numbers and the result
+        f"initializing {len(sizes)} variables, the largest '{largest.name}' with "
+        f"{size_text(sizes[largest])},",
+        "Use fewer or smaller layers.",
+    )

@@ -22,7 +22,11 @@ from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedDict, check_value
 from playgrad.runtime.fetches import Fetches, requested_program
 from playgrad.runtime.locking import exclusive
-from playgrad.runtime.open_sessions import open_sessions
+from playgrad.runtime.open_sessions import (
+    abandoned_sessions,
+    close_abandoned,
+    open_sessions,
+)
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.recovery import Recovery
 from playgrad.runtime.runnable import RepeatResult, Runnable
@@ -69,6 +73,8 @@ class Session:
         soft_placement: bool = False,
         new_transport: Callable[[], Transport] = LocalTransport,
     ) -> None:
+        self._closed = True  # until there is something to close
+        close_abandoned()
         self.graph = graph or get_default_graph()
         self.device = default_device(device)
         self._any_device = device == "auto"
@@ -84,6 +90,10 @@ class Session:
         open_sessions.add(self)
         if devices.runs_plans(self.device):
             self._open_device()
+
+    def __del__(self) -> None:
+        if not self._closed:
+            abandoned_sessions.append(self)
 
     def __enter__(self) -> Session:
         return self

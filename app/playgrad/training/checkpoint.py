@@ -17,6 +17,7 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io import safetensors
+from playgrad.json_text import parse_json
 
 Array = np.ndarray[Any, Any]
 State = dict[str, Array]
@@ -197,7 +198,7 @@ class Checkpoint:
         if metadata.get(_SUM) != _checksum(text, tensors):
             raise CheckpointError("the checkpoint is damaged: its checksum is wrong.")
         try:
-            about = json.loads(text)
+            about = parse_json(text)
             if about["version"] != VERSION:
                 raise CheckpointError(
                     f"the checkpoint is of version {about['version']}, but this playgrad reads "

@@ -14,6 +14,7 @@ from playgrad.training.callbacks import Callback, History, TrainedModel
 from playgrad.training.data_checks import check_count
 from playgrad.training.device_data import BatchStream
 from playgrad.training.evaluation import EVALUATION_BATCH
+from playgrad.training.memory_needs import check_training_memory
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recover, recovering
@@ -111,8 +112,9 @@ def fit(
 def _train_step(recipe: Recipe, xs: list[Array], ys: list[Array], settings: Settings) -> TrainStep:
     """Upload the data and build the training step."""
     session = recipe.network.session
+    batch = min(settings.batch_size, len(xs[0]))
+    check_training_memory(recipe.network, recipe.optimizer, [*xs, *ys], batch, session.device)
     data = recipe.data.declare("train", xs, ys)
-    batch = min(settings.batch_size, data.count)
     stream = BatchStream(data, batch, settings.shuffle, settings.seed)
     options = get_options()
     placement = options.placement or (None if options.strategy == SINGLE else recipe.placement)

@@ -6,6 +6,7 @@ a worker, which sleeps until the device worker has answered. To use several devi
 work on each without waiting, then wait for any answer.
 """
 
+from playgrad.devices._browser.free_memory import MEMORY_OF, free_memory
 from playgrad.devices._browser.gpus import (
     BrowserHost,
     BrowserSnapshot,
@@ -28,12 +29,14 @@ from playgrad.devices._browser.processors import connect_processor
 from playgrad.devices._browser.workers import most_devices, start, wait_for_answer
 
 __all__ = [
+    "MEMORY_OF",
     "BrowserHost",
     "BrowserSnapshot",
     "Request",
     "connect_processor",
     "emit",
     "fetch_data",
+    "free_memory",
     "forget_adapters",
     "list_adapters",
     "most_devices",

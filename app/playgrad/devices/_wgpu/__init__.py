@@ -6,12 +6,15 @@ that what runs here also runs in a page.
 """
 
 from playgrad.devices._wgpu.adapters import forget_adapters, list_adapters
+from playgrad.devices._wgpu.free_memory import MEMORY_OF, free_memory
 from playgrad.devices._wgpu.host import WgpuHost, open
 from playgrad.devices._wgpu.tunings import recall_tunings, remember_tunings
 
 __all__ = [
+    "MEMORY_OF",
     "WgpuHost",
     "forget_adapters",
+    "free_memory",
     "list_adapters",
     "open",
     "recall_tunings",

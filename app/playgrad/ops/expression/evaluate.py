@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,28 @@ def prepare(
     The values equal those of ``evaluate``. Common subexpressions are computed once, and temporaries
     that are no longer needed are overwritten.
     """
-    return _Preparation(exprs, specs).finish()
+    return _prepared(_Expressions(tuple(exprs)), tuple(specs))
+
+
+class _Expressions:
+    """Expressions as a key. Unlike the expressions, 0, 0.0, -0.0 and False are not equal."""
+
+    def __init__(self, exprs: tuple[Expr, ...]) -> None:
+        self.exprs = exprs
+        self._text = repr(exprs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Expressions) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+@lru_cache(maxsize=1024)  # the layers of a deep network have a few shapes among them
+def _prepared(
+    key: _Expressions, specs: tuple[TensorSpec, ...]
+) -> Callable[[Sequence[Array]], list[Array]]:
+    return _Preparation(key.exprs, specs).finish()
 
 
 class _Preparation:

@@ -1,0 +1,82 @@
+"""The memory that the training of a network needs, before anything is allocated.
+
+The estimate is a lower bound, so that nothing is refused that would work: weights, the optimizer's
+state and gradients, the data, and the outputs of the layers for one batch. Temporary values come on
+top.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.devices.registry import gpu_adapters
+from playgrad.dtypes import dtype
+from playgrad.graph.tensor import Tensor
+from playgrad.models.network import Network
+from playgrad.nn.layer_calls import LayerCall
+from playgrad.optim.optimizer import Optimizer
+from playgrad.runtime.estimates import check_memory, size_text
+
+Array = np.ndarray[Any, Any]
+
+
+def check_training_memory(
+    network: Network, optimizer: Optimizer, arrays: Sequence[Array], batch: int, device: str
+) -> None:
+    """Check that the training of ``network`` fits in the host's memory.
+
+    Graphics memory cannot be asked for, and a GPU says by itself what is too large for it. A
+    software adapter takes the memory of the host.
+
+    Args:
+        arrays: the data, which is copied.
+        batch: samples per step.
+        device: where the network is trained.
+
+    Raises:
+        OutOfMemoryError: it does not fit.
+    """
+    if not device.startswith("cpu") and not _shares_memory(device):
+        return
+    weights = sum(map(_bytes, network.weights.values()))
+    gradients = sum(map(_bytes, network.trainable_variables))
+    state = weights + gradients * optimizer.slots_per_weight
+    if device.startswith("cpu"):
+        state *= 2  # a step replaces all arrays at its end, or none
+    data = sum(array.nbytes for array in arrays)
+    calls = [item for item in network.structure.items if isinstance(item, LayerCall)]
+    outputs = sum(_bytes(call.output, batch) for call in calls)
+    check_memory(
+        state + gradients + data + outputs,
+        f"training this network on {device} ({_layers_text(network)})",
+        "Use fewer or smaller layers, a smaller batch_size, or pg.optim.SGD, which keeps no state.",
+    )
+
+
+def _shares_memory(device: str) -> bool:
+    """Return whether ``device`` is a GPU whose memory is that of the host's Python."""
+    if sys.platform == "emscripten":
+        return False  # it belongs to another process of the browser
+    number, adapters = int(device.partition(":")[2] or 0), gpu_adapters()
+    return number < len(adapters) and adapters[number].is_software
+
+
+def _bytes(tensor: Tensor, batch: int = 1) -> int:
+    """Return the size of ``tensor`` for a batch; other unknown dimensions count as 1."""
+    shape = tensor.shape
+    known = [1 if size is None else size for size in shape]
+    if shape and shape[0] is None:
+        known[0] = batch
+    return dtype(tensor.dtype).device_bytes(math.prod(known))
+
+
+def _layers_text(network: Network) -> str:
+    sizes = [sum(map(_bytes, layer.variables.values())) for layer in network.layers]
+    sizes = [size for size in sizes if size]
+    count = "1 layer" if len(sizes) == 1 else f"{len(sizes)} layers"
+    return f"{count} with {size_text(sum(sizes))} of weights, {size_text(max(sizes))} the largest"

@@ -114,7 +114,7 @@ class Channel(HTTPChannel):
         return self._sent - sent < SLOWEST_RATE * (now - since)
 
 
-class Server(TcpWSGIServer):
+class PatientServer(TcpWSGIServer):
     """Waitress with these connections."""
 
     channel_class = Channel

@@ -13,7 +13,7 @@ from waitress.adjustments import Adjustments
 from playgrad.assets import MNIST, PYODIDE, DownloadError, fetch
 from playgrad.server.app import create_app
 from playgrad.server.bundle import BundleCache
-from playgrad.server.channel import Server
+from playgrad.server.channel import PatientServer
 from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
 
@@ -97,7 +97,7 @@ def make_server(app: Any, listening: socket.socket) -> Server:
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     family, kind, protocol = listening.family, listening.type, listening.proto
     address = (family, kind, protocol, listening.getsockname())
-    return Server(app, {}, True, listening, adj=settings, sockinfo=address, bind_socket=False)
+    return PatientServer(app, {}, True, listening, adj=settings, sockinfo=address, bind_socket=False)
 
 
 def _connection_limit() -> int:

@@ -57,9 +57,7 @@ class Gpus {
       const kept = Array.from(runner.contents, ([id, { number, size }]) => [id, number, size]);
       return { device, info, kept: /** @type {[number, number, number][]} */ (kept) };
     }
-    const adapter = await findAdapter(navigator.gpu);
-    const device = await openDevice(adapter);
-    const info = describe(adapter, device);
+    const { device, info } = await opened();
     const runner = new Runner(device, () => this.stopRequested());
     await runner.calibrate();
     const id = this.#nextId++;
@@ -205,9 +203,32 @@ class Connection {
 async function listAdapters() {
   try {
     return [describe(await findAdapter(navigator.gpu))];
-  } catch {
+  } catch (problem) {
+    sayUnavailable(problem);
     return [];
   }
+}
+
+/**
+ * Open a device. The page hears what became of it: after a loss, the adapter may not come back.
+ * @returns {Promise<{device: GPUDevice, info: AdapterInfo}>}
+ */
+async function opened() {
+  try {
+    const adapter = await findAdapter(navigator.gpu);
+    const device = await openDevice(adapter);
+    const info = describe(adapter, device);
+    send({ kind: "device", available: true, info });
+    return { device, info };
+  } catch (problem) {
+    sayUnavailable(problem);
+    throw problem;
+  }
+}
+
+/** @param {unknown} problem */
+function sayUnavailable(problem) {
+  send({ kind: "device", available: false, error: errorRecord(problem).message });
 }
 
 /** @param {unknown} problem */
@@ -222,7 +243,7 @@ async function announce() {
   try {
     send({ kind: "device", available: true, info: describe(await findAdapter(navigator.gpu)) });
   } catch (problem) {
-    send({ kind: "device", available: false, error: errorRecord(problem).message });
+    sayUnavailable(problem);
   }
 }
 

@@ -168,6 +168,12 @@ const handlers = {
   },
 
   device(event) {
+    if (!event.available && store.gpu.value.info) {
+      note(
+        `The GPU does not come back: ${event.error}. Programs run on the CPU now. ` +
+          "To try the GPU again, press Run, or reload the page.",
+      );
+    }
     store.gpu.value = event.available
       ? { known: true, info: event.info, problem: null }
       : { known: true, info: null, problem: event.error };

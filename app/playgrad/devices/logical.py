@@ -30,6 +30,13 @@ def gpu_adapters() -> list[AdapterInfo]:
     return logical + [host.info for host in attached_hosts]
 
 
+def gpu_hint() -> str:
+    """Return what to do where there is no GPU."""
+    if sys.platform == "emscripten":
+        return "Use the CPU, or reload the page to look for a GPU again."
+    return "Use device='cpu', or install a Vulkan driver."
+
+
 def set_logical_devices(cpu: int | None = None, gpu: int | None = None) -> None:
     """Set the number of logical devices of each kind: ``cpu:0`` to ``cpu:<n - 1>``, and so on.
 

@@ -16,6 +16,7 @@ from playgrad.devices.logical import (
     device_names,
     ensure_devices,
     gpu_adapters,
+    gpu_hint,
     list_devices,
     reset_logical_devices,
     set_logical_devices,
@@ -143,7 +144,7 @@ def _open_gpu(index: int) -> WebGpuDevice:
         offered = ", ".join(f"gpu:{each}" for each in range(count)) or "no adapter"
         raise DeviceError(
             f"there is no gpu:{index}: WebGPU offers {offered} here.",
-            hint="Use device='cpu', or install a Vulkan driver.",
+            hint=gpu_hint(),
         )
     device = WebGpuDevice(f"gpu:{index}", _open_host(index), _new_cache())
     device.target = replace(device.target, measured=known_tuning(device.host.info))

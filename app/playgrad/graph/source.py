@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from pathlib import Path
 
 _LIBRARY = str(Path(__file__).resolve().parent.parent) + os.sep
@@ -20,3 +21,9 @@ def user_source() -> tuple[str, int] | None:
             return None
         frame = frame.f_back
     return None
+
+
+def warn_user(message: str) -> None:
+    """Issue a warning at the line of the user's program that is running."""
+    file, line = user_source() or ("playgrad", 0)
+    warnings.warn_explicit(message, RuntimeWarning, file, line)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from playgrad.graph.graph import Graph
+from playgrad.graph.source import warn_user
 from playgrad.ops.state import contents_of
 
 Array = np.ndarray[Any, Any]
@@ -94,11 +94,9 @@ class HostCopies:
         except MemoryError:
             if not self._warned:
                 self._warned = True
-                warnings.warn(
+                warn_user(
                     "there is not enough memory to copy the variables from their device. If it is "
-                    "lost, training goes on from an older copy: save the weights now and then.",
-                    RuntimeWarning,
-                    stacklevel=2,
+                    "lost, training goes on from an older copy: save the weights now and then."
                 )
             return
         self.changed = None

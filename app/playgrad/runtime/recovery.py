@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from playgrad.devices.device import Device
 from playgrad.errors import DeviceLostError, DeviceTimeoutError
+from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node
 from playgrad.runtime.host_copies import Key
 from playgrad.runtime.programs import Programs
@@ -57,9 +57,7 @@ class Recovery:
         current, age = copies.is_current, copies.age
         self.roll_back()
         if not (current or told):
-            warnings.warn(
-                f"{self._lost()} was lost. {_going_back(age)}", RuntimeWarning, stacklevel=2
-            )
+            warn_user(f"{self._lost()} was lost. {_going_back(age)}")
 
     def go_on(self) -> None:
         """Roll back after a loss, and open the session's device again.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ from playgrad.devices.device import Device
 from playgrad.devices.pending import Result
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
 from playgrad.runtime.executor import Executor
@@ -130,11 +130,9 @@ class Session:
         except DeviceError as error:
             if not self._any_device:
                 raise
-            warnings.warn(
+            warn_user(
                 f"{self.device} cannot be opened, so the CPU does the work: {error.message} "
-                "The next session tries the GPU again.",
-                RuntimeWarning,
-                stacklevel=2,
+                "The next session tries the GPU again."
             )
             self.device = HOST
             self._programs.move(lambda: self._placement.move_to(HOST))

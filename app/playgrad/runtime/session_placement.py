@@ -40,6 +40,8 @@ def default_device(name: str) -> str:
         return "gpu:0" if "gpu:0" in available else HOST
     device = canonical(name)
     if device not in available:
+        if device.startswith("gpu") and "gpu:0" not in available:
+            devices.gpu(0)  # explains that there is none
         raise DeviceError(f"there is no {device} here.", hint=f"Available: {', '.join(available)}.")
     return device
 

@@ -1,0 +1,195 @@
+"""The page's GPU is lost in the middle of things: training goes on from the last copy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.conftest import Engine
+from tests.browser.playground import Playground
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+# Trains with Adam, dropout and batch normalization, until a device is lost; then goes on, and
+# compares with another model that starts from the same variables.
+PROGRAM = """
+import json
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+from playgrad.ops.state import contents_of, global_variables
+from playgrad.runtime import host_copies
+host_copies.COPY_SECONDS = 0.3
+
+x = np.random.default_rng(0).normal(size=(60, 8)).astype("float32")
+y = x[:, :3].argmax(1).astype("int32")
+
+
+def network():
+    pg.reset_default_graph(1)
+    model = pg.Sequential(
+        [nn.Dense(9, "relu"), nn.BatchNormalization(), nn.Dropout(0.3), nn.Dense(3)]
+    )
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(pg.optim.Adam(0.01), loss, ["accuracy"])
+    return model
+
+
+def kept(model):
+    return [v for v in global_variables(model.graph) if contents_of(v.node) is None]
+
+
+def fit(model, epochs, **more):
+    return model.fit(x, y, batch_size=10, epochs=epochs, verbose=0, **more)
+
+
+def check():
+    "Check that training goes on as if it had begun with the variables there are now."
+    values = model.session.values(kept(model))
+    twin = network()
+    fit(twin, 1)
+    twin.session.assign(dict(zip(kept(twin), values)))
+    assert fit(model, 4).losses.tobytes() == fit(twin, 4).losses.tobytes()
+    for one, other in zip(model.session.values(kept(model)), twin.session.values(kept(twin))):
+        assert one.tobytes() == other.tobytes()
+
+
+model = network()
+fit(model, 1)
+"""
+TRAINING = (
+    PROGRAM
+    + """
+told = []
+for _ in range(2):
+    print("ready", flush=True)
+    try:
+        fit(model, 1_000_000, validation_data=(x, y))
+    except pg.DeviceLostError as error:
+        told.append(str(error))
+    check()
+    told.append(model.session.device)
+print(json.dumps(told))
+"""
+)
+START = """async (source) => {
+  const ready = engine.next(({ kind }) => kind === "stdout");
+  globalThis.running = engine.run(source, null);
+  await Promise.race([ready, running]);
+}"""
+
+
+def crash_gpu_process(engine: Engine) -> None:
+    browser = engine.page.context.browser
+    assert browser is not None
+    session = browser.new_browser_cdp_session()
+    session.send("Browser.crashGpuProcess")
+    session.detach()
+
+
+def destroy_device(engine: Engine) -> None:
+    engine.device_worker().evaluate("playgradDevice.destroy()")
+
+
+def end_worker(engine: Engine) -> None:
+    engine.device_worker().evaluate("void setTimeout(() => self.close(), 50)")
+
+
+@pytest.fixture
+def own_engine(server: str, launch_chromium: Callable[[bool], Browser]) -> Any:
+    """The engine in a browser of its own, whose GPU process may crash."""
+    browser = launch_chromium(True)
+    page = browser.new_page()
+    page.goto(f"{server}/healthz")
+    yield Engine(page)
+    browser.close()
+
+
+def lose_twice(engine: Engine, accident: Callable[[Engine], None]) -> list[str]:
+    """Return the message of the error, and the device that trains afterwards, of both times."""
+    engine.page.evaluate(START, TRAINING)
+    engine.page.wait_for_timeout(1500)
+    again = "void (globalThis.again = engine.next(({ kind, text }) => text?.includes('ready')))"
+    engine.page.evaluate(again)
+    accident(engine)
+    engine.page.evaluate("Promise.race([again, running])")
+    engine.page.wait_for_timeout(1500)
+    accident(engine)
+    result = engine.page.evaluate("running")
+    assert result["state"] == "done", result
+    told: list[str] = json.loads(result["stdout"].strip().splitlines()[-1])
+    for message in told[::2]:
+        assert message.startswith("gpu:0: ") and "That was after step" in message, message
+        assert message.endswith("Call fit again to go on from there."), message
+    return [*told[1::2], result["stderr"]]
+
+
+@pytest.mark.survival("Lost GPU in the page")
+@pytest.mark.parametrize("accident", [destroy_device, end_worker])
+def test_training_goes_on_from_the_copy(
+    engine: Engine, accident: Callable[[Engine], None], record_property: Any
+) -> None:
+    record_property("tried", 2)
+    assert lose_twice(engine, accident) == ["gpu:0", "gpu:0", ""]
+
+
+@pytest.mark.survival("Lost GPU in the page")
+def test_a_gpu_that_does_not_come_back(own_engine: Engine, record_property: Any) -> None:
+    """Chromium opens no GPU for a page after its GPU process has crashed twice."""
+    record_property("tried", 4)
+    engine = own_engine
+    first, second, warned = lose_twice(engine, crash_gpu_process)
+    assert (first, second) == ("gpu:0", "cpu:0")
+    assert "gpu:0 cannot be opened, so the CPU does the work" in warned
+    assert engine.events("device")[-1]["available"] is False
+    show = PROGRAM + "print(model.session.device)"
+    result = engine.run(show)
+    assert (result["state"], result["stdout"]) == ("done", "cpu:0\n")
+    result = engine.run("import playgrad as pg\npg.Session(device='gpu')")
+    assert result["error"]["type"] == "DeviceError"
+    assert result["error"]["message"].endswith("or reload the page to look for a GPU again.")
+
+
+GOOD = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
+model = pg.Sequential([nn.Dense(3), nn.Dense(2)])
+model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, (x[:, 0] > 0).astype("int32"), epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.survival("Lost GPU in the page")
+def test_weights_are_exported_after_the_gpu_is_gone(
+    server: str, launch_chromium: Callable[[bool], Browser], record_property: Any
+) -> None:
+    """The page says that the GPU does not come back, and trains on the CPU."""
+    record_property("tried", 2)
+    browser = launch_chromium(True)
+    visitor = Playground(browser, server)
+    visitor.finish(GOOD)
+    before = visitor.weights()
+    badge = visitor.text("backend-badge")
+    assert "CPU" not in badge
+    for _ in range(2):
+        session = browser.new_browser_cdp_session()
+        session.send("Browser.crashGpuProcess")
+        session.detach()
+        visitor.page.wait_for_timeout(500)
+        after = visitor.weights()
+        assert all((after[name] == before[name]).all() for name in before)
+        visitor.finish(GOOD)
+        before = visitor.weights()
+    assert "no WebGPU" in visitor.text("backend-badge")
+    visitor.page.get_by_text("The GPU does not come back").first.wait_for()
+    visitor.forgive("GPU", "adapter")
+    visitor.close()
+    browser.close()

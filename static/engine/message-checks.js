@@ -98,8 +98,8 @@ const FIELDS = {
     reply: optional((ring) => ring instanceof SharedArrayBuffer), message: optional(text),
   },
   status: { state: STATES },
-  stdout: { text },
-  stderr: { text },
+  stdout: { text, left_out: optional(count), end: optional(text) },
+  stderr: { text, left_out: optional(count), end: optional(text) },
   error: errorFields,
   fit_begin: {
     epochs: count, steps_per_epoch: count, total_steps: count, batch_size: count,

@@ -72,8 +72,8 @@
  *   `reply`: the answer to a `Question`.
  * @typedef {(
  *   | {kind: "status", state: RunState}
- *   | {kind: "stdout", text: string}
- *   | {kind: "stderr", text: string}
+ *   | {kind: "stdout"} & Output
+ *   | {kind: "stderr"} & Output
  *   | {kind: "error"} & ErrorInfo
  *   | {kind: "fit_begin"} & Fit
  *   | {kind: "progress", epoch: number, step: number, total_steps: number,
@@ -218,6 +218,8 @@
  *            metrics: string[], device: string, adapter: string | null, parameters: number,
  *            done: number}} Fit
  *   `done`: the steps that were done before, by the run that this one resumes
+ * @typedef {{text: string, left_out?: number, end?: string}} Output
+ *   of a flood: its first part, the number of characters that were left out, and its last part
  * @typedef {{step: number, total_steps: number, epoch: number, epochs: number, parameters: number,
  *            finished: boolean}} CheckpointInfo
  *   of the last fit: the steps done, the epoch under way, and whether the fit is completed

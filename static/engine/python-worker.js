@@ -12,6 +12,7 @@ import { interruptBuffer } from "./control.js";
 import { DataFiles } from "./data-files.js";
 import { DeviceLinks } from "./device-links.js";
 import { holdForLife } from "./life.js";
+import { OutputLimit } from "./output-limit.js";
 import { bootPython } from "./python-boot.js";
 import { createHost } from "./python-host.js";
 
@@ -113,9 +114,12 @@ class PythonWorker {
 
   async #boot() {
     this.#send({ kind: "loading", stage: "python" });
-    // For what Python writes before the controller takes over its streams.
+    // For what Python writes before the controller takes over its streams, or past them.
     /** @type {(kind: "stdout" | "stderr") => (line: string) => void} */
-    const sink = (kind) => (line) => this.#send({ kind, text: `${line}\n` });
+    const sink = (kind) => {
+      const limit = new OutputLimit((output) => this.#send({ kind, ...output }));
+      return (line) => limit.write(`${line}\n`);
+    };
     const pyodide = await bootPython({ stdout: sink("stdout"), stderr: sink("stderr") });
     this.#ended("python");
     return pyodide;

@@ -55,9 +55,9 @@ const handlers = {
     labRecorder.runEnded(state);
   },
 
-  stdout: ({ text }) => print(text, "stdout"),
+  stdout: (output) => print(output, "stdout"),
 
-  stderr: ({ text }) => print(text, "stderr"),
+  stderr: (output) => print(output, "stderr"),
 
   error({ type, message, line, op, traceback }) {
     store.error.value = { type, message, line, op, traceback };
@@ -203,8 +203,10 @@ function note(sentence) {
   store.transcriptVersion.value += 1;
 }
 
-/** @param {string} text @param {"stdout" | "stderr"} stream */
-function print(text, stream) {
+/** @param {import("../engine/messages.js").Output} output @param {"stdout" | "stderr"} stream */
+function print({ text, left_out: leftOut, end }, stream) {
   store.transcript.add(text, stream);
+  if (leftOut) store.transcript.skip(leftOut, stream);
+  if (end) store.transcript.add(end, stream);
   store.transcriptVersion.value += 1;
 }

@@ -11,6 +11,9 @@ const BACKGROUND_MS = 250;
 /** @type {ReadonlySet<string>} */
 const FLOODS = new Set(["progress", "stdout", "stderr"]);
 
+/** Whether an event is output of which a part is missing. @param {EngineEvent} [event] */
+const hasGap = (event) => event !== undefined && "left_out" in event;
+
 export class EventQueue {
   #apply;
   /** @type {EngineEvent[]} */
@@ -35,11 +38,12 @@ export class EventQueue {
 
   /**
    * Append output to the last event if that is output of the same stream: a loop that prints sends
-   * thousands of small pieces.
+   * many small pieces.
    * @param {EngineEvent} event
    */
   #joined(event) {
     const last = this.#waiting.at(-1);
+    if (hasGap(event) || hasGap(last)) return false;
     if (event.kind === "stdout" && last?.kind === "stdout") last.text += event.text;
     else if (event.kind === "stderr" && last?.kind === "stderr") last.text += event.text;
     else return false;

@@ -1,20 +1,60 @@
-/** The output of the user's code, limited to its last lines. */
+/** The output of the user's code: of a long one its first and its last part. */
 
 /** @import { ConsoleLine } from "./types.js" */
 
-const MOST_LINES = 600;
-const LONGEST_LINE = 4000;
+const FIRST_LINES = 100;
+const LAST_LINES = 500;
+/** Characters of the beginning and of the end of a long line. */
+const HALF_LINE = 2000;
+
+/**
+ * @typedef {{first: string, leftOut: number, last: string}} Line
+ *   `first` is empty unless something was left out before `last`
+ */
+
+/** @type {Readonly<Line>} */
+const EMPTY = { first: "", leftOut: 0, last: "" };
+
+/** @param {number} count */
+const gap = (count) => (count > 0 ? `… ${count.toLocaleString("en")} characters left out …` : "");
+
+/** @param {Line} line */
+const shown = ({ first, leftOut, last }) => first + gap(leftOut) + last;
+
+/** @param {Line} line @param {string} piece @returns {Line} */
+function extended(line, piece) {
+  const last = line.last + piece;
+  // A carriage return overwrites the line, as progress bars do.
+  const begin = last.replace(/\r+$/, "").lastIndexOf("\r") + 1;
+  const { first, leftOut } = begin > 0 ? EMPTY : line;
+  return shortened({ first, leftOut, last: last.slice(begin) });
+}
+
+/** @param {Line} line @returns {Line} */
+function shortened({ first, leftOut, last }) {
+  if (leftOut === 0 && last.length > 2 * HALF_LINE) {
+    first = last.slice(0, HALF_LINE);
+    last = last.slice(HALF_LINE);
+  } else if (leftOut === 0 || last.length <= HALF_LINE) return { first, leftOut, last };
+  return { first, leftOut: leftOut + last.length - HALF_LINE, last: last.slice(-HALF_LINE) };
+}
 
 export class Transcript {
   /** @type {ConsoleLine[]} */
   lines = [];
   #nextId = 0;
-  /** Whether the last line is still incomplete. */
-  #open = false;
+  /** The last line, if it is still incomplete. @type {Line | null} */
+  #open = null;
+  /** Characters left out after the first lines. */
+  #leftOut = 0;
+  /** Characters left out within lines, by their ids. @type {Map<number, number>} */
+  #hidden = new Map();
 
   clear() {
     this.lines = [];
-    this.#open = false;
+    this.#open = null;
+    this.#leftOut = 0;
+    this.#hidden.clear();
   }
 
   /** Show lines of an earlier visit. @param {Omit<ConsoleLine, "id">[]} lines */
@@ -29,34 +69,70 @@ export class Transcript {
    */
   add(text, stream) {
     const pieces = text.split("\n");
-    // Of a flood, only the end stays.
-    const first = Math.max(0, pieces.length - MOST_LINES - 1);
-    pieces.slice(first).forEach((piece, index) => {
-      const isRest = index === pieces.length - 1 - first;
-      if (isRest && piece === "") {
-        this.#open = false;
-        return;
-      }
-      this.#append(isRest ? piece : piece.replace(/\r+$/, ""), stream);
-      this.#open = isRest;
+    pieces.forEach((piece, index) => {
+      const isRest = index === pieces.length - 1;
+      if (isRest && piece === "") return;
+      const whole = isRest ? piece : piece.replace(/\r+$/, "");
+      this.#change((line) => extended(line, whole), stream);
+      if (!isRest) this.#open = null;
     });
-    if (this.lines.length > MOST_LINES) this.lines = this.lines.slice(-MOST_LINES);
+    this.#trim();
+  }
+
+  /**
+   * Say that a part of the output did not come.
+   * @param {number} count of its characters
+   * @param {ConsoleLine["stream"]} stream
+   */
+  skip(count, stream) {
+    this.#change(
+      ({ first, leftOut, last }) =>
+        leftOut > 0
+          ? { first, leftOut: leftOut + last.length + count, last: "" }
+          : { first: last, leftOut: count, last: "" },
+      stream,
+    );
+    this.#trim();
   }
 
   /** @param {string} text a remark of the page, on its own line */
   note(text) {
-    this.#open = false;
+    this.#open = null;
     this.add(`${text}\n`, "note");
   }
 
-  /** @param {string} piece @param {ConsoleLine["stream"]} stream */
-  #append(piece, stream) {
+  /**
+   * Change the last line if it is incomplete and of this stream; otherwise begin one.
+   * @param {(line: Line) => Line} change
+   * @param {ConsoleLine["stream"]} stream
+   */
+  #change(change, stream) {
     const last = this.lines.at(-1);
-    const continues = this.#open && last && last.stream === stream;
-    const whole = (continues ? last.text : "") + piece;
-    // A carriage return overwrites the line, as progress bars do.
-    const text = whole.slice(whole.replace(/\r+$/, "").lastIndexOf("\r") + 1).slice(0, LONGEST_LINE);
-    if (continues) this.lines[this.lines.length - 1] = { ...last, text };
-    else this.lines.push({ id: this.#nextId++, text, stream });
+    const open = last?.stream === stream ? this.#open : null;
+    const line = change(open ?? EMPTY);
+    const id = open && last ? last.id : this.#nextId++;
+    if (open) this.lines.pop();
+    this.lines.push({ id, text: shown(line), stream });
+    if (line.leftOut > 0) this.#hidden.set(id, line.leftOut);
+    else this.#hidden.delete(id);
+    this.#open = line;
+  }
+
+  /** Leave out the lines between the first and the last ones, with a line that says so. */
+  #trim() {
+    const gaps = this.#leftOut > 0 ? 1 : 0;
+    const middle = this.lines.slice(FIRST_LINES + gaps, -LAST_LINES);
+    if (middle.length === 0) return;
+    for (const { id, text } of middle) {
+      const hidden = this.#hidden.get(id) ?? 0;
+      this.#leftOut += 1 + text.length - gap(hidden).length + hidden;
+      this.#hidden.delete(id);
+    }
+    const id = gaps ? this.lines[FIRST_LINES].id : this.#nextId++;
+    this.lines = [
+      ...this.lines.slice(0, FIRST_LINES),
+      { id, text: gap(this.#leftOut), stream: "note" },
+      ...this.lines.slice(-LAST_LINES),
+    ];
   }
 }

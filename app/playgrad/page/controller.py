@@ -65,8 +65,7 @@ class PageHooks(Hooks):
             _emit(report)
 
     def poll(self) -> list[Request]:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _send_output()
         requests, self._received = self._received, []
         while (pair := host.poll_mailbox()) is not None:
             requests.append(_joined(pair))
@@ -275,9 +274,17 @@ def _set_devices(count: int | None) -> None:
 
 def _emit(event: Event) -> None:
     """Send an event, after everything that was printed before it."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _send_output()
     host.emit(event)
+
+
+_streams = {kind: Stream(kind, host.emit) for kind in ("stdout", "stderr")}
+
+
+def _send_output() -> None:
+    # Not sys.stdout, which the program may have closed or replaced.
+    for stream in _streams.values():
+        stream.send()
 
 
 def _emit_checkpoint(checkpoint: Checkpoint) -> None:
@@ -294,8 +301,7 @@ controller = Controller()
 
 def main() -> None:
     """Take over output streams, hooks and the data source. The worker calls this once."""
-    sys.stdout = Stream("stdout", host.emit)
-    sys.stderr = Stream("stderr", host.emit)
+    sys.stdout, sys.stderr = _streams["stdout"], _streams["stderr"]
     set_hooks(controller.hooks)
     host.emit(choices())
     registry.enable_data_cache(CACHED_BYTES)

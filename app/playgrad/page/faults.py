@@ -1,14 +1,22 @@
-"""Errors of the user's program, described for the page."""
+"""Errors of the user's program, described for the page.
+
+An error is an object of the program, so everything about it may fail in turn, or be huge.
+"""
 
 from __future__ import annotations
 
 import traceback
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from playgrad.errors import PlaygradError
 
+T = TypeVar("T")
+
 FILE = "main.py"
 """The name under which the user's program is compiled."""
+LONGEST_MESSAGE = 8_000
+LONGEST_TRACEBACK = 40_000
 
 _MEMORY = (
     "A program in the page can use 4 GB. Keep fewer or smaller arrays: float32 instead of float64, "
@@ -19,30 +27,54 @@ _MEMORY = (
 def describe(error: BaseException) -> dict[str, Any]:
     """Return an error's type, message, line in the program, operation and traceback.
 
-    The traceback has no frames of the library.
+    The traceback has no frames of the library. Whatever the error is, the description is one that
+    can be shown: of long texts it has the first and the last part.
     """
+    kind = _safely(lambda: str(type(error).__name__), "Error")
     description: dict[str, Any] = {
-        "type": type(error).__name__,
-        "message": _message(error),
-        "line": _line(error),
+        "type": _text(kind, LONGEST_MESSAGE),
+        "message": _text(_safely(lambda: _message(error), _UNREADABLE), LONGEST_MESSAGE),
+        "line": _safely(lambda: _line(error), None),
         "op": None,
-        "traceback": _traceback(error),
+        "traceback": _text(_safely(lambda: _traceback(error), ""), LONGEST_TRACEBACK),
     }
     if isinstance(error, PlaygradError):
-        description["op"] = error.op
-        if error.source and error.source[0] == FILE:
-            description["line"] = error.source[1]
+        op, source = error.op, error.source
+        description["op"] = None if op is None else _text(_safely(lambda: str(op), "?"), 200)
+        line = _safely(lambda: _line_of(source), None)
+        description["line"] = line or description["line"]
     return description
+
+
+_UNREADABLE = "the error has a message that cannot be read: its __str__ fails."
+
+
+def _safely(read: Callable[[], T], otherwise: T) -> T:
+    """Return what ``read`` returns; ``otherwise`` if the error is one that breaks it."""
+    try:
+        return read()
+    except BaseException:
+        return otherwise
+
+
+def _text(text: str, most: int) -> str:
+    """Return ``text`` as a string that JavaScript can hold, without its middle if it is long."""
+    text = str.__str__(text)
+    if len(text) > most:
+        half = most // 2
+        text = f"{text[:half]}… {len(text) - 2 * half:,} characters left out …{text[-half:]}"
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _message(error: BaseException) -> str:
     """Return the error's message, with a suggestion if Python or the page has one."""
     if isinstance(error, SyntaxError):
-        return error.msg
+        return str(error.msg or "invalid syntax")
     message = str(error) or type(error).__name__
     if isinstance(error, (NameError, AttributeError)):
-        # Python's report ends with a suggestion for a misspelt name.
-        report = "".join(traceback.format_exception_only(error)).strip()
+        # Python's report ends with a suggestion for a misspelt name. Looking for it runs the
+        # program's own __dir__ and __getattr__.
+        report = _safely(lambda: _last_lines(error).strip(), "")
         return report.partition(": ")[2] or message
     if isinstance(error, ModuleNotFoundError):
         return f"{message}. Python's standard library, numpy and playgrad are available."
@@ -56,14 +88,29 @@ def _message(error: BaseException) -> str:
 
 def _line(error: BaseException) -> int | None:
     if isinstance(error, SyntaxError) and error.filename == FILE:
-        return error.lineno
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == FILE]
+        return error.lineno if isinstance(error.lineno, int) and error.lineno > 0 else None
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if _is_user(frame)]
     return lines[-1] if lines else None
+
+
+def _line_of(source: Any) -> int | None:
+    """Return the line of the program in a playgrad error's ``source``."""
+    if not source or source[0] != FILE:
+        return None
+    return int(source[1])
+
+
+def _is_user(frame: Any) -> bool:
+    return bool(frame.f_code.co_filename == FILE)
 
 
 def _traceback(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     first = next((i for i, frame in enumerate(frames) if frame.filename == FILE), None)
     visible = traceback.StackSummary.from_list(frames[first:] if first is not None else [])
-    return "".join([*visible.format(), *traceback.format_exception_only(error)])
+    return "".join([*visible.format(), _last_lines(error)])
+
+
+def _last_lines(error: BaseException) -> str:
+    """Return the last lines of Python's report: the type and the message."""
+    return "".join(traceback.format_exception_only(error))

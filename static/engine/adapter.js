@@ -3,6 +3,8 @@
 import { EngineError } from "./errors.js";
 
 const LARGEST_BUFFER = 1 << 30;
+/** The first request may have to start the browser's GPU process. */
+const ANSWER_MS = 10_000;
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render|softpipe/i;
 
 /** @import { AdapterInfo } from "./messages.js" */
@@ -16,11 +18,36 @@ export async function findAdapter(gpu) {
   if (!gpu) {
     throw new EngineError("DeviceError", "this browser has no WebGPU, or it is disabled");
   }
-  const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
+  const adapter = await inTime(gpu.requestAdapter({ powerPreference: "high-performance" }), "look for a GPU");
   if (!adapter) {
-    throw new EngineError("DeviceError", "this browser has WebGPU but offers no adapter");
+    throw new EngineError("DeviceError", "this browser has WebGPU but offers no adapter. If it had one before, its "
+      + "GPU process may have crashed too often: close all windows of the browser, and open it again");
   }
   return adapter;
+}
+
+/**
+ * The outcome of a request to the browser, which may never answer.
+ * @template T
+ * @param {Promise<T>} request
+ * @param {string} what "to" do
+ * @returns {Promise<T>}
+ * @throws {EngineError} DeviceError with the reason
+ */
+async function inTime(request, what) {
+  let timer = 0;
+  /** @type {Promise<never>} */
+  const overdue = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer for ${ANSWER_MS / 1000} s`)), ANSWER_MS);
+  });
+  try {
+    return await Promise.race([request, overdue]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new EngineError("DeviceError", `the browser was asked to ${what}: ${reason}`);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**
@@ -30,15 +57,11 @@ export async function findAdapter(gpu) {
  * @returns {Promise<GPUDevice>}
  */
 export async function openDevice(adapter) {
-  try {
-    return await adapter.requestDevice({
-      requiredFeatures: hasQuads(adapter) ? ["subgroups"] : [],
-      requiredLimits: largerBuffers(adapter),
-    });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new EngineError("DeviceError", `the GPU adapter cannot be opened: ${reason}`);
-  }
+  const device = adapter.requestDevice({
+    requiredFeatures: hasQuads(adapter) ? ["subgroups"] : [],
+    requiredLimits: largerBuffers(adapter),
+  });
+  return await inTime(device, "open the GPU");
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Connects the page, its Python worker and the device workers, which outlive Python workers. */
 
 import { ringBell } from "./control.js";
-import { endOfLife } from "./life.js";
+import { endOfLife, lockName } from "./life.js";
 import { markGone } from "./ring.js";
 
 /**
@@ -15,6 +15,9 @@ const SCRIPTS = {
   gpu: new URL("./device-worker.js", import.meta.url),
 };
 const FIRST = "gpu:0";
+
+/** How long a worker's scripts may take to arrive; a browser does not report that they do not. */
+const START_MS = 14_000;
 
 /**
  * @typedef {Exclude<DeviceEvent, {kind: "kept_data"}>} DeviceNews
@@ -79,10 +82,14 @@ export class DeviceWorkers {
   #start(device) {
     const script = device.startsWith("cpu") ? SCRIPTS.cpu : SCRIPTS.gpu;
     const worker = new Worker(script, { type: "module", name: device });
-    const entry = { worker, lock: `playgrad ${device} ${crypto.randomUUID()}` };
+    const entry = { worker, lock: lockName(device) };
     this.#entries.set(device, entry);
     this.#kept.delete(device);
+    const overdue = setTimeout(() => {
+      if (this.#entries.get(device) === entry) this.#end(device, "its worker did not start in time.");
+    }, START_MS);
     worker.onmessage = ({ data }) => {
+      clearTimeout(overdue);
       if (this.#entries.get(device) === entry) this.#receive(data, entry);
     };
     worker.onerror = (event) => {

@@ -39,7 +39,11 @@ class Processor {
   /** Boot an interpreter. @param {string} device */
   static async start(device) {
     const log = (/** @type {string} */ line) => console.log(`${device}: ${line}`);
-    return new Processor(await bootPython({ stdout: log, stderr: log }));
+    const pyodide = await bootPython(
+      { stdout: log, stderr: log },
+      (state) => send({ kind: "loading", stage: "python", ...state }),
+    );
+    return new Processor(pyodide);
   }
 
   /** Serve the calls of a Python worker, in place of the last one. @param {DeviceEnds} ends */

@@ -27,7 +27,7 @@ const workerEnded = (device) =>
 
 /** The number of devices of a kind that a page can have: one for each core, but at least 4. */
 export function mostDevices() {
-  return Math.max(4, navigator.hardwareConcurrency);
+  return Math.max(4, navigator.hardwareConcurrency || 0);
 }
 
 export class DeviceLinks {

@@ -201,12 +201,8 @@ class Connection {
 
 /** @returns {Promise<AdapterInfo[]>} */
 async function listAdapters() {
-  try {
-    return [describe(await findAdapter(navigator.gpu))];
-  } catch (problem) {
-    sayUnavailable(problem);
-    return [];
-  }
+  const info = await announce();
+  return info ? [info] : [];
 }
 
 /**
@@ -238,12 +234,15 @@ function errorRecord(problem) {
   return { type: "DeviceError", message, op: null };
 }
 
-/** Tell the page which GPU it has. */
+/** Tell the page which GPU it has: it may have lost it since the last time. @returns {Promise<AdapterInfo | null>} */
 async function announce() {
   try {
-    send({ kind: "device", available: true, info: describe(await findAdapter(navigator.gpu)) });
+    const info = describe(await findAdapter(navigator.gpu));
+    send({ kind: "device", available: true, info });
+    return info;
   } catch (problem) {
     sayUnavailable(problem);
+    return null;
   }
 }
 

@@ -34,13 +34,15 @@ const { fetch } = globalThis;
 
 /** A file that did not arrive as it should; the message is a sentence. */
 export class LoadError extends Error {
-  /** @param {string} message @param {{status?: number, isDamaged?: boolean, isFinal?: boolean}} [details] */
-  constructor(message, { status = 0, isDamaged = false, isFinal = false } = {}) {
+  /** @param {string} message @param {{status?: number, isDamaged?: boolean, isSilence?: boolean, isFinal?: boolean}} [details] */
+  constructor(message, { status = 0, isDamaged = false, isSilence = false, isFinal = false } = {}) {
     super(message);
     this.name = "LoadError";
     /** The status of the answer; 0 if there was none, or a good one. */
     this.status = status;
     this.isDamaged = isDamaged;
+    /** Whether nothing came for a long time. */
+    this.isSilence = isSilence;
     /** Whether another try would end in the same way. */
     this.isFinal = isFinal;
   }
@@ -67,8 +69,8 @@ export async function load(url, options = {}) {
       signal?.throwIfAborted();
       const failure = asLoadError(error, url);
       if (failure.isFinal || !patient(failure, tries)) throw failure;
-      // A later portion may be damaged as well as the first: the whole file is fetched again.
-      if (failure.isDamaged) cache = "reload";
+      // What is damaged may be the copy in the browser's cache, also if it cannot even be unpacked.
+      if (failure.isDamaged || tries > 1) cache = "reload";
       const pause = PAUSES_MS[Math.min(tries, PAUSES_MS.length) - 1];
       problem(failure, pause);
       await rest(pause, signal);
@@ -240,7 +242,7 @@ class Line {
         timer = setTimeout(() => {
           // Late: this thread was busy, or the computer asleep, while bytes may have arrived.
           if (performance.now() > due + LATE_MS) wait();
-          else reject(new LoadError(`${nameOf(this.url)}: nothing has arrived for ${this.#silence / 1000} s.`));
+          else reject(new LoadError(`${nameOf(this.url)}: nothing has arrived for ${this.#silence / 1000} s.`, { isSilence: true }));
         }, this.#silence);
       };
       wait();
@@ -273,15 +275,23 @@ function asLoadError(error, url) {
   return new LoadError(`${nameOf(url)}: ${reason}.`);
 }
 
+/** An event "now" ends all pauses. */
+export const hurry = new EventTarget();
+
 /** Wait, but no longer than until the computer is online again. @param {number} milliseconds @param {AbortSignal} [signal] */
 async function rest(milliseconds, signal) {
-  const end = performance.now() + milliseconds;
-  let wasOffline = false;
-  while (performance.now() < end || !navigator.onLine) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    signal?.throwIfAborted();
-    if (wasOffline && navigator.onLine) return;
-    wasOffline = !navigator.onLine;
+  let end = performance.now() + milliseconds;
+  const go = () => (end = 0);
+  hurry.addEventListener("now", go);
+  try {
+    while (performance.now() < end) {
+      const wasOffline = !navigator.onLine;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      signal?.throwIfAborted();
+      if (wasOffline && navigator.onLine) return;
+    }
+  } finally {
+    hurry.removeEventListener("now", go);
   }
 }
 

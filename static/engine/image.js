@@ -53,7 +53,7 @@ export async function openImage(url, cache, progress) {
   const start = LENGTH + new DataView((await until(LENGTH)).buffer).getUint32(0, true);
   const header = parse((await until(start)).subarray(LENGTH, start));
   const end = start + header.state;
-  const state = (await until(end)).subarray(start, end);
+  const state = (await until(end)).slice(start, end); // aligned, as Pyodide expects
   const rest = [...header.files, ...header.pages.map(([, count]) => ["", count * PAGE])];
   const body = until(rest.reduce((sum, [, size]) => sum + Number(size), end)).then((bytes) => bytes.subarray(end));
   const checked = body.then(() => check(gathered.bytes, arriving));

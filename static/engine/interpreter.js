@@ -6,7 +6,7 @@
  */
 
 import { mostDevices } from "./device-links.js";
-import { endOfLife } from "./life.js";
+import { endOfLife, lockName } from "./life.js";
 import { isWellFormed } from "./message-checks.js";
 import { Mailbox, createSharedMemory, requestStop } from "./shared-memory.js";
 
@@ -27,6 +27,9 @@ const SCRIPT = new URL("./python-worker.js", import.meta.url);
 /** Workers that can be lost and replaced in one run, in addition to the largest number in use. */
 const REPLACEMENTS = 8;
 
+/** How long the worker's scripts may take to arrive; a browser does not report that they do not. */
+const START_MS = 12_000;
+
 export class Interpreter {
   memory = createSharedMemory();
   mailbox = new Mailbox(this.memory, () => this.send({ kind: "poke" }));
@@ -34,9 +37,10 @@ export class Interpreter {
   deviceEnds = [];
   #worker;
   #port;
-  #lock = `playgrad python ${crypto.randomUUID()}`;
+  #lock = lockName("python");
   #listener;
   #over = false;
+  #overdue = 0;
 
   /** Start a worker. @param {Listener} listener */
   constructor(listener) {
@@ -54,6 +58,9 @@ export class Interpreter {
     /** @type {PythonCommand} */
     const start = { kind: "start", memory: this.memory, lock: this.#lock, ports, port: port2 };
     this.#worker.postMessage(start, [port2, ...ports]);
+    this.#overdue = setTimeout(() => {
+      this.#end(`its worker did not start: its scripts have not arrived for ${START_MS / 1000} s`);
+    }, START_MS);
   }
 
   /** Whether the worker has ended or was ended. */
@@ -64,6 +71,7 @@ export class Interpreter {
   /** @param {InterpreterEvent | {kind: "alive"}} event */
   #received(event) {
     if (this.#over) return;
+    clearTimeout(this.#overdue);
     if (!isWellFormed(event)) {
       console.error("A message of Python's worker was dropped:", event);
       this.#listener.forged();
@@ -106,6 +114,7 @@ export class Interpreter {
   /** End the worker at once, and what devices still do for it. */
   terminate() {
     this.#over = true;
+    clearTimeout(this.#overdue);
     requestStop(this.memory);
     this.#worker.terminate();
     this.#port.close();

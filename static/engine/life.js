@@ -9,12 +9,21 @@
 
 import { stopFlag } from "./control.js";
 
+/** A name for the lock of a new worker. @param {string} worker */
+export function lockName(worker) {
+  return `playgrad ${worker} ${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;
+}
+
 /**
  * In a worker: hold a lock until the worker ends.
  * @param {string} lock its name
  * @param {() => void} held is called as soon as the lock is held
  */
 export function holdForLife(lock, held) {
+  if (!navigator.locks) {
+    held(); // the page then learns of the end only when something goes unanswered
+    return;
+  }
   navigator.locks.request(lock, () => {
     held();
     return new Promise(() => {});
@@ -42,5 +51,6 @@ export function stopFlagAtWork(control, answers) {
  * @returns {Promise<void>}
  */
 export async function endOfLife(lock) {
+  if (!navigator.locks) return await new Promise(() => {});
   await navigator.locks.request(lock, () => {});
 }

@@ -16,6 +16,8 @@ const count = (value) => Number.isInteger(value) && value >= 0;
 const flag = (value) => typeof value === "boolean";
 /** @type {Check} */
 const bytes = (value) => value instanceof Uint8Array;
+/** @type {Check} */
+const shared = (value) => value instanceof SharedArrayBuffer;
 
 /** @param {Check} check @returns {Check} */
 const orNull = (check) => (value) => value === null || check(value);
@@ -88,14 +90,17 @@ const placement = object({
 /** A check of each field, for each kind of message. @type {Record<string, Record<string, Check>>} */
 const FIELDS = {
   alive: {},
-  loading: { stage: oneOf("python", "library") },
+  loading: {
+    stage: oneOf("python", "library"), problem: optional(text),
+    progress: optional(orNull(object({ received: count, total: count }))),
+  },
   ready: { version: text, python: text, numpy: text, timings: tableOf(number) },
   tunings: { text },
-  data_file: { path: text, bytes },
+  data_file: { path: text, answer: shared, into: optional(shared) },
   crash: { message: text },
   device_worker: {
     device: (name) => /^(cpu|gpu):\d+$/.test(name), state: oneOf("starting", "lost"), channel: count,
-    reply: optional((ring) => ring instanceof SharedArrayBuffer), message: optional(text),
+    reply: optional(shared), message: optional(text),
   },
   status: { state: STATES },
   stdout: { text, left_out: optional(count), end: optional(text) },

@@ -16,13 +16,13 @@
  *   `start`: the first message and the only one outside `port`, on which all others travel. The
  *     worker holds `lock` until it ends; `ports` are spare ones for future device workers.
  *   `inherit`: what earlier Python workers leave behind; sent before the first request.
- *   `expect`: files of the server that the program will probably read.
+ *   `files`: more files of the server, in shared memory, by path.
  *   `poke`: the mailbox has a request; needed only while Python is idle.
  *   `ports`: spare ports that replace used ones.
  * @typedef {(
  *   | {kind: "start", memory: SharedMemory, lock: string, port: MessagePort, ports: MessagePort[]}
  *   | {kind: "inherit"} & Inheritance
- *   | {kind: "expect", files: string[]}
+ *   | {kind: "files", files: Map<string, Uint8Array>}
  *   | {kind: "poke"}
  *   | {kind: "ports", ports: MessagePort[]}
  * )} PythonCommand
@@ -34,18 +34,23 @@
 /**
  * Python worker → page, sent by its JavaScript.
  *   `alive`: the worker holds its lock.
+ *   `loading`: how the downloads go; `problem` is a sentence, "" while all is well.
  *   `ready`: the versions of playgrad, Python and NumPy; `timings` in milliseconds, by phase.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
- *   `data_file`: a file of the server, in shared memory, for the next Python worker to inherit.
+ *   `data_file`: see `DataRequest`.
  *   `crash`: Python could not start or is broken; only a new worker helps.
  * @typedef {(
  *   | {kind: "alive"}
- *   | {kind: "loading", stage: "python" | "library"}
+ *   | Loading
  *   | {kind: "ready", version: string, python: string, numpy: string, timings: Record<string, number>}
  *   | {kind: "tunings", text: string}
- *   | {kind: "data_file", path: string, bytes: Uint8Array}
+ *   | DataRequest
  *   | {kind: "crash", message: string}
  * )} PythonWorkerEvent
+ * @typedef {{kind: "loading", stage: "python" | "library", problem?: string,
+ *            progress?: {received: number, total: number} | null}} Loading bytes
+ * @typedef {{kind: "data_file", path: string, answer: SharedArrayBuffer, into?: SharedArrayBuffer}} DataRequest
+ *   a file of the server, for a program that sleeps until it is there: see data-files.js
  */
 
 /**
@@ -153,11 +158,13 @@
  *   `device_worker`: "starting", "ready" to be called, or "lost" (worker or GPU; the next run starts
  *     a new one). The page reports the end of a worker in the same way.
  *   `kept_data`: all data sets that are on the device now.
+ *   `loading`: as from the Python worker; sent by processors' workers.
  * @typedef {(
  *   | {kind: "device", available: true, info: AdapterInfo}
  *   | {kind: "device", available: false, error: string}
  *   | {kind: "device_worker", device: string, state: "starting" | "ready" | "lost", message?: string}
  *   | {kind: "kept_data", device: string, contents: Contents}
+ *   | Loading
  * )} DeviceEvent
  */
 

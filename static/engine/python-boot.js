@@ -40,6 +40,7 @@ const stdin = () => null;
  * @returns {Promise<Pyodide>} in which `import playgrad` works
  */
 export async function bootPython(streams, report = () => {}) {
+  if (typeof WebAssembly === "undefined") throw new Error("this browser has no WebAssembly in workers");
   const downloads = new Downloads(new LoadReport(report));
   const library = downloads.library();
   library.catch(() => {}); // awaited below
@@ -146,7 +147,7 @@ async function restore(downloads, library, runtime, streams, cache = "default") 
     return pyodide;
   } catch (error) {
     // It may be the copy in the browser's cache that is damaged.
-    const again = error instanceof LoadError && error.isDamaged && cache === "default";
+    const again = error instanceof LoadError && !error.status && !error.isSilence && cache === "default";
     if (!again) throw error;
     return await restore(downloads, library, runtime, streams, "reload");
   }

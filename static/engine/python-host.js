@@ -156,7 +156,7 @@ export function createHost(memory, links, files, inheritance, send) {
     take_interrupt: interruptTaker(memory.control),
 
     /** A file of this server. @param {string} path @returns {Uint8Array} */
-    fetch_data: (path) => files.read(path),
+    fetch_data: (path) => files.read(path, stopFlag(memory.control)),
   };
 }
 

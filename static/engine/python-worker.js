@@ -54,7 +54,7 @@ import platform, numpy, playgrad
 
 /** The worker's Python, from the start of its download. */
 class PythonWorker {
-  #files = new DataFiles((path, bytes) => this.#send({ kind: "data_file", path, bytes }));
+  #files = new DataFiles((request) => this.#send(request));
   /** When each phase of the start ended, in milliseconds. @type {Record<string, number>} */
   #timings = {};
   /** @type {Inheritance} */
@@ -88,10 +88,10 @@ class PythonWorker {
     switch (command.kind) {
       case "inherit":
         Object.assign(this.#inheritance, command);
-        this.#files.inherit(command.files);
+        this.#files.add(command.files);
         break;
-      case "expect":
-        this.#files.expect(command.files);
+      case "files":
+        this.#files.add(command.files);
         break;
       case "poke":
         this.#servePending();
@@ -120,7 +120,10 @@ class PythonWorker {
       const limit = new OutputLimit((output) => this.#send({ kind, ...output }));
       return (line) => limit.write(`${line}\n`);
     };
-    const pyodide = await bootPython({ stdout: sink("stdout"), stderr: sink("stderr") });
+    const pyodide = await bootPython(
+      { stdout: sink("stdout"), stderr: sink("stderr") },
+      (state) => this.#send({ kind: "loading", stage: "python", ...state }),
+    );
     this.#ended("python");
     return pyodide;
   }

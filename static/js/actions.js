@@ -1,6 +1,9 @@
 /** The user's commands. Each changes the store at once, so that the page responds at once. */
 
 import { batch, effect, untracked } from "../vendor/preact.js";
+import { hurry } from "../engine/downloads.js";
+import { missingFeature } from "./boot-features.js";
+import { keepStarting, startAgain } from "./boot-retry.js";
 import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
 import * as format from "./format.js";
@@ -8,7 +11,7 @@ import { labRecorder } from "./lab-runs.js";
 import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
 
-/** @import { Answers, ErrorInfo, Placement, Question, WeightsFormat } from "../engine/messages.js" */
+/** @import { Answers, Placement, Question, WeightsFormat } from "../engine/messages.js" */
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
@@ -21,11 +24,11 @@ const client = new EngineClient(receive);
 
 /** Start the engine, restart it whenever it breaks, and begin what waits for it. */
 export function startEngine() {
-  if (!globalThis.crossOriginIsolated) {
-    store.engine.value = "broken";
-    store.error.value = notIsolated;
+  if (missingFeature()) {
+    refuse();
     return;
   }
+  keepStarting();
   effect(() => {
     if (store.engine.value === "starting") client.start();
   });
@@ -48,14 +51,26 @@ export function startEngine() {
   });
 }
 
-/** @type {ErrorInfo} */
-const notIsolated = {
-  type: "EngineError",
-  message: "This page is not cross-origin isolated, so it cannot share memory with its workers. "
-    + "Open it from playgrad's own server, at http://localhost or over HTTPS.",
-  line: null,
-  op: null,
-};
+/** Say why nothing can run in this browser. */
+function refuse() {
+  store.engine.value = "broken";
+  store.error.value = { type: "EngineError", message: missingFeature(), line: null, op: null };
+}
+
+/** Load again, without waiting, what did not arrive. */
+export function loadNow() {
+  hurry.dispatchEvent(new Event("now"));
+  if (store.engine.value === "broken") startAgain();
+  if (store.engine.value !== "starting" || !store.loadProblems.value.python) return;
+  store.reportLoading("python", "");
+  client.start();
+}
+
+/** Look for a GPU again, and say what was found. */
+export function lookForGpu() {
+  store.gpu.value = { known: false, info: null, problem: null, isAsked: true };
+  client.look();
+}
 
 /** Do the second half of a reset, after the run has ended. */
 function forget() {
@@ -117,11 +132,15 @@ export function traceStep() {
 
 /** @param {store.Launch} how */
 function begin(how) {
+  if (missingFeature()) {
+    refuse();
+    return;
+  }
   batch(() => {
     store.error.value = null;
     store.queuedRun.value = how;
     if (store.active.value) interrupt("stop");
-    if (store.engine.value === "broken" && globalThis.crossOriginIsolated) {
+    if (store.engine.value === "broken") {
       store.runState.value = "idle";
       store.engine.value = "starting";
     }

@@ -9,6 +9,7 @@
 
 import { DeviceWorkers } from "../engine/connect.js";
 import { filesReadBy } from "../engine/data-files.js";
+import { DataStore } from "../engine/data-store.js";
 import { clearStop, requestStop } from "../engine/shared-memory.js";
 import { Spare } from "../engine/spare.js";
 import { recall, remember } from "./storage.js";
@@ -23,9 +24,10 @@ import { recall, remember } from "./storage.js";
 
 /**
  * @typedef {Exclude<PythonWorkerEvent, {kind: "alive" | "data_file"}> | Exclude<PythonEvent, Reply>
- *           | DeviceNews | {kind: "forged"} | {kind: "reused"}} EngineEvent
+ *           | DeviceNews | {kind: "forged"} | {kind: "reused"} | {kind: "data_problem", problem: string}} EngineEvent
  *   `forged`: a program posted a message as if it were the engine; it was dropped;
- *   `reused`: a run begins in the Python worker of the last one
+ *   `reused`: a run begins in the Python worker of the last one;
+ *   `data_problem`: a data set does not arrive, in a sentence, or "" when all is well
  * @typedef {{resolve: (answer: any) => void, reject: (error: Error) => void}} Pending
  */
 
@@ -66,8 +68,10 @@ export class EngineClient {
   /** A run that waits for the spare worker, with the commands after it. @type {[Command, Uint8Array?][]} */
   #held = [];
   #heldTimer = 0;
-  /** Files of the server that a Python worker has fetched, by path. @type {Map<string, Uint8Array>} */
-  #files = new Map();
+  #data = new DataStore({
+    arrived: (path, bytes) => this.#python?.send({ kind: "files", files: new Map([[path, bytes]]) }),
+    problem: (problem) => this.#receive({ kind: "data_problem", problem }),
+  });
   /** @type {Map<number, Pending>} questions without an answer, by id */
   #pending = new Map();
   #nextId = 1;
@@ -97,7 +101,7 @@ export class EngineClient {
     const { ready } = this.#spare;
     this.#python = /** @type {Interpreter} */ (this.#spare.take());
     const { kept } = this.#devices;
-    this.#python.inherit({ tunings: recall(TUNINGS) ?? "", kept, files: this.#files });
+    this.#python.inherit({ tunings: recall(TUNINGS) ?? "", kept, files: this.#data.contents });
     this.#used = this.#running = false;
     if (ready) this.#receive(ready);
   }
@@ -124,7 +128,7 @@ export class EngineClient {
         this.#resolvePending(event);
         return;
       case "data_file":
-        this.#files.set(event.path, event.bytes);
+        this.#data.serve(event);
         return;
       case "tunings":
         remember(TUNINGS, event.text);
@@ -157,10 +161,14 @@ export class EngineClient {
     this.#pending.clear();
   }
 
+  /** Look for a GPU again. */
+  look() {
+    this.#devices.look();
+  }
+
   /** Fetch the files that a program will read, while Python starts. @param {string} source */
   expect(source) {
-    const files = filesReadBy(source);
-    if (files.length > 0) this.#python?.send({ kind: "expect", files });
+    this.#data.expect(filesReadBy(source));
   }
 
   /** Send a command. A run begins in a new interpreter. @param {Command} command @param {Uint8Array} [payload] */

@@ -30,13 +30,19 @@ export const receive = (event) => queue.push(event);
 
 /** @type {Handlers} */
 const handlers = {
-  loading({ stage }) {
+  loading({ stage, progress = null, problem = "" }) {
     store.bootStage.value = STAGES[stage];
+    store.bootProgress.value = progress;
+    store.reportLoading("python", problem);
   },
+
+  data_problem: ({ problem }) => store.reportLoading("data", problem),
 
   ready({ version, python, numpy }) {
     store.versions.value = { playgrad: version, python, numpy };
     store.bootStage.value = "";
+    store.bootProgress.value = null;
+    store.reportLoading("python", "");
     store.startingDevices.value = [];
     store.tuning.value = null;
     store.liveModel.value = false;
@@ -159,24 +165,28 @@ const handlers = {
   crash({ message }) {
     const wasStarting = store.engine.value === "starting";
     store.engine.value = wasStarting ? "broken" : "starting";
-    store.queuedRun.value = null;
+    if (!wasStarting) store.queuedRun.value = null; // the start is tried again
     store.intent.value = null;
     store.liveModel.value = false;
     store.runState.value = "error";
-    store.error.value = crashReport(message);
+    store.error.value = crashReport(message, wasStarting);
     labRecorder.runEnded("error");
   },
 
   device(event) {
-    if (!event.available && store.gpu.value.info) {
-      note(
-        `The GPU does not come back: ${event.error}. Programs run on the CPU now. ` +
-          "To try the GPU again, press Run, or reload the page.",
-      );
+    const { isAsked, info } = store.gpu.value;
+    if (event.available && info?.name === event.info.name) return; // as before
+    if (!event.available && info) {
+      note(`The GPU does not come back: ${event.error}. Programs run on the CPU now. `
+        + "To try the GPU again, press “Try the GPU again”.");
     }
     store.gpu.value = event.available
-      ? { known: true, info: event.info, problem: null }
-      : { known: true, info: null, problem: event.error };
+      ? { known: true, info: event.info, problem: null, isAsked: false }
+      : { known: true, info: null, problem: event.error, isAsked: false };
+    if (!isAsked) return;
+    store.note(event.available
+      ? `The GPU is there: ${event.info.name}. The next run can use it.`
+      : `There is still no GPU: ${event.error}. Training runs on the CPU.`);
   },
 
   device_worker({ device, state, message }) {
@@ -184,15 +194,23 @@ const handlers = {
     const slow = state === "starting" && device.startsWith("cpu");
     store.startingDevices.value = slow ? [...others, device].sort() : others;
     if (state !== "lost") return;
+    if (!store.gpu.value.known) {
+      store.gpu.value = { known: true, info: null, problem: message ?? "its worker has ended", isAsked: false };
+      return;
+    }
     note(`${device}: ${message} The next run opens a new device.`);
   },
 };
 
-/** @param {string} text the worker's message, perhaps a traceback, whose last line says most */
-function crashReport(text) {
+/**
+ * @param {string} text the worker's message, perhaps a traceback, whose last line says most
+ * @param {boolean} wasStarting
+ */
+function crashReport(text, wasStarting) {
   const lines = text.trim().split("\n");
   const traceback = lines.length > 1 ? text : undefined;
-  const message = `${lines.at(-1)}\nThe engine is restarting; the next run works again.`;
+  const then = wasStarting ? "Python is started again by itself." : "The engine is restarting; the next run works again.";
+  const message = `${lines.at(-1)}\n${then}`;
   return { type: "EngineError", message, line: null, op: null, traceback };
 }
 

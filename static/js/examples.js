@@ -1,6 +1,7 @@
 /** The examples, and the visitor's changes to each of them, which their session keeps. */
 
 import { batch } from "../vendor/preact.js";
+import { load } from "../engine/downloads.js";
 import { offer } from "./download.js";
 import * as store from "./store.js";
 
@@ -19,16 +20,19 @@ export async function loadExamples(session) {
       if (open) selectExample(open.id);
     });
   } catch (problem) {
-    const message = `The examples could not be loaded: ${/** @type {Error} */ (problem).message}.`;
+    const message = `The examples could not be loaded: ${/** @type {Error} */ (problem).message}`;
     store.error.value = { type: "LoadError", message, line: null, op: null };
   }
 }
 
 /** @returns {Promise<Example[]>} */
 async function fetchList() {
-  const response = await fetch("/examples.json");
-  if (!response.ok) throw new Error(`the server answered ${response.status}`);
-  return await response.json();
+  const content = await load("/examples.json", {
+    problem: (problem, pause) => store.reportLoading("examples", problem
+      ? `The examples do not arrive: ${problem.message} Trying again in ${Math.ceil(pause / 1000)} s.` : ""),
+  });
+  store.reportLoading("examples", "");
+  return JSON.parse(new TextDecoder().decode(content));
 }
 
 /** Entries for code whose example the server no longer has. @param {Example[]} list @returns {Example[]} */

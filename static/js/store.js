@@ -23,6 +23,10 @@ import { Transcript } from "./transcript.js";
 export const engine = signal(/** @type {"starting" | "up" | "broken"} */ ("starting"));
 /** The stage of a starting engine, in words. */
 export const bootStage = signal("");
+/** How much of a starting engine has arrived, in bytes; null if that is not worth a word. */
+export const bootProgress = signal(/** @type {{received: number, total: number} | null} */ (null));
+/** What does not arrive, in sentences, by what it is a part of. */
+export const loadProblems = signal(/** @type {Partial<Record<T.Loaded, string>>} */ ({}));
 /** Processors whose Python is starting, which takes seconds: "cpu:1", … */
 export const startingDevices = signal(/** @type {string[]} */ ([]));
 export const versions = signal(/** @type {Record<string, string>} */ ({}));
@@ -52,7 +56,7 @@ export const active = computed(() => runState.value === "running" || runState.va
 
 // The device
 
-export const gpu = signal(/** @type {T.GpuState} */ ({ known: false, info: null, problem: null }));
+export const gpu = signal(/** @type {T.GpuState} */ ({ known: false, info: null, problem: null, isAsked: false }));
 /** The kernels that the GPU runs; null until Python has reported them. */
 export const tuning = signal(/** @type {M.Tuning | null} */ (null));
 export const deviceChoice = signal(/** @type {"auto" | "gpu" | "cpu"} */ ("auto"));
@@ -158,4 +162,10 @@ export function clearRun() {
   curves.clear();
   curvesVersion.value += 1;
   error.value = null;
+}
+
+/** Note what keeps a part of the page from being loaded. @param {T.Loaded} part @param {string} problem "" for none */
+export function reportLoading(part, problem) {
+  if ((loadProblems.value[part] ?? "") === problem) return;
+  loadProblems.value = { ...loadProblems.value, [part]: problem };
 }

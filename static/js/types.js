@@ -4,8 +4,11 @@
  *
  * @import * as M from "../engine/messages.js"
  *
- * @typedef {{known: boolean, info: M.AdapterInfo | null, problem: string | null}} GpuState
- *   `known`: the device worker has looked for a GPU
+ * @typedef {{known: boolean, info: M.AdapterInfo | null, problem: string | null, isAsked: boolean}} GpuState
+ *   `known`: the device worker has looked for a GPU; `problem`: a part of a sentence; `isAsked`: the
+ *   visitor wants to know
+ *
+ * @typedef {"python" | "data" | "examples"} Loaded what is loaded after the page is up
  *
  * @typedef {{epoch: number, step: number, loss: number | null, accuracy: number | null,
  *            testLoss: number | null, testAccuracy: number | null}} EpochRow

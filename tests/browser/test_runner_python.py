@@ -198,36 +198,31 @@ def test_restarted_python_finds_an_empty_device(engine: Engine) -> None:
     assert finish(engine, "print(host.stats()['buffers'])") == "0"
 
 
-# Downloads with small limits; returns the message of the error, or the number of bytes.
-DOWNLOAD = """async ([path, limits]) => {
-  const { download } = await import("/static/engine/data-files.js");
+# Downloads with a small limit; returns the message of the error, or the number of bytes.
+DOWNLOAD = """async ([path, most]) => {
+  const { load } = await import("/static/engine/downloads.js");
   try {
-    return download(path, limits).length;
+    return (await load(path, { most })).length;
   } catch (problem) {
     return problem.message;
   }
 }"""
 
 
-def downloaded(engine: Engine, path: str, size: int, seconds: float) -> int | str:
-    (worker,) = engine.workers("python-worker")
-    found: int | str = worker.evaluate(DOWNLOAD, [path, {"bytes": size, "seconds": seconds}])
-    return found
-
-
 def test_data_have_a_limit_of_size(engine: Engine) -> None:
     path = "/data/mnist/test-labels"
-    assert downloaded(engine, path, 10_008, 100) == 10_008
-    for most in (100, 10_007):  # known from the header; noticed late, because it is compressed
+    assert engine.page.evaluate(DOWNLOAD, [path, 10_008]) == 10_008
+    for most in (100, 10_007):
         words = f"{path} is larger than {most} bytes, the largest file that the page loads."
-        assert downloaded(engine, path, most, 100) == f"{words} Use a part of it."
+        assert engine.page.evaluate(DOWNLOAD, [path, most]) == f"{words} Use a part of it."
 
 
-def test_data_have_a_limit_of_time(engine: Engine) -> None:
+def test_a_program_waits_for_data_but_can_be_stopped(engine: Engine) -> None:
     """A server that never answers."""
     path = "/data/silent"
     engine.page.route(f"**{path}", lambda _: None)
-    words = downloaded(engine, path, 1 << 20, 0.5)
+    source = f"from playgrad.devices import _browser\n_browser.fetch_data({path!r})"
+    result = engine.run(source, stop_after_ms=500)
     engine.page.unroute(f"**{path}")
-    assert words == f"{path} took more than 0.5 s. Run again with a faster connection."
+    assert result["state"] == "stopped", result
     assert finish(engine, "print('still here')") == "still here"

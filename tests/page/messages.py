@@ -17,6 +17,7 @@ _PRIMITIVES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
     "Uint8Array": (bytes, bytearray, memoryview),
+    "SharedArrayBuffer": (),
 }
 _SAMPLES: dict[str, Any] = {
     "string": "text",
@@ -24,6 +25,7 @@ _SAMPLES: dict[str, Any] = {
     "boolean": True,
     "null": None,
     "Uint8Array": "a Uint8Array",
+    "SharedArrayBuffer": "a SharedArrayBuffer",
 }
 
 

@@ -282,8 +282,12 @@ def _checked_by_the_page(messages: list[Any]) -> list[bool]:
     """Return, for each message, whether the page accepts it."""
     script = """
         import { isWellFormed } from "./message-checks.js";
-        const bytes = (key, value) => (value === "a Uint8Array" ? new Uint8Array(1) : value);
-        const messages = JSON.parse(await new Response(process.stdin).text(), bytes);
+        const named = {
+          "a Uint8Array": () => new Uint8Array(1),
+          "a SharedArrayBuffer": () => new SharedArrayBuffer(1),
+        };
+        const revive = (key, value) => named[value]?.() ?? value;
+        const messages = JSON.parse(await new Response(process.stdin).text(), revive);
         console.log(JSON.stringify(messages.map(isWellFormed)));
     """
     node = shutil.which("node")

@@ -78,7 +78,7 @@ def serve(host: str = "127.0.0.1", port: int = 8000, allowed: Iterable[str] = ()
             server.close()
 
 
-def make_server(app: Any, listening: socket.socket) -> Server:
+def make_server(app: Any, listening: socket.socket) -> PatientServer:
     """Return a server of ``app`` on ``listening``; its ``run`` serves."""
     settings = Adjustments(
         sockets=[listening],
@@ -97,7 +97,9 @@ def make_server(app: Any, listening: socket.socket) -> Server:
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     family, kind, protocol = listening.family, listening.type, listening.proto
     address = (family, kind, protocol, listening.getsockname())
-    return PatientServer(app, {}, True, listening, adj=settings, sockinfo=address, bind_socket=False)
+    return PatientServer(
+        app, {}, True, listening, adj=settings, sockinfo=address, bind_socket=False
+    )
 
 
 def _connection_limit() -> int:

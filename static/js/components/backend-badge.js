@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import { lookForGpu } from "../actions.js";
 import { count } from "../format.js";
 import * as store from "../store.js";
 
@@ -13,7 +14,7 @@ function choose() {
   const onCpu = fit ? fit.device.startsWith("cpu") : store.deviceChoice.value === "cpu";
   if (onCpu && (info || fit)) return { kind: "cpu", text: CPU, remark: problem ? "no WebGPU" : "" };
   if (!known) return { kind: "unknown", text: "Looking for a GPU…", remark: "" };
-  if (!info) return { kind: "cpu", text: CPU, remark: "no WebGPU" };
+  if (!info) return { kind: "cpu", text: CPU, remark: canTryAgain() ? "no GPU" : "no WebGPU" };
   return info.is_software
     ? { kind: "software", text: info.name, remark: "software" }
     : { kind: "gpu", text: info.name, remark: "" };
@@ -37,7 +38,7 @@ function details() {
       lines.push(`Kernels (${why}): ${described(tuning.kernels)}`);
     }
   } else if (problem) {
-    lines.push(`No WebGPU: ${problem}.`, "Training runs on the CPU with NumPy.");
+    lines.push(`No GPU: ${problem}.`, "Training runs on the CPU with NumPy.");
   }
   const { playgrad, python, numpy } = store.versions.value;
   if (python) lines.push(`playgrad ${playgrad}, Python ${python}, NumPy ${numpy}`);
@@ -51,6 +52,10 @@ function described(kernels) {
     .join(", ");
 }
 
+/** Whether a GPU may have come back: the browser has WebGPU, but offered none when it was asked. */
+const canTryAgain = () =>
+  store.gpu.value.known && !store.gpu.value.info && !store.active.value && "gpu" in navigator && Boolean(navigator.gpu);
+
 export function BackendBadge() {
   const { kind, text, remark } = choose();
   const about = details();
@@ -61,5 +66,8 @@ export function BackendBadge() {
       <span class="badge-text">${text}</span>
       ${remark && html`<span class="badge-remark">${remark}</span>`}
     </span>
+    ${canTryAgain() && html`
+      <button type="button" class="button small" data-testid="gpu-again" title=${about} onClick=${lookForGpu}>Try the GPU again</button>
+    `}
   `;
 }

@@ -1,5 +1,6 @@
 import { uPlot } from "../../vendor/uplot.js";
 import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { onResize, onVisible } from "../observe.js";
 import { cssColour, theme } from "../theme.js";
 
 /**
@@ -30,12 +31,11 @@ export function Chart(props) {
     if (!element) return undefined;
     const chart = new uPlot(options(latest, element.clientWidth), latest.current.data, element);
     plot.current = chart;
-    const resizes = new ResizeObserver(() => {
+    const end = onResize(element, () => {
       chart.setSize({ width: element.clientWidth, height: latest.current.height });
     });
-    resizes.observe(element);
     return () => {
-      resizes.disconnect();
+      end();
       chart.destroy();
       plot.current = null;
     };
@@ -72,13 +72,12 @@ function useRedraw(place, redraw, version) {
   }, [version]);
 
   useEffect(() => {
-    const observer = new IntersectionObserver(([entry]) => {
-      state.current.visible = entry.isIntersecting;
-      if (entry.isIntersecting && state.current.stale) draw();
+    const end = place.current && onVisible(place.current, (isVisible) => {
+      state.current.visible = isVisible;
+      if (isVisible && state.current.stale) draw();
     });
-    if (place.current) observer.observe(place.current);
     return () => {
-      observer.disconnect();
+      end?.();
       clearTimeout(state.current.timer);
     };
   }, []);

@@ -111,7 +111,7 @@ function Delays({ settings }) {
 /** The speed to expect from several devices on this machine, and the measured one. @param {LabSettings} settings */
 function honestly({ devices }) {
   const { info } = store.gpu.value;
-  const cores = navigator.hardwareConcurrency;
+  const cores = navigator.hardwareConcurrency || 1;
   const shared = store.deviceChoice.value !== "cpu" && info
     ? `All GPU workers share one GPU here (${info.name}), so ${devices} of them are no faster than one. `
     : `This machine has ${cores} cores, so ${devices} NumPy workers are at best ${Math.min(cores, devices)} times as `

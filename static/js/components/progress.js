@@ -2,9 +2,13 @@ import { html } from "../../vendor/preact.js";
 import { NONE, duration, loss, percent, rate } from "../format.js";
 import * as store from "../store.js";
 
-/** Progress of the run in percent, as a whole number. */
+/** Progress of the run, or of Python's download, in percent, as a whole number. */
 function percentDone() {
-  const { fit, progress } = store;
+  const { fit, progress, bootProgress } = store;
+  if (store.engine.value === "starting") {
+    const { received = 0, total = 0 } = bootProgress.value ?? {};
+    return total > 0 ? Math.min(100, Math.floor((100 * received) / total)) : 0;
+  }
   const total = fit.value?.total_steps ?? 0;
   return total > 0 ? Math.min(100, Math.floor((100 * progress.value.step) / total)) : 0;
 }
@@ -25,7 +29,7 @@ export function ProgressBar() {
       aria-valuenow=${done}
       aria-valuetext=${active && left !== null ? `${done}%, ${duration(left)} left` : `${done}%`}
       data-testid="progress"
-      data-unknown=${unknown || store.engine.value === "starting" ? "" : undefined}
+      data-unknown=${unknown || (store.engine.value === "starting" && !store.bootProgress.value) ? "" : undefined}
     >
       <div class="progress-fill" style=${{ transform: `scaleX(${done / 100})` }}></div>
       <span class="visually-hidden">${done}%</span>

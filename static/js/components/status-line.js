@@ -1,4 +1,5 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
+import { missingFeature } from "../boot-features.js";
 import { count, duration } from "../format.js";
 import { describeResume } from "../session-notes.js";
 import * as store from "../store.js";
@@ -15,15 +16,20 @@ const INTENTS = {
 function sentence() {
   const { engine, queuedRun, intent, notice, runState, startingDevices, fit, progress } = store;
   const about = fit.value;
-  if (engine.value === "broken") return "The engine could not start. Press Run to try again.";
+  if (engine.value === "broken") {
+    return missingFeature() ? "Nothing can run in this browser. See below the code." : "Python could not start.";
+  }
   if (engine.value === "starting") {
     const stage = store.bootStage.value || "Starting Python";
     const before = notice.value ? `${notice.value} ` : "";
-    return `${before}${stage}…${queuedRun.value ? " Your run starts when it is ready." : ""}`;
+    return `${before}${stage}…${amount()}${queuedRun.value ? " Your run starts when it is ready." : ""}`;
   }
   if (intent.value && INTENTS[intent.value]) return INTENTS[intent.value];
   if (notice.value) return notice.value;
   if (store.source.value.trim() === "" && !store.active.value) return "There is no code to run.";
+  if (store.deviceChoice.value === "gpu" && !store.active.value && store.gpu.value.problem) {
+    return `Device GPU cannot be used: ${store.gpu.value.problem}. Choose Auto or CPU.`;
+  }
   switch (runState.value) {
     case "running":
       if (startingDevices.value.length > 0) {
@@ -42,6 +48,13 @@ function sentence() {
     default:
       return "Press Run to train the network.";
   }
+}
+
+/** How much of a starting Python has arrived. */
+function amount() {
+  const { received = 0, total = 0 } = store.bootProgress.value ?? {};
+  if (total === 0 || received >= total) return "";
+  return ` ${Math.floor((100 * received) / total)}% of ${Math.round(total / 1e6)} MB has arrived.`;
 }
 
 /** @param {import("../../engine/messages.js").Fit} fit */

@@ -3,6 +3,7 @@ import * as actions from "../actions.js";
 import { enabled, shortcuts } from "../shortcuts.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
+import { LoadNote } from "./load-note.js";
 import { ProgressBar, Statistics } from "./progress.js";
 import { StatusLine } from "./status-line.js";
 import { StorageNote } from "./storage-note.js";
@@ -39,17 +40,21 @@ export function Transport() {
           onChange=${(/** @type {any} */ event) => (store.deviceChoice.value = event.target.value)}
         >
           <option value="auto">Auto</option>
-          <option value="gpu">GPU</option>
+          <option value="gpu">${hasNoGpu() ? "GPU (none found)" : "GPU"}</option>
           <option value="cpu">CPU</option>
         </select>
       </label>
       <${StatusLine} />
       <${Statistics} />
+      <${LoadNote} />
       <${StorageNote} />
       <${ProgressBar} />
     </section>
   `;
 }
+
+/** Whether the browser has been asked for a GPU in vain. */
+const hasNoGpu = () => store.gpu.value.known && !store.gpu.value.info;
 
 /** @param {{command: Command, label: string, about: string}} props */
 function CommandButton({ command, label, about }) {

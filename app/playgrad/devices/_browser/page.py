@@ -85,10 +85,12 @@ def fetch_data(path: str) -> memoryview:
     Raises:
         OSError: the server cannot deliver the file.
         MemoryError: it does not fit into Python's memory.
+        KeyboardInterrupt: a stop was requested, which ends the wait.
     """
     try:
         received = playgrad_host.fetch_data(path)
     except JsException as error:
+        obey_interrupt()
         raise OSError(f"cannot load {path} from the page's server: {error.message}") from None
     # Pyodide's `to_memoryview` does not survive a lack of memory.
     content = np.empty(received.byteLength, np.uint8)

@@ -1,0 +1,127 @@
+/** The page's end of data-files.js: downloads data sets, each once, for every Python worker. */
+
+import { STATE } from "./data-files.js";
+import { load } from "./downloads.js";
+
+/** @import { LoadError } from "./downloads.js" */
+/** @import { DataRequest } from "./messages.js" */
+
+/** The training images of MNIST are 47 million bytes. */
+const MOST_BYTES = 256 << 20;
+
+/** How long a program waits for a server that cannot be reached, in milliseconds. */
+const PATIENCE_MS = 60_000;
+/** How often to ask a server that answers with an error: it may be starting. */
+const MOST_REFUSALS = 3;
+
+/**
+ * @typedef {object} Listener
+ * @property {(path: string, bytes: Uint8Array) => void} arrived is called with each file, in shared memory
+ * @property {(problem: string) => void} problem is called with a sentence, or "" when all is well
+ */
+
+export class DataStore {
+  /** @type {Map<string, Uint8Array>} */
+  #contents = new Map();
+  /** Downloads that go on. @type {Map<string, Promise<Uint8Array>>} */
+  #underway = new Map();
+  /** Answers that a Python worker has not fetched yet. @type {WeakMap<SharedArrayBuffer, Uint8Array>} */
+  #answers = new WeakMap();
+  /** @type {Map<string, string>} */
+  #problems = new Map();
+  #listener;
+
+  /** @param {Listener} listener */
+  constructor(listener) {
+    this.#listener = listener;
+  }
+
+  /** What has arrived, in shared memory, by path. */
+  get contents() {
+    return this.#contents;
+  }
+
+  /** Begin to download files that a program will read. @param {string[]} paths */
+  expect(paths) {
+    // A program that reads the file is told why it cannot be had.
+    for (const path of paths) this.#get(path, true).catch(() => {});
+  }
+
+  /** Answer a Python worker that waits for a file. @param {DataRequest} request */
+  async serve({ path, answer, into }) {
+    const words = new Int32Array(answer);
+    const waiting = this.#answers.get(answer);
+    if (into) {
+      if (waiting) new Uint8Array(into).set(waiting);
+      this.#answers.delete(answer);
+      reply(words, STATE.copied);
+      return;
+    }
+    try {
+      this.#answer(answer, STATE.file, await this.#get(path, false));
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error);
+      this.#answer(answer, STATE.failure, new TextEncoder().encode(message));
+    }
+  }
+
+  /** @param {SharedArrayBuffer} answer @param {number} state @param {Uint8Array} content */
+  #answer(answer, state, content) {
+    const words = new Int32Array(answer);
+    this.#answers.set(answer, content);
+    words[1] = content.length;
+    reply(words, state);
+  }
+
+  /** @param {string} path @param {boolean} isQuiet nobody waits for it yet @returns {Promise<Uint8Array>} */
+  async #get(path, isQuiet) {
+    const content = this.#contents.get(path);
+    if (content) return content;
+    let download = this.#underway.get(path);
+    if (!download) {
+      download = this.#download(path).finally(() => this.#underway.delete(path));
+      this.#underway.set(path, download);
+      if (isQuiet) download.catch(() => {});
+    }
+    return await download;
+  }
+
+  /** @param {string} path */
+  async #download(path) {
+    const end = performance.now() + PATIENCE_MS;
+    try {
+      const content = await load(path, {
+        shared: true,
+        most: MOST_BYTES,
+        patient: (error, tries) => isWorthAnotherTry(error, tries) && performance.now() < end,
+        problem: (error, pause) => this.#report(path, error, pause),
+      });
+      this.#contents.set(path, content);
+      this.#listener.arrived(path, content);
+      return content;
+    } finally {
+      this.#report(path, null, 0);
+    }
+  }
+
+  /** @param {string} path @param {LoadError | null} error @param {number} pause milliseconds */
+  #report(path, error, pause) {
+    if (!error && !this.#problems.has(path)) return;
+    if (error) this.#problems.set(path, `${error.message} Trying again in ${Math.ceil(pause / 1000)} s.`);
+    else this.#problems.delete(path);
+    const [problem = ""] = this.#problems.values();
+    this.#listener.problem(problem && `A data set does not arrive: ${problem}`);
+  }
+}
+
+/** @param {LoadError} error @param {number} tries */
+function isWorthAnotherTry({ status }, tries) {
+  if (status >= 400 && status < 500) return false;
+  return status === 0 || tries < MOST_REFUSALS;
+}
+
+/** @param {Int32Array} words @param {number} state */
+function reply(words, state) {
+  Atomics.store(words, 0, state);
+  Atomics.notify(words, 0);
+}

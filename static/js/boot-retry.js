@@ -1,0 +1,32 @@
+/** Starts Python again when it could not be started: at growing intervals, and when the computer is online again. */
+
+import { batch, effect } from "../vendor/preact.js";
+import * as store from "./store.js";
+
+/** Pauses before Python is started again, in milliseconds; the last one repeats. */
+const PAUSES_MS = [2000, 4000, 8000, 15_000, 30_000, 60_000];
+
+/** Start Python again while it cannot be started, for the lifetime of the page. */
+export function keepStarting() {
+  const tries = { count: 0, timer: 0 };
+  effect(() => {
+    clearTimeout(tries.timer);
+    if (store.engine.value === "up") tries.count = 0;
+    if (store.engine.value !== "broken") return;
+    const pause = PAUSES_MS[Math.min(tries.count, PAUSES_MS.length - 1)];
+    tries.count += 1;
+    tries.timer = setTimeout(startAgain, pause);
+    store.reportLoading("python", `Python could not start. Trying again in ${pause / 1000} s.`);
+  });
+  addEventListener("online", startAgain);
+}
+
+/** Start Python again if it could not be started. */
+export function startAgain() {
+  if (store.engine.value !== "broken") return;
+  batch(() => {
+    store.error.value = null;
+    store.runState.value = "idle";
+    store.engine.value = "starting";
+  });
+}

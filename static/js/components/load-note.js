@@ -1,0 +1,20 @@
+import { html } from "../../vendor/preact.js";
+import { loadNow } from "../actions.js";
+import * as store from "../store.js";
+
+/** Says what does not arrive, and that it is tried again. */
+export function LoadNote() {
+  const problems = Object.values(store.loadProblems.value).filter(Boolean);
+  return html`
+    <div class="storage-place" role="alert">
+      ${problems.length > 0 && html`
+        <div class="storage-note" data-testid="load-note">
+          <p>${problems.join(" ")}</p>
+          <div class="storage-actions">
+            <button type="button" class="button small" data-testid="load-now" onClick=${loadNow}>Try again now</button>
+          </div>
+        </div>
+      `}
+    </div>
+  `;
+}

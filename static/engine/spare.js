@@ -16,7 +16,7 @@ export class Spare {
   /** @type {Ready | undefined} */
   #ready;
 
-  /** @param {() => void} onSettled is called when the worker is ready or has failed to boot */
+  /** @param {() => void} onSettled is called when the worker is ready, has failed to boot or cannot go on for now */
   constructor(onSettled) {
     this.#onSettled = onSettled;
   }
@@ -39,6 +39,7 @@ export class Spare {
         if (python !== this.#python) return later.received(event);
         if (event.kind === "ready") this.#settle(event);
         else if (event.kind === "crash") this.#failed();
+        else if (event.kind === "loading" && event.problem) this.#onSettled();
       },
       ended: (reason) => (python === this.#python ? this.#failed() : later.ended(reason)),
       forged: () => later.forged(),

@@ -42,8 +42,8 @@ const ANSWER_MS = 20_000;
 /** How long a run that shows no progress may keep the spare worker from being started. */
 const SPARE_MS = 10_000;
 
-/** How long a run waits for a spare worker that is booting. */
-const BOOT_MS = 15_000;
+/** How long a run waits for a spare worker that is booting and does not say why it takes so long. */
+const BOOT_MS = 60_000;
 
 /** An error with which the engine answered. */
 export class EngineFailure extends Error {

@@ -9,7 +9,7 @@
  * No byte for so long: the line is dead. A slow line may take as long as it needs. A later try waits
  * longer, for a server that has too much to do.
  */
-const SILENCE_MS = { first: 8000, most: 60_000 };
+const SILENCE_MS = { first: 12_000, most: 60_000 };
 /** A timer that is so late says nothing about the line. */
 const LATE_MS = 500;
 /** Pauses before the tries that follow; the last one repeats. */

@@ -114,7 +114,13 @@ def page() -> Iterator[Page]:
     requests."""
     host = SimpleNamespace(stop_requested=lambda: False, take_interrupt=lambda: False)
     ffi = SimpleNamespace(JsException=Exception)
-    stubs = {"playgrad_host": host, "pyodide": SimpleNamespace(ffi=ffi), "pyodide.ffi": ffi}
+    memory = SimpleNamespace(HEAPU8=SimpleNamespace(byteLength=64 << 20))
+    stubs = {
+        "playgrad_host": host,
+        "pyodide": SimpleNamespace(ffi=ffi),
+        "pyodide.ffi": ffi,
+        "pyodide_js": SimpleNamespace(_module=memory),
+    }
     with _fresh_modules(**stubs), pytest.MonkeyPatch.context() as patch:  # type: ignore[arg-type]
         from playgrad.page import controller
 

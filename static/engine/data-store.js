@@ -25,8 +25,12 @@ export class DataStore {
   #contents = new Map();
   /** Downloads that go on. @type {Map<string, Promise<Uint8Array>>} */
   #underway = new Map();
-  /** Answers that a Python worker has not fetched yet. @type {WeakMap<SharedArrayBuffer, Uint8Array>} */
-  #answers = new WeakMap();
+  /**
+   * Answers that a Python worker has not fetched yet, by path. (Not by their words: shared memory
+   * that arrives in two messages is two objects.)
+   * @type {Map<string, Uint8Array>}
+   */
+  #answers = new Map();
   /** @type {Map<string, string>} */
   #problems = new Map();
   #listener;
@@ -50,25 +54,23 @@ export class DataStore {
   /** Answer a Python worker that waits for a file. @param {DataRequest} request */
   async serve({ path, answer, into }) {
     const words = new Int32Array(answer);
-    const waiting = this.#answers.get(answer);
     if (into) {
-      if (waiting) new Uint8Array(into).set(waiting);
-      this.#answers.delete(answer);
+      const content = this.#answers.get(path);
+      if (content?.length === into.byteLength) new Uint8Array(into).set(content);
+      this.#answers.delete(path);
       reply(words, STATE.copied);
       return;
     }
+    let state = STATE.file;
+    /** @type {Uint8Array} */
+    let content;
     try {
-      this.#answer(answer, STATE.file, await this.#get(path, false));
+      content = await this.#get(path, false);
     } catch (error) {
-      const { message } = /** @type {Error} */ (error);
-      this.#answer(answer, STATE.failure, new TextEncoder().encode(message));
+      state = STATE.failure;
+      content = new TextEncoder().encode(/** @type {Error} */ (error).message);
     }
-  }
-
-  /** @param {SharedArrayBuffer} answer @param {number} state @param {Uint8Array} content */
-  #answer(answer, state, content) {
-    const words = new Int32Array(answer);
-    this.#answers.set(answer, content);
+    this.#answers.set(path, content);
     words[1] = content.length;
     reply(words, state);
   }

@@ -196,24 +196,30 @@ def test_a_full_disk(tmp_path: Path) -> None:
         subprocess.run(["umount", str(tmp_path)], check=True)
 
 
-# Saves two versions of a file in turn, for ever.
+# Saves two versions of a file in turn until it is killed, each time in a new process.
 LOOP = """
-import sys
+import os, sys
 import numpy as np
 from playgrad.io import save
 versions = [{"w": np.full(500_000, value)} for value in (1.0, 2.0)]
-save(versions[0], sys.argv[1])
-print("saved", flush=True)
-while True:
-    for version in versions:
-        save(version, sys.argv[1])
+for _ in sys.stdin:
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        print("ended", flush=True)
+        continue
+    save(versions[0], sys.argv[1])
+    print(os.getpid(), flush=True)
+    while True:
+        for version in versions:
+            save(version, sys.argv[1])
 """
 
 
 @ACCIDENTS
 @pytest.mark.parametrize("name", ["w.safetensors", "w.npz"])
 @pytest.mark.parametrize(
-    "times", [pytest.param(3, id="few"), pytest.param(50, id="many", marks=pytest.mark.slow)]
+    "times", [pytest.param(6, id="few"), pytest.param(50, id="many", marks=pytest.mark.slow)]
 )
 def test_signals_at_random_moments(
     tmp_path: Path, name: str, times: int, record_property: Callable[[str, object], None]
@@ -221,20 +227,22 @@ def test_signals_at_random_moments(
     path = tmp_path / name
     seed = random.randrange(1 << 30)
     moments = random.Random(seed)
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", LOOP, str(path)]
+    process = subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdin and process.stdout
     for number in range(times):
-        with subprocess.Popen(
-            [sys.executable, "-c", LOOP, str(path)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        ) as process:
-            assert process.stdout and process.stdout.readline() == "saved\n"
-            time.sleep(moments.uniform(0, 0.3))
-            process.send_signal((signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[number % 3])
-            process.wait()
+        print("go", file=process.stdin, flush=True)
+        child = int(process.stdout.readline())
+        time.sleep(moments.uniform(0, 0.2))
+        os.kill(child, (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[number % 3])
+        assert process.stdout.readline() == "ended\n"
         values = load(path)["w"]
         assert len(values) == 500_000 and values[0] in (1, 2), seed
         assert (values == values[0]).all(), seed
+    process.communicate()
     leftovers = [each for each in names(tmp_path) if each != name]
     assert all(each.startswith(f".{name}.") for each in leftovers)
     for each in leftovers:

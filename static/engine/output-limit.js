@@ -1,19 +1,22 @@
 /**
- * Bounds what Python writes past its streams, for instance with `os.write(1, …)`: of a flood, the
- * page gets the first part of each window of time, and the number of characters that follow. What
+ * Bounds what Python writes past its streams, for instance with `os.write(1, …)`: few messages, and
+ * of a flood the first part of each window of time and the number of characters that follow. What
  * Python prints is bounded by `app/playgrad/page/output.py`.
  */
 
 /** @import { Output } from "./messages.js" */
 
+const HOLD_MS = 30;
 const WINDOW_MS = 250;
 const MOST_CHARACTERS = 32_000;
 
 export class OutputLimit {
   #send;
-  #room = MOST_CHARACTERS;
+  #held = "";
   #leftOut = 0;
-  #window = 0;
+  #room = MOST_CHARACTERS;
+  #sent = -Infinity;
+  #window = -Infinity;
   #timer = 0;
 
   /** @param {(output: Output) => void} send */
@@ -23,20 +26,29 @@ export class OutputLimit {
 
   /** @param {string} text */
   write(text) {
-    if (performance.now() - this.#window >= WINDOW_MS) this.#beginWindow();
+    const now = performance.now();
+    if (now - this.#window >= WINDOW_MS) {
+      this.#deliver();
+      this.#room = MOST_CHARACTERS;
+      this.#window = now;
+    }
     const part = text.slice(0, this.#room);
     this.#room -= part.length;
     this.#leftOut += text.length - part.length;
-    if (part) this.#send({ text: part });
-    if (this.#leftOut === 0) return;
-    clearTimeout(this.#timer); // fires once Python is idle
-    this.#timer = setTimeout(() => this.#beginWindow(), WINDOW_MS);
+    this.#held += part;
+    if (this.#leftOut === 0 && now - this.#sent >= HOLD_MS) this.#deliver();
+    // Once Python is idle, it sends the rest.
+    else this.#timer ||= setTimeout(() => this.#deliver(), WINDOW_MS);
   }
 
-  #beginWindow() {
-    if (this.#leftOut > 0) this.#send({ text: "", left_out: this.#leftOut, end: "\n" });
+  #deliver() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    if (this.#held === "" && this.#leftOut === 0) return;
+    const gap = this.#leftOut > 0 ? { left_out: this.#leftOut, end: "\n" } : {};
+    this.#send({ text: this.#held, ...gap });
+    this.#held = "";
     this.#leftOut = 0;
-    this.#room = MOST_CHARACTERS;
-    this.#window = performance.now();
+    this.#sent = performance.now();
   }
 }

@@ -45,7 +45,9 @@ export class Transcript {
   #nextId = 0;
   /** The last line, if it is still incomplete. @type {Line | null} */
   #open = null;
-  /** Characters left out after the first lines. */
+  /** The id of the line that stands for those left out after the first ones. @type {number | null} */
+  #gapId = null;
+  /** Characters left out there. */
   #leftOut = 0;
   /** Characters left out within lines, by their ids. @type {Map<number, number>} */
   #hidden = new Map();
@@ -53,6 +55,7 @@ export class Transcript {
   clear() {
     this.lines = [];
     this.#open = null;
+    this.#gapId = null;
     this.#leftOut = 0;
     this.#hidden.clear();
   }
@@ -69,7 +72,12 @@ export class Transcript {
    */
   add(text, stream) {
     const pieces = text.split("\n");
+    const last = pieces.length - LAST_LINES - 1;
     pieces.forEach((piece, index) => {
+      if (index > FIRST_LINES && index < last) {
+        this.#leftOut += piece.length + 1; // need not become a line first
+        return;
+      }
       const isRest = index === pieces.length - 1;
       if (isRest && piece === "") return;
       const whole = isRest ? piece : piece.replace(/\r+$/, "");
@@ -120,18 +128,17 @@ export class Transcript {
 
   /** Leave out the lines between the first and the last ones, with a line that says so. */
   #trim() {
-    const gaps = this.#leftOut > 0 ? 1 : 0;
-    const middle = this.lines.slice(FIRST_LINES + gaps, -LAST_LINES);
+    const middle = this.lines.slice(FIRST_LINES + (this.#gapId === null ? 0 : 1), -LAST_LINES);
     if (middle.length === 0) return;
     for (const { id, text } of middle) {
       const hidden = this.#hidden.get(id) ?? 0;
       this.#leftOut += 1 + text.length - gap(hidden).length + hidden;
       this.#hidden.delete(id);
     }
-    const id = gaps ? this.lines[FIRST_LINES].id : this.#nextId++;
+    this.#gapId ??= this.#nextId++;
     this.lines = [
       ...this.lines.slice(0, FIRST_LINES),
-      { id, text: gap(this.#leftOut), stream: "note" },
+      { id: this.#gapId, text: gap(this.#leftOut), stream: "note" },
       ...this.lines.slice(-LAST_LINES),
     ];
   }

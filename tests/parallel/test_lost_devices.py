@@ -372,6 +372,30 @@ def test_batches_that_the_program_feeds(devices: Devices, record_property: Any) 
     model.close()
 
 
+@pytest.mark.survival("Lost device in training")
+@pytest.mark.parametrize("kind", ["cpu"])
+@pytest.mark.parametrize("use", ["get", "set", "value"])
+def test_a_callback_that_notices_ends_the_training(devices: Devices, use: str) -> None:
+    """Training must not go on with the variables of an earlier step as if nothing had happened."""
+    model = network(device=devices.name())
+
+    def notice() -> None:
+        devices.lose()
+        if use == "get":
+            model.get_weights()
+        elif use == "set":
+            assert model.optimizer is not None
+            model.session.assign({model.optimizer.learning_rate: np.float32(0.1)})
+        else:
+            iterations(model)
+
+    with pytest.raises(DeviceLostError, match=r"those of step 0, .*Call fit again"):
+        fit(model, 12, at(5, notice))
+    assert iterations(model) == 0
+    assert len(fit(model, 12).losses) == 12
+    model.close()
+
+
 @pytest.mark.parametrize("kind", ["cpu"])
 def test_a_loss_that_undoes_work_is_told_by_who_notices(devices: Devices) -> None:
     model = network(device=devices.name())

@@ -16,7 +16,13 @@ from playgrad.cli.bar import ProgressBar
 from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
 from playgrad.devices.registry import ensure_devices, gpu_adapters
-from playgrad.errors import CheckpointError, GraphError, PlaygradError
+from playgrad.errors import (
+    CheckpointError,
+    DeviceError,
+    DeviceLostError,
+    GraphError,
+    PlaygradError,
+)
 from playgrad.graph.graph import reset_default_graph
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
@@ -27,6 +33,8 @@ from playgrad.training.strategies.registry import strategy_named
 
 _LAST_STEPS = 100
 """Number of steps that ``train_loss`` is the mean of: the loss of a single batch is noisy."""
+_MOST_LOSSES = 3
+"""Number of devices that may be lost one after the other without a step in between."""
 
 
 class TrainHooks(Hooks):
@@ -36,12 +44,24 @@ class TrainHooks(Hooks):
         self.bar = bar
         self.model: Any = None
         self.facts: dict[str, Any] = {}
+        self._losses = 0
 
     def fitting(self, model: Any) -> None:
         self.model = model
 
+    def goes_on(self, error: DeviceLostError) -> bool:
+        """Say that a device was lost. Training goes on, unless devices are lost at every start."""
+        self._losses += 1
+        if self._losses > _MOST_LOSSES:
+            return False
+        self.bar.close()
+        print(f"playgrad: {error.message} Training goes on.", file=sys.stderr, flush=True)
+        return True
+
     def emit(self, event: Event) -> None:
         self.bar.show(event)
+        if event["kind"] == "progress":
+            self._losses = 0
         if event["kind"] in ("fit_begin", "epoch_end", "fit_end"):
             self.facts.update(event)
 
@@ -79,12 +99,23 @@ def train(program: Path, options: argparse.Namespace) -> int:
                     f"{program.name} did not train a model.", hint="It must call fit()."
                 )
             _finish(program, options, hooks, trace)
+    except DeviceError as error:
+        _rescue(options, hooks, error)
+        raise
     finally:
         hooks.bar.close()
         set_hooks(before)
         if hooks.model is not None:
             hooks.model.close()
     return 0
+
+
+def _rescue(options: argparse.Namespace, hooks: TrainHooks, error: DeviceError) -> None:
+    """Write the weights that are left after the loss of a device that cannot be replaced."""
+    if options.export is not None and hooks.model is not None:
+        hooks.model.save_weights(options.export)
+        saved = f"The weights of the last copy were written to {options.export}."
+        error.hint = f"{error.hint} {saved}" if error.hint else saved
 
 
 def _strategy(options: argparse.Namespace) -> Strategy | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from playgrad.errors import DeviceLostError
 from playgrad.runtime.trace import Trace
 
 Event = dict[str, Any]
@@ -41,6 +42,10 @@ class Hooks:
 
     def traced(self, trace: Trace, steps: int, seconds: float) -> None:
         """Receive ``trace``, which `new_trace` returned, with the events of ``steps`` steps."""
+
+    def goes_on(self, error: DeviceLostError) -> bool:
+        """Return whether training goes on by itself, from the step that ``error`` names."""
+        return False
 
     def serve(self, request: Request) -> None:
         """Answer a request that does not concern training, such as a prediction."""

@@ -25,6 +25,10 @@ class Recovery:
     Args:
         devices: the devices that the session has opened, by name.
         reopen: opens the session's device again if it was lost.
+
+    Attributes:
+        in_progress: whether work of several runs is in progress, such as a training, which must
+            not go on with variables that have gone back to earlier values.
     """
 
     def __init__(
@@ -34,6 +38,7 @@ class Recovery:
         self._devices = devices
         self._reopen = reopen
         self._store = programs.store
+        self.in_progress = False
         self._failed: Runnable | None = None
         self._told = False
 
@@ -50,14 +55,20 @@ class Recovery:
         self._failed, self._told = None, False
 
     def roll_back_if_needed(self) -> None:
-        """Roll back after a loss. A warning says so if it undoes work and no error has said it."""
+        """Roll back after a loss. A warning says so if it undoes work and no error has said it.
+
+        Raises:
+            DeviceLostError: it would undo work while ``in_progress``.
+        """
         if not self.is_needed:
             return
-        copies, told = self._store.copies, self._told
-        current, age = copies.is_current, copies.age
+        undoes = not (self._store.copies.is_current or self._told)
+        text = self._going_back()
+        if undoes and self.in_progress:
+            raise self._error(text)
         self.roll_back()
-        if not (current or told):
-            warn_user(f"{self._lost()} was lost. {_going_back(age)}")
+        if undoes:
+            warn_user(f"{self._lost()} was lost. {text}")
 
     def go_on(self) -> None:
         """Roll back after a loss, and open the session's device again.
@@ -67,12 +78,24 @@ class Recovery:
             DeviceError: the device cannot be opened.
         """
         if self.is_needed:
-            copies, told = self._store.copies, self._told
-            current, age = copies.is_current, copies.age
+            undoes = not (self._store.copies.is_current or self._told)
+            text = self._going_back()
+            if undoes and self.in_progress:
+                raise self._error(text)
             self.roll_back()
-            if not (current or told):
-                raise DeviceLostError(f"{self._lost()} was lost.", hint=_going_back(age))
+            if undoes:
+                raise self._error(text)
         self._reopen()
+
+    def _error(self, hint: str) -> DeviceLostError:
+        return DeviceLostError(f"{self._lost()}: the device was lost.", hint=hint)
+
+    def _going_back(self) -> str:
+        age = self._store.copies.age
+        return (
+            f"The variables have their values from {age:.0f} s earlier again. Run again to go on "
+            "from there."
+        )
 
     def _lost(self) -> str:
         return ", ".join(name for name, device in self._devices.items() if device.lost)
@@ -106,7 +129,7 @@ class Recovery:
             if not was_current or isinstance(error, DeviceTimeoutError):
                 self._told = True
                 if self.is_needed:
-                    error.hint = _going_back(copies.age)
+                    error.hint = self._going_back()
                 raise
             self.roll_back()
             try:
@@ -168,10 +191,3 @@ class Recovery:
         except DeviceLostError:
             return None
         return [arrays[key] for key in keys]
-
-
-def _going_back(age: float) -> str:
-    return (
-        f"The variables have their values from {age:.0f} s earlier again. Run again to go on from "
-        "there."
-    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -289,6 +290,16 @@ class Session:
         """Give all variables, except data sets, the values that were copied last."""
         self._check_open()
         self._recovery.roll_back()
+
+    @contextmanager
+    def work_in_progress(self) -> Iterator[None]:
+        """Enclose work of several runs, which must not go on with variables that have gone back to
+        earlier values: within the block, that is a `DeviceLostError` even where they are read."""
+        before, self._recovery.in_progress = self._recovery.in_progress, True
+        try:
+            yield
+        finally:
+            self._recovery.in_progress = before
 
     @exclusive
     def needs_recovery(self) -> bool:

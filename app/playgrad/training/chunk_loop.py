@@ -44,7 +44,8 @@ class Watch:
         before = self.session.stop_check
         self.session.stop_check = self.hooks.stopped
         try:
-            yield
+            with self.session.work_in_progress():
+                yield
         finally:
             self.session.stop_check = before
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.errors import DataError, GraphError
+from playgrad.errors import DataError, DeviceLostError, GraphError
 from playgrad.graph.tensor import Node
+from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.options import SINGLE, get_options
 from playgrad.training.callbacks import Callback, History, TrainedModel
+from playgrad.training.checkpoint import FitRecord
 from playgrad.training.data_checks import check_count
 from playgrad.training.device_data import BatchStream
 from playgrad.training.evaluation import EVALUATION_BATCH
@@ -95,18 +97,28 @@ def fit(
         validation = prepare_data(recipe, *settings.validation_data, "validation ")
     recipe.optimizer.prepare(recipe.network.graph)
     recover(recipe)
-    recipe.network.session.reopen()
-    with recovering(recipe):
-        step = _train_step(recipe, *arrays, settings)
-    try:
-        state.input_maximum = max(float(array.max()) for array in arrays[0])
-        with recovering(recipe):
-            test = None if validation is None else _eval_step(recipe, *validation)
-            loop = TrainingLoop(recipe, state, step, test, len(arrays[0][0]), model)
-        return loop.run(settings.epochs, settings.steps, settings.callbacks, settings.verbose)
-    except BaseException:
-        step.finish()  # replicas have threads of their own, even if training did not begin
-        raise
+    undone: FitRecord | None = None
+    while True:
+        recipe.network.session.reopen()
+        loop: TrainingLoop | None = None
+        try:
+            with recovering(recipe):
+                step = _train_step(recipe, *arrays, settings)
+            try:
+                state.input_maximum = max(float(array.max()) for array in arrays[0])
+                with recovering(recipe):
+                    test = None if validation is None else _eval_step(recipe, *validation)
+                    loop = TrainingLoop(recipe, state, step, test, len(arrays[0][0]), model, undone)
+                return loop.run(
+                    settings.epochs, settings.steps, settings.callbacks, settings.verbose
+                )
+            except BaseException:
+                step.finish()  # replicas have threads of their own, even if training did not begin
+                raise
+        except DeviceLostError as error:
+            if not get_hooks().goes_on(error):
+                raise
+            undone = undone if loop is None else loop.record_after_loss()
 
 
 def _train_step(recipe: Recipe, xs: list[Array], ys: list[Array], settings: Settings) -> TrainStep:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,7 @@ class TrainingLoop:
         test: evaluates the validation data after each epoch.
         samples: the number of samples in the training data.
         model: is passed to callbacks and hooks.
+        undone: goes on where a device was lost in this training, instead of from the first step.
 
     Attributes:
         first: the optimizer's iterations before the first step.
@@ -48,6 +50,7 @@ class TrainingLoop:
         test: EvalStep | None,
         samples: int,
         model: TrainedModel,
+        undone: FitRecord | None = None,
     ) -> None:
         self.recipe = recipe
         self.state = state
@@ -56,6 +59,7 @@ class TrainingLoop:
         self.data = {"samples": samples, "batch_size": step.batch}
         self.steps_per_epoch = -(-samples // step.batch)
         self.model = model
+        self.undone = undone
         self.session = recipe.network.session
         self.optimizer = recipe.optimizer
         self.first = int(self.session.value(self.optimizer.iterations))
@@ -86,7 +90,9 @@ class TrainingLoop:
         self.progress = TrainingProgress(self.watch, self.step.names, self.total, verbose)
         state, network = self.state, self.recipe.network
         record = self.record_of_run
-        resumed = None if record is None else record.begin(self)
+        resumed = self.undone
+        if record is not None and resumed is None:
+            resumed = record.begin(self)
         state.history, state.step, state.stop = self.history, self.step, False
         if resumed is not None:
             self._take_up(resumed)
@@ -108,7 +114,7 @@ class TrainingLoop:
         reason, dispatches = "failed", 0
         error: BaseException | None = None
         try:
-            with self.watch.over_session(), recovering(self.recipe, self._iterations):
+            with recovering(self.recipe, self._iterations), self.watch.over_session():
                 # Compiles the step, which takes seconds with a slow adapter.
                 dispatches = self.session.dispatches(self.step.run)
                 self._train(resumed)
@@ -157,6 +163,20 @@ class TrainingLoop:
             parallel=self.history.parallel,
             step_state=self.step.resume_state(),
             callbacks=[c.get_state() for c in self.callbacks] if self.callbacks_begun else [],
+        )
+
+    def record_after_loss(self) -> FitRecord:
+        """Return the state of this fit at the step to which the variables have gone back."""
+        record = self.record()
+        iterations = int(self.session.value(self.optimizer.iterations))
+        step = min(max(iterations - self.first, 0), record.step)
+        epochs = step // self.steps_per_epoch
+        return replace(
+            record,
+            step=step,
+            steps=record.steps[:step],
+            epochs_begun=min(record.epochs_begun, epochs + 1),
+            history={name: means[:epochs] for name, means in record.history.items() if epochs},
         )
 
     def _take_up(self, resumed: FitRecord) -> None:

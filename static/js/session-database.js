@@ -12,9 +12,9 @@ const STORES = {
   parts: ["session", "part"],
   checkpoints: ["session", "part"],
 };
-/** How long the browser may take to open the database or to confirm a write. */
-const OPEN_MS = 5000;
-const WRITE_MS = 30_000;
+/** How long the browser may take to open the database, and to answer. */
+const OPEN_MS = 8000;
+const WAIT_MS = 30_000;
 
 /** @typedef {keyof typeof STORES} StoreName */
 
@@ -52,7 +52,8 @@ export class SessionDatabase {
   }
 
   /**
-   * All records of a store, or those of one session.
+   * All records of a store, or those of one session. A record that the browser cannot read any more
+   * has only its `session` and `part`.
    * @param {StoreName} store
    * @param {string} [session]
    * @returns {Promise<any[]>}
@@ -60,9 +61,17 @@ export class SessionDatabase {
    */
   async all(store, session) {
     await this.open();
-    const range = session === undefined ? undefined : ofSession(session);
-    return await this.#within([store], "readonly", (transaction) =>
-      transaction.objectStore(store).getAll(range));
+    const objects = this.#begin([store], "readonly").objectStore(store);
+    try {
+      const keys = await inTime(answer(objects.getAllKeys(session === undefined ? null : ofSession(session))), WAIT_MS);
+      const records = keys.map((key) => answer(objects.get(key)).catch(() => {
+        const [owner, part] = /** @type {string[]} */ (key);
+        return { session: owner, part };
+      }));
+      return await inTime(Promise.all(records), WAIT_MS);
+    } catch (problem) {
+      throw new StorageFailure(problem);
+    }
   }
 
   /**
@@ -75,7 +84,7 @@ export class SessionDatabase {
    */
   async write(store, records, removed = []) {
     if (!this.#open) await this.open();
-    await this.#within([store], "readwrite", (transaction) => {
+    await this.#change([store], (transaction) => {
       for (const key of removed) transaction.objectStore(store).delete(key);
       for (const record of records) transaction.objectStore(store).put(record);
     });
@@ -85,7 +94,7 @@ export class SessionDatabase {
   async remove(session) {
     await this.open();
     const stores = /** @type {StoreName[]} */ (Object.keys(STORES));
-    await this.#within(stores, "readwrite", (transaction) => {
+    await this.#change(stores, (transaction) => {
       for (const store of stores) {
         const key = store === "sessions" ? session : ofSession(session);
         transaction.objectStore(store).delete(key);
@@ -93,20 +102,14 @@ export class SessionDatabase {
     });
   }
 
-  /**
-   * @param {StoreName[]} stores
-   * @param {IDBTransactionMode} mode
-   * @param {(transaction: IDBTransaction) => IDBRequest | void} work
-   * @returns {Promise<any>} the result of the request
-   */
-  async #within(stores, mode, work) {
-    const transaction = this.#begin(stores, mode);
-    const ended = inTime(endOf(transaction), WRITE_MS);
+  /** @param {StoreName[]} stores @param {(transaction: IDBTransaction) => void} work */
+  async #change(stores, work) {
+    const transaction = this.#begin(stores, "readwrite");
+    const ended = inTime(endOf(transaction), WAIT_MS);
     try {
-      const request = work(transaction);
-      transaction.commit();
+      work(transaction);
+      transaction.commit(); // a page that closes does not live to see the requests succeed
       await ended;
-      return request?.result;
     } catch (problem) {
       ended.catch(() => {}); // this problem says more
       abort(transaction);
@@ -144,6 +147,17 @@ function connect() {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
     request.onblocked = () => reject(new Error("another tab holds an older version of it open"));
+  });
+}
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+function answer(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = (event) => {
+      event.preventDefault(); // the other records may be fine
+      reject(request.error);
+    };
   });
 }
 

@@ -21,6 +21,10 @@ export function describeRestored(at, lost) {
   return sentences.filter(Boolean).join(" ");
 }
 
+/** @param {Error} failure of reading the session */
+export const describeUnread = (failure) =>
+  `What was saved here could not be read (${reason(failure)}). It is still stored: reload the page to try again.`;
+
 function afterRestoring() {
   if (store.resumable.value) return describeResume();
   if (store.kept.value) return "The weights are kept.";

@@ -5,7 +5,7 @@
 
 import { batch, computed, effect, signal } from "../vendor/preact.js";
 import { SessionDatabase, StorageFailure } from "./session-database.js";
-import { describeProblem, describeRestored } from "./session-notes.js";
+import { describeProblem, describeRestored, describeUnread } from "./session-notes.js";
 import { NAMES, PARTS, VERSION } from "./session-parts.js";
 import { SessionSaver } from "./session-saver.js";
 import { SHAPES, SUMMARY } from "./session-shapes.js";
@@ -47,8 +47,10 @@ const session = new Session();
 /** Bring the tab's session back, and save it from now on. */
 export async function openSession() {
   let isCopy = false;
+  /** @type {Claim | undefined} */
+  let claim;
   try {
-    const claim = await claimSession(sessions);
+    claim = await claimSession(sessions);
     session.isGuarded = claim.isGuarded;
     isCopy = claim.from !== claim.id;
     if (claim.from) await restore(claim);
@@ -56,6 +58,7 @@ export async function openSession() {
     forgetOldSessions();
   } catch (failure) {
     report([{ item: item("choices"), failure: new StorageFailure(failure) }]);
+    if (claim?.from) store.note(describeUnread(/** @type {Error} */ (failure)));
   }
   const old = takeOldValues();
   saveChanges(isCopy);

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Curves } from "../../static/js/curves.js";
+import { SHAPES, SUMMARY } from "../../static/js/session-shapes.js";
+
+const curves = new Curves();
+for (let step = 1; step <= 9; step += 1) curves.add(step, 1 / step, step === 5 ? null : 0.5);
+curves.mark(9, 0.25, 0.75);
+
+const program = { exampleId: "a", source: "pass", began: 1 };
+const progress = {
+  epoch: 1, step: 2, loss: 0.5, accuracy: null, testLoss: null, testAccuracy: null,
+  stepsPerSecond: null, seconds: 0, eta: null,
+};
+const SAMPLES = {
+  code: "print()",
+  choices: {
+    exampleId: "a", device: "cpu", view: "lab", graphColours: "phase",
+    lab: {
+      strategy: "single", devices: 2, micro_batches: 4, schedule: "1f1b", chunks: 2, collective: "auto",
+      staleness: null, every: 8, delays: [0], steps: 200,
+    },
+  },
+  run: { state: "done", program, fit: null, progress, epochs: [], error: null },
+  curves: curves.save(),
+  output: [{ text: "a", stream: "stdout" }],
+  graph: {
+    name: "g",
+    nodes: [{
+      name: "n", op: "add", scope: "", phase: "forward", device: null, shape: [null, 2], dtype: "float32",
+      line: 1, attrs: {},
+    }],
+    edges: [{ from: "n", to: "n", output: 0, control: false }],
+  },
+  lab: [],
+  checkpoint: {
+    bytes: new Uint8Array(3), step: 1, totalSteps: 2, epoch: 1, epochs: 1, parameters: 3, finished: false,
+    at: 1, program, options: {},
+  },
+};
+
+test("every part accepts what the page saves", () => {
+  assert.deepEqual(Object.keys(SAMPLES).sort(), Object.keys(SHAPES).sort());
+  for (const [name, value] of Object.entries(SAMPLES)) assert.equal(SHAPES[name](value, ""), null, name);
+});
+
+test("every part refuses a value of another type anywhere in it", () => {
+  const odd = [undefined, {}, [{}], "odd", -1.5, true];
+  let tried = 0;
+  for (const [name, sample] of Object.entries(SAMPLES)) {
+    for (const wrong of [...odd, null]) {
+      const mayBe = (name === "graph" && wrong === null) || (name === "code" && wrong === "odd");
+      if (!mayBe) assert.notEqual(SHAPES[name](wrong, ""), null, `${name}: ${wrong}`);
+    }
+    if (typeof sample !== "object") continue;
+    for (const field of Object.keys(sample)) {
+      const without = { ...sample };
+      delete without[field];
+      if (!Array.isArray(sample)) assert.notEqual(SHAPES[name](without, ""), null, `${name}.${field}`);
+      assert.notEqual(SHAPES[name]({ ...sample, [field]: Symbol.iterator }, ""), null);
+      tried += 1;
+    }
+  }
+  assert.ok(tried > 20);
+});
+
+test("an edge to a missing node, and columns of different lengths, are refused", () => {
+  const edge = { from: "n", to: "missing", output: 0, control: false };
+  assert.equal(SHAPES.graph({ ...SAMPLES.graph, edges: [edge] }, ""), "edges.0");
+  const short = { ...SAMPLES.curves, steps: new Float64Array(2) };
+  assert.equal(SHAPES.curves(short, ""), "loss");
+});
+
+test("a summary of another version is refused", () => {
+  const summary = {
+    id: "a", version: 1, created: 1, saved: 2, touched: true, exampleId: "a", title: "A", edited: false,
+    state: "done", step: 1, totalSteps: 2,
+  };
+  assert.equal(SUMMARY(summary, ""), null);
+  assert.equal(SUMMARY({ ...summary, version: 2 }, ""), "version");
+});
+
+test("curves come back as they were, and go on as if nothing had happened", () => {
+  const [before, after] = [new Curves(), new Curves()];
+  for (let step = 1; step <= 7000; step += 1) before.add(step, Math.sin(step), step % 3 ? 0.5 : null);
+  before.mark(7000, 0.5, 0.25);
+  after.load(structuredClone(before.save()));
+  for (const each of [before, after]) {
+    assert.equal(each.steps.at(-1), 7000);
+    for (let step = 7001; step <= 7400; step += 1) each.add(step, 1 / step, null);
+  }
+  assert.deepEqual(after.save(), before.save());
+});
+
+test("rewinding drops the points after a step", () => {
+  const curve = new Curves();
+  for (let step = 1; step <= 20; step += 1) curve.add(step, step, null);
+  curve.rewind(12);
+  curve.add(13, 1, null);
+  assert.deepEqual(curve.steps, Array.from({ length: 13 }, (_, index) => index + 1));
+  assert.equal(curve.series.loss.length, 13);
+  curve.rewind(100);
+  assert.equal(curve.steps.length, 13);
+});

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Download, expect
 
 from playgrad.io import load
 from tests.browser.playground import GOOD, Playground
@@ -62,15 +61,19 @@ IN_BLOBS = """(on) => {
 
 def refused(playground: Playground, button: str, words: str) -> None:
     """Press a Save button: nothing may be saved, and the page must say so."""
-    saved: list[Any] = []
-    playground.page.on("download", saved.append)
+    saved: list[str] = []
+
+    def note(download: Download) -> None:
+        saved.append(download.suggested_filename)
+
+    playground.page.on("download", note)
     playground.at(button).click()
     hint = playground.page.locator(".weights .hint")
     expect(hint).to_contain_text(words)
     expect(hint).to_contain_text("Nothing was saved")
     expect(hint).to_contain_text("Press Save again. If it happens again, reload the page.")
     playground.page.wait_for_timeout(300)
-    playground.page.remove_listener("download", saved.append)
+    playground.page.remove_listener("download", note)
     assert saved == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from contextlib import suppress
 from typing import Any, TextIO
 
 from playgrad.assets.progress import draw_bar
@@ -23,7 +24,14 @@ class ProgressBar:
         self._open = False
 
     def show(self, event: dict[str, Any]) -> None:
-        """Update the display after ``event``."""
+        """Update the display after ``event``.
+
+        Training goes on if that is impossible, on a full disk for example.
+        """
+        with suppress(OSError):
+            self._show(event)
+
+    def _show(self, event: dict[str, Any]) -> None:
         kind = event["kind"]
         if kind == "fit_begin":
             self.epochs = event["epochs"]
@@ -40,11 +48,15 @@ class ProgressBar:
     def close(self) -> None:
         """Remove the bar from the terminal."""
         if self._open:
-            self._draw("")
             self._open = False
+            with suppress(OSError):
+                self._write("")
 
     def _draw(self, text: str) -> None:
         self._open = True
+        self._write(text)
+
+    def _write(self, text: str) -> None:
         self.stream.write(f"\r\x1b[K{text}")
         self.stream.flush()
 

@@ -48,7 +48,7 @@ def _program(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Pa
 
     program = find_program(options.program)
     if program is None:
-        parser.error(f"no example or file {options.program!r}: see `playgrad examples`")
+        parser.error(f"no example or file {options.program!r:.200}: see `playgrad examples`")
     options.program = str(program)
     return program
 

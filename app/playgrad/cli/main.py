@@ -80,15 +80,17 @@ def _fail(options: argparse.Namespace, text: str, code: int = FAILED) -> int:
 
 def _flush(code: int) -> int:
     """Write what is left of the output; return ``code``, or another if that is impossible."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        # Python would try again at its end, and print a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if isinstance(error, BrokenPipeError):
-            return BROKEN_PIPE
-        print(f"playgrad: cannot write the output: {error.strerror}", file=sys.stderr)
-        return code or FAILED
+    for stream, number in ((sys.stderr, 2), (sys.stdout, 1)):
+        try:
+            stream.flush()
+        except OSError as error:
+            # Python would try again at its end, and print a traceback.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+            if isinstance(error, BrokenPipeError):
+                return BROKEN_PIPE
+            if number == 1:
+                print(f"playgrad: cannot write the output: {error.strerror}", file=sys.stderr)
+                return code or FAILED
     return code
 
 

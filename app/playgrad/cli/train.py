@@ -69,10 +69,9 @@ class TrainHooks(Hooks):
 def find_program(name: str) -> Path | None:
     """Return the path of the example or file ``name``, or None if neither exists."""
     example = paths.static() / "examples" / f"{name}.py"
-    if "/" not in name and example.is_file():
+    if "/" not in name and os.path.isfile(example):
         return example
-    path = Path(name)
-    return path if path.is_file() else None
+    return Path(name) if os.path.isfile(name) else None  # False also for names that are too long
 
 
 def train(program: Path, options: argparse.Namespace) -> int:

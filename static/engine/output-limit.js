@@ -28,7 +28,7 @@ export class OutputLimit {
   write(text) {
     const now = performance.now();
     if (now - this.#window >= WINDOW_MS) {
-      this.#deliver();
+      this.flush();
       this.#room = MOST_CHARACTERS;
       this.#window = now;
     }
@@ -36,12 +36,13 @@ export class OutputLimit {
     this.#room -= part.length;
     this.#leftOut += text.length - part.length;
     this.#held += part;
-    if (this.#leftOut === 0 && now - this.#sent >= HOLD_MS) this.#deliver();
+    if (this.#leftOut === 0 && now - this.#sent >= HOLD_MS) this.flush();
     // Once Python is idle, it sends the rest.
-    else this.#timer ||= setTimeout(() => this.#deliver(), WINDOW_MS);
+    else this.#timer ||= setTimeout(() => this.flush(), WINDOW_MS);
   }
 
-  #deliver() {
+  /** Send what is held back: something else is about to be sent. */
+  flush() {
     clearTimeout(this.#timer);
     this.#timer = 0;
     if (this.#held === "" && this.#leftOut === 0) return;

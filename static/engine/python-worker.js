@@ -67,6 +67,8 @@ class PythonWorker {
   #waiting = [];
   /** @type {(() => string) | undefined} Python's `serve`, once it can be called */
   #serve;
+  /** @type {OutputLimit[]} */
+  #limits = [];
   /** Pyodide; begins to load before the page has connected this worker. */
   #runtime = this.#boot();
 
@@ -118,6 +120,7 @@ class PythonWorker {
     /** @type {(kind: "stdout" | "stderr") => (line: string) => void} */
     const sink = (kind) => {
       const limit = new OutputLimit((output) => this.#send({ kind, ...output }));
+      this.#limits.push(limit);
       return (line) => limit.write(`${line}\n`);
     };
     const pyodide = await bootPython(
@@ -131,7 +134,10 @@ class PythonWorker {
   /** @param {Extract<PythonCommand, {kind: "start"}>} command */
   async #start({ memory, ports }) {
     /** @type {(event: PythonEvent | PythonWorkerEvent | DeviceWorkerRequest, transfer?: ArrayBuffer[]) => void} */
-    const send = (event, transfer) => this.#send(event, transfer);
+    const send = (event, transfer) => {
+      for (const limit of this.#limits) limit.flush();
+      this.#send(event, transfer);
+    };
     this.#links = new DeviceLinks(memory, ports, send);
     const pyodide = await this.#runtime;
     const host = createHost(memory, this.#links, this.#files, this.#inheritance, send);

@@ -1,0 +1,72 @@
+"""Floods of output: the page keeps answering, and shows the first and the last part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.playground import Playground
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+STALL_MS = 5000
+"""On an idle machine the page answers within 200 ms; a busy one takes far longer."""
+
+# Records the longest time that the page's thread was not free.
+_WATCH = """() => {
+  window.longestStall = 0;
+  let last = performance.now();
+  setInterval(() => {
+    const now = performance.now();
+    window.longestStall = Math.max(window.longestStall, now - last - 10);
+    last = now;
+  }, 10);
+}"""
+
+FLOODS = {
+    "one print of 100 MB": 'print("begin" + "x" * 100_000_000 + "the end")',
+    "300,000 lines": 'print("begin")\nfor i in range(300_000): print(i)\nprint("the end")',
+    "stderr for seconds": """
+import sys, time
+print("begin", file=sys.stderr)
+end = time.perf_counter() + 3
+while time.perf_counter() < end: sys.stderr.write("y" * 100_000)
+print("\\nthe end", file=sys.stderr)
+""",
+    "flushed lines": """
+print("begin")
+for i in range(100_000): print(i, flush=True)
+print("the end")
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def playground(chromium: Browser, server: str) -> Iterator[Playground]:
+    playground = Playground(chromium, server)
+    playground.expect_status("ready")
+    playground.page.evaluate(_WATCH)
+    yield playground
+    playground.close()
+
+
+@pytest.mark.survival("Floods of output")
+@pytest.mark.parametrize("name", FLOODS)
+def test_the_page_keeps_answering(name: str, playground: Playground) -> None:
+    page = playground.page
+    page.evaluate("window.longestStall = 0")
+    output = playground.finish(FLOODS[name])
+    playground.wait(lambda: "the end" in playground.text("console"))
+    stall = page.evaluate("window.longestStall")
+    print(f"{name}: longest stall {stall:.0f} ms")
+    output = playground.text("console")
+    assert "begin" in output
+    missing = re.findall(r"… ([\d,]+) characters left out …", output)
+    assert missing
+    assert len(output) < 700_000
+    assert page.locator("[data-testid=console] .console-line").count() <= 601
+    assert stall < STALL_MS, f"the page did not answer for {stall:.0f} ms"

@@ -164,9 +164,17 @@ class PythonWorker {
       if (outcome === "stopped") this.#send({ kind: "status", state: "stopped" });
       else if (outcome) this.#crash(outcome);
     } catch (error) {
-      this.#crash(String(error)); // not an error of Python, but its end
+      this.#crash(endOfPython(error)); // not an error of Python, but its end
     }
   }
+}
+
+/** Say why Python has ended. @param {unknown} error */
+function endOfPython(error) {
+  const isOverflow = error instanceof RangeError && error.message.includes("call stack");
+  return isOverflow
+    ? "The program calls itself too deeply: the browser's stack is full. Use a loop, or fewer nested calls."
+    : String(error);
 }
 
 /** @param {import("./python-boot.js").Pyodide} pyodide */

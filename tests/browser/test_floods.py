@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,6 +42,12 @@ print("begin")
 for i in range(100_000): print(i, flush=True)
 print("the end")
 """,
+    "past the streams": """
+import os
+print("begin")
+for i in range(100_000): os.write(1, b"%d\\n" % i)
+print("the end")
+""",
 }
 
 
@@ -70,3 +76,25 @@ def test_the_page_keeps_answering(name: str, playground: Playground) -> None:
     assert len(output) < 700_000
     assert page.locator("[data-testid=console] .console-line").count() <= 601
     assert stall < STALL_MS, f"the page did not answer for {stall:.0f} ms"
+
+
+@pytest.mark.survival("Errors of errors")
+def test_errors_of_errors_end_as_readable_errors(
+    playground: Playground, record_property: Callable[[str, object], None]
+) -> None:
+    from tests.page.test_faults import PROGRAMS
+
+    names = [
+        "a chain of causes", "a cycle of causes", "__getattr__ that recurses",
+        "__str__ that recurses", "lone surrogates", "a huge message", "deep recursion",
+        "nested groups",
+    ]  # fmt: skip
+    for name in names:
+        playground.finish(PROGRAMS[name], "error")
+        text = playground.text("error")
+        assert "Error" in text or "Exception" in text, name
+        # A browser's stack is small: the program ends with its Python, and the page says why.
+        assert "EngineError" not in text or "calls itself too deeply" in text, name
+    playground.finish("print('still here')")
+    playground.forgive("Pyodide has suffered a fatal error")
+    record_property("tried", len(names))

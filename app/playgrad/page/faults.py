@@ -28,8 +28,10 @@ def describe(error: BaseException) -> dict[str, Any]:
     """Return an error's type, message, line in the program, operation and traceback.
 
     The traceback has no frames of the library. Whatever the error is, the description is one that
-    can be shown: of long texts it has the first and the last part.
+    can be shown: of long texts it has the first and the last part. The error is parted from its
+    causes, which are not described.
     """
+    _part_from_causes(error)
     kind = _safely(lambda: str(type(error).__name__), "Error")
     description: dict[str, Any] = {
         "type": _text(kind, LONGEST_MESSAGE),
@@ -55,6 +57,26 @@ def _safely(read: Callable[[], T], otherwise: T) -> T:
         return read()
     except BaseException:
         return otherwise
+
+
+def _part_from_causes(error: BaseException) -> None:
+    """Take a chain of errors apart, one by one: to free a long one as a whole, Python calls itself
+    for each error, and in a browser that overflows the stack."""
+    # Those of BaseException, even if a class hides them.
+    links: list[Any] = [vars(BaseException)[name] for name in ("__cause__", "__context__")]
+    waiting, seen = [error], {id(error)}
+    parted = []
+    while waiting:
+        each = waiting.pop()
+        parted.append(each)
+        for link in links:
+            cause = link.__get__(each)
+            if cause is not None and id(cause) not in seen:
+                seen.add(id(cause))
+                waiting.append(cause)
+    for each in parted:
+        for link in links:
+            link.__set__(each, None)
 
 
 def _text(text: str, most: int) -> str:

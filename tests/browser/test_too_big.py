@@ -1,0 +1,61 @@
+"""Networks that are too deep or too large for a page: told at once, and the page stays usable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.playground import Playground
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.gpu,
+    pytest.mark.survival("Networks too deep or too big"),
+]
+
+BEGIN = """import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+def train(layers, units, rows=64):
+    model = pg.Sequential([nn.Dense(units, activation="relu") for _ in range(layers)])
+    model.compile(pg.optim.Adam(), nn.MeanSquaredError())
+    x = np.zeros((rows, units), np.float32)
+    model.fit(x, x, batch_size=16, epochs=1, verbose=0)
+
+"""
+
+
+@pytest.fixture
+def playground(chromium: Browser, server: str) -> Iterator[Playground]:
+    opened = Playground(chromium, server)
+    opened.expect_status("ready")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("train(20, 8660)", "20 layers with 6.0 GB of weights, 300 MB the largest"),
+        ("train(6, 8000)", "the page has"),
+    ],
+    ids=["20 layers", "6 layers"],
+)
+def test_too_big(playground: Playground, program: str, words: str) -> None:
+    playground.choose_device("cpu")
+    playground.finish(BEGIN + program, "error")
+    expect(playground.at("error")).to_contain_text("OutOfMemoryError")
+    expect(playground.at("error")).to_contain_text(words)
+    playground.runs_well()
+
+
+def test_deep(playground: Playground) -> None:
+    playground.choose_device("cpu")
+    playground.finish(BEGIN + "train(100, 16)")

@@ -264,7 +264,8 @@ async function refusal(response, url) {
   const type = response.headers.get("Content-Type") ?? "text/plain";
   const words = type.startsWith("text/plain") ? (await response.text()).trim() : "";
   const { status, statusText } = response;
-  return new LoadError(`${nameOf(url)}: ${words || `${status} ${statusText}`.trim()}`, { status });
+  const answer = words || `${status} ${statusText}`.trim();
+  return new LoadError(`${nameOf(url)}: the server answers ${answer.replace(/\.$/, "")}.`, { status });
 }
 
 /** @param {unknown} error @param {string} url @returns {LoadError} */

@@ -89,8 +89,12 @@
     history.replaceState(Object.assign({}, history.state, { tries: count }), "");
   }
 
-  /** Files of which one may be missing or damaged: a failed module does not say which of its imports it was. */
+  /**
+   * Files of which one may be missing or damaged. A failed module does not say which of its imports it
+   * was, and what arrived once may be damaged in the browser's cache.
+   */
   function suspects() {
+    if (tries === 1 && failed.size > 0) return failed;
     const loaded = resources().map(({ name }) => name);
     return new Set([...failed, ...loaded.filter((url) => /^\/static\/.*\.(js|css)$/.test(pathOf(url)))]);
   }
@@ -98,7 +102,7 @@
   /** Replace a file in the browser's cache, where it may be damaged. @param {string} url */
   async function refetch(url) {
     const overdue = new AbortController();
-    const timer = setTimeout(() => overdue.abort(), PATIENCE_MS);
+    const timer = setTimeout(() => overdue.abort(), PATIENCE_MS * Math.min(tries, 4));
     try {
       const response = await fetch(url, { cache: "reload", signal: overdue.signal });
       if (!response.ok) {

@@ -33,7 +33,7 @@ const handlers = {
   loading({ stage, progress = null, problem = "" }) {
     store.bootStage.value = STAGES[stage];
     store.bootProgress.value = progress;
-    store.reportLoading("python", problem);
+    store.reportLoading("python", problem && `A part of Python does not arrive. ${problem}`);
   },
 
   data_problem: ({ problem }) => store.reportLoading("data", problem),

@@ -34,12 +34,13 @@ class BadNetwork:
         address: the URL to open instead of the origin's, without a trailing slash.
         asked: the path of every request so far.
         bytes_per_second: the speed of every answer; 0 for no limit.
+        origin: host and port of the server behind.
     """
 
     def __init__(self, origin: str) -> None:
         self.asked: list[str] = []
         self.bytes_per_second = 0
-        self._origin = urlsplit(origin).netloc
+        self.origin = urlsplit(origin).netloc
         self._faults: list[tuple[Callable[[str], bool], str]] = []
         self._mended = threading.Event()
         network = self
@@ -115,13 +116,13 @@ class BadNetwork:
             handler.close_connection = True
 
     def _forward(self, handler: _Handler) -> tuple[int, list[tuple[str, str]], bytes]:
-        connection = http.client.HTTPConnection(self._origin, timeout=60)
+        connection = http.client.HTTPConnection(self.origin, timeout=60)
         try:
             wanted = {
                 name: value for name, value in handler.headers.items() if name.lower() not in _HOP
             }
             connection.request(
-                handler.command, handler.path, headers=wanted | {"Host": self._origin}
+                handler.command, handler.path, headers=wanted | {"Host": self.origin}
             )
             answer = connection.getresponse()
             headers = [pair for pair in answer.getheaders() if pair[0].lower() not in _HOP]

@@ -1,0 +1,343 @@
+"""Whatever the page loads may fail, stall or be cut: the page says so, and opens once mended."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.bad_network import FAULTS, BadNetwork
+from tests.browser.playground import GOOD, PATIENCE_MS
+
+pytestmark = pytest.mark.browser
+
+accident = pytest.mark.survival("Failed, stalled and cut downloads")
+
+SENTENCE_SECONDS = 15
+"""Within this time, a visitor is told what is wrong."""
+
+SLACK_SECONDS = 15
+"""For the tests' own machine, which may be busy."""
+
+AT_ONCE = 6
+"""Pages that wait together."""
+
+# Files that the page can do without, so it may be up without a word.
+OPTIONAL = re.compile(r"favicon|/image/python\.bin|/engine/device-worker|graph-layout-worker")
+# A stylesheet that is damaged, yet of the right length, is accepted as it is; so is a comment.
+UNNOTICED = {"shortened": re.compile(r"\.(css|js|svg)$"), "flipped": re.compile(r"\.(css|js|svg)$")}
+
+
+@pytest.fixture(scope="module")
+def network(server: str) -> Iterator[BadNetwork]:
+    network = BadNetwork(server)
+    yield network
+    network.close()
+
+
+@pytest.fixture(autouse=True)
+def mended(network: BadNetwork) -> Iterator[None]:
+    yield
+    network.mend()
+    network.bytes_per_second = 0
+
+
+@dataclass
+class Visit:
+    """A tab with an empty cache."""
+
+    page: Page
+    policy_violations: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on(
+            "console",
+            lambda message: (
+                self.policy_violations.append(message.text)
+                if "Content Security Policy" in message.text
+                else None
+            ),
+        )
+
+    def open(self, network: BadNetwork) -> None:
+        self.page.goto(f"{network.address}/", wait_until="commit")
+
+    def state(self) -> str:
+        """Return what the page says is wrong, otherwise its status, "" before it has one."""
+        found: str = self.page.evaluate(
+            """() => {
+              const early = document.getElementById("early");
+              if (early && "problem" in early.dataset) return early.innerText;
+              const note = document.querySelector("[data-testid=load-note]");
+              if (note) return note.innerText;
+              const status = document.querySelector("[data-testid=status]");
+              return status ? `status: ${status.textContent}` : "";
+            }"""
+        )
+        return found
+
+    def wait_for(self, accepts: Callable[[str], bool], seconds: float) -> str:
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                state = self.state()
+            except Exception as error:  # between two documents
+                state = f"no document: {error}"
+            if accepts(state):
+                return state
+            assert time.monotonic() < end, f"{state!r} after {seconds} s"
+            self.page.wait_for_timeout(100)
+
+    def sentence(self, otherwise: str) -> str:
+        """Wait for a sentence about what is wrong, or until the status is ``otherwise``."""
+        return self.wait_for(
+            lambda state: bool(state) and (is_sentence(state) or state == otherwise),
+            SENTENCE_SECONDS + SLACK_SECONDS,
+        )
+
+    def try_again(self) -> None:
+        """Press the button, unless the page is trying again by itself at this moment."""
+        self.page.evaluate(
+            """() => {
+              const buttons = "#early-retry, [data-testid=load-now]";
+              for (const button of document.querySelectorAll(buttons)) {
+                if (button.checkVisibility()) button.click();
+              }
+            }"""
+        )
+
+    def ready(self) -> None:
+        self.wait_for(lambda state: state == "status: ready", PATIENCE_MS / 1000)
+
+    def up(self) -> None:
+        """Wait until the page is up, Python or not."""
+        self.wait_for(lambda state: state.startswith("status: "), PATIENCE_MS / 1000)
+
+
+def is_sentence(state: str) -> bool:
+    return bool(state) and not state.startswith(("status: ", "no document"))
+
+
+@contextmanager
+def visit(chromium: Browser) -> Iterator[Visit]:
+    context = chromium.new_context(viewport={"width": 1366, "height": 768})
+    try:
+        visit = Visit(context.new_page())
+        yield visit
+        assert visit.policy_violations == []
+    finally:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def requested(chromium: Browser, network: BadNetwork) -> dict[str, list[str]]:
+    """The paths that a real visit requests until it is ready: by the page, and by its workers."""
+    network.asked.clear()
+    with visit(chromium) as tab:
+        tab.open(network)
+        tab.ready()
+        scripts = {worker.url.partition(network.address)[2] for worker in tab.page.workers}
+    asked = [path for path in dict.fromkeys(network.asked) if path != "/"]
+    early = [
+        path for path in asked if path.startswith(("/static/js/", "/static/css", "/static/vendor"))
+    ]
+    by_page = [path for path in early if path not in scripts and "versions" not in path]
+    return {"page": by_page, "engine": [path for path in asked if path not in by_page]}
+
+
+def try_each(
+    chromium: Browser, network: BadNetwork, cases: Sequence[tuple[str, str]], goal: str
+) -> list[str]:
+    """Break one file after the other; return what went wrong.
+
+    Several pages wait together, each on a bad network of its own.
+    """
+    failures = []
+    for start in range(0, len(cases), AT_ONCE):
+        with ExitStack() as stack:
+            tabs = []
+            for path, fault in cases[start : start + AT_ONCE]:
+                own = BadNetwork(f"http://{network.origin}")
+                stack.callback(own.close)
+                own.break_(fault, lambda asked, path=path: asked == path)
+                tab = stack.enter_context(visit(chromium))
+                tab.open(own)
+                tabs.append((path, fault, own, tab))
+            for path, fault, own, tab in tabs:
+                began = time.monotonic()
+                try:
+                    said = tab.sentence(otherwise=f"status: {goal}")
+                    hidden = UNNOTICED.get(fault)
+                    if not is_sentence(said):
+                        assert OPTIONAL.search(path) or (hidden and hidden.search(path)), "no word"
+                    own.mend()
+                    tab.try_again()
+                    tab.up() if goal != "ready" else tab.ready()
+                except AssertionError as error:
+                    failures.append(f"{path}, {fault}: {error}")
+                print(f"{path}, {fault}: {time.monotonic() - began:.1f} s: {said!r}")
+    return failures
+
+
+def some(cases: Sequence[tuple[str, str]], count: int) -> list[tuple[str, str]]:
+    return random.Random(1).sample(list(cases), count)
+
+
+QUICK = ("missing", "broken", "reset", "cut", "shortened")
+"""Faults that the browser reports at once."""
+
+
+@accident
+def test_a_part_of_the_page_that_does_not_arrive(
+    chromium: Browser,
+    network: BadNetwork,
+    requested: dict[str, list[str]],
+    record_property: Callable[[str, object], None],
+) -> None:
+    assert len(requested["page"]) > 50
+    modules = [path for path in requested["page"] if not path.endswith(".css")]
+    sheets = [path for path in requested["page"] if path.endswith(".css")]
+    cases = some([(path, fault) for path in modules for fault in QUICK], 6)
+    cases += [
+        (random.Random(2).choice(sheets), "missing"),
+        (random.Random(3).choice(modules), "silent"),
+    ]
+    record_property("tried", len(cases))
+    assert try_each(chromium, network, cases, "loading") == []
+
+
+@accident
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_part_of_the_page(
+    chromium: Browser,
+    network: BadNetwork,
+    requested: dict[str, list[str]],
+    fault: str,
+    record_property: Callable[[str, object], None],
+) -> None:
+    cases = [(path, fault) for path in requested["page"]]
+    record_property("tried", len(cases))
+    assert try_each(chromium, network, cases, "loading") == []
+
+
+@accident
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [("pyodide.asm.wasm", "cut"), ("python-worker.js", "missing"), ("examples.json", "broken")],
+)
+def test_a_part_of_the_engine_that_does_not_arrive(
+    chromium: Browser,
+    network: BadNetwork,
+    requested: dict[str, list[str]],
+    name: str,
+    fault: str,
+) -> None:
+    (path,) = [path for path in requested["engine"] if path.endswith(name)]
+    assert try_each(chromium, network, [(path, fault)], "ready") == []
+
+
+@accident
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_part_of_the_engine(
+    chromium: Browser,
+    network: BadNetwork,
+    requested: dict[str, list[str]],
+    fault: str,
+    record_property: Callable[[str, object], None],
+) -> None:
+    cases = [(path, fault) for path in requested["engine"]]
+    record_property("tried", len(cases))
+    assert try_each(chromium, network, cases, "ready") == []
+
+
+@accident
+def test_the_page_opens_by_itself_when_the_server_is_mended(
+    chromium: Browser, network: BadNetwork
+) -> None:
+    network.break_("missing", "/js/main.js")
+    with visit(chromium) as tab:
+        tab.open(network)
+        assert "did not arrive" in tab.sentence(otherwise="none")
+        network.mend()
+        tab.up()
+
+
+@accident
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0])
+def test_offline_just_after_opening(chromium: Browser, network: BadNetwork, seconds: float) -> None:
+    with visit(chromium) as tab:
+        tab.open(network)
+        tab.page.wait_for_timeout(1000 * seconds)
+        tab.page.context.set_offline(True)
+        tab.page.wait_for_timeout(3000)
+        tab.page.context.set_offline(False)
+        tab.ready()
+
+
+MNIST = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
+
+
+@accident
+@pytest.mark.parametrize("fault", ["cut", "flipped", "shortened", "missing", "broken"])
+def test_a_data_set_that_does_not_arrive_whole(
+    python: Visit, network: BadNetwork, fault: str
+) -> None:
+    """What was cut or damaged is not kept: the program gets the right bytes as soon as it can."""
+    page = python.page
+    network.break_(fault, "/data/mnist/test-labels")
+    write(page, f"# {fault}\n{MNIST}")
+    page.get_by_test_id("run").click()
+    if fault in ("missing", "broken"):  # the server's own words
+        expect(page.get_by_test_id("error")).to_contain_text("test-labels", timeout=PATIENCE_MS)
+        network.mend()
+        page.get_by_test_id("run").click()
+    else:
+        expect(page.get_by_test_id("load-note")).to_contain_text("test-labels", timeout=PATIENCE_MS)
+        network.mend()
+        page.get_by_test_id("load-now").click()
+    expect(page.get_by_test_id("status")).to_have_text("done", timeout=PATIENCE_MS)
+    expect(page.get_by_test_id("console")).to_contain_text("[5 0 4]")
+    expect(page.get_by_test_id("load-note")).to_have_count(0)
+
+
+@pytest.fixture
+def python(chromium: Browser, network: BadNetwork) -> Iterator[Visit]:
+    """A page of its own for each test, because a page keeps the data sets that it has."""
+    with visit(chromium) as tab:
+        # The example of the first visit reads MNIST: this one reads nothing.
+        tab.page.add_init_script("localStorage.setItem('playgrad.test', '1')")
+        tab.open(network)
+        tab.ready()
+        yield tab
+
+
+def write(page: Page, source: str) -> None:
+    content = page.locator("[data-testid=editor] .cm-content")
+    content.press("Control+a")
+    page.keyboard.insert_text(source)
+
+
+@accident
+@pytest.mark.slow
+def test_a_slow_line_shows_how_far_it_is(chromium: Browser, network: BadNetwork) -> None:
+    network.bytes_per_second = 500_000
+    with visit(chromium) as tab:
+        tab.open(network)
+        tab.up()
+        sentence = tab.page.locator(".status-sentence")
+        expect(sentence).to_contain_text(re.compile(r"\d+% of \d+ MB has arrived"), timeout=60_000)
+        expect(tab.page.get_by_test_id("load-note")).to_have_count(0)
+        tab.ready()
+        write(tab.page, GOOD)
+        tab.page.get_by_test_id("run").click()
+        expect(tab.page.get_by_test_id("console")).to_contain_text(
+            "trained well", timeout=PATIENCE_MS
+        )

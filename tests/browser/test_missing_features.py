@@ -1,0 +1,240 @@
+"""Browsers without a feature: the page does without it, or says so in a sentence before Run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.browser.playground import GOOD, PATIENCE_MS
+
+pytestmark = pytest.mark.browser
+
+lacking = pytest.mark.survival("Browsers without a feature")
+
+SENTENCE_MS = 30_000
+"""15 s, and as much again for a busy machine."""
+
+DELETE = """
+for (const path of %s) {
+  const names = path.split(".");
+  const last = names.pop();
+  const owner = names.reduce((value, name) => value?.[name], globalThis);
+  if (!owner) continue;
+  const isInherited = last in owner && !Object.hasOwn(owner, last);
+  const holder = isInherited ? Object.getPrototypeOf(owner) : owner;
+  delete holder[last];
+  if (owner[last] !== undefined) Object.defineProperty(owner, last, { value: undefined });
+}
+"""
+
+NEEDED = {
+    "Worker": "no web workers (Worker)",
+    "WebAssembly": "no WebAssembly (WebAssembly)",
+    "SharedArrayBuffer": "no shared memory (SharedArrayBuffer)",
+    "Atomics": "no atomic operations (Atomics)",
+    "MessageChannel": "no message channels (MessageChannel)",
+    "ReadableStream": "no streams (ReadableStream)",
+    "crossOriginIsolated": "not cross-origin isolated",
+}
+"""Features, and words of the sentence about them."""
+
+DONE_WITHOUT = [
+    "navigator.locks",
+    "navigator.storage",
+    "navigator.hardwareConcurrency",
+    "ResizeObserver",
+    "IntersectionObserver",
+    "OffscreenCanvas",
+    "BroadcastChannel",
+    "crypto.randomUUID",
+    "crypto.subtle",
+    "indexedDB",
+    "localStorage",
+    "sessionStorage",
+    "structuredClone",
+    "requestIdleCallback",
+    "createImageBitmap",
+]
+
+NEVER = "() => new Promise(() => {})"
+GPU_TROUBLES = {
+    "no WebGPU": DELETE % '["navigator.gpu"]',
+    "no adapter": "GPU.prototype.requestAdapter = async () => null;",
+    "adapter refused": "GPU.prototype.requestAdapter = () => Promise.reject(new Error('denied'));",
+    "no answer about an adapter": f"GPU.prototype.requestAdapter = {NEVER};",
+    "device refused": "GPUAdapter.prototype.requestDevice ="
+    " () => Promise.reject(new Error('denied'));",
+    "no answer about a device": f"GPUAdapter.prototype.requestDevice = {NEVER};",
+}
+
+
+@contextmanager
+def without(
+    chromium: Browser, server: str, prelude: str, *, in_page: bool = True, in_workers: bool = True
+) -> Iterator[Page]:
+    """A page, and workers, in which ``prelude`` runs before everything else."""
+    context = chromium.new_context(viewport={"width": 1366, "height": 768})
+    page = context.new_page()
+    if in_page:
+        page.add_init_script(prelude)
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        headers = {name: text for name, text in response.headers.items() if name != "etag"}
+        route.fulfill(body=f"import './prelude.js';\n{response.text()}", headers=headers)
+
+    def prelude_file(route: Route) -> None:
+        headers = route.fetch(url=f"{server}/static/engine/life.js").headers
+        for name in ("content-length", "content-encoding", "etag"):
+            headers.pop(name, None)
+        route.fulfill(body=prelude, headers=headers)
+
+    if in_workers:
+        context.route("**/engine/*-worker.js", answer)
+        context.route("**/engine/prelude.js", prelude_file)
+    try:
+        page.goto(f"{server}/")
+        yield page
+    finally:
+        context.close()
+
+
+def write(page: Page, source: str) -> None:
+    page.locator("[data-testid=editor] .cm-content").press("Control+a")
+    page.keyboard.insert_text(source)
+
+
+def runs(page: Page) -> None:
+    expect(page.get_by_test_id("status")).to_have_text("ready", timeout=PATIENCE_MS)
+    write(page, GOOD)
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("console")).to_contain_text("trained well", timeout=PATIENCE_MS)
+
+
+@lacking
+@pytest.mark.parametrize("feature", NEEDED)
+def test_what_is_needed_is_told_before_and_after_run(
+    chromium: Browser, server: str, feature: str
+) -> None:
+    with without(chromium, server, DELETE % f'["{feature}"]', in_workers=False) as page:
+        error = page.get_by_test_id("error")
+        expect(error).to_contain_text(NEEDED[feature], timeout=SENTENCE_MS)
+        expect(error).to_contain_text("recent Chrome")
+        error.get_by_role("button", name="Dismiss").click()
+        expect(page.get_by_test_id("run")).to_be_enabled(timeout=SENTENCE_MS)
+        page.get_by_test_id("run").click()
+        expect(error).to_contain_text(NEEDED[feature], timeout=SENTENCE_MS)
+
+
+@lacking
+@pytest.mark.parametrize("feature", ["WebAssembly", "Atomics"])
+def test_what_only_workers_lack_is_told(chromium: Browser, server: str, feature: str) -> None:
+    with without(chromium, server, DELETE % f'["{feature}"]', in_page=False) as page:
+        note = page.get_by_test_id("load-note").or_(page.get_by_test_id("error"))
+        expect(note.first).to_be_visible(timeout=SENTENCE_MS)
+        expect(page.get_by_test_id("error")).to_contain_text(feature, timeout=SENTENCE_MS)
+
+
+@lacking
+def test_the_rest_is_done_without(
+    chromium: Browser, server: str, record_property: Callable[[str, object], None]
+) -> None:
+    """All of it at once."""
+    record_property("tried", len(DONE_WITHOUT))
+    with without(chromium, server, DELETE % str(DONE_WITHOUT)) as page:
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        runs(page)
+        assert errors == []
+
+
+@lacking
+@pytest.mark.slow
+@pytest.mark.parametrize("feature", DONE_WITHOUT)
+def test_each_is_done_without(chromium: Browser, server: str, feature: str) -> None:
+    with without(chromium, server, DELETE % f'["{feature}"]') as page:
+        runs(page)
+
+
+def runs_without_gpu(chromium: Browser, server: str, trouble: str, device: str) -> None:
+    """Train on the CPU, or say in a sentence why not; before Run, the page says what it will be."""
+    with without(chromium, server, GPU_TROUBLES[trouble], in_page=trouble == "no WebGPU") as page:
+        status = page.get_by_test_id("status")
+        expect(status).to_have_text("ready", timeout=PATIENCE_MS)
+        page.get_by_test_id("device-select").select_option(device)
+        if "device" not in trouble:
+            badge = page.get_by_test_id("backend-badge")
+            expect(badge).to_contain_text("CPU (NumPy)", timeout=SENTENCE_MS)
+            words = "cannot be used" if device == "gpu" else "Press Run"
+            expect(page.locator(".status-sentence")).to_contain_text(words)
+            again = page.get_by_test_id("gpu-again")
+            expect(again).to_have_count(0 if trouble == "no WebGPU" else 1)
+        write(page, GOOD)
+        page.get_by_test_id("run").click()
+        told = page.get_by_test_id("error")
+        trained = page.get_by_test_id("console").get_by_text("trained well")
+        expect(told.or_(trained).first).to_be_visible(timeout=2 * SENTENCE_MS)
+        if device == "auto":
+            expect(trained.first).to_be_visible()
+        else:
+            expect(told).to_contain_text("gpu:0")
+
+
+@lacking
+@pytest.mark.parametrize("trouble", ["no adapter", "no answer about an adapter"])
+def test_without_a_gpu(chromium: Browser, server: str, trouble: str) -> None:
+    runs_without_gpu(chromium, server, trouble, "auto")
+
+
+@lacking
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["auto", "gpu"])
+@pytest.mark.parametrize("trouble", GPU_TROUBLES)
+def test_every_trouble_with_the_gpu(
+    chromium: Browser, server: str, trouble: str, device: str
+) -> None:
+    runs_without_gpu(chromium, server, trouble, device)
+
+
+@lacking
+def test_a_gpu_that_comes_back_is_found_on_request(chromium: Browser, server: str) -> None:
+    prelude = """
+      const request = GPU.prototype.requestAdapter;
+      GPU.prototype.requestAdapter = async function (options) {
+        return globalThis.isBack ? await request.call(this, options) : null;
+      };
+    """
+    with without(chromium, server, prelude, in_page=False) as page:
+        page.get_by_test_id("gpu-again").click(timeout=PATIENCE_MS)
+        expect(page.locator(".status-sentence")).to_contain_text(
+            "There is still no GPU", timeout=PATIENCE_MS
+        )
+        (worker,) = [each for each in page.workers if "device-worker" in each.url]
+        worker.evaluate("globalThis.isBack = true")
+        page.get_by_test_id("gpu-again").click()
+        expect(page.get_by_test_id("backend-badge")).to_contain_text(
+            "software", timeout=PATIENCE_MS
+        )
+        expect(page.get_by_test_id("gpu-again")).to_have_count(0)
+        expect(page.locator(".status-sentence")).to_contain_text("The GPU is there")
+
+
+@lacking
+def test_a_browser_without_modules_is_told(chromium: Browser, server: str) -> None:
+    """The page as such a browser sees it: it runs `nomodule` scripts, and knows no modules."""
+    context = chromium.new_context()
+    page = context.new_page()
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        body = response.text().replace("<script nomodule>", "<script>")
+        body = body.replace('<script type="module"', '<script type="unknown"')
+        route.fulfill(body=body, headers=response.headers)
+
+    page.route(f"{server}/", answer)
+    page.goto(f"{server}/")
+    expect(page.locator("#early-note")).to_contain_text("too old for playgrad")
+    context.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,10 @@ from tests import survival
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+# A shell has the commands that it starts in the background ignore SIGINT, and so would the programs
+# that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests must not fail because a machine is slow.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -47,7 +47,7 @@ _CLICK_AND_WAIT = """([button, states]) => new Promise((resolve) => {
   look();
 })"""
 
-_PASTE = """(element, text) => {
+PASTE = """(element, text) => {
   const clipboardData = new DataTransfer();
   clipboardData.setData("text/plain", text);
   const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
@@ -140,7 +140,7 @@ class Playground:
         """Replace the content of the editor by pasting ``source``."""
         content = self.page.locator("[data-testid=editor] .cm-content")
         content.press("Control+a")
-        content.evaluate(_PASTE, source.strip("\n"))
+        content.evaluate(PASTE, source.strip("\n"))
 
     def choose_device(self, device: str) -> None:
         self.at("device-select").select_option(device)

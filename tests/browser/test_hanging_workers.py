@@ -58,27 +58,26 @@ _browser.wait_mailbox(600)  # until the page reports that it hangs
 
 @KINDS
 def test_reading_a_variable(engine: Engine, kind: str) -> None:
-    error, other = while_hanging(
+    """It comes from the copy in Python's memory."""
+    printed = while_hanging(
         engine,
         f"{kind}:3",
-        'limited(lambda: session.value("w3"))',
+        'print(limited(lambda: session.value("w3")).shape)',
         'print(session.value("w2").shape)',
     )
-    call = {"cpu": "read", "gpu": "execute"}[kind]
-    assert error == (
-        f"DeviceTimeoutError no answer for 3 s from {kind}:3 ('{call}'). "
-        "Its worker hung and was ended. Run again."
-    )
-    assert other == "(64, 64)"
+    assert printed == ["(64, 64)", "(64, 64)"]
 
 
 @KINDS
 def test_writing_variables(engine: Engine, kind: str) -> None:
-    (error,) = while_hanging(
-        engine, f"{kind}:1", 'limited(lambda: session.assign({"w1": 0 * batch}))'
+    """They are written on the device that takes the place of the lost one."""
+    printed = while_hanging(
+        engine,
+        f"{kind}:1",
+        'limited(lambda: session.assign({"w1": 0 * batch}))',
+        'print(session.value("w1").any())',
     )
-    call = {"cpu": "write", "gpu": "execute"}[kind]
-    assert error.startswith(f"DeviceTimeoutError no answer for 3 s from {kind}:1 ('{call}')")
+    assert printed == ["False"]
 
 
 @KINDS

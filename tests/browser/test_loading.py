@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.bad_network import FAULTS, BadNetwork
-from tests.browser.playground import GOOD, PATIENCE_MS
+from tests.browser.playground import GOOD, PASTE, PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -288,11 +288,20 @@ MNIST = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
 @accident
 @pytest.mark.parametrize("fault", ["cut", "flipped", "shortened", "missing", "broken"])
 def test_a_data_set_that_does_not_arrive_whole(
-    python: Visit, network: BadNetwork, fault: str
+    chromium: Browser, network: BadNetwork, fault: str
 ) -> None:
-    """What was cut or damaged is not kept: the program gets the right bytes as soon as it can."""
-    page = python.page
+    """What was cut or damaged is not kept: the program gets the right bytes as soon as it can.
+
+    The page begins to fetch the data set when it opens, because its first example reads it.
+    """
     network.break_(fault, "/data/mnist/test-labels")
+    with visit(chromium) as tab:
+        tab.open(network)
+        tab.ready()
+        read_data(tab.page, network, fault)
+
+
+def read_data(page: Page, network: BadNetwork, fault: str) -> None:
     write(page, f"# {fault}\n{MNIST}")
     page.get_by_test_id("run").click()
     if fault in ("missing", "broken"):  # the server's own words
@@ -308,21 +317,10 @@ def test_a_data_set_that_does_not_arrive_whole(
     expect(page.get_by_test_id("load-note")).to_have_count(0)
 
 
-@pytest.fixture
-def python(chromium: Browser, network: BadNetwork) -> Iterator[Visit]:
-    """A page of its own for each test, because a page keeps the data sets that it has."""
-    with visit(chromium) as tab:
-        # The example of the first visit reads MNIST: this one reads nothing.
-        tab.page.add_init_script("localStorage.setItem('playgrad.test', '1')")
-        tab.open(network)
-        tab.ready()
-        yield tab
-
-
 def write(page: Page, source: str) -> None:
     content = page.locator("[data-testid=editor] .cm-content")
     content.press("Control+a")
-    page.keyboard.insert_text(source)
+    content.evaluate(PASTE, source)
 
 
 @accident

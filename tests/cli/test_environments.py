@@ -110,7 +110,7 @@ def test_training_works(program: Path, name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["ASCII output", "ASCII locale", "code page of 1981"])
 def test_characters_that_an_encoding_lacks_are_replaced(program: Path, name: str) -> None:
     out = train(program, name).out
-    assert "3 x 4 ... - >= \\U0001d6fc" in out or "3 × 4" in out, out
+    assert "3 x 4 ... - " in out or "3 × 4 … – " in out, out
 
 
 @survival

@@ -10,9 +10,9 @@ from typing import Any
 HOLD_SECONDS = 0.03
 """Otherwise a program that prints in a loop would post tens of thousands of messages a second."""
 WINDOW_SECONDS = 0.25
-FIRST_CHARACTERS = 32_000
+FIRST_CHARACTERS = 200_000
 """The most that is sent at once in a window of time. Of more, the last part follows at its end."""
-LAST_CHARACTERS = 32_000
+LAST_CHARACTERS = 50_000
 MOST_FLUSHES = 20
 """The most messages in a window that the program can force by flushing."""
 

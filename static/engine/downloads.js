@@ -63,8 +63,11 @@ export async function load(url, options = {}) {
     try {
       const silence = Math.min(SILENCE_MS.most, SILENCE_MS.first * 2 ** (tries - 1));
       const arriving = await open(url, { cache, signal, most: options.most, silence });
+      // What was damaged before may well be again: all is well only once it has arrived.
+      if (tries > 1 && cache !== "reload") problem(null, 0);
+      const content = await collect(arriving, options);
       if (tries > 1) problem(null, 0);
-      return await collect(arriving, options);
+      return content;
     } catch (error) {
       signal?.throwIfAborted();
       const failure = asLoadError(error, url);

@@ -113,6 +113,9 @@ def python_side() -> Iterator[PythonSide]:
         "playgrad_host": host,
         "pyodide": SimpleNamespace(ffi=ffi),
         "pyodide.ffi": ffi,
+        "pyodide_js": SimpleNamespace(
+            _module=SimpleNamespace(HEAPU8=SimpleNamespace(byteLength=64 << 20))
+        ),
     }
     hooks, read = get_hooks(), data_source.read_from_files
     with _modules_anew(stubs), pytest.MonkeyPatch.context() as patch:

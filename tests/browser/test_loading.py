@@ -286,7 +286,17 @@ MNIST = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
 
 
 @accident
-@pytest.mark.parametrize("fault", ["cut", "flipped", "shortened", "missing", "broken"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "cut",
+        "missing",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("flipped", "shortened", "broken")
+        ),
+    ],
+)
 def test_a_data_set_that_does_not_arrive_whole(
     chromium: Browser, network: BadNetwork, fault: str
 ) -> None:

@@ -169,7 +169,7 @@ def fail(inputs: list, attrs: dict) -> list:
 @pytest.mark.gpu
 @pytest.mark.parametrize("way", ["ring", "tree", "central"])
 def test_a_gpu_lost_in_the_middle_of_an_all_reduce(graph: pg.Graph, way: str) -> None:
-    """The error names it; the values of the others can still be used in the same session."""
+    """No variable has changed since it was copied: the step is repeated on a new device."""
     registry.close_gpus()
     pg.set_logical_devices(gpu=3)
     devices = ["gpu:0", "gpu:1", "gpu:2"]
@@ -187,17 +187,12 @@ def test_a_gpu_lost_in_the_middle_of_an_all_reduce(graph: pg.Graph, way: str) ->
         host = session.opened("gpu:1").host
         killer = threading.Timer(0.1, host.destroy)
         killer.start()
-        with pytest.raises(DeviceLostError) as caught:
-            end = time.perf_counter() + PATIENCE
-            while time.perf_counter() < end:
-                session.run(step)
-        killer.join()
-        assert "gpu:1" in str(caught.value)
-        assert session.run(survivor) == 2.0
-        with pytest.raises(DeviceLostError, match="gpu:1"):
+        end = time.perf_counter() + PATIENCE
+        while session.opened("gpu:1").host is host:
             session.run(step)
-    registry.close_gpus()
-    with pg.Session(graph, device="gpu") as session:
+            assert time.perf_counter() < end
+        killer.join()
+        assert session.run(survivor) == 2.0
         for value in session.run(sums):
             np.testing.assert_array_equal(value, np.full(4096, 6.0))
     registry.close_gpus()
@@ -263,9 +258,9 @@ class TestTransport:
             used = max(transports, key=lambda transport: transport.bytes)
             assert used.bytes == 2 * collectives.get("ring").bytes_moved(32, 4)
             used.dead.add("cpu:1")
-            with pytest.raises(DeviceLostError, match=r"cpu:1 is gone: '\S+ cpu:1->cpu:\d' was"):
-                session.run(sums)
-            check_sums(session, sums)  # by a new one
+            others = len(transports)
+            check_sums(session, sums)  # once more, by a new one
+            assert len(transports) > others
 
     def test_nothing_was_sent(self) -> None:
         transport = LocalTransport()

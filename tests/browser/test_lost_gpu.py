@@ -188,7 +188,7 @@ def test_weights_are_exported_after_the_gpu_is_gone(
         assert all((after[name] == before[name]).all() for name in before)
         visitor.finish(GOOD)
         before = visitor.weights()
-    assert "no WebGPU" in visitor.text("backend-badge")
+    assert "no GPU" in visitor.text("backend-badge")
     visitor.page.get_by_text("The GPU does not come back").first.wait_for()
     visitor.forgive("GPU", "adapter")
     visitor.close()

@@ -112,7 +112,7 @@ def test_a_bad_program_is_told_where_and_why(playground: Playground, name: str) 
 def test_a_layer_too_big_for_the_memory_of_the_page(playground: Playground, units: str) -> None:
     playground.choose_device("cpu")
     playground.start(BEGIN + BAD_PROGRAMS["too-big"][0].replace("1 << 23", units))
-    expect_error(playground, "OutOfMemoryError", "there is no room for a result of", 12)
+    expect_error(playground, "OutOfMemoryError", "of memory, but the page has", 14)
     playground.choose_device("auto")
     playground.runs_well()
 
@@ -233,7 +233,7 @@ def test_without_webgpu_training_is_done_by_numpy(
     browser = launch_chromium(False)
     playground = Playground(browser, server)
     playground.expect_status("ready")
-    assert playground.text("backend-badge").split("\n") == ["CPU (NumPy)", "no WebGPU"]
+    assert playground.text("backend-badge").split("\n") == ["CPU (NumPy)", "no GPU"]
     playground.start()
     playground.wait(lambda: playground.expect_status("running") != "" and playground.steps >= 30)
     assert playground.text("backend-badge").startswith("CPU (NumPy)")

@@ -186,4 +186,4 @@ def test_loss_curve_and_weights_are_those_of_torch(
     assert losses[-5:].mean() < 0.6 * losses[:5].mean()
     for name, value in model.get_weights().items():
         moved = np.linalg.norm(after[name] - before[name])
-        assert np.linalg.norm(value - after[name]) < 1e-3 * moved, name
+        assert np.linalg.norm(value - after[name]) < 5e-4 * moved, name

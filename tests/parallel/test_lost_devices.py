@@ -27,6 +27,7 @@ from playgrad.parallel import (
 )
 from playgrad.runtime import host_copies
 from playgrad.runtime.cpu_server import Server
+from tests.parallel.test_loss_of_devices import at, iterations
 from tests.runtime.test_interpreters import LocalConnection
 
 Array = np.ndarray[Any, Any]
@@ -157,22 +158,6 @@ def fit(model: pg.Model, steps: int, *callbacks: nn.Callback, test: bool = False
     return model.fit(
         X, Y, BATCH, steps // 6, verbose=0, callbacks=list(callbacks), validation_data=validation
     )
-
-
-def at(step: int, do: Callable[[], object]) -> nn.Callback:
-    """Return a callback that calls ``do`` once, when ``step`` steps are done."""
-    left = [do]
-
-    def look(done: int, logs: Any) -> None:
-        if done >= step and left:
-            left.pop()()
-
-    return nn.LambdaCallback(on_steps_end=look)
-
-
-def iterations(model: pg.Model) -> int:
-    assert model.optimizer is not None
-    return int(model.session.value(model.optimizer.iterations))
 
 
 def state(model: pg.Model) -> dict[str, Array]:

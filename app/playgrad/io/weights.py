@@ -111,7 +111,7 @@ def encode_checked(tensors: Mapping[str, Array], format: str) -> bytes:
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Whether arrays are equal bit for bit, NaN included, in whatever byte order."""
+    """Return whether arrays are equal bit for bit, NaN included, in whatever byte order."""
     one, other = (each.astype(each.dtype.newbyteorder("="), copy=False) for each in (one, other))
     return (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
 

@@ -59,7 +59,7 @@ def write_whole(path: str | Path, content: bytes | memoryview) -> None:
 
 
 def _is_stream(path: str | Path) -> bool:
-    """Whether ``path`` is an entry such as ``/dev/stdout``, which may be a link to a file."""
+    """Return whether ``path`` is an entry like ``/dev/stdout``, perhaps a link to a file."""
     folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
     return folder == "/dev" or folder.startswith("/proc/")
 

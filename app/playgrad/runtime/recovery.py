@@ -60,15 +60,9 @@ class Recovery:
         Raises:
             DeviceLostError: it would undo work while ``in_progress``.
         """
-        if not self.is_needed:
-            return
-        undoes = not (self._store.copies.is_current or self._told)
-        text = self._going_back()
-        if undoes and self.in_progress:
-            raise self._error(text)
-        self.roll_back()
-        if undoes:
-            warn_user(f"{self._lost()} was lost. {text}")
+        undone = self._undo()
+        if undone:
+            warn_user(f"{self._lost()} was lost. {undone}")
 
     def go_on(self) -> None:
         """Roll back after a loss, and open the session's device again.
@@ -77,15 +71,26 @@ class Recovery:
             DeviceLostError: this undoes work, and no error has said it. The next call goes on.
             DeviceError: the device cannot be opened.
         """
-        if self.is_needed:
-            undoes = not (self._store.copies.is_current or self._told)
-            text = self._going_back()
-            if undoes and self.in_progress:
-                raise self._error(text)
-            self.roll_back()
-            if undoes:
-                raise self._error(text)
+        undone = self._undo()
+        if undone:
+            raise self._error(undone)
         self._reopen()
+
+    def _undo(self) -> str:
+        """Roll back if that is needed; return a sentence if this undoes work that no error has
+        said.
+
+        Raises:
+            DeviceLostError: it would undo such work while ``in_progress``.
+        """
+        if not self.is_needed:
+            return ""
+        undoes = not (self._store.copies.is_current or self._told)
+        text = self._going_back()
+        if undoes and self.in_progress:
+            raise self._error(text)
+        self.roll_back()
+        return text if undoes else ""
 
     def _error(self, hint: str) -> DeviceLostError:
         return DeviceLostError(f"{self._lost()}: the device was lost.", hint=hint)

@@ -20,7 +20,7 @@ from playgrad.server.headers import SECURITY_HEADERS
 HEADER_SECONDS = 20
 """A request must be complete this long after its first byte."""
 IDLE_SECONDS = 75
-"""How long a connection without requests stays open."""
+"""Seconds for which a connection without requests stays open."""
 SLOW_SECONDS = 60
 """Readers are judged this often, by the bytes that they took since the last time."""
 SLOWEST_RATE = 1_000

@@ -42,7 +42,7 @@ class PlaygradError(Exception):
         if self.source:
             text += f" (created at {self.source[0]}, line {self.source[1]})"
         if self.hint:
-            text += f" {self.hint}"
+            text += f" {self.hint}" if text.endswith((".", "!", "?")) else f". {self.hint}"
         return text
 
     def located(self, op: str | None, source: tuple[str, int] | None) -> PlaygradError:

@@ -23,7 +23,8 @@ async ({ source, device, runs, milliseconds }) => {
       if (kind === "stdout") texts[texts.length - 1] += event.text;
       if (kind === "ready") marks.timings = event.timings;
       if (kind === "crash" || kind === "error") resolve(JSON.stringify(event));
-      if (kind === "ready" || (kind === "status" && state === "done")) run();
+      const started = kind === "ready" && texts.length === 0; // each run has its own interpreter
+      if (started || (kind === "status" && state === "done")) run();
     });
     client.start();
     client.expect(source);

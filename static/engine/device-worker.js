@@ -31,6 +31,8 @@ const send = (event) => self.postMessage(event);
 class Gpus {
   /** @type {Map<number, {runner: Runner, info: AdapterInfo, announced: number}>} */
   #opened = new Map();
+  /** Messages of lost devices, by number. @type {Map<number, string>} */
+  #lost = new Map();
   #nextId = 1;
   /** Whether Python wants the device to stop; each connection sets its own. */
   stopRequested = () => false;
@@ -38,8 +40,8 @@ class Gpus {
   /** @param {number} id @returns {Runner} */
   get(id) {
     const opened = this.#opened.get(id);
-    if (!opened) throw new EngineError("DeviceLostError", "this GPU device was closed");
-    return opened.runner;
+    if (opened) return opened.runner;
+    throw new EngineError("DeviceLostError", this.#lost.get(id) ?? "this GPU device was closed");
   }
 
   /** Free what the last Python worker left on the devices, except for data sets. */
@@ -64,7 +66,9 @@ class Gpus {
     this.#opened.set(id, { runner, info, announced: 0 });
     runner.lost.then((message) => {
       // `close` loses the device as well, but first removes it.
-      if (this.#opened.delete(id)) report(name, "lost", message);
+      if (!this.#opened.delete(id)) return;
+      this.#lost.set(id, message);
+      report(name, "lost", message);
     });
     // For the developer tools, in which a learner may inspect the device that trains.
     Object.assign(globalThis, { playgradDevice: device });

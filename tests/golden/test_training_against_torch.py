@@ -124,13 +124,20 @@ OPTIMIZERS = {
 
 
 def reference_curve(
-    network: str, optimizer: str, weights: dict[str, Array], digits: tuple[Array, Array]
+    network: str,
+    optimizer: str,
+    weights: dict[str, Array],
+    digits: tuple[Array, Array],
+    dtype: torch.dtype,
 ) -> tuple[list[float], dict[str, Array]]:
-    """Return the loss of each step, and the final weights."""
+    """Return the loss of each step, and the final weights, computed in ``dtype``."""
     forward, make = NETWORKS[network][1], OPTIMIZERS[optimizer][1]
-    w = {name: torch.tensor(value, requires_grad=True) for name, value in weights.items()}
+    w = {
+        name: torch.tensor(value, dtype=dtype, requires_grad=True)
+        for name, value in weights.items()
+    }
     torch_optimizer = make(list(w.values()))
-    x, y = torch.tensor(digits[0]).float() / 255, torch.tensor(digits[1]).long()
+    x, y = torch.tensor(digits[0]).to(dtype) / 255, torch.tensor(digits[1]).long()
     losses = []
     for step in range(STEPS):
         index = torch.tensor(batch_indices((0, SHUFFLE_SEED), step, SAMPLES, BATCH, True)).long()
@@ -179,11 +186,19 @@ def test_loss_curve_and_weights_are_those_of_torch(
     case: tuple[str, str],
     digits: tuple[Array, Array],
 ) -> None:
+    """The weights are compared with PyTorch's in float64, beside PyTorch's own float32.
+
+    Adam divides by the root of the squared gradient, so where a gradient is almost zero, rounding
+    decides the direction of a step: two trainings in float32 part further from each other than
+    either from the exact one, and how far differs from processor to processor.
+    """
     model, before, losses = trained
-    expected, after = reference_curve(*case, before, digits)
+    expected, exact = reference_curve(*case, before, digits, torch.float64)
+    _, rounded = reference_curve(*case, before, digits, torch.float32)
     assert len(losses) == STEPS
     np.testing.assert_allclose(losses, expected, rtol=2e-5)
     assert losses[-5:].mean() < 0.6 * losses[:5].mean()
     for name, value in model.get_weights().items():
-        moved = np.linalg.norm(after[name] - before[name])
-        assert np.linalg.norm(value - after[name]) < 5e-4 * moved, name
+        moved = np.linalg.norm(exact[name] - before[name])
+        rounding = np.linalg.norm(rounded[name] - exact[name])
+        assert np.linalg.norm(value - exact[name]) < 3e-4 * moved + rounding, name

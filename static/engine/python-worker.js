@@ -67,6 +67,8 @@ class PythonWorker {
   #waiting = [];
   /** @type {(() => string) | undefined} Python's `serve`, once it can be called */
   #serve;
+  /** Whether the page has sent a request. */
+  #poked = false;
   /** @type {OutputLimit[]} */
   #limits = [];
   /** Pyodide; begins to load before the page has connected this worker. */
@@ -148,7 +150,8 @@ class PythonWorker {
     send({ kind: "ready", ...versions(pyodide), timings: this.#timings });
     // From here on a stop may interrupt Python; earlier, it would break the start.
     pyodide.setInterruptBuffer(interruptBuffer(memory.control));
-    this.#servePending();
+    // The mailbox alone does not tell: the inheritance, sent before a request, may not be here yet.
+    if (this.#poked) this.#servePending();
   }
 
   /** @param {string} phase */
@@ -158,6 +161,7 @@ class PythonWorker {
 
   /** Let Python serve the requests in the mailbox, once it is up. */
   #servePending() {
+    this.#poked = true;
     if (!this.#serve) return;
     try {
       const outcome = this.#serve();

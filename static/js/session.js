@@ -211,7 +211,7 @@ function losesSomething(unsaved) {
     if (store.progress.value.step > 0 && !isKept) return true;
   }
   return [...unsaved].some((part) => {
-    if (part === "checkpoint") return true;
+    if (part === "checkpoint") return store.kept.value !== null;
     if (part in PARTS || part === "summary") return false;
     return (store.codes.value[part]?.length ?? 0) > SMALL;
   });

@@ -139,6 +139,8 @@ class Playground:
     def write(self, source: str) -> None:
         """Replace the content of the editor by pasting ``source``."""
         content = self.page.locator("[data-testid=editor] .cm-content")
+        writable = expect(content)  # it is not until the first example has arrived
+        writable.not_to_have_attribute("aria-readonly", "true", timeout=PATIENCE_MS)
         content.press("Control+a")
         content.evaluate(PASTE, source.strip("\n"))
 

@@ -205,6 +205,7 @@ NOTHING_TRAINED = {
     ),
 }
 STUBBORN = """
+print("begun")
 while True:
     try:
         while True: pass
@@ -220,7 +221,9 @@ def test_weights_outlive_runs_that_train_nothing(
     visit.draw(STROKE)
     prediction = visit.at("digit-prediction")
     expect(prediction).not_to_have_text("–")
-    label, weights = prediction.inner_text(), visit.weights()
+    weights = visit.weights()
+    visit.page.wait_for_timeout(500)  # until the end of the stroke is part of it
+    label = prediction.inner_text()
 
     def still_there() -> None:
         expect(prediction).to_have_text(label)
@@ -233,7 +236,7 @@ def test_weights_outlive_runs_that_train_nothing(
         still_there()
         print(name)
     visit.start(STUBBORN)
-    visit.expect_status("running")
+    expect(visit.at("console")).to_contain_text("begun")
     visit.timed("stop", "stopped", "loading")
     expect(visit.page.locator(".status-sentence")).to_contain_text("restarted")
     still_there()

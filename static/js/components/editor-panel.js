@@ -65,13 +65,16 @@ const focusOnce = (element) => {
 function followSource(view) {
   let shown = /** @type {string | null} */ (null);
   return effect(() => {
-    // Saved code is shown before the list of examples has arrived.
-    const id = store.example.value?.id ?? "";
+    // Saved code is shown before the list of examples has arrived. If there is none, the editor
+    // waits: the first example would replace what was typed.
+    const waits = store.exampleId.value === "";
+    const id = `${waits} ${store.example.value?.id}`;
     const code = store.source.value;
     if (id !== shown) {
       shown = id;
       // A new state, so that undo does not return to another example.
-      view.setState(EditorState.create({ doc: code, extensions: extensions(edit) }));
+      const all = [...extensions(edit), EditorState.readOnly.of(waits)];
+      view.setState(EditorState.create({ doc: code, extensions: all }));
     } else if (code !== view.state.doc.toString()) {
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: code } });
     }

@@ -1,10 +1,10 @@
 /** The shape of each part of a saved session: what is read from storage must fit it. */
 
+import * as is from "../engine/forms.js";
+import { STATES, errorFields, graph, report, timeline, traceEvents } from "../engine/message-checks.js";
 import { SERIES } from "./curves.js";
-import * as is from "./shapes.js";
 
 const fraction = is.nullable(is.number);
-const strings = is.listOf(is.text);
 
 const epochRow = {
   epoch: is.count, step: is.count, loss: fraction, accuracy: fraction,
@@ -14,66 +14,31 @@ const program = is.record({ exampleId: is.text, source: is.text, began: is.numbe
 
 const fit = is.record({
   epochs: is.count, steps_per_epoch: is.count, total_steps: is.count, batch_size: is.count,
-  metrics: strings, device: is.text, adapter: is.nullable(is.text), parameters: is.count,
-});
-
-const error = is.record({
-  type: is.text, message: is.text, line: is.nullable(is.number), op: is.nullable(is.text),
-  traceback: is.optional(is.text),
+  metrics: is.listOf(is.text), device: is.text, adapter: is.nullable(is.text), parameters: is.count,
 });
 
 const labOptions = is.record({ strategy: is.text });
 
 const trace = is.record({
-  steps: is.count,
-  timeline: is.record({
-    steps: is.count, seconds: is.number, bubble: is.number, communication: is.number,
-    bytes_moved: is.number,
-    devices: is.listOf(is.record({
-      device: is.text, kinds: is.mapOf(is.number), idle: is.number, sent: is.number, received: is.number,
-    })),
-  }),
-  events: is.listOf(is.record({
-    name: is.text, device: is.text, start: is.number, end: is.number, kind: is.text, bytes: is.number,
-  })),
-  bubble_formula: fraction,
-  memory: is.mapOf(is.number),
+  steps: is.count, timeline, events: traceEvents, bubble_formula: fraction, memory: is.mapOf(is.number),
 });
 
-const report = is.record({
-  updates: is.optional(is.mapOf(is.number)), staleness: is.optional(is.mapOf(is.number)),
-  mean_staleness: is.optional(is.number), lost: is.optional(is.mapOf(is.text)),
+const curves = is.record({
+  steps: is.doubles, stride: is.count, inLast: is.count, trends: is.doubles,
+  series: is.record(Object.fromEntries(SERIES.map((name) => [name, is.doubles]))),
 });
 
 /** @type {is.Check} columns of the same length */
-const columns = (value, path) => {
-  const fields = is.record({
-    steps: is.doubles, stride: is.count, inLast: is.count, trends: is.doubles,
-    series: is.record(Object.fromEntries(SERIES.map((name) => [name, is.doubles]))),
-  });
-  const problem = fields(value, path);
-  if (problem !== null) return problem;
-  if (value.trends.length !== 4) return "trends";
-  return SERIES.find((name) => value.series[name].length !== value.steps.length) ?? null;
-};
+const columns = (value) =>
+  curves(value) && value.trends.length === 4
+  && SERIES.every((name) => value.series[name].length === value.steps.length);
 
 /** @type {is.Check} edges between nodes that exist */
-const graph = (value, path) => {
-  const problem = is.record({
-    name: is.text,
-    nodes: is.listOf(is.record({
-      name: is.text, op: is.text, scope: is.text,
-      phase: is.oneOf("forward", "gradient", "update", "input", "variable"),
-      device: is.nullable(is.text), shape: is.nullable(is.listOf(fraction)),
-      dtype: is.nullable(is.text), line: fraction, attrs: is.mapOf(is.text),
-    })),
-    edges: is.listOf(is.record({ from: is.text, to: is.text, output: is.number, control: is.flag })),
-  })(value, path);
-  if (problem !== null) return problem;
+const wholeGraph = (value) => {
+  if (!graph(value)) return false;
   const names = new Set(value.nodes.map((/** @type {{name: string}} */ { name }) => name));
-  const loose = value.edges.findIndex((/** @type {{from: string, to: string}} */ { from, to }) =>
-    !names.has(from) || !names.has(to));
-  return loose < 0 ? null : `edges.${loose}`;
+  return value.edges.every((/** @type {{from: string, to: string}} */ { from, to }) =>
+    names.has(from) && names.has(to));
 };
 
 /** Checks by the name of the part; that of "code" is for the code of one example. */
@@ -91,18 +56,18 @@ export const SHAPES = {
     }),
   }),
   run: is.record({
-    state: is.oneOf("idle", "running", "paused", "stopped", "done", "error"),
+    state: STATES,
     program,
     fit: is.nullable(fit),
     progress: is.record({
       ...epochRow, stepsPerSecond: fraction, seconds: is.number, eta: fraction,
     }),
     epochs: is.listOf(is.record(epochRow)),
-    error: is.nullable(error),
+    error: is.nullable(is.record(errorFields)),
   }),
   curves: columns,
   output: is.listOf(is.record({ text: is.text, stream: is.oneOf("stdout", "stderr", "note") })),
-  graph: is.nullable(graph),
+  graph: is.nullable(wholeGraph),
   lab: is.listOf(is.record({
     id: is.count, colour: is.count, title: is.text, isSingle: is.flag, devices: is.count, state: is.text,
     program: is.text, example: is.text, device: is.nullable(is.text), isHeldUp: is.flag,

@@ -69,7 +69,7 @@ export async function openSession() {
 async function sessions() {
   const records = await database.all("sessions");
   return records
-    .filter((record) => SUMMARY(record, "") === null)
+    .filter((record) => SUMMARY(record))
     .sort((a, b) => Number(b.touched) - Number(a.touched) || b.saved - a.saved);
 }
 
@@ -94,7 +94,7 @@ async function restore({ id, from, isCopy }) {
   for (const record of records) {
     const isCode = code.includes(record);
     const shape = isCode ? SHAPES.code : SHAPES[/** @type {"run"} */ (record.part)];
-    if (record.version !== VERSION || !shape || shape(record.value, "") !== null) damaged.push([record, isCode]);
+    if (record.version !== VERSION || !shape || !shape(record.value)) damaged.push([record, isCode]);
     else if (isCode) codes[record.part] = record.value;
     else if (!isCopy || record.part === "choices") values[record.part] = record;
   }

@@ -2,7 +2,7 @@
 
 A test that breaks something on purpose is marked with its class of accidents::
 
-    @pytest.mark.survival("Lost GPUs")
+    @pytest.mark.survival("Lost devices on the desktop")
 
 It counts as one attempt. A test that makes several says so: ``record_property("tried", 250)``.
 """

@@ -206,7 +206,7 @@ PLACES = {
     "after training": ('print("predicted"', None),
     "at the end": ('print("of two bytes"', None),
 }
-"""Where the program fills memory, and the error that follows for certain."""
+"""The place where the program fills memory, and the error that follows for certain."""
 
 
 @pytest.mark.parametrize(

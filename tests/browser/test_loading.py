@@ -1,4 +1,4 @@
-"""Whatever the page loads may fail, stall or be cut: the page says so, and opens once mended."""
+"""Any part of the page may fail, stall or be cut: the page says so, and opens once mended."""
 
 from __future__ import annotations
 

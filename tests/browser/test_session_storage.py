@@ -1,4 +1,4 @@
-"""What a visitor did comes back after a reload, a crash, going back and forth, a closed browser."""
+"""A visitor's work comes back after a reload, a crash, going back and forth, a closed browser."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_everything_is_back(
 
 
 def assert_almost_all(before: dict[str, Any], after: dict[str, Any]) -> None:
-    """What a run under way changes may be a few seconds old."""
+    """Parts that a run under way changes may be a few seconds old."""
     moving = {"steps", "losses", "trend", "step", "loss", "state", "kept", "epochs"}
     assert {k: v for k, v in after.items() if k not in moving} == {
         k: v for k, v in before.items() if k not in moving

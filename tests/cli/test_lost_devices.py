@@ -12,7 +12,7 @@ from playgrad.devices import registry
 from playgrad.io import load
 from tests.cli.running import result_of, run
 
-pytestmark = [pytest.mark.gpu, pytest.mark.survival("Lost device under `playgrad train`")]
+pytestmark = [pytest.mark.gpu, pytest.mark.survival("Lost devices on the desktop")]
 
 PROGRAM = """
 import numpy as np

@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass
 class Outcome:
-    """What a program has trained, and the checkpoints and events that it sent.
+    """The weights that a program has trained, and the checkpoints and events that it sent.
 
     Attributes:
         histories: of each fit.

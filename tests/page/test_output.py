@@ -30,7 +30,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 class Sent:
-    """What a stream has sent."""
+    """The output that a stream has sent."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
@@ -64,7 +64,7 @@ def test_text_in_quick_succession_is_sent_together(clock: Clock) -> None:
 @pytest.mark.survival("Floods of output")
 @pytest.mark.parametrize("size", [1, 10, 1000, 100_000, 10_000_000])
 def test_a_flood_is_bounded(clock: Clock, size: int) -> None:
-    """Whatever the size of the pieces, all characters are sent or counted."""
+    """All characters are sent or counted, however large the pieces are."""
     sent = Sent()
     total = 10_000_000 if size > 10 else 1_000_000
     sent.stream.write("begin")

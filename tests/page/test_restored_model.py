@@ -159,7 +159,7 @@ def test_damaged_checkpoints_are_refused_with_a_typed_error(
 def test_checkpoints_with_other_content_are_refused_with_a_typed_error(
     checkpoint: bytes, record_property: Callable[[str, object], None]
 ) -> None:
-    """Whatever is missing or of another type, with a checksum that is right."""
+    """Parts that are missing or of another type, with a checksum that is right."""
 
     def remade(change: Callable[[Checkpoint], object]) -> bytes:
         decoded = Checkpoint.decode(checkpoint)

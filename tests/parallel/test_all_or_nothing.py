@@ -19,7 +19,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.parallel import DataParallel, LocalSGD, Pipeline, Strategy
 from playgrad.runtime.tasks import SegmentTask
 
-pytestmark = [pytest.mark.gpu, pytest.mark.survival("A step fails on one of several GPUs")]
+pytestmark = [pytest.mark.gpu, pytest.mark.survival("Lost devices on the desktop")]
 
 Values = dict[str, np.ndarray[Any, Any]]
 RNG = np.random.default_rng(2)

@@ -227,7 +227,7 @@ def expected(layers: Layers, kind: str) -> Reference:
 LAYERS = pytest.mark.parametrize("layers", [mlp, with_state])
 
 
-@pytest.mark.survival("Lost device in training")
+@pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", GPU])
 @LAYERS
 @pytest.mark.parametrize(("copied", "lost"), [(0, 0), (0, 3), (2, 5), (7, 13)])
@@ -254,7 +254,7 @@ def test_in_an_epoch(
     model.close()
 
 
-@pytest.mark.survival("Lost device in training")
+@pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
 @LAYERS
 def test_at_any_call(
@@ -284,7 +284,7 @@ def test_at_any_call(
     model.close()
 
 
-@pytest.mark.survival("Lost device at rest")
+@pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
 @LAYERS
 @pytest.mark.parametrize("use", ["fit", "predict", "evaluate", "weights", "train_on_batch", "save"])
@@ -323,7 +323,7 @@ def test_between_two_trainings(
     model.close()
 
 
-@pytest.mark.survival("Lost device at rest")
+@pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", GPU])
 def test_weights_that_were_just_set_are_not_lost(devices: Devices) -> None:
     model = network(device=devices.name())
@@ -336,7 +336,7 @@ def test_weights_that_were_just_set_are_not_lost(devices: Devices) -> None:
     model.close()
 
 
-@pytest.mark.survival("Lost device in training")
+@pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
 def test_batches_that_the_program_feeds(devices: Devices, record_property: Any) -> None:
     """An error says how much is undone; the next update goes on from there."""
@@ -357,7 +357,7 @@ def test_batches_that_the_program_feeds(devices: Devices, record_property: Any) 
     model.close()
 
 
-@pytest.mark.survival("Lost device in training")
+@pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu"])
 @pytest.mark.parametrize("use", ["get", "set", "value"])
 def test_a_callback_that_notices_ends_the_training(devices: Devices, use: str) -> None:
@@ -404,7 +404,7 @@ STRATEGIES: dict[str, Callable[[tuple[str, ...]], Strategy]] = {
 }
 
 
-@pytest.mark.survival("Lost device of several")
+@pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
 @pytest.mark.parametrize("lost", [0, 1])
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -450,7 +450,7 @@ class TestAdapterThatDoesNotComeBack:
 
         return set_gone
 
-    @pytest.mark.survival("Lost GPU whose adapter does not come back")
+    @pytest.mark.survival("Lost GPU in the page")
     @pytest.mark.parametrize("when", ["training", "rest"])
     def test_the_cpu_goes_on(self, gpu: Devices, no_adapter: Any, when: str) -> None:
         model = network(device="auto")
@@ -477,7 +477,7 @@ class TestAdapterThatDoesNotComeBack:
             assert session.device == "gpu:0"
         model.close()
 
-    @pytest.mark.survival("Lost GPU whose adapter does not come back")
+    @pytest.mark.survival("Lost GPU in the page")
     def test_who_insists_on_a_gpu_is_told_what_to_do(self, gpu: Devices, no_adapter: Any) -> None:
         model = network(device="gpu")
         fit(model, 6)

@@ -183,7 +183,7 @@ def test_open_sessions_are_counted_in_the_error(page_of_3_gb: None) -> None:
 
 
 def test_memory_is_freed_before_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What lost sessions hold counts as free."""
+    """Memory that lost sessions hold counts as free."""
     close_sessions()
     sessions_left_open(3, "cpu")
 

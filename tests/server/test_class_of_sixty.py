@@ -37,7 +37,7 @@ def served(tmp_path: Path) -> Iterator[ServerProcess]:
 
 
 def page_files() -> list[str]:
-    """What a browser requests for the page, beginning with the page itself; not MNIST's images."""
+    """The files that a browser requests for the page, which comes first; not MNIST's images."""
     static = paths.static()
     suffixes = {".js", ".css", ".svg"}
     modules = [path for path in sorted(static.rglob("*")) if path.suffix in suffixes]

@@ -213,21 +213,6 @@ def test_a_part_of_the_page_that_does_not_arrive(
 
 
 @accident
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_every_part_of_the_page(
-    chromium: Browser,
-    network: BadNetwork,
-    requested: dict[str, list[str]],
-    fault: str,
-    record_property: Callable[[str, object], None],
-) -> None:
-    cases = [(path, fault) for path in requested["page"]]
-    record_property("tried", len(cases))
-    assert try_each(chromium, network, cases, "loading") == []
-
-
-@accident
 @pytest.mark.parametrize(
     ("name", "fault"),
     [("pyodide.asm.wasm", "cut"), ("python-worker.js", "missing"), ("examples.json", "broken")],
@@ -246,16 +231,19 @@ def test_a_part_of_the_engine_that_does_not_arrive(
 @accident
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_part_of_the_engine(
+@pytest.mark.parametrize(("part", "until"), [("page", "loading"), ("engine", "ready")])
+def test_every_file(
     chromium: Browser,
     network: BadNetwork,
     requested: dict[str, list[str]],
+    part: str,
+    until: str,
     fault: str,
     record_property: Callable[[str, object], None],
 ) -> None:
-    cases = [(path, fault) for path in requested["engine"]]
+    cases = [(path, fault) for path in requested[part]]
     record_property("tried", len(cases))
-    assert try_each(chromium, network, cases, "ready") == []
+    assert try_each(chromium, network, cases, until) == []
 
 
 @accident

@@ -450,7 +450,7 @@ class TestAdapterThatDoesNotComeBack:
 
         return set_gone
 
-    @pytest.mark.survival("Lost GPU in the page")
+    @pytest.mark.survival("Lost devices on the desktop")
     @pytest.mark.parametrize("when", ["training", "rest"])
     def test_the_cpu_goes_on(self, gpu: Devices, no_adapter: Any, when: str) -> None:
         model = network(device="auto")
@@ -477,7 +477,7 @@ class TestAdapterThatDoesNotComeBack:
             assert session.device == "gpu:0"
         model.close()
 
-    @pytest.mark.survival("Lost GPU in the page")
+    @pytest.mark.survival("Lost devices on the desktop")
     def test_who_insists_on_a_gpu_is_told_what_to_do(self, gpu: Devices, no_adapter: Any) -> None:
         model = network(device="gpu")
         fit(model, 6)

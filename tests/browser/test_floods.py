@@ -96,5 +96,5 @@ def test_errors_of_errors_end_as_readable_errors(
         # A browser's stack is small: the program ends with its Python, and the page says why.
         assert "EngineError" not in text or "calls itself too deeply" in text, name
     playground.finish("print('still here')")
-    playground.forgive("Maximum call stack size exceeded")
+    playground.forgive("Maximum call stack size exceeded", "fatal error")
     record_property("tried", len(names))

@@ -44,7 +44,8 @@ def test_start(engine: Engine) -> None:
     assert engine.ready["numpy"].startswith("2.")
     assert set(engine.ready["timings"]) == {"python", "library"}
     print("start-up, ms:", engine.ready["timings"])
-    assert [event["stage"] for event in engine.events("loading")] == ["python", "library"]
+    stages = [event["stage"] for event in engine.events("loading")]  # with the progress of each
+    assert list(dict.fromkeys(stages)) == ["python", "library"]
     (device,) = engine.events("device")
     assert device["available"] is True
     assert device["info"]["is_software"] is True

@@ -65,6 +65,15 @@ class Engine:
         )
         return result
 
+    def begin(self, source: str) -> None:
+        """Run user code until its first output; `end` waits for its end."""
+        self.page.evaluate("source => engine.begin(source)", source)
+
+    def end(self) -> dict[str, Any]:
+        """Wait for the end of the run that `begin` began; return what `run` returns."""
+        result: dict[str, Any] = self.page.evaluate("engine.end()")
+        return result
+
     def events(self, kind: str) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = self.page.evaluate("kind => engine.events(kind)", kind)
         return events

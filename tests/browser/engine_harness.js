@@ -13,6 +13,7 @@ async () => {
   });
   const next = (accepts) => new Promise((resolve) => waiting.add({ accepts, resolve }));
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  let running;
   const REST = ["done", "stopped", "error", "idle"];
 
   globalThis.engine = {
@@ -24,12 +25,21 @@ async () => {
       client.start();
       return up;
     },
+    /** Run code until its first output; `end` waits for its end. */
+    async begin(source) {
+      const output = next(({ kind }) => kind === "stdout");
+      running = engine.run(source, null);
+      await Promise.race([output, running]);
+    },
+    end: () => running,
     async run(source, stopAfter, devices = null) {
       const from = log.length;
+      const begun = next(({ kind, state }) => kind === "status" && state === "running");
       const rest = next(({ kind, state }) => kind === "crash" || (kind === "status" && REST.includes(state)));
       client.post({ kind: "run", source, options: { device: "auto", paused: false, devices } });
       let stopped = 0;
       if (stopAfter !== null) {
+        await begun; // it may wait for its interpreter
         await pause(stopAfter);
         stopped = performance.now();
         client.stop(() => {});

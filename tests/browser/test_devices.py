@@ -135,24 +135,17 @@ def worker_of(engine: Engine, device: str) -> Worker:
     return worker
 
 
-START = """async (source) => {
-  const ready = engine.next(({ kind }) => kind === "stdout");
-  globalThis.running = engine.run(source, null);
-  await Promise.race([ready, running]);
-}"""
-
-
 def break_while_running(
     engine: Engine, device: str, source: str, script: str, ends: bool = True
 ) -> dict[str, Any]:
     """Run ``source`` without end, and ``script`` in the worker of ``device`` once it is at it; a
     good program afterwards finds as many workers, another for this one if that ``ends`` it."""
-    engine.page.evaluate(START, source + ENDLESS)
+    engine.begin(source + ENDLESS)
     kind = WORKERS[device[:3]]
     workers = engine.workers(kind)
     broken = worker_of(engine, device)
     broken.evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
-    result: dict[str, Any] = engine.page.evaluate("running")
+    result = engine.end()
     finish(engine, source + RUN)
     patience = time.monotonic() + 60
     while ends and broken in engine.workers(kind):
@@ -201,10 +194,10 @@ print(len(losses), losses[-1] < first)
 
 @KINDS
 def test_training_goes_on_from_the_replica_that_is_left(engine: Engine, kind: str) -> None:
-    engine.page.evaluate(START, TRAINING.replace("{kind}", kind))
+    engine.begin(TRAINING.replace("{kind}", kind))
     script = "playgradDevice.destroy()" if kind == "gpu" else "self.close()"
     worker_of(engine, f"{kind}:1").evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
-    result = engine.page.evaluate("running")
+    result = engine.end()
     assert result["state"] == "done", result
     _, error, after = result["stdout"].splitlines()
     assert error.startswith(f"{kind}:1: ")
@@ -241,14 +234,14 @@ session.close()
 STOP = """async () => {
   const asked = performance.now();
   engine.client.stop(() => {});
-  const { state } = await running;
+  const { state } = await engine.end();
   return { state, ms: performance.now() - asked };
 }"""
 
 
 @KINDS
 def test_stop_while_all_work(engine: Engine, kind: str) -> None:
-    engine.page.evaluate(START, network(kind, 256, times=8) + ENDLESS)
+    engine.begin(network(kind, 256, times=8) + ENDLESS)
     engine.page.wait_for_timeout(300)
     result = engine.page.evaluate(STOP)
     assert result["state"] == "stopped"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.browser.conftest import Engine
-from tests.browser.test_devices import KINDS, RUN, START, WORKERS, finish, network, worker_of
+from tests.browser.test_devices import KINDS, RUN, WORKERS, finish, network, worker_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -39,12 +39,12 @@ print("ready", flush=True)
 _browser.wait_mailbox(600)  # until the page reports that it hangs
 """
     source = network(kind) + LIMITED + waiting + "\n".join(lines)
-    engine.page.evaluate(START, source)
+    engine.begin(source)
     workers = engine.workers(WORKERS[kind])
     hung = worker_of(engine, device)
     hung.evaluate(HANG)
     engine.page.evaluate("engine.client.post({ kind: 'trace' })")
-    result: dict[str, Any] = engine.page.evaluate("running")
+    result = engine.end()
     assert result["state"] == "done", result
     news = [event for event in engine.events("device_worker") if event["device"] == device]
     assert (news[-1]["state"], news[-1]["message"]) == ("lost", "it did not answer in time.")

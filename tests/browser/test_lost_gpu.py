@@ -78,11 +78,6 @@ for _ in range(2):
 print(json.dumps(told))
 """
 )
-START = """async (source) => {
-  const ready = engine.next(({ kind }) => kind === "stdout");
-  globalThis.running = engine.run(source, null);
-  await Promise.race([ready, running]);
-}"""
 
 
 def crash_gpu_process(engine: Engine) -> None:
@@ -113,15 +108,15 @@ def own_engine(server: str, launch_chromium: Callable[[bool], Browser]) -> Any:
 
 def lose_twice(engine: Engine, accident: Callable[[Engine], None]) -> list[str]:
     """Return the message of the error, and the device that trains afterwards, of both times."""
-    engine.page.evaluate(START, TRAINING)
+    engine.begin(TRAINING)
     engine.page.wait_for_timeout(1500)
     again = "void (globalThis.again = engine.next(({ kind, text }) => text?.includes('ready')))"
     engine.page.evaluate(again)
     accident(engine)
-    engine.page.evaluate("Promise.race([again, running])")
+    engine.page.evaluate("Promise.race([again, engine.end()])")
     engine.page.wait_for_timeout(1500)
     accident(engine)
-    result = engine.page.evaluate("running")
+    result = engine.end()
     assert result["state"] == "done", result
     told: list[str] = json.loads(result["stdout"].strip().splitlines()[-1])
     for message in told[::2]:

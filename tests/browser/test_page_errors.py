@@ -244,7 +244,9 @@ def test_without_webgpu_training_is_done_by_numpy(
 
     playground.choose_device("gpu")
     playground.start()
-    expect_error(playground, "DeviceError", "there is no gpu:0: WebGPU offers no adapter here", None)
+    expect_error(
+        playground, "DeviceError", "there is no gpu:0: WebGPU offers no adapter here", None
+    )
     playground.choose_device("auto")
     playground.runs_well()
     playground.close()

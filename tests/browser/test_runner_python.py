@@ -176,14 +176,15 @@ def test_a_lost_device_is_an_error_and_the_next_open_works(engine: Engine) -> No
         OPEN
         + plan_text(plans.endless())
         + """
-print("ready")
 program = host.load(plan)
+print("ready")
 host.execute(Execution(program, steps=1_000_000_000))
 """
     )
-    worker = engine.device_worker()
-    worker.evaluate("setTimeout(() => playgradDevice.destroy(), 1500)")
-    result = engine.run(source)
+    engine.begin(source)
+    engine.page.wait_for_timeout(500)
+    engine.device_worker().evaluate("playgradDevice.destroy()")
+    result = engine.end()
     assert result["state"] == "error", result
     assert result["error"]["type"] == "DeviceLostError"
     (lost,) = [event for event in engine.events("device_worker") if event["state"] == "lost"]

@@ -115,14 +115,16 @@ def test_steps_leave_nothing_behind(engine: Engine, steps: int) -> None:
         left: dict[str, int] = json.loads(result["stdout"])
         return left
 
-    workers = ("device-worker.js", "python-worker.js")
-    limit = 30_000  # bytes that come and go; an object for each encoder would be more
+    # Bytes that come and go; an object for each encoder would be more. Python's worker is another
+    # one in each run, and no two are quite alike.
+    limits = {"device-worker.js": 30_000, "python-worker.js": 150_000}
     with WorkerHeaps(engine.page) as heaps:
-        train(steps)  # fills caches and V8's feedback
-        before = {worker: heaps.used(worker) for worker in workers}
-        left = train(steps)
-        grown = {worker: heaps.used(worker) - before[worker] for worker in workers}
+        for _ in range(2):
+            train(steps)  # fills caches and V8's feedback
+        before = {worker: heaps.used(worker) for worker in limits}
+        left = train(2 * steps)
+        grown = {worker: heaps.used(worker) - before[worker] for worker in limits}
     print(left, grown)
     assert left.pop("python") < 60_000
     assert set(left.values()) == {0}
-    assert max(grown.values()) < limit
+    assert all(grown[worker] < limit for worker, limit in limits.items()), grown

@@ -16,10 +16,11 @@ class WorkerHeaps:
     def __init__(self, page: Page) -> None:
         self._page = page
         self._session = page.context.new_cdp_session(page)
-        self._workers: dict[str, str] = {}
+        self._workers: dict[str, str] = {}  # scripts by session, the oldest worker first
         self._answers: dict[int, dict[str, Any]] = {}
         self._asked = 0
         self._session.on("Target.attachedToTarget", self._attached)
+        self._session.on("Target.detachedFromTarget", self._detached)
         self._session.on("Target.receivedMessageFromTarget", self._answered)
 
     def __enter__(self) -> WorkerHeaps:
@@ -40,7 +41,10 @@ class WorkerHeaps:
         self._session.send("Target.setAutoAttach", options)
 
     def _attached(self, event: dict[str, Any]) -> None:
-        self._workers[event["targetInfo"]["url"].rpartition("/")[2]] = event["sessionId"]
+        self._workers[event["sessionId"]] = event["targetInfo"]["url"].rpartition("/")[2]
+
+    def _detached(self, event: dict[str, Any]) -> None:
+        self._workers.pop(event["sessionId"], None)
 
     def _answered(self, event: dict[str, Any]) -> None:
         message = json.loads(event["message"])
@@ -50,14 +54,14 @@ class WorkerHeaps:
     def _ask(self, worker: str, method: str) -> dict[str, Any]:
         self._asked += 1
         message = json.dumps({"id": self._asked, "method": method})
-        session = self._workers[worker]
+        session = next(each for each, script in self._workers.items() if script == worker)
         self._session.send("Target.sendMessageToTarget", {"sessionId": session, "message": message})
         while self._asked not in self._answers:
             self._page.wait_for_timeout(20)
         return self._answers.pop(self._asked)
 
     def used(self, worker: str) -> int:
-        """Bytes of live objects in the worker of a script, which must be idle."""
+        """Bytes of live objects in the oldest worker of a script, which must be idle."""
         for _ in range(2):  # objects finalised by the first collection are freed by the second
             self._ask(worker, "HeapProfiler.collectGarbage")
         usage = self._ask(worker, "Runtime.getHeapUsage")

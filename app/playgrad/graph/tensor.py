@@ -122,6 +122,10 @@ class Tensor:
     __sub__, __rsub__ = _operator("sub"), _operator("sub", swapped=True)
     __mul__, __rmul__ = _operator("mul"), _operator("mul", swapped=True)
     __truediv__, __rtruediv__ = _operator("div"), _operator("div", swapped=True)
+    __floordiv__, __rfloordiv__ = (
+        _operator("floor_divide"),
+        _operator("floor_divide", swapped=True),
+    )
     __mod__, __rmod__ = _operator("mod"), _operator("mod", swapped=True)
     __pow__, __rpow__ = _operator("pow"), _operator("pow", swapped=True)
     __matmul__, __rmatmul__ = _operator("matmul"), _operator("matmul", swapped=True)
@@ -130,6 +134,7 @@ class Tensor:
     __lt__, __le__ = _operator("less"), _operator("less_equal")
     __gt__, __ge__ = _operator("greater"), _operator("greater_equal")
     __and__, __or__ = _operator("logical_and"), _operator("logical_or")
+    __xor__, __rxor__ = _operator("logical_xor"), _operator("logical_xor", swapped=True)
     __invert__ = _operator("logical_not")
     __getitem__ = _operator("getitem")
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.elementwise import activations as elementwise
+from playgrad.ops.elementwise.definitions import exp
 from playgrad.ops.reductions.softmax import log_softmax, softmax
 
 Activation = Callable[[Tensor], Tensor]
@@ -20,14 +21,25 @@ def linear(x: Tensor) -> Tensor:
 BY_NAME: dict[str, Activation] = {
     "linear": linear,
     "relu": elementwise.relu,
+    "relu6": elementwise.relu6,
     "leaky_relu": elementwise.leaky_relu,
     "elu": elementwise.elu,
+    "celu": elementwise.celu,
     "selu": elementwise.selu,
     "gelu": elementwise.gelu,
     "silu": elementwise.silu,
+    "swish": elementwise.silu,
+    "hard_silu": elementwise.hard_silu,
+    "hard_swish": elementwise.hard_silu,
+    "mish": elementwise.mish,
     "sigmoid": elementwise.sigmoid,
+    "hard_sigmoid": elementwise.hard_sigmoid,
+    "log_sigmoid": elementwise.log_sigmoid,
     "tanh": elementwise.tanh,
+    "hard_tanh": elementwise.hard_tanh,
     "softplus": elementwise.softplus,
+    "softsign": elementwise.softsign,
+    "exponential": exp,
     "softmax": softmax,
     "log_softmax": log_softmax,
 }

@@ -173,7 +173,8 @@ class BinaryCrossentropy(FromScores):
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         if self.from_logits:
-            return mean_of_sample(softplus(y_pred) - y_true * y_pred)
+            # Two terms that are never negative, so that a small loss is not lost in a difference.
+            return mean_of_sample(y_true * softplus(-y_pred) + (1.0 - y_true) * softplus(y_pred))
         p = minimum(maximum(y_pred, _EPSILON), 1.0 - _EPSILON)
         return mean_of_sample(-(y_true * log(p) + (1.0 - y_true) * log(1.0 - p)))
 

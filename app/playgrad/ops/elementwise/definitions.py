@@ -15,7 +15,8 @@ from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError
 from playgrad.graph.opdef import InvalidSample, Sample, register
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.core.build import add_node, as_tensor
+from playgrad.ops.core.build import add_node, as_tensor, graph_of
+from playgrad.ops.core.samples import distinct
 from playgrad.ops.elementwise.elementwise_op import elementwise, elementwise_op
 from playgrad.ops.elementwise.samples import (
     BAD_PAIRS,
@@ -61,26 +62,64 @@ mul = elementwise(
     BAD_PAIRS,
     doc="Return ``a * b``, element by element.",
 )
-div = elementwise(
+_quotient = elementwise(
     "div",
     lambda a, b: a / b,
     lambda g, y, a, b: (g / b, -g * y / b),
-    NUMERIC_PAIRS,
-    BAD_PAIRS,
-    doc="Return ``a / b``; the quotient of integers is rounded towards zero.",
+    PAIRS,
+    (*BAD_PAIRS, InvalidSample((random_integers(2),) * 2, {}, DTypeError, "does not take int32")),
 )
+
+
+def div(a: Any, b: Any, /, *, name: str | None = None) -> Tensor:
+    """Return ``a / b``. The quotient of integers is float32, as if they were cast.
+
+    Args:
+        a, b: tensors, arrays or numbers, both floats of one dtype or both integers of one dtype.
+            Numbers take the dtype of the tensor. Shapes broadcast together by NumPy's rules.
+
+    Returns:
+        A tensor of the broadcast shape; float32 for integers, else of the dtype of the arguments.
+
+    Raises:
+        ShapeError: the shapes do not broadcast together.
+        DTypeError: the dtypes differ, or are bool.
+    """
+    values = [value for value in (a, b) if not isinstance(value, (int, float))] or [a]
+    kinds = {as_tensor(value).dtype for value in values}
+    if len(kinds) == 1 and kinds <= {"int32", "uint32", "uint8"}:
+        a, b = (cast(as_tensor(value, graph_of(a, b)), "float32") for value in (a, b))
+    return _quotient(a, b, name=name)
+
+
 mod = elementwise(
     "mod",
     lambda a, b: e.call("mod", a, b),
-    None,
-    (Sample((random_integers(6), random_integers(6))),),
+    lambda g, y, a, b: (g, -g * floor_divide(a, b)),
+    (
+        Sample((random_integers(6) - 5, random_integers(6))),
+        Sample((random_floats(9), np.linspace(0.53, 1.1, 9, dtype=np.float32))),
+    ),
     BAD_PAIRS,
-    doc="Return the remainder of ``a / b``, with the sign of ``a``, as ``numpy.fmod`` does.",
+    doc="Return the remainder of ``a / b``, with the sign of ``b``: ``a - floor(a / b) * b``. That "
+    "of integers divided by 0 is 0.",
 )
+floor_divide: Constructor = elementwise(
+    "floor_divide",
+    lambda a, b: e.call("floor_div", a, b),
+    None,
+    NUMERIC_PAIRS,
+    BAD_PAIRS,
+    doc="Return ``a / b`` rounded down to a whole number. Integers divided by 0 give 0.",
+)
+# At base 0 the derivatives are those from the right: 0, where the formulas have 0 times infinity.
 pow: Constructor = elementwise(
     "pow",
     lambda a, b: e.call("pow", a, b),
-    lambda g, y, a, b: (g * b * pow(a, b - 1.0), g * y * log(a)),
+    lambda g, y, a, b: (
+        g * b * pow(where(logical_and(equal(a, 0.0), equal(b, 0.0)), 1.0, a), b - 1.0),
+        g * y * log(where(logical_and(equal(a, 0.0), greater_equal(b, 0.0)), 1.0, a)),
+    ),
     (
         Sample((random_floats(9, low=0.2, high=3.0), random_floats(9))),
         Sample((random_floats(4, 3, low=0.2, high=3.0), random_floats(1))),
@@ -131,6 +170,13 @@ ceil = elementwise(
     unary(),
     doc="Return ``x`` rounded up to a whole number.",
 )
+trunc = elementwise(
+    "trunc",
+    lambda x: e.call("trunc", x),
+    None,
+    unary(),
+    doc="Return ``x`` rounded towards 0 to a whole number.",
+)
 round = elementwise(
     "round",
     lambda x: e.call("round", x),
@@ -142,7 +188,7 @@ maximum = elementwise(
     "maximum",
     lambda a, b: e.call("maximum", a, b),
     lambda g, y, a, b: (where(greater_equal(a, b), g, 0.0), where(less(a, b), g, 0.0)),
-    PAIRS,
+    NUMERIC_PAIRS,
     BAD_PAIRS,
     doc="Return the larger of ``a`` and ``b``; NaN where either is NaN.",
 )
@@ -150,9 +196,25 @@ minimum = elementwise(
     "minimum",
     lambda a, b: e.call("minimum", a, b),
     lambda g, y, a, b: (where(less_equal(a, b), g, 0.0), where(greater(a, b), g, 0.0)),
-    PAIRS,
+    NUMERIC_PAIRS,
     BAD_PAIRS,
     doc="Return the smaller of ``a`` and ``b``; NaN where either is NaN.",
+)
+clip = elementwise(
+    "clip",
+    lambda x, x_min, x_max: e.call("minimum", e.call("maximum", x, x_min), x_max),
+    lambda g, y, x, low, high: (
+        where(logical_and(greater_equal(x, low), less_equal(x, high)), g, 0.0),
+        where(logical_and(less(x, low), less_equal(low, high)), g, 0.0),
+        where(greater(maximum(x, low), high), g, 0.0),
+    ),
+    (
+        Sample((distinct(41), np.asarray(-1.02, np.float32), np.asarray(0.97, np.float32))),
+        Sample((distinct(5, 4), distinct(4) - np.float32(0.63), np.asarray(0.27, np.float32))),
+        Sample((random_integers(9), np.asarray(3, np.int32), np.asarray(5, np.int32))),
+    ),
+    doc="Return ``x`` limited to the range from ``x_min`` to ``x_max``; NaN where any is NaN. "
+    "Gradients of ``x`` stop outside.",
 )
 squared_difference = elementwise(
     "squared_difference",
@@ -163,7 +225,7 @@ squared_difference = elementwise(
     doc="Return ``(a - b) * (a - b)``.",
 )
 
-# Exponentials and trigonometry.
+# Exponentials, and the sine with its derivative; the others are in ``transcendental.py``.
 exp = elementwise(
     "exp",
     e.exp,
@@ -212,7 +274,7 @@ cos: Constructor = elementwise(
 )
 
 # Comparisons and logic: gradients stop here.
-equal = elementwise(
+equal: Constructor = elementwise(
     "equal",
     lambda a, b: e.call("eq", a, b),
     None,
@@ -240,7 +302,7 @@ greater: Constructor = elementwise(
 greater_equal: Constructor = elementwise(
     "greater_equal", lambda a, b: a >= b, None, NUMERIC_PAIRS, BAD_PAIRS, doc="Return ``a >= b``."
 )
-logical_and = elementwise(
+logical_and: Constructor = elementwise(
     "logical_and",
     lambda a, b: e.call("and", a, b),
     None,
@@ -254,6 +316,13 @@ logical_or = elementwise(
     BOOL_PAIR,
     doc="Return whether ``a`` or ``b`` is true.",
 )
+logical_xor = elementwise(
+    "logical_xor",
+    lambda a, b: e.call("xor", a, b),
+    None,
+    BOOL_PAIR,
+    doc="Return whether one of ``a`` and ``b`` is true, but not both.",
+)
 logical_not = elementwise(
     "logical_not",
     lambda x: e.call("not", x),
@@ -266,6 +335,13 @@ is_finite = elementwise(
 )
 is_nan = elementwise(
     "is_nan", lambda x: e.call("isnan", x), None, SPECIAL, doc="Return whether ``x`` is NaN."
+)
+is_inf = elementwise(
+    "is_inf",
+    lambda x: e.call("isinf", x),
+    None,
+    SPECIAL,
+    doc="Return whether ``x`` is positive or negative infinity.",
 )
 where: Constructor = elementwise(
     "where",

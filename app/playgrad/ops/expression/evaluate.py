@@ -143,10 +143,7 @@ class _Preparation:
         args = tuple(self._register(arg, name) for arg, name in zip(expr.args, dtypes, strict=True))
         shape = np.broadcast_shapes(*(self.shapes[arg] for arg in args))
         result = self._add(shape, infer_dtype(expr, self.names, expected))
-        function = FUNCTIONS[expr.function].numpy
-        if expr.function == "div" and dtype(self.kinds[result]).floating:
-            function = np.divide  # a ufunc, which can overwrite an operand
-        self.calls.append((function, args, result))
+        self.calls.append((FUNCTIONS[expr.function].numpy, args, result))
         return result
 
     def _add(self, shape: tuple[int, ...], kind: str, value: Any = None) -> int:

@@ -208,6 +208,14 @@ def log(x: Operand) -> Expr:
     return call("log", x)
 
 
+def log1p(x: Operand) -> Expr:
+    return call("log1p", x)
+
+
+def expm1(x: Operand) -> Expr:
+    return call("expm1", x)
+
+
 def sqrt(x: Operand) -> Expr:
     return call("sqrt", x)
 

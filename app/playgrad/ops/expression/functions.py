@@ -1,15 +1,18 @@
-"""The functions of expressions, each in NumPy and in WGSL.
+"""The functions of expressions, each in NumPy and in WGSL, with NumPy's meaning in both.
 
-``WGSL_HELPERS`` works around the weak spots of WGSL's built-in functions; no other file does.
+WGSL's built-in functions differ from NumPy's for special values and are less accurate; ``helpers``
+has functions that do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from playgrad.ops.expression.error_function import erf
 
 
 @dataclass(frozen=True)
@@ -20,12 +23,14 @@ class Function:
         result: the dtype of the result: "same" (the common dtype of the arguments), "bool", or
             "select" (the first argument is bool, the result has the dtype of the other two).
         domain: the kinds of arguments it takes: f float, i integer, b bool.
+        variants: WGSL for arguments of particular dtypes, instead of ``wgsl``.
     """
 
     numpy: Callable[..., Any]
     wgsl: Callable[..., str]
     result: str = "same"
     domain: str = "fi"
+    variants: Mapping[str, Callable[..., str]] = field(default_factory=dict)
 
 
 def _infix(symbol: str) -> Callable[[str, str], str]:
@@ -36,13 +41,18 @@ def _named(name: str) -> Callable[..., str]:
     return lambda *args: f"{name}({', '.join(args)})"
 
 
-def _divide(a: Any, b: Any) -> Any:
-    """Divide. Quotients of integers are rounded towards zero, as in WGSL."""
-    kind = np.result_type(a, b)
-    if kind.kind in "iu":
-        quotient = np.floor_divide(np.abs(a), np.abs(b))
-        return (quotient * np.sign(a) * np.sign(b)).astype(kind)
-    return np.divide(a, b)
+def _integers(name: str) -> dict[str, Callable[..., str]]:
+    """Return variants that call WGSL functions for signed and for unsigned integers."""
+    unsigned = _named(f"{name}_u32")
+    return {"int32": _named(f"{name}_i32"), "uint32": unsigned, "uint8": unsigned}
+
+
+def _unsigned(wgsl: Callable[..., str]) -> dict[str, Callable[..., str]]:
+    return {"uint32": wgsl, "uint8": wgsl}
+
+
+def _floats(name: str) -> dict[str, Callable[..., str]]:
+    return {"float32": _named(name)}
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:
@@ -76,64 +86,58 @@ FUNCTIONS: dict[str, Function] = {
     "add": Function(np.add, _infix("+")),
     "sub": Function(np.subtract, _infix("-")),
     "mul": Function(np.multiply, _infix("*")),
-    "div": Function(_divide, _infix("/")),
-    "mod": Function(np.fmod, _infix("%")),
-    "neg": Function(np.negative, lambda a: f"(-{a})"),
-    "abs": Function(np.abs, _named("abs")),
-    "sign": Function(np.sign, _named("sign")),
+    "div": Function(np.divide, _infix("/"), domain="f"),
+    "mod": Function(np.remainder, _named("pg_mod"), variants=_integers("pg_mod")),
+    "floor_div": Function(
+        np.floor_divide, _named("pg_floor_div"), variants=_integers("pg_floor_div")
+    ),
+    "neg": Function(np.negative, lambda a: f"(-{a})", variants=_unsigned(lambda a: f"(0u - {a})")),
+    "abs": Function(np.abs, _named("abs"), variants=_unsigned(lambda a: a)),
+    "sign": Function(
+        np.sign,
+        _named("pg_sign"),
+        variants={"int32": _named("sign"), **_unsigned(lambda a: f"min({a}, 1u)")},
+    ),
     "exp": Function(np.exp, _named("exp"), domain="f"),
+    "expm1": Function(np.expm1, _named("pg_expm1"), domain="f"),
     "log": Function(np.log, _named("pg_log"), domain="f"),
+    "log1p": Function(np.log1p, _named("pg_log1p"), domain="f"),
+    "log2": Function(np.log2, _named("pg_log2"), domain="f"),
+    "log10": Function(np.log10, lambda a: f"(pg_log({a}) * 0.4342944819032518)", domain="f"),
     "sqrt": Function(np.sqrt, _named("sqrt"), domain="f"),
-    "tanh": Function(np.tanh, _named("pg_tanh"), domain="f"),
     "sin": Function(np.sin, _named("sin"), domain="f"),
     "cos": Function(np.cos, _named("cos"), domain="f"),
+    "tan": Function(np.tan, lambda a: f"(sin({a}) / cos({a}))", domain="f"),
+    "arcsin": Function(np.arcsin, _named("pg_arcsin"), domain="f"),
+    "arccos": Function(np.arccos, _named("pg_arccos"), domain="f"),
+    "arctan": Function(np.arctan, _named("pg_arctan"), domain="f"),
+    "arctan2": Function(np.arctan2, _named("pg_arctan2"), domain="f"),
+    "sinh": Function(np.sinh, _named("pg_sinh"), domain="f"),
+    "cosh": Function(np.cosh, _named("pg_cosh"), domain="f"),
+    "tanh": Function(np.tanh, _named("pg_tanh"), domain="f"),
+    "arcsinh": Function(np.arcsinh, _named("pg_arcsinh"), domain="f"),
+    "arccosh": Function(np.arccosh, _named("pg_arccosh"), domain="f"),
+    "arctanh": Function(np.arctanh, _named("pg_arctanh"), domain="f"),
+    "erf": Function(erf, _named("pg_erf"), domain="f"),
     "floor": Function(np.floor, _named("floor"), domain="f"),
     "ceil": Function(np.ceil, _named("ceil"), domain="f"),
     "round": Function(np.round, _named("round"), domain="f"),
+    "trunc": Function(np.trunc, _named("trunc"), domain="f"),
     "pow": Function(np.power, _named("pg_pow"), domain="f"),
-    "maximum": Function(np.maximum, lambda a, b: f"pg_max({a}, {b})", domain="f"),
-    "minimum": Function(np.minimum, lambda a, b: f"pg_min({a}, {b})", domain="f"),
-    "imaximum": Function(np.maximum, _named("max"), domain="i"),
-    "iminimum": Function(np.minimum, _named("min"), domain="i"),
+    "maximum": Function(np.maximum, _named("max"), variants=_floats("pg_max")),
+    "minimum": Function(np.minimum, _named("min"), variants=_floats("pg_min")),
     "lt": Function(np.less, _infix("<"), "bool"),
     "le": Function(np.less_equal, _infix("<="), "bool"),
     "gt": Function(np.greater, _infix(">"), "bool"),
     "ge": Function(np.greater_equal, _infix(">="), "bool"),
     "eq": Function(np.equal, _infix("=="), "bool", "fib"),
-    "ne": Function(np.not_equal, _infix("!="), "bool", "fib"),
+    "ne": Function(np.not_equal, _infix("!="), "bool", "fib", _floats("pg_ne")),
     "and": Function(np.logical_and, _infix("&&"), "bool", "b"),
     "or": Function(np.logical_or, _infix("||"), "bool", "b"),
+    "xor": Function(np.logical_xor, _infix("!="), "bool", "b"),
     "not": Function(np.logical_not, lambda a: f"(!{a})", "bool", "b"),
     "isnan": Function(np.isnan, _named("pg_isnan"), "bool", "f"),
+    "isinf": Function(np.isinf, _named("pg_isinf"), "bool", "f"),
     "isfinite": Function(np.isfinite, _named("pg_isfinite"), "bool", "f"),
     "select": Function(select, lambda c, a, b: f"select({b}, {a}, {c})", "select", "fib"),
-}
-
-# NaN is detected by its bits, as x != x does not hold on every adapter, and WGSL's min and max drop
-# it. On some adapters tanh overflows beyond |x| of about 88, and log(0) is finite. WGSL does not
-# define pow of a negative base, but NumPy does for whole exponents.
-WGSL_HELPERS: dict[str, str] = {
-    "pg_isnan": "fn pg_isnan(x: f32) -> bool "
-    "{ return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }",
-    "pg_isfinite": "fn pg_isfinite(x: f32) -> bool "
-    "{ return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u; }",
-    "pg_max": "fn pg_max(a: f32, b: f32) -> f32 "
-    "{ return select(select(b, a, a > b), a + b, pg_isnan(a) || pg_isnan(b)); }",
-    "pg_min": "fn pg_min(a: f32, b: f32) -> f32 "
-    "{ return select(select(b, a, a < b), a + b, pg_isnan(a) || pg_isnan(b)); }",
-    "pg_tanh": "fn pg_tanh(x: f32) -> f32 "
-    "{ return select(tanh(clamp(x, -15.0, 15.0)), x, pg_isnan(x)); }",
-    "pg_log": "fn pg_log(x: f32) -> f32 { if (x == 0.0) { return bitcast<f32>(pg_minus_inf); } "
-    "return log(x); }",
-    "pg_pow": """fn pg_pow(x: f32, y: f32) -> f32 {
-  if (y == 0.0) { return 1.0; }
-  if (x == 0.0) { return select(0.0, bitcast<f32>(pg_inf), y < 0.0); }
-  let p = pow(abs(x), y);
-  if (x > 0.0) { return p; }
-  if (y != floor(y)) { return bitcast<f32>(pg_nan); }
-  return select(-p, p, floor(y * 0.5) * 2.0 == y);
-}""",
-    "pg_minus_inf": "var<private> pg_minus_inf: u32 = 0xff800000u;",
-    "pg_inf": "var<private> pg_inf: u32 = 0x7f800000u;",
-    "pg_nan": "var<private> pg_nan: u32 = 0x7fc00000u;",
 }

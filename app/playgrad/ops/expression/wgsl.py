@@ -9,7 +9,8 @@ from playgrad.dtypes import dtype
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf, infer_dtype, is_weak
-from playgrad.ops.expression.functions import FUNCTIONS, WGSL_HELPERS
+from playgrad.ops.expression.functions import FUNCTIONS
+from playgrad.ops.expression.helpers import WGSL_HELPERS
 
 _HELPER = re.compile(r"\bpg_\w+")
 
@@ -60,7 +61,12 @@ def _rendered(
     common = next(kinds, None) or expected or infer_dtype(args[0], names)
     for arg, each in zip(args, typed, strict=True):
         texts.append((each or _rendered(arg, leaves, names, common))[0])
-    return function.wgsl(*texts), "bool" if function.result == "bool" else common
+    text = function.variants.get(common, function.wgsl)(*texts)
+    if function.result == "bool":
+        return text, "bool"
+    if function.result == "same" and common == "uint8":  # held in 32 bits, and wraps at 8
+        text = f"({text} & 0xffu)"
+    return text, common
 
 
 def _cast(text: str, source: str, target: str) -> str:
@@ -71,6 +77,8 @@ def _cast(text: str, source: str, target: str) -> str:
         return text
     if target == "uint8":
         return f"(u32({text}) & 0xffu)"
+    if target == "bool" and source == "float32":  # by the bits, as NaN is true
+        return f"((bitcast<u32>({text}) & 0x7fffffffu) != 0u)"
     if target == "bool":
         return f"({text} != {literal(0, source)})"
     return f"{wgsl}({text})"

@@ -1,0 +1,197 @@
+"""WGSL functions with the values of NumPy where WGSL's built-in functions differ.
+
+NaN and infinity are detected and made by their bits: comparisons are false for NaN on some
+adapters and folded away on others, and ``max`` and ``min`` drop it. The built-in ``tanh``, ``atan``
+and ``exp(x) - 1`` may be wrong by 1e-5 and more, which is the whole result for a small one; a
+series near 0 is not.
+"""
+
+from __future__ import annotations
+
+from playgrad.ops.expression.error_function import DENOMINATOR, NUMERATOR, wgsl_polynomial
+
+_ARCTAN = (
+    -0.33333316445350647,
+    0.19998478889465332,
+    -0.14243626594543457,
+    0.10594256967306137,
+    -0.06078805401921272,
+)
+"""(arctan(t) / t - 1) / t² in powers of t², for |t| <= tan(pi / 8); relative error 7e-10."""
+
+WGSL_HELPERS: dict[str, str] = {
+    "pg_isnan": "fn pg_isnan(x: f32) -> bool "
+    "{ return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }",
+    "pg_isinf": "fn pg_isinf(x: f32) -> bool "
+    "{ return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; }",
+    "pg_isfinite": "fn pg_isfinite(x: f32) -> bool "
+    "{ return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u; }",
+    "pg_ne": "fn pg_ne(a: f32, b: f32) -> bool { return a != b || pg_isnan(a) || pg_isnan(b); }",
+    "pg_max": "fn pg_max(a: f32, b: f32) -> f32 "
+    "{ return select(select(b, a, a > b), a + b, pg_isnan(a) || pg_isnan(b)); }",
+    "pg_min": "fn pg_min(a: f32, b: f32) -> f32 "
+    "{ return select(select(b, a, a < b), a + b, pg_isnan(a) || pg_isnan(b)); }",
+    "pg_sign": "fn pg_sign(x: f32) -> f32 { return select(sign(x), x, pg_isnan(x)); }",
+    # ``magnitude`` with the sign of ``x``, that of -0.0 included; NaN where x is NaN.
+    "pg_signed": "fn pg_signed(magnitude: f32, x: f32) -> f32 { return "
+    "select(select(magnitude, -magnitude, (bitcast<u32>(x) >> 31u) == 1u), x, pg_isnan(x)); }",
+    # The remainder of positive floats by long division, whose differences have no error. There is
+    # a step for each exponent at most.
+    "pg_rest": """fn pg_rest(a: f32, b: f32) -> f32 {
+  var rest = a;
+  for (var step_number = 0; step_number < 300 && rest >= b; step_number++) {
+    let power = (bitcast<u32>(rest) >> 23u) - (bitcast<u32>(b) >> 23u);
+    let step = bitcast<f32>(bitcast<u32>(b) + (power << 23u));
+    rest -= select(step, step * 0.5, step > rest);
+  }
+  return rest;
+}""",
+    "pg_mod": """fn pg_mod(a: f32, b: f32) -> f32 {
+  if (pg_isnan(b) || b == 0.0 || !pg_isfinite(a)) { return bitcast<f32>(pg_nan); }
+  if (pg_isinf(b)) { return select(b, a, a == 0.0 || (a < 0.0) == (b < 0.0)); }
+  let r = select(1.0, -1.0, a < 0.0) * pg_rest(abs(a), abs(b));
+  return select(r, r + b, r != 0.0 && (r < 0.0) != (b < 0.0));
+}""",
+    "pg_floor_div": """fn pg_floor_div(a: f32, b: f32) -> f32 {
+  if (pg_isnan(a) || pg_isnan(b)) { return bitcast<f32>(pg_nan); }
+  if (b == 0.0 && a != 0.0) {
+    return select(bitcast<f32>(pg_inf), bitcast<f32>(pg_minus_inf),
+      (bitcast<u32>(a) ^ bitcast<u32>(b)) >> 31u == 1u);
+  }
+  if (b == 0.0 || pg_isinf(a)) { return bitcast<f32>(pg_nan); }
+  if (pg_isinf(b)) { return select(-1.0, 0.0, a == 0.0 || (a < 0.0) == (b < 0.0)); }
+  return round((a - pg_mod(a, b)) / b);
+}""",
+    "pg_mod_i32": """fn pg_mod_i32(a: i32, b: i32) -> i32 {
+  if (b == 0 || b == -1) { return 0; }
+  let r = a % b;
+  return select(r, r + b, r != 0 && (r < 0) != (b < 0));
+}""",
+    "pg_mod_u32": """fn pg_mod_u32(a: u32, b: u32) -> u32 {
+  if (b == 0u) { return 0u; }
+  return a % b;
+}""",
+    "pg_floor_div_i32": """fn pg_floor_div_i32(a: i32, b: i32) -> i32 {
+  if (b == 0) { return 0; }
+  if (b == -1) { return i32(0u - u32(a)); }
+  return a / b - select(0, 1, a % b != 0 && (a < 0) != (b < 0));
+}""",
+    "pg_floor_div_u32": """fn pg_floor_div_u32(a: u32, b: u32) -> u32 {
+  if (b == 0u) { return 0u; }
+  return a / b;
+}""",
+    # Exponentials and logarithms. log(1 + x) is 2 artanh(x / (2 + x)).
+    "pg_log": "fn pg_log(x: f32) -> f32 { if (x == 0.0) { return bitcast<f32>(pg_minus_inf); } "
+    "return log(x); }",
+    "pg_log2": "fn pg_log2(x: f32) -> f32 { if (x == 0.0) { return bitcast<f32>(pg_minus_inf); } "
+    "return log2(x); }",
+    "pg_log1p": """fn pg_log1p(x: f32) -> f32 {
+  if (!(abs(x) < 0.375)) { return pg_log(1.0 + x); }
+  let s = x / (2.0 + x);
+  let z = s * s;
+  let series = 0.33333333 + z * (0.2 + z * (0.14285714 + z * (0.11111111 + z * 0.09090909)));
+  return 2.0 * s + 2.0 * s * z * series;
+}""",
+    "pg_expm1": """fn pg_expm1(x: f32) -> f32 {
+  if (!(abs(x) < 0.5)) { return exp(x) - 1.0; }
+  return x + x * x * (0.5 + x * (0.16666667 + x * (0.041666667 + x * (0.008333333 +
+    x * (0.0013888889 + x * (1.984127e-4 + x * 2.4801587e-5))))));
+}""",
+    # WGSL does not define pow of a negative base, but NumPy does for whole exponents.
+    "pg_pow": """fn pg_pow(x: f32, y: f32) -> f32 {
+  if (y == 0.0 || x == 1.0) { return 1.0; }
+  if (pg_isnan(x) || pg_isnan(y)) { return bitcast<f32>(pg_nan); }
+  let large = abs(x) > 1.0;
+  if (pg_isinf(y)) {
+    return select(select(0.0, bitcast<f32>(pg_inf), large == (y > 0.0)), 1.0, abs(x) == 1.0);
+  }
+  let odd = y == floor(y) && floor(y * 0.5) * 2.0 != y;
+  if (x == 0.0 || pg_isinf(x)) {
+    let magnitude = select(0.0, bitcast<f32>(pg_inf), large == (y > 0.0));
+    return select(magnitude, pg_signed(magnitude, x), odd);
+  }
+  let p = pow(abs(x), y);
+  if (x > 0.0) { return p; }
+  if (y != floor(y)) { return bitcast<f32>(pg_nan); }
+  return select(p, -p, odd);
+}""",
+    # Hyperbolic functions. The square of exp(|x| / 2) is finite where exp(|x|) / 2 is.
+    "pg_tanh": """fn pg_tanh(x: f32) -> f32 {
+  let t = pg_expm1(-2.0 * min(abs(x), 15.0));
+  return pg_signed(-t / (t + 2.0), x);
+}""",
+    "pg_sinh": """fn pg_sinh(x: f32) -> f32 {
+  if (abs(x) < 1.0) {
+    let z = x * x;
+    return x + x * z * (0.16666667 + z * (0.008333333 + z * (1.984127e-4 + z * 2.7557319e-6)));
+  }
+  let root = exp(0.5 * abs(x));
+  return pg_signed(0.5 * root * root - 0.5 / root / root, x);
+}""",
+    "pg_cosh": """fn pg_cosh(x: f32) -> f32 {
+  let root = exp(0.5 * abs(x));
+  return 0.5 * root * root + 0.5 / root / root;
+}""",
+    "pg_arcsinh": """fn pg_arcsinh(x: f32) -> f32 {
+  let a = abs(x);
+  if (a > 1e8) { return pg_signed(log(a) + 0.6931472, x); }
+  return pg_signed(pg_log1p(a + a * a / (1.0 + sqrt(1.0 + a * a))), x);
+}""",
+    "pg_arccosh": """fn pg_arccosh(x: f32) -> f32 {
+  if (x < 1.0) { return bitcast<f32>(pg_nan); }
+  if (x > 1e8) { return log(x) + 0.6931472; }
+  let t = x - 1.0;
+  return pg_log1p(t + sqrt(t * (t + 2.0)));
+}""",
+    "pg_arctanh": """fn pg_arctanh(x: f32) -> f32 {
+  let a = abs(x);
+  if (a > 1.0) { return bitcast<f32>(pg_nan); }
+  if (a == 1.0) { return pg_signed(bitcast<f32>(pg_inf), x); }
+  return pg_signed(0.5 * pg_log1p(2.0 * a / (1.0 - a)), x);
+}""",
+    # Inverse trigonometric functions, all by the arctangent of a number between 0 and 1.
+    "pg_arctan_unit": f"""fn pg_arctan_unit(x: f32) -> f32 {{
+  let upper = x > 0.41421356;
+  let t = select(x, (x - 1.0) / (x + 1.0), upper);
+  let z = t * t;
+  return select(0.0, 0.78539816, upper) + (t + t * z * {wgsl_polynomial(_ARCTAN, "z")});
+}}""",
+    "pg_arctan": """fn pg_arctan(x: f32) -> f32 {
+  let a = abs(x);
+  if (a > 1.0) { return pg_signed(1.5707963 - pg_arctan_unit(1.0 / a), x); }
+  return pg_signed(pg_arctan_unit(a), x);
+}""",
+    "pg_arctan2": """fn pg_arctan2(y: f32, x: f32) -> f32 {
+  if (pg_isnan(x)) { return x; }
+  let a = abs(x);
+  let b = abs(y);
+  var angle = 0.0;
+  if (pg_isinf(x) && pg_isinf(y)) {
+    angle = 0.78539816;
+  } else if (b > a) {
+    angle = 1.5707963 - pg_arctan_unit(a / b);
+  } else if (b > 0.0) {
+    angle = pg_arctan_unit(b / a);
+  }
+  return pg_signed(select(angle, 3.1415927 - angle, (bitcast<u32>(x) >> 31u) == 1u), y);
+}""",
+    "pg_arcsin": """fn pg_arcsin(x: f32) -> f32 {
+  if (abs(x) > 1.0) { return bitcast<f32>(pg_nan); }
+  return pg_arctan2(x, sqrt((1.0 - x) * (1.0 + x)));
+}""",
+    "pg_arccos": """fn pg_arccos(x: f32) -> f32 {
+  if (abs(x) > 1.0) { return bitcast<f32>(pg_nan); }
+  return 2.0 * pg_arctan2(sqrt(1.0 - x), sqrt(1.0 + x));
+}""",
+    "pg_erf": f"""fn pg_erf(x: f32) -> f32 {{
+  let a = min(abs(x), 4.0);
+  let z = a * a;
+  let p = {wgsl_polynomial(NUMERATOR, "z")};
+  let q = {wgsl_polynomial(DENOMINATOR, "z")};
+  return pg_signed(min(a * p / q, 1.0), x);
+}}""",
+    "pg_minus_inf": "var<private> pg_minus_inf: u32 = 0xff800000u;",
+    "pg_inf": "var<private> pg_inf: u32 = 0x7f800000u;",
+    "pg_nan": "var<private> pg_nan: u32 = 0x7fc00000u;",
+}
+"""Declarations by name. A declaration may use those of any other."""

@@ -1,4 +1,4 @@
-// Index of the largest element along one axis, the first of equal ones.
+// Index of the largest or smallest element along one axis, the first of equal ones.
 
 alias Number = ${NUMBER};
 const LENGTH = ${LENGTH}u;

@@ -109,13 +109,22 @@ from playgrad.ops.elementwise.transcendental import (
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
 from playgrad.ops.random.dropout import dropout
-from playgrad.ops.reductions.argmax import argmax
+from playgrad.ops.reductions.argmax import argmax, argmin
 from playgrad.ops.reductions.cross_entropy import (
     softmax_cross_entropy,
     sparse_softmax_cross_entropy,
 )
-from playgrad.ops.reductions.reduce import reduce_max, reduce_mean, reduce_min, reduce_sum
+from playgrad.ops.reductions.cumsum import cumsum
+from playgrad.ops.reductions.reduce import (
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+)
 from playgrad.ops.reductions.softmax import log_softmax, softmax
+from playgrad.ops.reductions.statistics import logsumexp, norm, std, var
+from playgrad.ops.reductions.truth import reduce_all, reduce_any
 from playgrad.ops.state import (
     Variable,
     global_variables,
@@ -140,12 +149,21 @@ negative = neg
 power = pow
 subtract = sub
 swish = silu
+all = reduce_all
+any = reduce_any
+max = reduce_max
+mean = reduce_mean
+min = reduce_min
+prod = reduce_prod
+sum = reduce_sum
 
 __all__ = [
     "Variable",
     "abs",
     "absolute",
     "add",
+    "all",
+    "any",
     "apply_adam",
     "apply_momentum",
     "apply_sgd",
@@ -157,6 +175,7 @@ __all__ = [
     "arctan2",
     "arctanh",
     "argmax",
+    "argmin",
     "as_tensor",
     "avg_pool2d",
     "batch_indices",
@@ -172,6 +191,7 @@ __all__ = [
     "cos",
     "cosh",
     "cross_replica_mean",
+    "cumsum",
     "div",
     "divide",
     "dropout",
@@ -216,9 +236,13 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logsumexp",
     "matmul",
+    "max",
     "max_pool2d",
     "maximum",
+    "mean",
+    "min",
     "minimum",
     "mish",
     "mod",
@@ -226,6 +250,7 @@ __all__ = [
     "multiply",
     "neg",
     "negative",
+    "norm",
     "not_equal",
     "one_hot",
     "ones_like",
@@ -233,13 +258,17 @@ __all__ = [
     "placeholder",
     "pow",
     "power",
+    "prod",
     "random_normal",
     "random_uniform",
     "reciprocal",
     "record",
+    "reduce_all",
+    "reduce_any",
     "reduce_max",
     "reduce_mean",
     "reduce_min",
+    "reduce_prod",
     "reduce_sum",
     "relu",
     "relu6",
@@ -265,9 +294,11 @@ __all__ = [
     "square",
     "squared_difference",
     "squeeze",
+    "std",
     "stop_gradient",
     "sub",
     "subtract",
+    "sum",
     "sum_to_like",
     "swish",
     "tan",
@@ -276,6 +307,7 @@ __all__ = [
     "transpose",
     "trunc",
     "truncated_normal",
+    "var",
     "where",
     "zeros_like",
 ]

@@ -15,6 +15,7 @@ from playgrad.ops.core.build import add_node, as_tensor, broadcast_shapes, is_st
 from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
+from playgrad.ops.core.sums import add_up
 from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
 from playgrad.ops.elementwise.elementwise_op import sum_to_like
 from playgrad.ops.expression.expr import Leaf
@@ -163,15 +164,15 @@ def _infer_sum_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec
 
 def _sum_to(x: Array, shape: tuple[int, ...]) -> Array:
     axes = tuple(sum_axes(x.shape, shape))
-    return np.asarray(np.add.reduce(x, axes, x.dtype)).reshape(shape)
+    return np.asarray(add_up(x, axes)).reshape(shape)
 
 
 def _prepare_sum_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., list[Array]]:
-    shape, kind = tuple(attrs["shape"]), np.dtype(inputs[0].dtype)
+    shape = tuple(attrs["shape"])
     axes = tuple(sum_axes(inputs[0].static_shape, shape))
     if not shape or 1 in shape:
-        return lambda arrays: [np.asarray(np.add.reduce(arrays[0], axes, kind)).reshape(shape)]
-    return lambda arrays: [np.add.reduce(arrays[0], axes, kind)]
+        return lambda arrays: [np.asarray(add_up(arrays[0], axes)).reshape(shape)]
+    return lambda arrays: [add_up(arrays[0], axes)]
 
 
 def _repeat_back(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:

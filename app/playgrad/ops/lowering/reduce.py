@@ -1,4 +1,4 @@
-"""Lowering of reductions along axes, in a fixed order, and of argmax.
+"""Lowering of reductions along axes, in a fixed order, of argmax and argmin, and of cumsum.
 
 attrs: ``axes`` (non-negative, sorted). A reduction with few outputs is split into parts, which a
 second dispatch reduces. If the target's tuning asks for it, contiguous elements are reduced by a
@@ -81,6 +81,11 @@ def lower_reduce_min(request: KernelRequest) -> Lowering:
     return _lower(request, "min", request.attrs["axes"])
 
 
+def lower_reduce_prod(request: KernelRequest) -> Lowering:
+    """Lower the product over ``axes``."""
+    return _lower(request, "prod", request.attrs["axes"])
+
+
 def lower_sum_to(request: KernelRequest) -> Lowering:
     """Lower the sum over the axes along which the output broadcasts to the input."""
     source, target = request.inputs[0].static_shape, request.outputs[0].static_shape
@@ -158,8 +163,8 @@ def _call(
         "CHUNK": stage.chunk,
         "OUTPUT_OFFSET": stage.output_offset,
         "REDUCED_OFFSET": stage.reduced_offset,
-        # The sum of no elements is 0.
-        "LOAD": "source[index]" if stage.reduced else "Number()",
+        # The sum of no elements is 0, their product 1.
+        "LOAD": "source[index]" if stage.reduced else f"Number({int(stage.kind == 'prod')})",
         "combine": _combine(stage),
         "FINISH": f"total / f32({stage.count})" if last and stage.kind == "mean" else "total",
         "store": store,
@@ -184,8 +189,9 @@ def _call(
 
 def _combine(stage: _Stage) -> str:
     """Return WGSL of ``fn combine(x: Number, y: Number) -> Number``."""
-    if stage.kind in ("sum", "mean"):
-        return "fn combine(x: Number, y: Number) -> Number { return x + y; }"
+    if stage.kind in ("sum", "mean", "prod"):
+        symbol = "*" if stage.kind == "prod" else "+"
+        return f"fn combine(x: Number, y: Number) -> Number {{ return x {symbol} y; }}"
     if stage.number != "f32":
         return f"fn combine(x: Number, y: Number) -> Number {{ return {stage.kind}(x, y); }}"
     function = "larger" if stage.kind == "max" else "smaller"
@@ -198,11 +204,20 @@ def lower_argmax(request: KernelRequest) -> Lowering:
 
     NaN is larger than any number.
     """
+    return _lower_position(request, "argmax", ">")
+
+
+def lower_argmin(request: KernelRequest) -> Lowering:
+    """Lower the index of the smallest element, as ``lower_argmax``; NaN is smaller than any."""
+    return _lower_position(request, "argmin", "<")
+
+
+def _lower_position(request: KernelRequest, kind: str, symbol: str) -> Lowering:
     shape = request.inputs[0].static_shape
     axis = request.attrs["axis"] % len(shape)
     inner = prod(shape[axis + 1 :])
-    number = number_type(request.inputs[0], "argmax")
-    plain = f"fn better(value: {number}, best: {number}) -> bool {{ return value > best; }}"
+    number = number_type(request.inputs[0], kind)
+    plain = f"fn better(value: {number}, best: {number}) -> bool {{ return value {symbol} best; }}"
     call = item_kernel(
         request,
         "argmax.wgsl",
@@ -211,11 +226,35 @@ def lower_argmax(request: KernelRequest) -> Lowering:
             input_binding("source", 0, request.inputs[0]),
             output_binding("result", 0, request.outputs[0]),
         ),
-        {"length": shape[axis], "inner": inner},
+        {"length": shape[axis], "inner": inner, "better": symbol},
         iterations=shape[axis],
         NUMBER=number,
         LENGTH=shape[axis],
         INNER=inner,
-        better=render("common/better_float.wgsl") if number == "f32" else plain,
+        better=render("common/better_float.wgsl", BETTER=symbol) if number == "f32" else plain,
+    )
+    return Lowering((call,))
+
+
+def lower_cumsum(request: KernelRequest) -> Lowering:
+    """Lower the running sum along attrs ``axis``; an invocation adds up one line."""
+    shape = request.inputs[0].static_shape
+    axis, exclusive = request.attrs["axis"], request.attrs["exclusive"]
+    length, inner = shape[axis], prod(shape[axis + 1 :])
+    call = item_kernel(
+        request,
+        "cumsum.wgsl",
+        request.inputs[0].size // max(length, 1),
+        (
+            input_binding("source", 0, request.inputs[0]),
+            output_binding("result", 0, request.outputs[0]),
+        ),
+        {"length": length, "inner": inner, **request.attrs},
+        iterations=length,
+        NUMBER=number_type(request.inputs[0], "cumsum"),
+        LENGTH=length,
+        INNER=inner,
+        POSITION=f"{length - 1}u - i" if request.attrs["reverse"] else "i",
+        STORED="total" if exclusive else "total + value",
     )
     return Lowering((call,))

@@ -1,8 +1,8 @@
-"""``argmax``: the index of the largest element along an axis."""
+"""``argmax`` and ``argmin``: the index of the largest or smallest element along an axis."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, normalize_axis
-from playgrad.ops.core.samples import floats
-from playgrad.ops.lowering.reduce import lower_argmax
+from playgrad.ops.core.samples import floats, integers
+from playgrad.ops.lowering.reduce import lower_argmax, lower_argmin
 from playgrad.ops.reductions.reduce import expect_axes, reduced_shape
 
 
@@ -37,37 +37,57 @@ def argmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
     return add_node(_ARGMAX, [tensor], attrs, name=name).output
 
 
+def argmin(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
+    """Return the index of the smallest element along an axis, the first of equal ones.
+
+    NaN is smaller than any number. Arguments, result and errors are those of ``argmax``.
+    """
+    tensor = as_tensor(x)
+    attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
+    return add_node(_ARGMIN, [tensor], attrs, name=name).output
+
+
 def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     x, axis = inputs[0], attrs["axis"]
-    expect_dtype(x, "the input of argmax", "float32", "float64", "int32", "uint32")
+    expect_dtype(x, "the tensor to search", "float32", "float64", "int32", "uint32")
     expect_axes(x, [axis])
     if x.shape[axis] == 0:
         raise ShapeError(
-            f"there is no maximum along axis {axis} of size 0 in {shape_text(x.shape)}."
+            f"there is nothing to search along axis {axis} of size 0 in {shape_text(x.shape)}."
         )
     return [TensorSpec(reduced_shape(x.shape, [axis], False), "int32")]
 
 
-_TIES = np.array([[1, 3, 3], [2, 2, 2]], np.float32)
-_ARGMAX = register(
-    OpDef(
-        name="argmax",
+_TIES = np.array([[1, 3, 3], [2, 2, 2], [-1, -1, 4]], np.float32)
+_NANS = np.array([[1, np.nan, 3, np.nan], [np.inf, 2, -np.inf, 0]], np.float32)
+_SAMPLES = (
+    Sample((floats(7, 10),), {"axis": 1}),
+    Sample((floats(7, 10),), {"axis": 0}),
+    Sample((floats(3, 4, 5),), {"axis": 1}),
+    Sample((_TIES,), {"axis": 1}),
+    Sample((_NANS,), {"axis": 1}),
+    Sample((floats(9),), {"axis": 0}),
+    Sample((integers(4, 6),), {"axis": 1}),
+)
+_INVALID = (
+    InvalidSample((floats(3),), {"axis": 1}, ShapeError, "axis 1 does not exist"),
+    InvalidSample((floats(3, 0),), {"axis": 1}, ShapeError, "nothing to search"),
+)
+
+
+def _op(name: str, function: Callable[..., Any], lower: Callable[..., Any]) -> OpDef:
+    return OpDef(
+        name=name,
         infer=_infer,
         reference=lambda inputs, attrs: [
-            np.asarray(np.argmax(inputs[0], axis=attrs["axis"]), dtype=np.int32)
+            np.asarray(function(inputs[0], axis=attrs["axis"]), dtype=np.int32)
         ],
-        lower=lower_argmax,
+        lower=lower,
         blocks_gradient=True,
-        samples=(
-            Sample((floats(7, 10),), {"axis": 1}),
-            Sample((floats(7, 10),), {"axis": 0}),
-            Sample((floats(3, 4, 5),), {"axis": 1}),
-            Sample((_TIES,), {"axis": 1}),
-            Sample((floats(9),), {"axis": 0}),
-        ),
-        invalid=(
-            InvalidSample((floats(3),), {"axis": 1}, ShapeError, "axis 1 does not exist"),
-            InvalidSample((floats(3, 0),), {"axis": 1}, ShapeError, "no maximum"),
-        ),
+        samples=_SAMPLES,
+        invalid=_INVALID,
     )
-)
+
+
+_ARGMAX = register(_op("argmax", np.argmax, lower_argmax))
+_ARGMIN = register(_op("argmin", np.argmin, lower_argmin))

@@ -1,4 +1,4 @@
-"""``reduce_sum``, ``reduce_mean``, ``reduce_max`` and ``reduce_min``."""
+"""``reduce_sum``, ``reduce_mean``, ``reduce_max``, ``reduce_min`` and ``reduce_prod``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ from playgrad.ops.core.build import (
     sorted_axes,
 )
 from playgrad.ops.core.samples import distinct, floats, integers
-from playgrad.ops.elementwise.definitions import cast, equal
+from playgrad.ops.core.sums import add_up
+from playgrad.ops.elementwise.definitions import cast, equal, less, where
 from playgrad.ops.lowering.reduce import (
     lower_reduce_max,
     lower_reduce_mean,
     lower_reduce_min,
+    lower_reduce_prod,
     lower_reduce_sum,
 )
 
@@ -107,6 +109,17 @@ def reduce_min(
     return _reduce(_MIN, x, axis, keepdims, name)
 
 
+def reduce_prod(
+    x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Return the product of the elements of ``x`` along one or more axes.
+
+    First and second derivatives are exact also where elements are 0. Arguments, result and errors
+    are those of ``reduce_sum``. The product of no elements is 1.
+    """
+    return _reduce(_PROD, x, axis, keepdims, name)
+
+
 def _reduce(op: OpDef, x: Any, axis: Axis, keepdims: bool, name: str | None) -> Tensor:
     tensor = as_tensor(x)
     rank = tensor.spec.rank
@@ -161,7 +174,7 @@ def _reference(function: Callable[..., Any]) -> Callable[..., list[Array]]:
 
 def _mean(x: Array, **over: Any) -> Any:
     """Return ``np.mean``, which is slower for small arrays."""
-    total = np.add.reduce(x, **over)
+    total = add_up(x, **over)
     return np.divide(total, total.dtype.type(x.size // total.size))
 
 
@@ -195,6 +208,24 @@ def _extreme_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor
     return [share * chosen]
 
 
+def _prod_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """Multiply by the product of the other elements.
+
+    That is the product of those that are not 0, times the zeros among the others: none, or one,
+    whose value is the sum of all. With more, the second derivative is 0 too.
+    """
+    assert grads[0] is not None
+    x, axes = node.inputs[0], node.attrs["axes"]
+    is_zero = equal(x, 0.0)
+    nonzero, zero = where(is_zero, 1.0, x), where(is_zero, x, 0.0)
+    zeros = cast(is_zero, x.dtype)
+    others = reduce_sum(zeros, axes, keepdims=True) - zeros
+    other_zero = reduce_sum(zero, axes, keepdims=True) - zero
+    rest = where(less(others, 0.5), 1.0, where(less(others, 1.5), other_zero, 0.0))
+    product = _restore_axes(node, grads[0]) * reduce_prod(nonzero, axes, keepdims=True)
+    return [product / nonzero * rest]
+
+
 def _attrs(*axes: int, keepdims: bool = False) -> dict[str, Any]:
     return {"axes": list(axes), "keepdims": keepdims}
 
@@ -224,7 +255,7 @@ _SUM = register(
     OpDef(
         name="reduce_sum",
         infer=_infer("float32", "float64", "int32", "uint32", may_be_empty=True),
-        reference=_reference(np.add.reduce),
+        reference=_reference(add_up),
         gradient=_sum_gradient,
         lower=lower_reduce_sum,
         samples=(*_samples(floats), Sample((integers(4, 6),), _attrs(1))),
@@ -270,5 +301,21 @@ _MIN = register(
         lower=lower_reduce_min,
         samples=(*_samples(distinct), Sample((integers(4, 6),), _attrs(1))),
         invalid=(*_BAD_AXES, _EMPTY),
+    )
+)
+_ZEROS = np.array([[0, 2, 3, 4], [0, 5, 0, 0.5], [0, 0, 0, 2], [1, 2, -3, 4]], np.float32)
+_PROD = register(
+    OpDef(
+        name="reduce_prod",
+        infer=_infer("float32", "float64", "int32", "uint32", may_be_empty=True),
+        reference=_reference(np.multiply.reduce),
+        gradient=_prod_gradient,
+        lower=lower_reduce_prod,
+        samples=(
+            *_samples(lambda *shape: floats(*shape, low=0.9, high=1.1)),
+            Sample((integers(4, 6, low=1),), _attrs(1)),
+            Sample((_ZEROS,), _attrs(1)),
+        ),
+        invalid=_BAD_AXES,
     )
 )

@@ -1,5 +1,8 @@
 // Copies a tensor into a larger one and fills the rest with one value.
 
+// A variable, as WGSL has no constant that is infinite or NaN.
+var<private> fill_bits: u32 = ${FILL};
+
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let index = ${INDEX};
@@ -9,6 +12,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (${INSIDE}) {
     result[index] = source[${SOURCE}];
   } else {
-    result[index] = ${FILL};
+    result[index] = bitcast<${NUMBER}>(fill_bits);
   }
 }

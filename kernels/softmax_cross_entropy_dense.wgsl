@@ -18,12 +18,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let terms = largest_and_sum(first, 1u);
   let largest = terms.x;
   let sum = terms.y;
-  let log_sum = largest + log(max(sum, 1e-30));
+  let log_sum = log(max(sum, 1e-30));
   var total = 0.0;
   var weight = 0.0;
   for (var c = 0u; c < CLASSES; c++) {
     let label = labels[first + c];
-    total += label * (log_sum - logits[first + c]);
+    // The difference of logits first: with a common offset, their digits are lost in a sum.
+    total += label * (log_sum - (logits[first + c] - largest));
     weight += label;
   }
   loss[row] = total;

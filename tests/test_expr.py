@@ -89,6 +89,19 @@ def test_wrong_dtypes(expr: Expr, leaves: list[str], words: str) -> None:
         e.infer_dtype(expr, leaves)
 
 
+@pytest.mark.parametrize(
+    ("expr", "kind", "words"),
+    [
+        (X * 0.5, "int32", "mul of int32 values and 0.5 is not exact"),
+        (Y + (X + -1), "uint32", "add of uint32 values and -1 is not exact"),
+    ],
+)
+def test_constants_are_not_rounded_silently(expr: Expr, kind: str, words: str) -> None:
+    e.expect_constants_fit(expr, ["float32", "float32"])
+    with pytest.raises(DTypeError, match=words):
+        e.expect_constants_fit(expr, [kind, kind])
+
+
 def test_no_gpu_has_float64() -> None:
     with pytest.raises(UnsupportedOpError, match="float64"):
         wgsl.render(Cast("float64", X), ["x"], ["float32"])

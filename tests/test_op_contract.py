@@ -32,6 +32,7 @@ from tests.contract.cases import (
 )
 from tests.contract.interpreter import evaluate
 from tests.contract.on_device import check_gradients, check_values, weighted_sum
+from tests.contract.special_values import check_small_arguments, check_special_values, is_plain
 
 CASES = cases()
 DIFFERENTIABLE = [case for case in CASES if case.differentiable]
@@ -190,6 +191,16 @@ def test_gradient_is_the_derivative_to_second_order(case: Case) -> None:
         assert_derivative(slope, xs, added.values, random)
 
 
+each_plain = pytest.mark.parametrize(
+    "op", [op for op in operations() if is_plain(op)], ids=lambda op: op.name
+)
+
+
+@each_plain
+def test_small_results_are_accurate(op: OpDef) -> None:
+    check_small_arguments(op)
+
+
 # On a GPU, in both families of kernels
 
 
@@ -212,6 +223,12 @@ def gpu(request: pytest.FixtureRequest) -> Iterator[registry.WebGpuDevice]:
 @each_op
 def test_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
     check_values(op, GPU)
+
+
+@pytest.mark.gpu
+@each_plain
+def test_gpu_agrees_at_special_values(op: OpDef) -> None:
+    check_special_values(op, GPU)
 
 
 @pytest.mark.gpu

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 _FOLDER = Path(__file__).parents[1] / "contract"
 _MODULES = {
     f"tests.contract.{name}": (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    for name in ("cases", "interpreter", "on_device")
+    for name in ("cases", "interpreter", "on_device", "special_values")
 }
 DIFFERENTIABLE = {case.op.name for case in cases() if case.differentiable}
 FAMILIES = {"registers": True, "shared": False}
@@ -43,7 +43,7 @@ from playgrad.devices import registry
 from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import reset_default_graph
 from playgrad.graph.opdef import lookup
-from tests.contract import on_device
+from tests.contract import on_device, special_values
 
 device = registry.gpu(0)
 
@@ -51,6 +51,8 @@ def check(name, is_software):
     device.target = Target(is_software, Limits())
     before = device.host.stats()
     on_device.check_values(lookup(name), "gpu:0")
+    if special_values.is_plain(lookup(name)):
+        special_values.check_special_values(lookup(name), "gpu:0")
     if name in {DIFFERENTIABLE!r}:
         on_device.check_gradients(lookup(name), "gpu:0")
     after = device.host.stats()

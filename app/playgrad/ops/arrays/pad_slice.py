@@ -156,6 +156,9 @@ _PAD = register(
             Sample((floats(3, 4),), {"padding": [[1, 2], [0, 3]], "value": 0.0}),
             Sample((floats(2, 3, 2),), {"padding": [[0, 0], [1, 1], [2, 0]], "value": -1.5}),
             Sample((integers(5),), {"padding": [[2, 2]], "value": 7}),
+            Sample((integers(5),), {"padding": [[2, 2]], "value": -(2**31)}),
+            Sample((floats(5),), {"padding": [[2, 2]], "value": float("-inf")}, differentiable=()),
+            Sample((floats(5),), {"padding": [[2, 2]], "value": float("nan")}, differentiable=()),
         ),
         invalid=(
             InvalidSample(

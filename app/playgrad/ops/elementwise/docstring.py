@@ -7,7 +7,7 @@ from textwrap import fill
 
 from playgrad.dtypes import NAMES
 from playgrad.errors import DTypeError
-from playgrad.ops.expression.expr import Expr, infer_dtype
+from playgrad.ops.expression.expr import Expr, expect_constants_fit, infer_dtype
 
 
 def docstring(summary: str, expr: Expr, arguments: Sequence[str], has_gradient: bool) -> str:
@@ -58,7 +58,9 @@ def docstring(summary: str, expr: Expr, arguments: Sequence[str], has_gradient: 
 def _result(expr: Expr, dtypes: Sequence[str]) -> str | None:
     """Return the dtype of ``expr`` for arguments of ``dtypes``, or None if it rejects them."""
     try:
-        return infer_dtype(expr, dtypes)
+        result = infer_dtype(expr, dtypes)
+        expect_constants_fit(expr, dtypes)
+        return result
     except DTypeError:
         return None
 

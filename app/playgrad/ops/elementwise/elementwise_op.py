@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.dtypes import dtype
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
@@ -17,7 +18,7 @@ from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.ops.elementwise.docstring import docstring
 from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
 from playgrad.ops.expression.evaluate import evaluate, full, prepare
-from playgrad.ops.expression.expr import Expr, Leaf, infer_dtype
+from playgrad.ops.expression.expr import Expr, Leaf, expect_constants_fit, infer_dtype
 
 Rule = Callable[..., Any]
 
@@ -82,7 +83,12 @@ def elementwise_op(
     def infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
         shape = broadcast_shapes(*(spec.shape for spec in inputs))
         names = [spec.dtype for spec in inputs]
-        return [TensorSpec(shape, infer_dtype(expr, names)) for expr in build(attrs)]
+        exprs = build(attrs)
+        specs = [TensorSpec(shape, infer_dtype(expr, names)) for expr in exprs]
+        if any(dtype(name).numpy.kind in "iu" for name in names):
+            for expr in exprs:
+                expect_constants_fit(expr, names)
+        return specs
 
     def reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
         shape = np.broadcast_shapes(*(array.shape for array in inputs))

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from playgrad.dtypes import dtype
 from playgrad.errors import DTypeError
 from playgrad.ops.expression.functions import FUNCTIONS
@@ -131,6 +133,29 @@ def infer_dtype(expr: Expr, leaves: Sequence[str], _expected: str | None = None)
     if kind not in function.domain:
         raise DTypeError(f"{expr.function} does not take {common} values.")
     return "bool" if function.result == "bool" else common
+
+
+def expect_constants_fit(expr: Expr, leaves: Sequence[str]) -> None:
+    """Raise DTypeError if a constant in ``expr`` is rounded to the integers it is combined with."""
+    if isinstance(expr, Cast):
+        expect_constants_fit(expr.arg, leaves)
+    if not isinstance(expr, Call):
+        return
+    args = expr.args[1:] if FUNCTIONS[expr.function].result == "select" else expr.args
+    common = argument_dtype(args, leaves, None)
+    for arg in args:
+        if isinstance(arg, Const) and arg.dtype is None and not _fits(arg.value, common):
+            raise DTypeError(f"{expr.function} of {common} values and {arg.value!r} is not exact.")
+    for arg in expr.args:
+        expect_constants_fit(arg, leaves)
+
+
+def _fits(value: Number, name: str) -> bool:
+    kind = dtype(name).numpy
+    if kind.kind not in "iu":
+        return True
+    limits = np.iinfo(kind)
+    return bool(limits.min <= value <= limits.max and value == int(value))
 
 
 def argument_dtype(args: Sequence[Expr], leaves: Sequence[str], expected: str | None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from playgrad.dtypes import dtype
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.spec import TensorSpec
@@ -12,6 +14,7 @@ from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf, infer_dt
 from playgrad.ops.expression.functions import FUNCTIONS
 from playgrad.ops.expression.helpers import WGSL_HELPERS
 
+_LARGEST = float(np.finfo(np.float32).max)
 _HELPER = re.compile(r"\bpg_\w+")
 
 
@@ -22,7 +25,7 @@ def literal(value: float | int | bool, name: str) -> str:
     if name == "float32":
         if value != value:
             return "bitcast<f32>(pg_nan)"
-        if value in (float("inf"), float("-inf")):
+        if abs(value) > _LARGEST:
             return "bitcast<f32>(pg_inf)" if value > 0 else "bitcast<f32>(pg_minus_inf)"
         return f"f32({float(value)!r})"
     return f"{dtype(name).wgsl}({int(value)})"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import (
     KernelCall,
     KernelRequest,
@@ -106,7 +109,8 @@ def lower_pad(request: KernelRequest) -> Lowering:
         {"padding": [list(pair) for pair in request.attrs["padding"]], "shape": list(source)},
         INSIDE=" && ".join(inside) or "true",
         SOURCE=" + ".join(terms) or "index",
-        FILL=_number(request.attrs.get("value", 0), number),
+        NUMBER=number,
+        FILL=_bits(request.attrs.get("value", 0), request.outputs[0]),
     )
     return Lowering((call,))
 
@@ -129,11 +133,14 @@ def lower_one_hot(request: KernelRequest) -> Lowering:
         ),
         {"depth": depth},
         DEPTH=depth,
-        ON=_number(request.attrs.get("on_value", 1), number),
-        OFF=_number(request.attrs.get("off_value", 0), number),
+        NUMBER=number,
+        ON=_bits(request.attrs.get("on_value", 1), request.outputs[0]),
+        OFF=_bits(request.attrs.get("off_value", 0), request.outputs[0]),
     )
     return Lowering((call,))
 
 
-def _number(value: float, number: str) -> str:
-    return f"f32({float(value)!r})" if number == "f32" else f"{number}({int(value)})"
+def _bits(value: float, spec: TensorSpec) -> str:
+    """Return the bits of ``value``, which may be infinite or NaN, as a WGSL literal."""
+    kind = "uint32" if spec.dtype == "bool" else spec.dtype
+    return f"{np.asarray(value).astype(kind).view(np.uint32)}u"

@@ -147,6 +147,7 @@ _SPARSE = register(
             Sample((floats(100, 10), integers(100)), differentiable=(0,)),
             Sample((floats(3, 300), np.array([0, 299, 7], np.int32)), differentiable=(0,)),
             Sample((floats(2, 3) * np.float32(500), np.array([0, 2], np.int32)), differentiable=()),
+            Sample((floats(6, 10) + np.float32(30000), integers(6)), differentiable=()),
         ),
         invalid=(
             InvalidSample(
@@ -215,6 +216,7 @@ _DENSE = register(
             Sample((floats(100, 10), distribution(100, 10))),
             Sample((floats(3, 300), distribution(3, 300))),
             Sample((floats(4, 3), floats(4, 3, seed=1, low=0.5))),
+            Sample((floats(6, 10) + np.float32(30000), distribution(6, 10)), differentiable=()),
         ),
         invalid=(
             InvalidSample(

@@ -1,0 +1,96 @@
+"""Elementwise operations at the edges of each dtype, and near 0, on a device.
+
+Every elementwise operation is checked with every dtype that it accepts, without samples: NaN,
+infinity, zeros of both signs, the smallest and largest integers, division by 0, bytes that wrap.
+Like ``on_device`` this module also runs in the page.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from playgrad.errors import DTypeError
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import Array, OpDef
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Tensor
+from playgrad.ops import cast, placeholder
+from playgrad.runtime.session import Session
+
+_INFINITY = float("inf")
+SPECIAL = {
+    "float32": np.array(
+        [np.nan, _INFINITY, -_INFINITY, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 7.25], np.float32
+    ),
+    "int32": np.array([-(2**31), 2**31 - 1, 0, 1, -1, 2, -7, 46341], np.int32),
+    "uint32": np.array([0, 1, 2, 7, 2**31, 2**32 - 1], np.uint32),
+    "uint8": np.array([0, 1, 2, 100, 200, 255], np.uint8),
+    "bool": np.array([False, True]),
+}
+"""The values by dtype; of several inputs, all combinations are tried."""
+SMALL = np.array([1e-6, -1e-6, 1e-4, -1e-4, 0.003, -0.003, 0.05, -0.05, 0.3, -0.3], np.float32)
+"""Arguments near 0, where a difference of larger numbers loses a small result."""
+
+
+def is_plain(op: OpDef) -> bool:
+    """Return whether ``op`` is an elementwise operation without attributes."""
+    if op.elementwise is None or op.writes:
+        return False
+    try:
+        op.elementwise.build({})
+    except KeyError:
+        return False
+    return True
+
+
+def _inputs(op: OpDef, kind: str) -> list[Array]:
+    """Return all combinations of special values, as inputs of one shape."""
+    kinds = [kind] * len(op.samples[0].inputs)
+    if op.name == "where":
+        kinds[0] = "bool"
+    grids = np.meshgrid(*(SPECIAL[each] for each in kinds), indexing="ij")
+    return [grid.ravel() for grid in grids]
+
+
+def _fetchable(tensor: Tensor) -> Tensor:
+    """Return bytes as int32, as elementwise kernels of a GPU do not store bytes."""
+    return cast(tensor, "int32") if tensor.dtype == "uint8" else tensor
+
+
+def check_special_values(op: OpDef, device: str) -> None:
+    """Check ``op`` with special values of each dtype that it accepts, in one run."""
+    expected: list[Array] = []
+    fetches: list[Tensor] = []
+    feeds: dict[Tensor, Array] = {}
+    graph = Graph()
+    with graph.as_default(), graph.device(device):
+        groups = [_inputs(op, kind) for kind in SPECIAL]
+        if len(op.samples[0].inputs) == 1:
+            groups.append([SMALL])
+        for arrays in groups:
+            tensors = [placeholder(array.dtype, array.shape) for array in arrays]
+            try:
+                fetches.append(_fetchable(graph.add(op, tensors).output))
+            except DTypeError:
+                continue
+            feeds |= dict(zip(tensors, arrays, strict=True))
+            (result,) = op.reference(arrays, {})
+            expected.append(result.astype(np.int32) if result.dtype == np.uint8 else result)
+    assert fetches, "no dtype is accepted"
+    with Session(graph, device=device) as session:
+        for actual, reference in zip(session.run(fetches, feeds), expected, strict=True):
+            assert actual.dtype == reference.dtype
+            # NaN is equal to NaN, and small results may not have large relative errors.
+            np.testing.assert_allclose(actual, reference, rtol=1e-4, atol=1e-12, err_msg=op.name)
+
+
+def check_small_arguments(op: OpDef) -> None:
+    """Check that the float32 reference of a function of one argument is accurate near 0."""
+    if len(op.samples[0].inputs) != 1:
+        return
+    try:
+        op.infer([TensorSpec(SMALL.shape, "float32")], {})
+    except DTypeError:
+        return
+    (single,), (double,) = (op.reference([x], {}) for x in (SMALL, SMALL.astype(np.float64)))
+    np.testing.assert_allclose(single, double, rtol=1e-6, err_msg=op.name)

@@ -213,7 +213,7 @@ def _values(name: str) -> np.ndarray[Any, Any]:
     values = np.concatenate([FLOATS, NEAR_ZERO, ONES, WIDE])
     size = np.abs(values)
     if name in ("sin", "cos", "tan"):
-        return values[size < 10]
+        return values[~(size > 100)]
     if name in ("mod", "floor_div"):  # float32 holds the quotient
         return values[(size == 0) | (size > 1e-2) & (size < 1e2) | ~np.isfinite(values)]
     if name in ("mul", "div"):  # no result overflows, nor is subnormal
@@ -228,9 +228,9 @@ def _call(name: str, count: int) -> Expr:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_function_on_gpu(name: str) -> None:
-    """Small results have small errors. WGSL promises that of all but sine and cosine."""
+    """Small results have small errors, but for those of sine and cosine after whole turns."""
     arrays = _arguments(name, _values(name))
-    atol = 1e-6 if name in ("sin", "cos", "tan") else 1e-30
+    atol = 2e-7 if name in ("sin", "cos", "tan") else 1e-30
     agree([_call(name, len(arrays))], *arrays, atol=atol)
 
 

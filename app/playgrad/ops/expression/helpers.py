@@ -1,9 +1,9 @@
 """WGSL functions with the values of NumPy where WGSL's built-in functions differ.
 
 NaN and infinity are detected and made by their bits: comparisons are false for NaN on some
-adapters and folded away on others, and ``max`` and ``min`` drop it. The built-in ``tanh``, ``atan``
-and ``exp(x) - 1`` may be wrong by 1e-5 and more, which is the whole result for a small one; a
-series near 0 is not.
+adapters and folded away on others, and ``max`` and ``min`` drop it, as do ``exp``, ``log`` and
+``sqrt`` of some adapters. The built-in ``tanh``, ``atan`` and ``exp(x) - 1`` may be wrong by 1e-5
+and more, which is the whole result for a small one; a series near 0 is not.
 """
 
 from __future__ import annotations
@@ -81,10 +81,17 @@ WGSL_HELPERS: dict[str, str] = {
   return a / b;
 }""",
     # Exponentials and logarithms. log(1 + x) is 2 artanh(x / (2 + x)).
-    "pg_log": "fn pg_log(x: f32) -> f32 { if (x == 0.0) { return bitcast<f32>(pg_minus_inf); } "
-    "return log(x); }",
-    "pg_log2": "fn pg_log2(x: f32) -> f32 { if (x == 0.0) { return bitcast<f32>(pg_minus_inf); } "
-    "return log2(x); }",
+    "pg_exp": "fn pg_exp(x: f32) -> f32 { return select(exp(x), x, pg_isnan(x)); }",
+    "pg_sqrt": "fn pg_sqrt(x: f32) -> f32 { "
+    "return select(sqrt(x), bitcast<f32>(pg_nan), x < 0.0 || pg_isnan(x)); }",
+    # The logarithm ``y`` of ``x``, as some adapters compute it, with NumPy's special values.
+    "pg_logarithm": """fn pg_logarithm(x: f32, y: f32) -> f32 {
+  if (x == 0.0) { return bitcast<f32>(pg_minus_inf); }
+  if (x < 0.0) { return bitcast<f32>(pg_nan); }
+  return select(y, x, !pg_isfinite(x));
+}""",
+    "pg_log": "fn pg_log(x: f32) -> f32 { return pg_logarithm(x, log(x)); }",
+    "pg_log2": "fn pg_log2(x: f32) -> f32 { return pg_logarithm(x, log2(x)); }",
     "pg_log1p": """fn pg_log1p(x: f32) -> f32 {
   if (!(abs(x) < 0.375)) { return pg_log(1.0 + x); }
   let s = x / (2.0 + x);
@@ -93,7 +100,7 @@ WGSL_HELPERS: dict[str, str] = {
   return 2.0 * s + 2.0 * s * z * series;
 }""",
     "pg_expm1": """fn pg_expm1(x: f32) -> f32 {
-  if (!(abs(x) < 0.5)) { return exp(x) - 1.0; }
+  if (!(abs(x) < 0.5)) { return pg_exp(x) - 1.0; }
   return x + x * x * (0.5 + x * (0.16666667 + x * (0.041666667 + x * (0.008333333 +
     x * (0.0013888889 + x * (1.984127e-4 + x * 2.4801587e-5))))));
 }""",
@@ -125,21 +132,21 @@ WGSL_HELPERS: dict[str, str] = {
     let z = x * x;
     return x + x * z * (0.16666667 + z * (0.008333333 + z * (1.984127e-4 + z * 2.7557319e-6)));
   }
-  let root = exp(0.5 * abs(x));
+  let root = pg_exp(0.5 * abs(x));
   return pg_signed(0.5 * root * root - 0.5 / root / root, x);
 }""",
     "pg_cosh": """fn pg_cosh(x: f32) -> f32 {
-  let root = exp(0.5 * abs(x));
+  let root = pg_exp(0.5 * abs(x));
   return 0.5 * root * root + 0.5 / root / root;
 }""",
     "pg_arcsinh": """fn pg_arcsinh(x: f32) -> f32 {
   let a = abs(x);
-  if (a > 1e8) { return pg_signed(log(a) + 0.6931472, x); }
+  if (a > 1e8) { return pg_signed(pg_log(a) + 0.6931472, x); }
   return pg_signed(pg_log1p(a + a * a / (1.0 + sqrt(1.0 + a * a))), x);
 }""",
     "pg_arccosh": """fn pg_arccosh(x: f32) -> f32 {
-  if (x < 1.0) { return bitcast<f32>(pg_nan); }
-  if (x > 1e8) { return log(x) + 0.6931472; }
+  if (x < 1.0 || pg_isnan(x)) { return bitcast<f32>(pg_nan); }
+  if (x > 1e8) { return pg_log(x) + 0.6931472; }
   let t = x - 1.0;
   return pg_log1p(t + sqrt(t * (t + 2.0)));
 }""",
@@ -149,6 +156,22 @@ WGSL_HELPERS: dict[str, str] = {
   if (a == 1.0) { return pg_signed(bitcast<f32>(pg_inf), x); }
   return pg_signed(0.5 * pg_log1p(2.0 * a / (1.0 - a)), x);
 }""",
+    # The sine of x and ``shift`` quarter turns, by that of x less the nearest quarters. These are
+    # subtracted in three parts, exactly while |x| is below some thousands. WGSL's own functions
+    # may be wrong by 5e-4.
+    "pg_sine": """fn pg_sine(x: f32, shift: i32) -> f32 {
+  if (!pg_isfinite(x)) { return bitcast<f32>(pg_nan); }
+  let quarters = round(x * 0.63661977);
+  let r = ((x - quarters * 1.5703125) - quarters * 4.837513e-4) - quarters * 7.549790e-8;
+  let z = r * r;
+  let sine = r + r * z * (-0.16666667 + z * (0.008333333 + z * (-1.984127e-4 + z * 2.7557319e-6)));
+  let cosine = 1.0 - z * (0.5 - z * (0.041666667 - z * (0.0013888889 - z * 2.4801587e-5)));
+  let quadrant = (i32(quarters) + shift) & 3;
+  let value = select(sine, cosine, (quadrant & 1) == 1);
+  return select(value, -value, quadrant >= 2);
+}""",
+    "pg_sin": "fn pg_sin(x: f32) -> f32 { return pg_sine(x, 0); }",
+    "pg_cos": "fn pg_cos(x: f32) -> f32 { return pg_sine(x, 1); }",
     # Inverse trigonometric functions, all by the arctangent of a number between 0 and 1.
     "pg_arctan_unit": f"""fn pg_arctan_unit(x: f32) -> f32 {{
   let upper = x > 0.41421356;

@@ -41,8 +41,8 @@ class TestShapes:
         refused(session, ops.exp(image), {image: np.ones(shape)}, words, "image")
 
     def test_empty_batches(self, session, image):
-        words = "'image' was fed an empty batch of shape (0, 4)."
-        refused(session, ops.exp(image), {image: np.ones((0, 4))}, words, "image")
+        result = session.run(ops.exp(image), {image: np.ones((0, 4))})
+        assert (result.shape, result.dtype) == ((0, 4), np.float32)
 
     def test_lists_of_lists_of_different_lengths(self, session, image):
         words = "the value for 'image' is not an array"

@@ -40,12 +40,6 @@ def resolve_feeds(
             raise FeedError(
                 error.message, op=tensor.node.name, source=tensor.node.source, hint=error.hint
             ) from None
-        if array.size == 0:
-            raise FeedError(
-                f"'{tensor.node.name}' was fed an empty batch of shape {shape_text(array.shape)}.",
-                op=tensor.node.name,
-                source=tensor.node.source,
-            )
         tensors[tensor.name], arrays[tensor.name] = tensor, array
     return tensors, arrays
 

@@ -8,47 +8,64 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import expand_dims, identity, squeeze
+from playgrad.ops.arrays.strided_slice import strided_slice
+from playgrad.ops.core.build import whole
+
+Part = tuple[int | None, int | None, int]
+"""Start, stop and step."""
+_ALL: Part = (None, None, 1)
 
 
 def getitem(x: Tensor, key: Any) -> Tensor:
-    """Return ``x[key]`` by NumPy's rules for basic indexing, with slices of step 1.
+    """Return ``x[key]`` by NumPy's rules for basic indexing.
 
     Args:
         x: a tensor of any shape and dtype.
-        key: an index or a tuple of indices: integers, which remove their axis; slices of step 1;
-            ``None``, which inserts an axis of size 1; and at most one ``...``. To pick elements by
-            a tensor of indices, use ``gather``.
+        key: an index or a tuple of indices: integers, which remove their axis; slices, with any
+            step, which may reach past the end; ``None``, which inserts an axis of size 1; and at
+            most one ``...``. To pick elements by a tensor of indices, use ``take``.
 
     Raises:
-        ShapeError: an index lies outside ``x`` or is not of those kinds, there are too many, a
-            slice has another step, or an index counts from the end of an unknown dimension.
+        ShapeError: an index lies outside ``x`` or is not of those kinds, there are too many, or a
+            step is 0.
     """
     items = _without_ellipsis(x, list(key) if isinstance(key, tuple) else [key])
-    begin, size, squeezed, inserted = [], [], [], []
-    axis = result_axis = 0
+    parts: list[Part] = []
+    squeezed, inserted = [], []
+    result_axis = 0
     for item in items:
         if item is None:
             inserted.append(result_axis)
             result_axis += 1
-            continue
-        dim = x.shape[axis]
-        if isinstance(item, slice):
-            first, count = _range(x, item, dim)
+        elif isinstance(item, slice):
+            parts.append(_range(x, item, x.shape[len(parts)]))
             result_axis += 1
         else:
-            first, count = _index(x, item, dim), 1
-            squeezed.append(axis)
-        begin.append(first)
-        size.append(count)
-        axis += 1
-    result = x
-    if any(begin) or any(count != -1 for count in size):
-        result = slice_(result, begin, size)
+            squeezed.append(len(parts))
+            parts.append(_index(x, item, x.shape[len(parts)]))
+    result = _sliced(x, parts, squeezed)
     if squeezed:
         result = squeeze(result, squeezed)
     if inserted:
         result = expand_dims(result, inserted)
     return identity(x) if result is x else result
+
+
+def _sliced(x: Tensor, parts: list[Part], indices: list[int]) -> Tensor:
+    """Return the slices ``parts`` of ``x``; the axes ``indices`` are those of integers.
+
+    The operation is ``slice`` unless there are steps, or ends that depend on unknown dimensions.
+    """
+    if all(part == _ALL for part in parts):
+        return x
+    begin, size = [], []
+    for axis, ((start, stop, step), dim) in enumerate(zip(parts, x.shape, strict=True)):
+        ends_are_known = dim is not None or stop is None or axis in indices
+        if step != 1 or not ends_are_known or (start or 0) < 0:
+            return strided_slice(x, parts)
+        begin.append(start or 0)
+        size.append(-1 if stop is None else stop - begin[-1])
+    return slice_(x, begin, size)
 
 
 def _without_ellipsis(x: Tensor, items: list[Any]) -> list[Any]:
@@ -62,42 +79,35 @@ def _without_ellipsis(x: Tensor, items: list[Any]) -> list[Any]:
     return items[:where] + [slice(None)] * missing + items[where + 1 :]
 
 
-def _range(x: Tensor, item: slice, dim: int | None) -> tuple[int, int]:
-    """Return begin and size of a slice of a dimension of size ``dim``; size -1 is to the end."""
-    if item.step not in (None, 1):
-        raise ShapeError(f"'{x.name}' supports slices of step 1 only.", op=x.node.name)
-    if dim is not None:
-        first, stop, _ = item.indices(dim)
-        whole = first == 0 and stop == dim
-        return first, -1 if whole else max(0, stop - first)
-    first = 0 if item.start is None else int(item.start)
-    stop = -1 if item.stop is None else int(item.stop)
-    if first < 0 or (item.stop is not None and stop < 0):
-        raise _unknown_end(x)
-    return first, -1 if item.stop is None else max(0, stop - first)
+def _range(x: Tensor, item: slice, dim: int | None) -> Part:
+    """Return a slice of a dimension of size ``dim``, without the ends that are its own."""
+    start, stop, step = (
+        None if end is None else whole(end, "an end or step of a slice")
+        for end in (item.start, item.stop, item.step)
+    )
+    step = 1 if step is None else step
+    if step == 0:
+        raise ShapeError(f"the step of a slice of '{x.name}' must not be 0.", op=x.node.name)
+    if dim is None or step != 1:
+        return start or (None if step > 0 else start), stop, step
+    first, last, _ = slice(start, stop).indices(dim)
+    return (None if first == 0 else first), (None if last == dim else max(first, last)), 1
 
 
-def _index(x: Tensor, item: Any, dim: int | None) -> int:
+def _index(x: Tensor, item: Any, dim: int | None) -> Part:
+    """Return the slice that takes the one element number ``item``."""
     if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise ShapeError(
-            f"'{x.name}' cannot be indexed with {item!r}.",
+            f"'{x.name}' cannot be indexed with {item!r:.60}.",
             op=x.node.name,
-            hint="Use whole numbers and slices, or gather() for a tensor of indices.",
+            hint="Use whole numbers and slices, or take() for a tensor of indices.",
         )
     index = item.__index__()
-    if dim is None and index < 0:
-        raise _unknown_end(x)
     if dim is not None and not -dim <= index < dim:
         raise ShapeError(
             f"index {index} lies outside '{x.name}' of shape {shape_text(x.shape)}.",
             op=x.node.name,
         )
-    return index if dim is None or index >= 0 else index + dim
-
-
-def _unknown_end(x: Tensor) -> ShapeError:
-    return ShapeError(
-        f"'{x.name}' of shape {shape_text(x.shape)} cannot be indexed from the end of a dimension "
-        "of unknown size.",
-        op=x.node.name,
-    )
+    if index < 0 and dim is not None:
+        index += dim
+    return index, (index + 1) or None, 1

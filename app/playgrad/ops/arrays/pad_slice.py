@@ -75,8 +75,12 @@ def _infer_pad(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
 
 def _pad(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     (x,) = inputs
-    value = x.dtype.type(attrs["value"])
-    return [np.pad(x, [tuple(pair) for pair in attrs["padding"]], constant_values=value)]
+    shape = _infer_pad([TensorSpec(x.shape, x.dtype.name)], attrs)[0].static_shape
+    before = [pair[0] for pair in attrs["padding"]]
+    window = tuple(slice(n, n + dim) for n, dim in zip(before, x.shape, strict=True))
+    result = np.full(shape, attrs["value"], x.dtype)
+    result[window] = x
+    return [result]
 
 
 def _pad_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -114,7 +118,7 @@ def _slice(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
         for dim, first, count in zip(x.shape, attrs["begin"], attrs["size"], strict=True)
     ]
     window = tuple(slice(first, end) for first, end in zip(attrs["begin"], ends, strict=True))
-    return [np.ascontiguousarray(x[window])]
+    return [np.asarray(x[window], order="C")]
 
 
 def _slice_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -157,8 +161,11 @@ _PAD = register(
             Sample((floats(2, 3, 2),), {"padding": [[0, 0], [1, 1], [2, 0]], "value": -1.5}),
             Sample((integers(5),), {"padding": [[2, 2]], "value": 7}),
             Sample((integers(5),), {"padding": [[2, 2]], "value": -(2**31)}),
-            Sample((floats(5),), {"padding": [[2, 2]], "value": float("-inf")}, differentiable=()),
-            Sample((floats(5),), {"padding": [[2, 2]], "value": float("nan")}, differentiable=()),
+            Sample((integers(5) > 4,), {"padding": [[1, 2]], "value": True}),
+            Sample((floats(3),), {"padding": [[1, 1]], "value": float("-inf")}, differentiable=()),
+            Sample((floats(3),), {"padding": [[0, 1]], "value": float("nan")}, differentiable=()),
+            Sample((floats(0, 3),), {"padding": [[1, 1], [0, 0]], "value": 1.0}),
+            Sample((floats(),), {"padding": [], "value": 1.0}),
         ),
         invalid=(
             InvalidSample(
@@ -178,6 +185,8 @@ SLICE = register(
         gradient=_slice_gradient,
         lower=lower_slice,
         samples=(
+            Sample((floats(),), {"begin": [], "size": []}),
+            Sample((floats(5, 6),), {"begin": [5, 2], "size": [0, 4]}),
             Sample((floats(5, 6),), {"begin": [1, 2], "size": [3, 4]}),
             Sample((floats(5, 6),), {"begin": [0, 5], "size": [-1, -1]}),
             Sample((integers(2, 3, 4),), {"begin": [1, 0, 1], "size": [1, 3, 2]}),

@@ -56,10 +56,12 @@ _TRANSPOSE = register(
     OpDef(
         name="transpose",
         infer=_infer,
-        reference=lambda inputs, attrs: [np.ascontiguousarray(inputs[0].transpose(attrs["perm"]))],
+        reference=lambda inputs, attrs: [np.asarray(inputs[0].transpose(attrs["perm"]), order="C")],
         gradient=_gradient,
         lower=lower_transpose,
         samples=(
+            Sample((floats(),), {"perm": []}),
+            Sample((floats(2, 0, 3),), {"perm": [2, 0, 1]}),
             Sample((floats(3, 4),), {"perm": [1, 0]}),
             Sample((floats(2, 3, 4),), {"perm": [2, 0, 1]}),
             Sample((integers(2, 3, 4, 5),), {"perm": [0, 3, 1, 2]}),

@@ -79,7 +79,7 @@ def mixed_radix(index: str, sizes: Sequence[int], strides: Sequence[int], offset
     """Return WGSL for ``offset + sum(digit[i] * strides[i])``, with the digits of flat ``index``.
 
     ``sizes`` are the dimensions that ``index`` counts through. Adjacent dimensions that are
-    contiguous in memory are merged.
+    contiguous in memory are merged. A stride may be negative: WGSL's unsigned numbers wrap around.
     """
     merged: list[tuple[int, int]] = []
     for size, stride in zip(sizes, strides, strict=True):
@@ -97,6 +97,6 @@ def mixed_radix(index: str, sizes: Sequence[int], strides: Sequence[int], offset
         if position > 0:
             digit = f"({digit} % {size}u)"
         if stride:
-            terms.append(digit if stride == 1 else f"{digit} * {stride}u")
+            terms.append(digit if stride == 1 else f"{digit} * {stride % 2**32}u")
         inner *= size
     return " + ".join(terms) or "0u"

@@ -27,25 +27,16 @@ def lower_transpose(request: KernelRequest) -> Lowering:
     strides = strides_of(request.inputs[0].static_shape)
     sizes = request.outputs[0].static_shape
     source = mixed_radix("index", sizes, [strides[axis] for axis in request.attrs["perm"]])
-    return Lowering((_copy(request, 0, sizes, source, "index"),))
+    return Lowering((copy_elements(request, 0, sizes, source, "index"),))
 
 
 def lower_slice(request: KernelRequest) -> Lowering:
-    """Lower slice. attrs ``begin`` and, optionally, positive ``strides``, one for each axis.
-
-    The number of elements along each axis is that of the output.
-    """
-    source_strides = strides_of(request.inputs[0].static_shape)
-    begin = request.attrs["begin"]
-    strides = request.attrs.get("strides") or [1] * len(begin)
+    """Lower slice. attrs ``begin``; the output has the size of the block."""
+    strides = strides_of(request.inputs[0].static_shape)
     sizes = request.outputs[0].static_shape
-    source = mixed_radix(
-        "index",
-        sizes,
-        [unit * stride for unit, stride in zip(source_strides, strides, strict=True)],
-        offset=sum(start * unit for start, unit in zip(begin, source_strides, strict=True)),
-    )
-    return Lowering((_copy(request, 0, sizes, source, "index"),))
+    offset = sum(start * unit for start, unit in zip(request.attrs["begin"], strides, strict=True))
+    source = mixed_radix("index", sizes, strides, offset=offset)
+    return Lowering((copy_elements(request, 0, sizes, source, "index"),))
 
 
 def lower_concat(request: KernelRequest) -> Lowering:
@@ -59,12 +50,12 @@ def lower_concat(request: KernelRequest) -> Lowering:
         sizes = spec.static_shape
         target = mixed_radix("index", sizes, strides, offset=position * strides[axis])
         if spec.size:
-            calls.append(_copy(request, number, sizes, "index", target))
+            calls.append(copy_elements(request, number, sizes, "index", target))
         position += sizes[axis]
     return Lowering(tuple(calls))
 
 
-def _copy(
+def copy_elements(
     request: KernelRequest, number: int, sizes: Sequence[int], source: str, target: str
 ) -> KernelCall:
     """Return result[target] = input[source] for each element ``index`` of a tensor of ``sizes``."""

@@ -1,0 +1,63 @@
+"""Lowering of strided_slice and of its gradient unslice.
+
+attrs ``slices``: start, stop and step of each dimension of the sliced tensor, as Python has them.
+"""
+
+from __future__ import annotations
+
+from playgrad.ops.core.kernel import KernelRequest, Lowering, input_binding, output_binding
+from playgrad.ops.lowering.item_kernel import item_kernel, mixed_radix, number_type, strides_of
+from playgrad.ops.lowering.move_elements import copy_elements
+
+
+def _ranges(request: KernelRequest, shape: tuple[int, ...]) -> list[range]:
+    """Return the indices that each slice takes of a dimension of a tensor of ``shape``."""
+    slices = zip(shape, request.attrs["slices"], strict=True)
+    return [range(*slice(*part).indices(dim)) for dim, part in slices]
+
+
+def lower_strided_slice(request: KernelRequest) -> Lowering:
+    """Lower result[i, ...] = source[start + i * step, ...]."""
+    shape = request.inputs[0].static_shape
+    taken, strides = _ranges(request, shape), strides_of(shape)
+    sizes = request.outputs[0].static_shape
+    source = mixed_radix(
+        "index",
+        sizes,
+        [unit * part.step for part, unit in zip(taken, strides, strict=True)],
+        offset=sum(part.start * unit for part, unit in zip(taken, strides, strict=True)),
+    )
+    return Lowering((copy_elements(request, 0, sizes, source, "index"),))
+
+
+def lower_unslice(request: KernelRequest) -> Lowering:
+    """Lower result[start + i * step, ...] = source[i, ...], and 0 elsewhere."""
+    source, output = request.inputs[0].static_shape, request.outputs[0].static_shape
+    strides, digits = strides_of(source), strides_of(output)
+    inside, terms = [], []
+    for axis, part in enumerate(_ranges(request, output)):
+        digit = f"(index / {digits[axis]}u % {output[axis]}u)"
+        # Unsigned, a place before the first one wraps around to a large number.
+        steps = f"({digit} - {part.start}u)" if part.step > 0 else f"({part.start}u - {digit})"
+        if len(part) > 1 and abs(part.step) > 1:
+            inside.append(f"{steps} % {abs(part.step)}u == 0u")
+            steps = f"{steps} / {abs(part.step)}u"
+        if part != range(output[axis]):
+            inside.append(f"{steps} < {len(part)}u")
+        terms.append(f"{steps} * {strides[axis]}u")
+    number = number_type(request.inputs[0], "unslice")
+    call = item_kernel(
+        request,
+        "pad.wgsl",
+        request.outputs[0].size,
+        (
+            input_binding("source", 0, request.inputs[0]),
+            output_binding("result", 0, request.outputs[0]),
+        ),
+        {"slices": [list(part) for part in request.attrs["slices"]], "shape": list(source)},
+        INSIDE=" && ".join(inside) or "true",
+        SOURCE=" + ".join(terms) or "index",
+        FILL=f"{number}()",
+        helpers="",
+    )
+    return Lowering((call,))

@@ -1,7 +1,8 @@
-// Rows of a table by index: result[i, d] = rows[indices[i], d].
+// Elements along an axis by index: result[o, i, d] = rows[o, indices[i], d], or with an index for
+// each element of the result.
 //
 // Copies words of 4 bytes, or elements if an epilogue is applied to them. An index outside the
-// table gives MISSING.
+// axis gives MISSING.
 
 #include "common/numbers.wgsl"
 
@@ -21,9 +22,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (index >= ${ITEMS}u) {
     return;
   }
-  let row = u32(indices[index / WIDTH]);
+  let row = u32(indices[${PLACE}]);
   if (row < ${ROWS}u) {
-    store(index, load(row * WIDTH + index % WIDTH));
+    store(index, load((${FIRST} + row) * WIDTH + index % WIDTH));
   } else {
     store(index, ${MISSING});
   }

@@ -1,4 +1,4 @@
-// Rows of packed bytes by index, for a row length that is not a multiple of 4. An invocation
+// gather.wgsl for packed bytes, where the length of a row is not a multiple of 4. An invocation
 // assembles one word of the result. An index outside the table gives zeros.
 
 const WIDTH = ${WIDTH}u;
@@ -8,11 +8,11 @@ fn byte_at(index: u32) -> u32 {
   if (index >= BYTES) {
     return 0u;
   }
-  let row = u32(indices[index / WIDTH]);
+  let row = u32(indices[${PLACE}]);
   if (row >= ${ROWS}u) {
     return 0u;
   }
-  let at = row * WIDTH + index % WIDTH;
+  let at = (${FIRST} + row) * WIDTH + index % WIDTH;
   return (rows[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu;
 }
 

@@ -73,7 +73,8 @@ class OpDef:
         epilogue: its kernel can apply an expression to each element that it stores.
         state: it reads or writes more than its inputs and outputs (variables, channels).
         elementwise: its expressions, if it is elementwise.
-        check_feed: maps an input number and a fed array to an error text or None.
+        check_feed: maps an input number, a fed array, input specs and attributes to an error text
+            or None.
     """
 
     name: str
@@ -90,7 +91,7 @@ class OpDef:
     specialise: (
         Callable[[Sequence[TensorSpec], Attrs], tuple[str, Attrs, tuple[int, ...]] | None] | None
     ) = None
-    check_feed: Callable[[int, Array, Sequence[TensorSpec]], str | None] | None = None
+    check_feed: Callable[[int, Array, Sequence[TensorSpec], Attrs], str | None] | None = None
     elementwise: Any = None
     epilogue: bool = False
     state: bool = False

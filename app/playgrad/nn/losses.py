@@ -15,7 +15,7 @@ import numpy as np
 from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.arrays.gather import one_hot
+from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.elementwise.activations import softplus
 from playgrad.ops.elementwise.definitions import (
     absolute,

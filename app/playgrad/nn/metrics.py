@@ -9,7 +9,7 @@ from playgrad.errors import GraphError, ShapeError
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses
 from playgrad.nn.losses import mean_of_sample
-from playgrad.ops.arrays.gather import one_hot
+from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.elementwise.definitions import cast, equal
 from playgrad.ops.reductions.argmax import argmax
 from playgrad.ops.reductions.reduce import reduce_sum

@@ -6,12 +6,18 @@ it: ``training``; ``convolution``, ``random``; ``products``, ``reductions``, ``s
 """
 
 from playgrad.ops import operators as operators
+from playgrad.ops.arrays.along_axis import take_along_axis
+from playgrad.ops.arrays.axes import flip, moveaxis, roll, swapaxes
 from playgrad.ops.arrays.broadcast import broadcast_like, broadcast_to, sum_to_like
 from playgrad.ops.arrays.concat import concat
+from playgrad.ops.arrays.create import arange, eye, full, linspace, ones, range, zeros
 from playgrad.ops.arrays.fill import fill, ones_like, size, zeros_like
-from playgrad.ops.arrays.gather import gather, one_hot
+from playgrad.ops.arrays.gather import gather, scatter_add
 from playgrad.ops.arrays.getitem import getitem
+from playgrad.ops.arrays.join import concatenate, split, stack, unstack
+from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.pad_slice import pad, slice_
+from playgrad.ops.arrays.repeat import repeat, tile
 from playgrad.ops.arrays.shape import (
     expand_dims,
     flatten,
@@ -21,6 +27,7 @@ from playgrad.ops.arrays.shape import (
     squeeze,
     stop_gradient,
 )
+from playgrad.ops.arrays.take import gather_nd, take
 from playgrad.ops.arrays.transpose import transpose
 from playgrad.ops.convolution import conv2d_gradients as conv2d_gradients
 from playgrad.ops.convolution.avg_pool2d import avg_pool2d
@@ -174,6 +181,7 @@ __all__ = [
     "arctan",
     "arctan2",
     "arctanh",
+    "arange",
     "argmax",
     "argmin",
     "as_tensor",
@@ -186,6 +194,7 @@ __all__ = [
     "celu",
     "clip",
     "concat",
+    "concatenate",
     "constant",
     "conv2d",
     "cos",
@@ -201,11 +210,15 @@ __all__ = [
     "exp",
     "expand_dims",
     "expm1",
+    "eye",
     "fill",
     "flatten",
+    "flip",
     "floor",
     "floor_divide",
+    "full",
     "gather",
+    "gather_nd",
     "gelu",
     "getitem",
     "global_variables",
@@ -226,6 +239,7 @@ __all__ = [
     "leaky_relu",
     "less",
     "less_equal",
+    "linspace",
     "log",
     "log10",
     "log1p",
@@ -246,6 +260,7 @@ __all__ = [
     "minimum",
     "mish",
     "mod",
+    "moveaxis",
     "mul",
     "multiply",
     "neg",
@@ -253,6 +268,7 @@ __all__ = [
     "norm",
     "not_equal",
     "one_hot",
+    "ones",
     "ones_like",
     "pad",
     "placeholder",
@@ -261,6 +277,7 @@ __all__ = [
     "prod",
     "random_normal",
     "random_uniform",
+    "range",
     "reciprocal",
     "record",
     "reduce_all",
@@ -272,10 +289,13 @@ __all__ = [
     "reduce_sum",
     "relu",
     "relu6",
+    "repeat",
     "reshape",
     "reshape_like",
+    "roll",
     "round",
     "rsqrt",
+    "scatter_add",
     "selu",
     "sigmoid",
     "sign",
@@ -289,12 +309,14 @@ __all__ = [
     "softplus",
     "softsign",
     "sparse_softmax_cross_entropy",
+    "split",
     "split_batch",
     "sqrt",
     "square",
     "squared_difference",
     "squeeze",
     "std",
+    "stack",
     "stop_gradient",
     "sub",
     "subtract",
@@ -302,12 +324,18 @@ __all__ = [
     "sum_to_like",
     "swish",
     "tan",
+    "swapaxes",
+    "take",
+    "take_along_axis",
     "tanh",
+    "tile",
     "trainable_variables",
     "transpose",
     "trunc",
     "truncated_normal",
     "var",
+    "unstack",
     "where",
+    "zeros",
     "zeros_like",
 ]

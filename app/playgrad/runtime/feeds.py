@@ -102,6 +102,6 @@ class FeedChecks:
         for name, node, index in self._checks:
             assert node.op.check_feed is not None
             specs = [tensor.spec for tensor in node.inputs]
-            problem = node.op.check_feed(index, arrays[name], specs)
+            problem = node.op.check_feed(index, arrays[name], specs, node.attrs)
             if problem:
                 raise FeedError(problem, op=node.name, source=node.source)

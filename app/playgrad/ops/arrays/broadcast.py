@@ -40,7 +40,7 @@ def broadcast_to(x: Any, shape: Sequence[int], name: str | None = None) -> Tenso
     tensor = as_tensor(x)
     if is_static(tensor.shape) and tensor.shape == tuple(shape):
         return tensor
-    return add_node(_BROADCAST_TO, [tensor], {"shape": [int(n) for n in shape]}, name=name).output
+    return add_node(BROADCAST_TO, [tensor], {"shape": [int(n) for n in shape]}, name=name).output
 
 
 def broadcast_like(x: Any, like: Tensor, name: str | None = None) -> Tensor:
@@ -110,7 +110,7 @@ def _lower_broadcast(request: KernelRequest) -> Lowering:
     return lower_elementwise(request, (Leaf(0),))
 
 
-_BROADCAST_TO = register(
+BROADCAST_TO = register(
     OpDef(
         name="broadcast_to",
         infer=_infer_broadcast_to,
@@ -122,6 +122,7 @@ _BROADCAST_TO = register(
             Sample((floats(2, 1, 3),), {"shape": [2, 5, 3]}),
             Sample((floats(),), {"shape": [6]}),
             Sample((integers(3, 1),), {"shape": [2, 3, 4]}),
+            Sample((floats(3, 1, 2),), {"shape": [3, 0, 2]}),
         ),
         invalid=(
             InvalidSample((floats(3),), {"shape": [2, 4]}, ShapeError, "(3,) does not broadcast"),
@@ -132,7 +133,7 @@ _BROADCAST_TO = register(
 )
 _BROADCAST_LIKE = register_like(
     "broadcast_like",
-    _BROADCAST_TO,
+    BROADCAST_TO,
     1,
     _shape_of_last,
     identity_if_equal=True,

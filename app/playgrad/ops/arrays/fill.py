@@ -22,7 +22,9 @@ from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
 from playgrad.ops.expression.expr import Const
 
 
-def fill(shape: Sequence[int], value: float, dtype: Any = None, name: str | None = None) -> Tensor:
+def fill(
+    shape: int | Sequence[int], value: float, dtype: Any = None, name: str | None = None
+) -> Tensor:
     """Return a tensor whose elements are all ``value``.
 
     Args:

@@ -1,4 +1,4 @@
-"""``gather``, its gradient ``scatter_add``, and ``one_hot``: operations on indices."""
+"""``gather``, and ``scatter_add``, whose operation is its gradient."""
 
 from __future__ import annotations
 
@@ -7,61 +7,82 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DataError, DTypeError, ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, expect_floating
+from playgrad.ops.core.build import (
+    add_node,
+    as_tensor,
+    as_tensors,
+    expect_dtype,
+    normalize_axis,
+)
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
-from playgrad.ops.elementwise.definitions import cast
-from playgrad.ops.lowering.gather import lower_gather, lower_gather_gradient
-from playgrad.ops.lowering.move_elements import lower_one_hot
+from playgrad.ops.elementwise.definitions import add, cast
+from playgrad.ops.lowering.gather import lower_gather, lower_scatter_add
 
 
-def gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
-    """Return rows of a tensor by index: ``params[indices]``.
+def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) -> Tensor:
+    """Return slices of a tensor by their index along an axis: ``params[indices]`` for axis 0.
 
     Args:
-        params: shape (rows, ...), of any dtype.
-        indices: indices in [0, rows) of any shape; int32, uint32 or uint8.
+        params: a tensor of at least one dimension and any dtype.
+        indices: indices of any shape, at least 0 and less than the size of ``axis``; int32, uint32
+            or uint8.
+        axis: the axis of ``params`` that is indexed; a negative one counts from the end.
 
     Returns:
-        A tensor of shape ``indices.shape + params.shape[1:]`` and the dtype of ``params``.
+        A tensor of the dtype of ``params``, whose shape is that of ``params`` with ``axis``
+        replaced by the dimensions of ``indices``.
 
     Raises:
-        ShapeError: ``params`` is a scalar.
+        ShapeError: ``params`` has no such axis.
         DTypeError: ``indices`` are not integers.
-        FeedError: indices that were fed lie outside [0, rows).
-        DataError: computed indices lie outside [0, rows), on the cpu. On a GPU their rows are NaN
-            or 0.
+        FeedError: indices that were fed lie outside the axis.
+        DataError: computed indices lie outside the axis, on the cpu. On a GPU their elements are
+            NaN or 0.
     """
     table = as_tensor(params)
-    return add_node(_GATHER, [table, _as_indices(indices, table)], name=name).output
+    if table.spec.rank == 0:
+        raise ShapeError("gather: params is a scalar, which has no rows.")
+    attrs = {"axis": normalize_axis(axis, table.spec.rank)}
+    return add_node(_GATHER, [table, as_indices(indices, table)], attrs, name=name).output
 
 
-def one_hot(indices: Any, depth: int, dtype: Any = "float32", name: str | None = None) -> Tensor:
-    """Return one-hot rows: 1 at each index and 0 elsewhere.
+def scatter_add(
+    x: Any, indices: Any, updates: Any, axis: int = 0, name: str | None = None
+) -> Tensor:
+    """Return ``x`` with ``updates`` added to its slices: ``x[indices] += updates`` for axis 0.
+
+    Updates of the same index are summed, in a fixed order.
 
     Args:
-        indices: indices of any shape; int32, uint32 or uint8. One outside [0, depth) gives a row
-            of zeros.
-        depth: the length of a row, at least 1.
-        dtype: the element type of the result.
+        x: a tensor of at least one dimension; float32, float64, int32 or uint32.
+        indices: indices of any shape, at least 0 and less than the size of ``axis``; int32, uint32
+            or uint8.
+        updates: a tensor of the dtype of ``x`` and the shape of ``gather(x, indices, axis)``.
+        axis: the axis of ``x`` that is indexed; a negative one counts from the end.
 
     Returns:
-        A tensor of shape ``(*indices.shape, depth)``.
+        A tensor of the shape and dtype of ``x``.
 
     Raises:
-        ShapeError: ``depth`` is less than 1.
-        DTypeError: ``indices`` are not integers.
+        ShapeError: ``x`` has no such axis, or ``updates`` have another shape.
+        DTypeError: ``indices`` are not integers, or the dtypes differ.
+        FeedError: indices that were fed lie outside the axis.
+        DataError: computed indices lie outside the axis, on the cpu. On a GPU their updates are
+            left out.
     """
-    attrs = {"depth": int(depth), "dtype": dtype_of(dtype).name}
-    return add_node(_ONE_HOT, [_as_indices(indices)], attrs, name=name).output
+    tensor, changes = as_tensors(x, updates)
+    attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
+    inputs = [changes, as_indices(indices, tensor), tensor]
+    return add(tensor, add_node(_SCATTER_ADD_LIKE, inputs, attrs).output, name=name)
 
 
-def _as_indices(indices: Any, table: Tensor | None = None) -> Tensor:
+def as_indices(indices: Any, table: Tensor | None = None) -> Tensor:
+    """Return ``indices`` as a tensor of the graph of ``table``; other integers become int32."""
     tensor = as_tensor(indices, table.graph if table is not None else None)
     return cast(tensor, "int32") if tensor.dtype in ("uint8", "uint32") else tensor
 
@@ -84,29 +105,40 @@ def outside(what: str, array: Array, count: int) -> str | None:
 
 def _infer_gather(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     params, indices = inputs
-    if params.rank == 0:
-        raise ShapeError("gather: params is a scalar, which has no rows.")
+    axis = attrs.get("axis", 0)
+    if not 0 <= axis < params.rank:
+        raise ShapeError(f"gather: axis {axis} does not exist in {shape_text(params.shape)}.")
     expect_dtype(indices, "the indices of gather", "int32")
-    return [TensorSpec(indices.shape + params.shape[1:], params.dtype)]
+    shape = params.shape[:axis] + indices.shape + params.shape[axis + 1 :]
+    return [TensorSpec(shape, params.dtype)]
 
 
-def _check_indices(number: int, array: Array, inputs: Sequence[TensorSpec]) -> str | None:
-    rows = inputs[0].shape[0]
+def _check_indices(
+    number: int, array: Array, inputs: Sequence[TensorSpec], attrs: Attrs
+) -> str | None:
+    rows = inputs[0].shape[attrs.get("axis", 0)]
     return outside("indices", array, rows) if number == 1 and rows is not None else None
+
+
+def expect_inside(indices: Array, size: int) -> None:
+    """Raise DataError unless all ``indices`` lie in [0, size)."""
+    # Read as unsigned, negative indices are beyond the end as well.
+    if indices.size and np.maximum.reduce(indices.view(np.uint32), axis=None) >= size:
+        raise DataError(outside("indices", indices, size) or "")
 
 
 def _gather(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     params, indices = inputs
-    # Read as unsigned, negative indices are beyond the end as well.
-    if indices.size and np.maximum.reduce(indices.view(np.uint32), axis=None) >= len(params):
-        raise DataError(outside("indices", indices, len(params)) or "")
-    return [params.take(indices, 0)]
+    axis = attrs.get("axis", 0)
+    expect_inside(indices, params.shape[axis])
+    return [params.take(indices, axis)]
 
 
 def _gather_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
     params, indices = node.inputs
-    return [add_node(_SCATTER_ADD_LIKE, [grads[0], indices, params]).output, None]
+    attrs = {"axis": node.attrs.get("axis", 0)}
+    return [add_node(_SCATTER_ADD_LIKE, [grads[0], indices, params], attrs).output, None]
 
 
 _GATHER = register(
@@ -126,9 +158,16 @@ _GATHER = register(
             Sample((np.arange(252, dtype=np.uint8).reshape(9, 28), integers(5))),
             Sample((np.arange(9, dtype=np.uint8) * 3, integers(7))),
             Sample((integers(9, 3), integers(4))),
+            Sample((floats(2, 9, 3), integers(2, 3)), {"axis": 1}, differentiable=(0,)),
+            Sample((floats(4, 9), integers(5)), {"axis": 1}, differentiable=(0,)),
+            Sample((np.arange(90, dtype=np.uint8).reshape(2, 9, 5), integers(4)), {"axis": 1}),
+            Sample((np.arange(72, dtype=np.uint8).reshape(2, 9, 4), integers(4)), {"axis": 1}),
+            Sample((floats(4, 9), integers(0)), {"axis": 1}, differentiable=(0,)),
+            Sample((floats(0, 9), integers(3)), {"axis": 1}, differentiable=(0,)),
         ),
         invalid=(
-            InvalidSample((floats(), integers(2)), {}, ShapeError, "which has no rows"),
+            InvalidSample((floats(), integers(2)), {}, ShapeError, "axis 0 does not exist in ()"),
+            InvalidSample((floats(3), integers(2)), {"axis": 1}, ShapeError, "axis 1 does not"),
             InvalidSample((floats(3), floats(2)), {}, DTypeError, "must be int32, not float32"),
         ),
     )
@@ -140,29 +179,36 @@ _GATHER = register(
 
 def _infer_scatter_add(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     updates, indices = inputs
-    lead: Shape = updates.shape[: indices.rank]
-    agree = len(lead) == indices.rank and all(
-        None in (m, n) or m == n for m, n in zip(lead, indices.shape, strict=True)
+    axis = attrs.get("axis", 0)
+    middle: Shape = updates.shape[axis : axis + indices.rank]
+    agree = len(middle) == indices.rank and all(
+        None in (m, n) or m == n for m, n in zip(middle, indices.shape, strict=True)
     )
     if not agree:
         raise ShapeError(
-            f"scatter_add: the updates {shape_text(updates.shape)} must begin with the shape of "
-            f"the indices, {shape_text(indices.shape)}."
+            f"scatter_add: the updates {shape_text(updates.shape)} must have the shape of the "
+            f"indices, {shape_text(indices.shape)}, at axis {axis}."
         )
-    expect_floating(updates, "the updates of scatter_add")
+    expect_dtype(updates, "the updates of scatter_add", "float32", "float64", "int32", "uint32")
     expect_dtype(indices, "the indices of scatter_add", "int32")
-    return [TensorSpec((attrs["rows"], *updates.shape[indices.rank :]), updates.dtype)]
+    shape = (*updates.shape[:axis], attrs["rows"], *updates.shape[axis + indices.rank :])
+    return [TensorSpec(shape, updates.dtype)]
 
 
 def _scatter_add(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     updates, indices = inputs
-    result = np.zeros((attrs["rows"], *updates.shape[indices.ndim :]), updates.dtype)
-    np.add.at(result, indices, updates)
+    (spec,) = _infer_scatter_add(
+        [TensorSpec(array.shape, array.dtype.name) for array in inputs], attrs
+    )
+    expect_inside(indices, attrs["rows"])
+    result = np.zeros(spec.static_shape, updates.dtype)
+    places: Any = (*[slice(None)] * attrs.get("axis", 0), indices)
+    np.add.at(result, places, updates)
     return [result]
 
 
 def _scatter_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
-    return [gather(grads[0], node.inputs[1]), None]
+    return [gather(grads[0], node.inputs[1], node.attrs.get("axis", 0)), None]
 
 
 _SCATTER_ADD = register(
@@ -171,66 +217,59 @@ _SCATTER_ADD = register(
         infer=_infer_scatter_add,
         reference=_scatter_add,
         gradient=_scatter_gradient,
-        lower=lower_gather_gradient,
+        lower=lower_scatter_add,
         epilogue=True,
         samples=(
             Sample((floats(6, 5), integers(6)), {"rows": 9}, differentiable=(0,)),
             Sample((floats(2, 3), integers(2, 3)), {"rows": 9}, differentiable=(0,)),
             Sample((floats(2, 3, 4), integers(2)), {"rows": 10}, differentiable=(0,)),
+            Sample((floats(2, 6, 5), integers(6)), {"rows": 9, "axis": 1}, differentiable=(0,)),
+            Sample((floats(4, 2, 3), integers(2, 3)), {"rows": 9, "axis": 1}, differentiable=(0,)),
+            Sample((integers(6, 5), integers(6)), {"rows": 9}),
+            Sample((floats(0, 5), integers(0)), {"rows": 9}, differentiable=(0,)),
         ),
         invalid=(
             InvalidSample(
                 (floats(6, 5), integers(5)),
                 {"rows": 9},
                 ShapeError,
-                "the updates (6, 5) must begin",
+                "the updates (6, 5) must have the shape",
             ),
             InvalidSample((floats(6), floats(6)), {"rows": 9}, DTypeError, "not float32"),
         ),
     )
 )
+
+
+def _infer_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+    updates, indices, like = inputs
+    axis = attrs.get("axis", 0)
+    (spec,) = _infer_scatter_add([updates, indices], {**attrs, "rows": like.shape[axis]})
+    fits = spec.rank == like.rank and all(
+        None in (m, n) or m == n for m, n in zip(spec.shape, like.shape, strict=True)
+    )
+    if not fits:
+        raise ShapeError(
+            f"scatter_add: updates of shape {shape_text(updates.shape)} do not fit a tensor of "
+            f"shape {shape_text(like.shape)}."
+        )
+    return [TensorSpec(like.shape, updates.dtype)]
+
+
 _SCATTER_ADD_LIKE = register_like(
     "scatter_add_like",
     _SCATTER_ADD,
     2,
-    lambda inputs, attrs: {"rows": inputs[2].shape[0]},
-    samples=(Sample((floats(6, 5), integers(6), floats(9, 5))),),
-)
-
-
-# one_hot
-
-
-def _infer_one_hot(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    expect_dtype(inputs[0], "the indices of one_hot", "int32")
-    if attrs["depth"] < 1:
-        raise ShapeError(f"one_hot: depth must be at least 1, not {attrs['depth']}.")
-    return [TensorSpec((*inputs[0].shape, attrs["depth"]), dtype_of(attrs["dtype"]).name)]
-
-
-def _one_hot(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
-    return [(inputs[0][..., None] == np.arange(attrs["depth"])).astype(attrs["dtype"])]
-
-
-_ONE_HOT = register(
-    OpDef(
-        name="one_hot",
-        infer=_infer_one_hot,
-        reference=_one_hot,
-        lower=lower_one_hot,
-        blocks_gradient=True,
-        samples=(
-            Sample((integers(6),), {"depth": 9, "dtype": "float32"}),
-            Sample((integers(2, 3),), {"depth": 5, "dtype": "int32"}),
-            Sample((np.array([-1, 0, 9], np.int32),), {"depth": 9, "dtype": "float32"}),
-        ),
-        invalid=(
-            InvalidSample(
-                (floats(2),), {"depth": 3, "dtype": "float32"}, DTypeError, "not float32"
-            ),
-            InvalidSample(
-                (integers(2),), {"depth": 0, "dtype": "float32"}, ShapeError, "at least 1"
-            ),
-        ),
-    )
+    lambda inputs, attrs: {
+        "rows": inputs[2].shape[attrs.get("axis", 0)],
+        "axis": attrs.get("axis", 0),
+    },
+    infer=_infer_like,
+    samples=(
+        Sample((floats(6, 5), integers(6), floats(9, 5))),
+        Sample((floats(4, 6), integers(6), floats(4, 9)), {"axis": 1}),
+    ),
+    invalid=(
+        InvalidSample((floats(6, 5), integers(6), floats(9, 4)), {}, ShapeError, "do not fit"),
+    ),
 )

@@ -165,6 +165,7 @@ _PAD = register(
             Sample((floats(3),), {"padding": [[1, 1]], "value": float("-inf")}, differentiable=()),
             Sample((floats(3),), {"padding": [[0, 1]], "value": float("nan")}, differentiable=()),
             Sample((floats(0, 3),), {"padding": [[1, 1], [0, 0]], "value": 1.0}),
+            Sample((floats(2, 0, 3),), {"padding": [[1, 1], [0, 0], [0, 2]], "value": 1.0}),
             Sample((floats(),), {"padding": [], "value": 1.0}),
         ),
         invalid=(

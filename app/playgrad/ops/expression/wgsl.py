@@ -122,7 +122,7 @@ def broadcast_index(index: str, source: tuple[int, ...], target: tuple[int, ...]
     padded = (1,) * (len(target) - len(source)) + source
     runs: list[tuple[int, bool]] = []  # size in target, whether source varies over it
     for size, source_size in zip(target, padded, strict=True):
-        if size == 1:
+        if size <= 1:  # a division by 0 does not compile, even where nothing is computed
             continue
         varies = source_size == size
         if runs and runs[-1][1] == varies:

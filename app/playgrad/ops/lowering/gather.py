@@ -1,8 +1,9 @@
-"""Lowering of gather and of its gradient."""
+"""Lowering of gather and take_along_axis, and of their gradients, which add up updates."""
 
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 from playgrad.dtypes import dtype
 from playgrad.ops.core.kernel import (
@@ -13,43 +14,56 @@ from playgrad.ops.core.kernel import (
     output_binding,
 )
 from playgrad.ops.expression import wgsl
-from playgrad.ops.lowering.item_kernel import item_kernel
+from playgrad.ops.lowering.item_kernel import item_kernel, number_type
 
 MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u", "bool": "false"}
-"""The result for an index outside the table, by element type."""
+"""The result for an index outside the axis, by element type."""
 
 
 def lower_gather(request: KernelRequest) -> Lowering:
-    """Lower gather of (rows, int32 indices) to the shape indices.shape + rows.shape[1:].
+    """Lower gather of (params, int32 indices) along attrs ``axis``."""
+    return _lower_picked(request, along=False)
+
+
+def lower_take_along_axis(request: KernelRequest) -> Lowering:
+    """Lower take_along_axis of (x, int32 indices) along attrs ``axis``."""
+    return _lower_picked(request, along=True)
+
+
+def _lower_picked(request: KernelRequest, along: bool) -> Lowering:
+    """Lower result[o, i, d] = rows[o, p, d] with p = indices[i], or indices[o, i, d] if ``along``.
 
     Packed bytes are copied as words if a row is a whole number of words, unless an epilogue needs
-    each byte.
+    each byte or each element has an index.
     """
     rows, indices = request.inputs[:2]
-    count, *rest = rows.static_shape
-    width = prod(rest)
+    axis = request.attrs.get("axis", 0)
+    shape = rows.static_shape
+    count, width = shape[axis], prod(shape[axis + 1 :])
     bindings = (
         input_binding("rows", 0, rows),
         input_binding("indices", 1, indices),
         *request.epilogue_bindings(),
         output_binding("result", 0, request.outputs[0]),
     )
-    params = {"rows": count, "width": width, "dtype": rows.dtype}
-    items = indices.size * width
+    params = {"rows": count, "width": width, "dtype": rows.dtype, "along": along}
+    items = request.outputs[0].size
+    picked = indices.static_shape[axis] if along else indices.size
     packed = rows.dtype == "uint8" and request.epilogue is None
-    if packed and width % 4:
+    words = 4 if packed and not along and width % 4 == 0 else 1
+    places = _places(prod(shape[:axis]), count, width // words, picked, along)
+    if packed and words == 1:
         call = item_kernel(
             request,
             "gather_bytes.wgsl",
             -(-items // 4),
             bindings,
             params,
-            WIDTH=width,
             BYTES=items,
             ROWS=count,
+            **places,
         )
         return Lowering((call,))
-    words = 4 if packed else 1
     number = element_type(rows)
     load = "rows[at]"
     if request.epilogue is not None:
@@ -63,32 +77,60 @@ def lower_gather(request: KernelRequest) -> Lowering:
         params,
         NUMBER=number,
         LOAD=load,
-        WIDTH=width // words,
         ROWS=count,
         MISSING=MISSING[number],
         store=request.store("result", number=number),
+        **places,
     )
     return Lowering((call,))
 
 
-def lower_gather_gradient(request: KernelRequest) -> Lowering:
-    """Lower scatter_add of (gradient of the output, indices) to the gradient of the rows."""
-    count, *rest = request.outputs[0].static_shape
-    width = prod(rest)
+def _places(outer: int, count: int, width: int, picked: int, along: bool) -> dict[str, Any]:
+    """Return the WIDTH of a row, and WGSL for the PLACE of its index and for the FIRST row.
+
+    The FIRST row is that of the block of ``count`` rows in which element ``index`` of the result
+    lies.
+    """
+    rows = "index" if width == 1 else "index / WIDTH"
+    block = max(1, picked * width)
+    first = "0u" if outer == 1 else f"index / {block}u * {count}u"
+    place = "index" if along else rows if outer == 1 else f"{rows} % {max(1, picked)}u"
+    return {"WIDTH": max(1, width), "PLACE": place, "FIRST": first}
+
+
+def lower_scatter_add(request: KernelRequest) -> Lowering:
+    """Lower scatter_add of (updates, indices) along attrs ``axis``: the gradient of gather."""
+    return _lower_added(request, along=False)
+
+
+def lower_scatter_along_axis(request: KernelRequest) -> Lowering:
+    """Lower scatter_along_axis of (updates, indices): the gradient of take_along_axis."""
+    return _lower_added(request, along=True)
+
+
+def _lower_added(request: KernelRequest, along: bool) -> Lowering:
+    updates, indices = request.inputs[:2]
+    axis = request.attrs.get("axis", 0)
+    shape = request.outputs[0].static_shape
+    count, width = shape[axis], prod(shape[axis + 1 :])
+    picked = indices.static_shape[axis] if along else indices.size
     call = item_kernel(
         request,
-        "gather_gradient.wgsl",
-        count * width,
+        "scatter_add.wgsl",
+        request.outputs[0].size,
         (
-            input_binding("gradient", 0, request.inputs[0]),
-            input_binding("indices", 1, request.inputs[1]),
+            input_binding("updates", 0, updates),
+            input_binding("indices", 1, indices),
             *request.epilogue_bindings(),
             output_binding("result", 0, request.outputs[0]),
         ),
-        {"rows": count, "width": width, "indices": request.inputs[1].size},
-        iterations=request.inputs[1].size,
-        WIDTH=width,
-        INDICES=request.inputs[1].size,
-        store=request.store("result"),
+        {"rows": count, "width": width, "indices": picked, "along": along},
+        iterations=picked,
+        NUMBER=(number := number_type(updates, "scatter_add")),
+        ROWS=max(1, count),
+        WIDTH=max(1, width),
+        INDICES=picked,
+        PLACE="at" if along else "i",
+        store=request.store("result", number=number),
     )
     return Lowering((call,))

@@ -83,7 +83,7 @@ def mixed_radix(index: str, sizes: Sequence[int], strides: Sequence[int], offset
     """
     merged: list[tuple[int, int]] = []
     for size, stride in zip(sizes, strides, strict=True):
-        if size == 1:
+        if size <= 1:  # a division by 0 does not compile, even where nothing is computed
             continue
         if merged and merged[-1][1] == stride * size:
             merged[-1] = (merged[-1][0] * size, stride)

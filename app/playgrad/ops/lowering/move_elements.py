@@ -83,7 +83,7 @@ def lower_pad(request: KernelRequest) -> Lowering:
     strides, digits = strides_of(source), strides_of(output)
     inside, terms = [], []
     for axis, (before, after) in enumerate(request.attrs["padding"]):
-        digit = f"index / {digits[axis]}u % {output[axis]}u"
+        digit = f"index / {max(1, digits[axis])}u % {max(1, output[axis])}u"
         if before or after:
             # Unsigned, a position before the input wraps around to a large number.
             inside.append(f"{digit} - {before}u < {source[axis]}u")

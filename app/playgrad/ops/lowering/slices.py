@@ -36,7 +36,7 @@ def lower_unslice(request: KernelRequest) -> Lowering:
     strides, digits = strides_of(source), strides_of(output)
     inside, terms = [], []
     for axis, part in enumerate(_ranges(request, output)):
-        digit = f"(index / {digits[axis]}u % {output[axis]}u)"
+        digit = f"(index / {max(1, digits[axis])}u % {max(1, output[axis])}u)"
         # Unsigned, a place before the first one wraps around to a large number.
         steps = f"({digit} - {part.start}u)" if part.step > 0 else f"({part.start}u - {digit})"
         if len(part) > 1 and abs(part.step) > 1:
@@ -61,3 +61,19 @@ def lower_unslice(request: KernelRequest) -> Lowering:
         helpers="",
     )
     return Lowering((call,))
+
+
+def lower_roll(request: KernelRequest) -> Lowering:
+    """Lower result[(i + shift) % size, ...] = source[i, ...]; attrs ``shift`` by axis."""
+    shape = request.outputs[0].static_shape
+    strides = strides_of(shape)
+    terms, rest = [], []
+    for axis, (size, shift) in enumerate(zip(shape, request.attrs["shift"], strict=True)):
+        if size and shift % size:
+            digit = f"index / {max(1, strides[axis])}u % {size}u"
+            terms.append(f"({digit} + {-shift % size}u) % {size}u * {strides[axis]}u")
+            rest.append(0)
+        else:
+            rest.append(strides[axis])
+    source = " + ".join([*terms, mixed_radix("index", shape, rest)])
+    return Lowering((copy_elements(request, 0, shape, source, "index"),))

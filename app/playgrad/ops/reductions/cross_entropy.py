@@ -111,7 +111,9 @@ def _infer_sparse(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec
     ]
 
 
-def _check_labels(number: int, array: Array, inputs: Sequence[TensorSpec]) -> str | None:
+def _check_labels(
+    number: int, array: Array, inputs: Sequence[TensorSpec], attrs: Attrs
+) -> str | None:
     classes = inputs[0].shape[1]
     if number != 1 or classes is None:
         return None

@@ -1,0 +1,30 @@
+// Gradient of gather: each row sums the updates whose index is its own.
+//
+// WGSL has no atomic addition of floats. Each row goes through all indices in order instead, so
+// that the sum is always the same.
+
+alias Number = ${NUMBER};
+const ROWS = ${ROWS}u;
+const WIDTH = ${WIDTH}u;
+const INDICES = ${INDICES}u;
+
+// fn store(index: u32, value: Number)
+${store}
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let index = ${INDEX};
+  if (index >= ${ITEMS}u) {
+    return;
+  }
+  let row = i32(index / WIDTH % ROWS);
+  let first = index / (WIDTH * ROWS) * INDICES * WIDTH + index % WIDTH;
+  var sum = Number();
+  for (var i = 0u; i < INDICES; i++) {
+    let at = first + i * WIDTH;
+    if (indices[${PLACE}] == row) {
+      sum += updates[at];
+    }
+  }
+  store(index, sum);
+}

@@ -1,0 +1,147 @@
+"""Array operations composed from others, compared with NumPy: known shapes, unknown, on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad.errors import DataError, DTypeError, ShapeError
+from tests.contract.interpreter import value
+
+X = np.random.default_rng(0).uniform(-2, 2, (3, 4, 6)).astype(np.float32)
+INDICES = np.array([[2, 0, -1], [1, 1, 2]], np.int32)
+PLACES = np.array([[0, 1], [2, 3], [2, 3]], np.int32)
+
+# Functions of one tensor, in playgrad and in NumPy.
+SAME: list[tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = [
+    ("tile", lambda x: pg.tile(x, [2, 1, 3]), lambda x: np.tile(x, [2, 1, 3])),
+    ("tile short", lambda x: pg.tile(x, 2), lambda x: np.tile(x, 2)),
+    ("tile long", lambda x: pg.tile(x, [2, 1, 3, 1]), lambda x: np.tile(x, [2, 1, 3, 1])),
+    ("tile 0", lambda x: pg.tile(x, [1, 0, 2]), lambda x: np.tile(x, [1, 0, 2])),
+    ("repeat", lambda x: pg.repeat(x, 3, axis=1), lambda x: np.repeat(x, 3, axis=1)),
+    ("repeat flat", lambda x: pg.repeat(x, 2), lambda x: np.repeat(x, 2)),
+    ("repeat each", lambda x: pg.repeat(x, [2, 0, 1, 3], 1), lambda x: x.repeat([2, 0, 1, 3], 1)),
+    ("stack", lambda x: pg.stack([x, x], -1), lambda x: np.stack([x, x], -1)),
+    ("concatenate", lambda x: pg.concatenate([x, x]), lambda x: np.concatenate([x, x])),
+    ("unstack", lambda x: pg.unstack(x, axis=1)[2], lambda x: x[:, 2]),
+    ("split", lambda x: pg.split(x, 3, axis=-1)[1], lambda x: np.split(x, 3, axis=-1)[1]),
+    ("split at", lambda x: pg.split(x, [1, 9], 1)[1], lambda x: np.split(x, [1, 9], 1)[1]),
+    ("split sizes", lambda x: pg.split(x, sizes=[1, 3], axis=1)[1], lambda x: x[:, 1:]),
+    ("flip", pg.flip, np.flip),
+    ("flip axes", lambda x: pg.flip(x, [0, -1]), lambda x: np.flip(x, (0, -1))),
+    ("roll", lambda x: pg.roll(x, 5), lambda x: np.roll(x, 5)),
+    ("roll axes", lambda x: pg.roll(x, [1, -2], [0, 2]), lambda x: np.roll(x, [1, -2], [0, 2])),
+    ("roll twice", lambda x: pg.roll(x, 1, [1, 1]), lambda x: np.roll(x, 1, (1, 1))),
+    ("moveaxis", lambda x: pg.moveaxis(x, 0, -1), lambda x: np.moveaxis(x, 0, -1)),
+    ("moveaxes", lambda x: pg.moveaxis(x, [0, 1], [1, 0]), lambda x: x.transpose(1, 0, 2)),
+    ("swapaxes", lambda x: pg.swapaxes(x, 0, -1), lambda x: np.swapaxes(x, 0, -1)),
+    ("take", lambda x: pg.take(x, INDICES, axis=1), lambda x: np.take(x, INDICES, axis=1)),
+    ("take flat", lambda x: pg.take(x, INDICES), lambda x: np.take(x, INDICES)),
+    ("gather_nd", lambda x: pg.gather_nd(x, PLACES), lambda x: x[PLACES[:, 0], PLACES[:, 1]]),
+    ("gather_nd 1", lambda x: pg.gather_nd(x, PLACES[:, :1]), lambda x: x[PLACES[:, 0]]),
+]  # fmt: skip
+each = pytest.mark.parametrize(
+    ("ours", "theirs"), [pair[1:] for pair in SAME], ids=[name for name, *_ in SAME]
+)
+
+
+@each
+def test_known_shapes(ours: Any, theirs: Any) -> None:
+    y = ours(pg.constant(X))
+    np.testing.assert_array_equal(value(y), theirs(X))
+    assert y.shape == theirs(X).shape
+
+
+@each
+def test_an_unknown_batch(ours: Any, theirs: Any) -> None:
+    x = pg.placeholder("float32", [None, 4, 6])
+    np.testing.assert_array_equal(value(ours(x), {x: X}), theirs(X))
+
+
+@pytest.mark.gpu
+def test_values_and_gradients_on_a_gpu() -> None:
+    x = pg.placeholder("float32", [None, 4, 6])
+    results = [ours(x) for _, ours, _ in SAME]
+    grads = [pg.gradients(pg.reduce_sum(y * y), x)[0] for y in results]
+    with pg.Session(device="gpu:0") as session:
+        values, slopes = session.run([results, grads], {x: X})
+    for (name, _, theirs), actual, grad, slope in zip(SAME, values, grads, slopes, strict=True):
+        np.testing.assert_array_equal(actual, theirs(X), err_msg=name)
+        np.testing.assert_allclose(slope, value(grad, {x: X}), rtol=1e-5, err_msg=name)
+
+
+def test_several_unknown_dimensions() -> None:
+    x = pg.placeholder("float32", [None, None, None])
+    y = pg.tile(pg.repeat(x, 2, axis=1), [1, 2, 2])
+    expected = np.tile(np.repeat(X, 2, axis=1), [1, 2, 2])
+    np.testing.assert_array_equal(value(y, {x: X}), expected)
+
+
+def test_scatter_add_is_an_addition_at_indices() -> None:
+    updates = X[:, :3] * 0.5
+    indices = np.array([3, 0, 3], np.int32)
+    expected = X.copy()
+    np.add.at(expected, (slice(None), indices), updates)
+    y = pg.scatter_add(pg.constant(X), indices, updates, axis=1)
+    np.testing.assert_allclose(value(y), expected, rtol=1e-6)
+    counts = pg.scatter_add(pg.zeros(5, "int32"), [1, 1, 4], pg.ones(3, "int32"))
+    np.testing.assert_array_equal(value(counts), [0, 2, 0, 0, 1])
+    with pytest.raises(DataError, match=r"must lie in \[0, 5\), but there is -1"):
+        value(pg.scatter_add(pg.zeros(5), [-1], pg.ones(1)))
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"),
+    [
+        (lambda: pg.zeros([2, 3]), np.zeros((2, 3), np.float32)),
+        (lambda: pg.ones(4, "int32"), np.ones(4, np.int32)),
+        (lambda: pg.full((2, 0), 7.5), np.full((2, 0), 7.5, np.float32)),
+        (lambda: pg.full([], True, "bool"), np.full((), True)),
+        (lambda: pg.eye(3), np.eye(3, dtype=np.float32)),
+        (lambda: pg.eye(2, 4, 1, "int32"), np.eye(2, 4, 1, np.int32)),
+        (lambda: pg.eye(4, 3, -2), np.eye(4, 3, -2, np.float32)),
+        (lambda: pg.eye(0), np.eye(0, dtype=np.float32)),
+        (lambda: pg.arange(5), np.arange(5, dtype=np.int32)),
+        (lambda: pg.range(2, 9, 3), np.arange(2, 9, 3, dtype=np.int32)),
+        (lambda: pg.arange(3, 0, -0.5), np.arange(3, 0, -0.5, dtype=np.float32)),
+        (lambda: pg.arange(0), np.arange(0, dtype=np.int32)),
+        (lambda: pg.arange(3, dtype="uint8"), np.arange(3, dtype=np.uint8)),
+        (lambda: pg.linspace(-1, 2, 7), np.linspace(-1, 2, 7, dtype=np.float32)),
+        (lambda: pg.linspace(0, 1, 4, False), np.linspace(0, 1, 4, False, dtype=np.float32)),
+    ],
+)
+def test_new_tensors(ours: Callable[[], Any], expected: Any) -> None:
+    actual = value(ours())
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        (lambda: pg.tile(X, [-1]), ShapeError, "must be ≥ 0, got -1"),
+        (lambda: pg.repeat(X, [1, 2], 1), ShapeError, "2 repeats do not fit axis 1"),
+        (lambda: pg.stack([]), ShapeError, "at least one"),
+        (lambda: pg.stack([X, X[0]]), ShapeError, r"\(3, 4, 6\) and \(4, 6\) differ"),
+        (lambda: pg.split(X, 4), ShapeError, "cannot be cut into 4 equal parts.*sizes="),
+        (lambda: pg.split(X, sizes=[1, 1]), ShapeError, "do not add up to axis 0"),
+        (lambda: pg.split(X, 3, sizes=[3]), ShapeError, "either"),
+        (lambda: pg.unstack(X, 2), ShapeError, "into 2 tensors"),
+        (lambda: pg.roll(X, [1, 2, 3], [0, 1]), ShapeError, "3 shifts do not fit 2 axes"),
+        (lambda: pg.moveaxis(X, [0, 0], [1, 2]), ShapeError, "cannot move"),
+        (lambda: pg.arange(0, 3, 0), ShapeError, "step must not be 0"),
+        (lambda: pg.arange(pg.constant(3)), DTypeError, "takes numbers, not Tensor"),
+        (lambda: pg.linspace(0, 1, -1), ShapeError, "num must be ≥ 0"),
+        (lambda: pg.gather_nd(X, [[0, 0, 0, 0]]), ShapeError, "do not fit"),
+        (lambda: value(pg.gather_nd(X, [[0, 4]])), DataError, "there is -1"),
+        (lambda: pg.scatter_add(X, [0], X), ShapeError, "shape of the indices"),
+        (lambda: value(pg.take(X, [3], 0)), DataError, r"\[0, 3\), but there is 3"),
+    ],
+)
+def test_wrong_arguments(wrong: Callable[[], Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        wrong()

@@ -21,15 +21,28 @@ from playgrad.ops import (
     avg_pool2d,
     constant,
     conv2d,
+    gather,
+    gather_nd,
     log_softmax,
     matmul,
     max_pool2d,
     mul,
+    pad,
     placeholder,
     reduce_sum,
+    repeat,
+    roll,
+    scatter_add,
     softmax,
     softmax_cross_entropy,
+    sort,
     sparse_softmax_cross_entropy,
+    stack,
+    take_along_axis,
+    tile,
+    top_k,
+    tril,
+    triu,
 )
 from tests.contract.interpreter import evaluate
 
@@ -58,6 +71,15 @@ def compare(
     expected = [result.detach().numpy(), *(t.grad.numpy() for t in tensors if t.grad is not None)]
     for a, b in zip(actual, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+ROWS = np.array([[3, 0, 3], [1, 1, 2]])
+ALONG = np.arange(24).reshape(3, 4, 2) * 5 % 6
+PLACES = np.array([[0, 1], [2, 3], [2, 3]])
+
+
+def reflected(x: torch.Tensor, mode: str) -> torch.Tensor:
+    return torch_nn.pad(x, (2, 1, 1, 3), mode=mode)  # the last dimension comes first
 
 
 def channels_first(x: torch.Tensor) -> torch.Tensor:
@@ -121,6 +143,41 @@ def test_matmul() -> None:
         lambda a, b: a @ b.transpose(-1, -2),
         uniform(3, 4, 5),
         uniform(3, 6, 5, seed=1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (lambda x: tile(x, [2, 1, 3]), lambda x: torch.tile(x, (2, 1, 3))),
+        (lambda x: repeat(x, 3, 1), lambda x: torch.repeat_interleave(x, 3, 1)),
+        (lambda x: stack([x, x], 1), lambda x: torch.stack([x, x], 1)),
+        (lambda x: roll(x, [1, -2], [0, 2]), lambda x: torch.roll(x, [1, -2], [0, 2])),
+        (lambda x: x[1:, ::-2, -9:5:2], lambda x: x[1:].flip(1)[:, ::2, :5:2]),
+        (lambda x: gather(x, ROWS, 1), lambda x: x[:, torch.tensor(ROWS)]),
+        (lambda x: gather_nd(x, PLACES), lambda x: x[[0, 2, 2], [1, 3, 3]]),
+        (
+            lambda x: take_along_axis(x, ALONG, 2),
+            lambda x: torch.gather(x, 2, torch.tensor(ALONG)),
+        ),
+        (lambda x: pad(x, [[0, 0], [1, 3], [2, 1]], "reflect"), lambda x: reflected(x, "reflect")),
+        (lambda x: pad(x, [[0, 0], [1, 3], [2, 1]], "edge"), lambda x: reflected(x, "replicate")),
+        (lambda x: sort(x, 1, descending=True), lambda x: torch.sort(x, 1, descending=True)[0]),
+        (lambda x: top_k(x, 3)[0], lambda x: torch.topk(x, 3)[0]),
+        (lambda x: triu(x, 1), lambda x: torch.triu(x, 1)),
+        (lambda x: tril(x, -1), lambda x: torch.tril(x, -1)),
+    ],
+)
+def test_arrays(ours: Any, theirs: Any) -> None:
+    compare(ours, theirs, uniform(3, 4, 6))
+
+
+def test_scatter_add() -> None:
+    compare(
+        lambda x, updates: scatter_add(x, [3, 0, 3], updates, 1),
+        lambda x, updates: torch.index_add(x, 1, torch.tensor([3, 0, 3]), updates),
+        uniform(3, 4, 6),
+        uniform(3, 3, 6, seed=1),
     )
 
 

@@ -105,7 +105,7 @@ def test_numbers_that_json_lacks():
     graph = Graph()
     with graph.as_default():
         x = ops.placeholder("float32", [2], name="x")
-        ops.pad(x, [[1, 1]], value=float("-inf"), name="padded")
+        ops.pad(x, [[1, 1]], constant_values=float("-inf"), name="padded")
     with Session(through_text(graph), device="cpu") as session:
         np.testing.assert_array_equal(
             session.run("padded", {"x": [1, 2]}), [-np.inf, 1, 2, -np.inf]

@@ -42,6 +42,21 @@ SAME: list[tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = [
     ("take", lambda x: pg.take(x, INDICES, axis=1), lambda x: np.take(x, INDICES, axis=1)),
     ("take flat", lambda x: pg.take(x, INDICES), lambda x: np.take(x, INDICES)),
     ("gather_nd", lambda x: pg.gather_nd(x, PLACES), lambda x: x[PLACES[:, 0], PLACES[:, 1]]),
+    ("sort", pg.sort, np.sort),
+    ("sort down", lambda x: pg.sort(x, 1, True), lambda x: -np.sort(-x, 1)),
+    ("top_k", lambda x: pg.top_k(x, 4)[0], lambda x: -np.sort(-x)[..., :4]),
+    ("triu", lambda x: pg.triu(x, 1), lambda x: np.triu(x, 1)),
+    ("tril", lambda x: pg.tril(x, -1), lambda x: np.tril(x, -1)),
+    ("pad", lambda x: pg.pad(x, 2), lambda x: np.pad(x, 2)),
+    ("pad 2", lambda x: pg.pad(x, (1, 0), "constant", 3), lambda x: np.pad(x, (1, 0), constant_values=3)),
+    *(
+        (
+            f"pad {mode}",
+            lambda x, mode=mode: pg.pad(x, [[0, 0], [2, 1], [7, 0]], mode),
+            lambda x, mode=mode: np.pad(x, [[0, 0], [2, 1], [7, 0]], mode),
+        )
+        for mode in ("edge", "reflect", "symmetric", "wrap")
+    ),
     ("gather_nd 1", lambda x: pg.gather_nd(x, PLACES[:, :1]), lambda x: x[PLACES[:, 0]]),
 ]  # fmt: skip
 each = pytest.mark.parametrize(
@@ -79,6 +94,24 @@ def test_several_unknown_dimensions() -> None:
     y = pg.tile(pg.repeat(x, 2, axis=1), [1, 2, 2])
     expected = np.tile(np.repeat(X, 2, axis=1), [1, 2, 2])
     np.testing.assert_array_equal(value(y, {x: X}), expected)
+
+
+def test_the_first_of_equal_elements_comes_first() -> None:
+    x = np.array([[1, 3, 3, np.nan], [2, 2, 2, 2]], np.float32)
+    values, indices = pg.top_k(x, 3)
+    np.testing.assert_array_equal(value(indices), [[3, 1, 2], [0, 1, 2]])
+    np.testing.assert_array_equal(value(values), [[np.nan, 3, 3], [2, 2, 2]])
+    np.testing.assert_array_equal(value(pg.argsort(x)), [[0, 1, 2, 3], [0, 1, 2, 3]])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("size", [255, 257, 5000])
+def test_long_rows_are_sorted_on_a_gpu(size: int) -> None:
+    x = np.random.default_rng(size).integers(-50, 50, (3, size)).astype(np.float32)
+    with pg.Session(device="gpu:0") as session:
+        down, up = session.run([pg.argsort(x, descending=True), pg.sort(x)])
+    np.testing.assert_array_equal(down, np.argsort(-x, kind="stable"))
+    np.testing.assert_array_equal(up, np.sort(x))
 
 
 def test_scatter_add_is_an_addition_at_indices() -> None:
@@ -136,6 +169,13 @@ def test_new_tensors(ours: Callable[[], Any], expected: Any) -> None:
         (lambda: pg.arange(0, 3, 0), ShapeError, "step must not be 0"),
         (lambda: pg.arange(pg.constant(3)), DTypeError, "takes numbers, not Tensor"),
         (lambda: pg.linspace(0, 1, -1), ShapeError, "num must be ≥ 0"),
+        (lambda: pg.pad(X, [[1, 1]] * 2), ShapeError, "one pair of numbers"),
+        (lambda: pg.pad(X, -1), ShapeError, "one pair of numbers ≥ 0"),
+        (lambda: pg.pad(X, 1, "mean"), ShapeError, "must be one of constant, edge, reflect"),
+        (lambda: pg.pad(X, 1, "edge", 3.0), ShapeError, "no meaning for mode 'edge'"),
+        (lambda: pg.pad(X[:0], 1, "edge"), ShapeError, "whose size is zero"),
+        (lambda: pg.top_k(X, 7), ShapeError, r"k must lie in \[0, 6\]"),
+        (lambda: pg.triu(X[0, 0]), ShapeError, "at least two dimensions"),
         (lambda: pg.gather_nd(X, [[0, 0, 0, 0]]), ShapeError, "do not fit"),
         (lambda: value(pg.gather_nd(X, [[0, 4]])), DataError, "there is -1"),
         (lambda: pg.scatter_add(X, [0], X), ShapeError, "shape of the indices"),

@@ -13,7 +13,8 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
-from playgrad.ops.arrays.pad_slice import pad, slice_
+from playgrad.ops.arrays.pad import pad
+from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.arrays.transpose import transpose
 from playgrad.ops.core.build import constant

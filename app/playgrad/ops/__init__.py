@@ -16,7 +16,8 @@ from playgrad.ops.arrays.gather import gather, scatter_add
 from playgrad.ops.arrays.getitem import getitem
 from playgrad.ops.arrays.join import concatenate, split, stack, unstack
 from playgrad.ops.arrays.one_hot import one_hot
-from playgrad.ops.arrays.pad_slice import pad, slice_
+from playgrad.ops.arrays.pad import pad
+from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.repeat import repeat, tile
 from playgrad.ops.arrays.shape import (
     expand_dims,
@@ -27,8 +28,10 @@ from playgrad.ops.arrays.shape import (
     squeeze,
     stop_gradient,
 )
+from playgrad.ops.arrays.sort import argsort, sort, top_k
 from playgrad.ops.arrays.take import gather_nd, take
 from playgrad.ops.arrays.transpose import transpose
+from playgrad.ops.arrays.triangle import tril, triu
 from playgrad.ops.convolution import conv2d_gradients as conv2d_gradients
 from playgrad.ops.convolution.avg_pool2d import avg_pool2d
 from playgrad.ops.convolution.conv2d import conv2d
@@ -184,6 +187,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argsort",
     "as_tensor",
     "avg_pool2d",
     "batch_indices",
@@ -308,6 +312,7 @@ __all__ = [
     "softmax_cross_entropy",
     "softplus",
     "softsign",
+    "sort",
     "sparse_softmax_cross_entropy",
     "split",
     "split_batch",
@@ -329,9 +334,12 @@ __all__ = [
     "take_along_axis",
     "tanh",
     "tile",
+    "top_k",
     "trainable_variables",
     "transpose",
     "trunc",
+    "tril",
+    "triu",
     "truncated_normal",
     "var",
     "unstack",

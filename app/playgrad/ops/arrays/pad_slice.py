@@ -1,4 +1,4 @@
-"""``pad`` and ``slice_``, which are each other's gradients."""
+"""Padding with a constant and ``slice_``, which are each other's gradients."""
 
 from __future__ import annotations
 
@@ -17,25 +17,16 @@ from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.move_elements import lower_pad, lower_slice
 
 
-def pad(
+def pad_constant(
     x: Any, paddings: Sequence[Sequence[int]], value: float = 0.0, name: str | None = None
 ) -> Tensor:
-    """Return ``x`` with ``value`` added around it.
-
-    Args:
-        x: a tensor of any shape; its dtype must be able to hold ``value``.
-        paddings: a pair (before, after) for each dimension: the number of elements to add at its
-            beginning and end.
-        value: the value of the added elements.
-
-    Returns:
-        A tensor of the dtype of ``x``, each dimension ``before + after`` larger.
+    """Return ``x`` with ``value`` added around it, for the pairs (before, after) in ``paddings``.
 
     Raises:
         ShapeError: the number of pairs is not the rank of ``x``, or a padding is negative.
     """
-    pairs = [[int(before), int(after)] for before, after in paddings]
-    return add_node(_PAD, [as_tensor(x)], {"padding": pairs, "value": value}, name=name).output
+    attrs = {"padding": [list(pair) for pair in paddings], "value": value}
+    return add_node(_PAD, [as_tensor(x)], attrs, name=name).output
 
 
 def slice_(x: Any, begin: Sequence[int], size: Sequence[int], name: str | None = None) -> Tensor:

@@ -1,0 +1,75 @@
+"""Lowering of argsort: blocks sorted by counting, then merged in pairs.
+
+Neither step needs barriers, which are slow on software adapters, or a size that is a power of two.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from playgrad.ops.core.kernel import (
+    Binding,
+    KernelRequest,
+    Lowering,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.lowering.item_kernel import item_kernel, number_type
+
+BLOCK = 256
+"""Elements that one dispatch sorts by counting, in BLOCK steps each."""
+
+_KEYS = {
+    "f32": "float_key(source[at])",
+    "i32": "(bitcast<u32>(source[at]) ^ 0x80000000u)",
+    "u32": "source[at]",
+}
+"""The place of an element in the order, as a u32, by element type."""
+
+
+def lower_argsort(request: KernelRequest) -> Lowering:
+    """Lower the stable order along attrs ``axis``; attrs ``descending``."""
+    shape = request.inputs[0].static_shape
+    axis = request.attrs["axis"]
+    length, inner = shape[axis], prod(shape[axis + 1 :])
+    key = _KEYS[number_type(request.inputs[0], "argsort")]
+    source = input_binding("source", 0, request.inputs[0])
+    params = {"length": length, "inner": inner, "descending": request.attrs["descending"]}
+    constants = {
+        "LENGTH": max(1, length),
+        "INNER": max(1, inner),
+        "KEY": f"~{key}" if request.attrs["descending"] else key,
+    }
+    size = request.inputs[0].size
+    block = min(BLOCK, max(1, length))
+    merges = (-(-length // block) - 1).bit_length() if length else 0
+    orders = [Binding("order", "scratch", i, "i32") for i in range(merges)]
+    orders.append(output_binding("order", 0, request.outputs[0]))
+    calls = [
+        item_kernel(
+            request,
+            "argsort_blocks.wgsl",
+            size,
+            (source, orders[0]),
+            params,
+            iterations=block,
+            BLOCK=block,
+            **constants,
+        )
+    ]
+    for number in range(merges):
+        runs = Binding("runs", "scratch", number, "i32")
+        run = block << number
+        calls.append(
+            item_kernel(
+                request,
+                "argsort_merge.wgsl",
+                size,
+                (source, runs, orders[number + 1]),
+                params,
+                iterations=run.bit_length(),
+                RUN=run,
+                **constants,
+            )
+        )
+    return Lowering(tuple(calls), scratch=(4 * size,) * merges)

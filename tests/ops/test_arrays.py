@@ -16,6 +16,8 @@ X = np.random.default_rng(0).uniform(-2, 2, (3, 4, 6)).astype(np.float32)
 INDICES = np.array([[2, 0, -1], [1, 1, 2]], np.int32)
 PLACES = np.array([[0, 1], [2, 3], [2, 3]], np.int32)
 
+ONES: dict[str, Any] = {"constant_values": 1}
+
 # Functions of one tensor, in playgrad and in NumPy.
 SAME: list[tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = [
     ("tile", lambda x: pg.tile(x, [2, 1, 3]), lambda x: np.tile(x, [2, 1, 3])),
@@ -48,7 +50,7 @@ SAME: list[tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = [
     ("triu", lambda x: pg.triu(x, 1), lambda x: np.triu(x, 1)),
     ("tril", lambda x: pg.tril(x, -1), lambda x: np.tril(x, -1)),
     ("pad", lambda x: pg.pad(x, 2), lambda x: np.pad(x, 2)),
-    ("pad 2", lambda x: pg.pad(x, (1, 0), "constant", 3), lambda x: np.pad(x, (1, 0), constant_values=3)),
+    ("pad 2", lambda x: pg.pad(x, (1, 0), "constant", 1), lambda x: np.pad(x, (1, 0), **ONES)),
     *(
         (
             f"pad {mode}",

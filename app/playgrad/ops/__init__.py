@@ -1,8 +1,9 @@
 """The operations, by the names that users call. Each adds a node to a graph.
 
 Importing this package registers all of them. Subpackages, each of which imports only those after
-it: ``training``; ``convolution``, ``random``; ``products``, ``reductions``, ``state``; ``arrays``;
-``elementwise``; ``lowering`` (kernels); ``core`` (shared); ``expression`` (elementwise formulas).
+it: ``training``; ``convolution``, ``einsum``, ``random``; ``products``, ``reductions``, ``state``;
+``arrays``; ``elementwise``; ``lowering`` (kernels); ``core`` (shared); ``expression`` (elementwise
+formulas).
 """
 
 from playgrad.ops import operators as operators
@@ -37,6 +38,7 @@ from playgrad.ops.convolution.avg_pool2d import avg_pool2d
 from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.max_pool2d import max_pool2d
 from playgrad.ops.core.build import as_tensor, constant
+from playgrad.ops.einsum import einsum
 from playgrad.ops.elementwise.activations import (
     celu,
     elu,
@@ -208,6 +210,7 @@ __all__ = [
     "div",
     "divide",
     "dropout",
+    "einsum",
     "elu",
     "equal",
     "erf",

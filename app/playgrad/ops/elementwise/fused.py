@@ -121,6 +121,7 @@ WITH_EPILOGUE = register(
         lower=_lower,
         samples=(
             _sample("matmul", _PLAIN, (floats(9, 5), floats(5, 7)), floats(7)),
+            _sample("matmul", _PLAIN, (floats(9, 0), floats(0, 7)), floats(7)),
             _sample("matmul", _PLAIN, (floats(3, 2100), floats(2100, 2)), floats(2)),
             _sample("conv2d", _WINDOW, (floats(2, 5, 6, 3), floats(3, 2, 3, 4)), floats(4)),
             _sample("reduce_mean", {"axes": [0], "keepdims": False}, (floats(300, 5),), floats(5)),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from playgrad.ops.core.kernel import KernelRequest, Lowering
+from math import prod
+
+from playgrad.ops.core.kernel import KernelRequest, Lowering, output_binding
 from playgrad.ops.core.templates import render
+from playgrad.ops.lowering.item_kernel import item_kernel
 from playgrad.ops.lowering.product import lower_product
 from playgrad.ops.lowering.tiling import Product
 
@@ -19,9 +22,9 @@ def lower_matmul(request: KernelRequest) -> Lowering:
     transpose_a = bool(request.attrs.get("transpose_a"))
     transpose_b = bool(request.attrs.get("transpose_b"))
     depth = a[-2] if transpose_a else a[-1]
-    batch = 1
-    for size in lead:
-        batch *= size
+    batch = prod(lead)
+    if not (batch and rows and columns and depth):
+        return _lower_empty(request)
     product = Product(
         rows=rows,
         columns=columns,
@@ -42,3 +45,18 @@ def lower_matmul(request: KernelRequest) -> Lowering:
         "transpose_b": transpose_b,
     }
     return lower_product(request, product, "matmul", params)
+
+
+def _lower_empty(request: KernelRequest) -> Lowering:
+    """Lower a product that has no elements, or whose elements are sums of none."""
+    output = request.outputs[0]
+    call = item_kernel(
+        request,
+        "matmul_empty.wgsl",
+        output.size,
+        (*request.epilogue_bindings(), output_binding("result", 0, output)),
+        {},
+        iterations=1,
+        store=request.store("result"),
+    )
+    return Lowering((call,))

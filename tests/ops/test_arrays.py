@@ -91,6 +91,20 @@ def test_values_and_gradients_on_a_gpu() -> None:
         np.testing.assert_allclose(slope, value(grad, {x: X}), rtol=1e-5, err_msg=name)
 
 
+@pytest.mark.parametrize("device", ["cpu:0", pytest.param("gpu:0", marks=pytest.mark.gpu)])
+def test_no_rows(device: str) -> None:
+    x = pg.placeholder("float32", [None, 4, 6])
+    empty = X[:0]
+    pairs = [(o, t) for name, o, t in SAME if name not in ("take flat", "gather_nd", "gather_nd 1")]
+    results = [ours(x) for ours, _ in pairs]
+    grads = [pg.gradients(pg.reduce_sum(y), x)[0] for y in results]
+    with pg.Session(device=device) as session:
+        values, slopes = session.run([results, grads], {x: empty})
+    for (_, theirs), actual, slope in zip(pairs, values, slopes, strict=True):
+        np.testing.assert_array_equal(actual, theirs(empty))
+        assert slope.shape == empty.shape
+
+
 def test_several_unknown_dimensions() -> None:
     x = pg.placeholder("float32", [None, None, None])
     y = pg.tile(pg.repeat(x, 2, axis=1), [1, 2, 2])

@@ -76,7 +76,8 @@ _STRIDED_SLICE = register(
             Sample((floats(4, 3),), {"slices": [[None, 9, 1], [-2, None, None]]}),
             Sample((integers(5, 4, 3),), {"slices": [[9, 0, -2], [1, 2, 5], [None, None, 1]]}),
             Sample((floats(4, 3),), {"slices": [[3, 1, 1], [None, None, -1]]}),
-            Sample((floats(2, 0),), {"slices": [[None, None, -1], [None, None, 2]]}),
+            Sample((floats(2, 0),), {"slices": [[None, None, -1], [None, None, -2]]}),
+            Sample((floats(0, 3),), {"slices": [[None, None, -1], [None, None, -1]]}),
         ),
         invalid=(
             InvalidSample((floats(3),), {"slices": [[None, None, 0]]}, ShapeError, "other than 0"),

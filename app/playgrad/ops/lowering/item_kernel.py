@@ -79,7 +79,8 @@ def mixed_radix(index: str, sizes: Sequence[int], strides: Sequence[int], offset
     """Return WGSL for ``offset + sum(digit[i] * strides[i])``, with the digits of flat ``index``.
 
     ``sizes`` are the dimensions that ``index`` counts through. Adjacent dimensions that are
-    contiguous in memory are merged. A stride may be negative: WGSL's unsigned numbers wrap around.
+    contiguous in memory are merged. Strides and offset may be
+    negative: WGSL's unsigned numbers wrap around.
     """
     merged: list[tuple[int, int]] = []
     for size, stride in zip(sizes, strides, strict=True):
@@ -89,7 +90,7 @@ def mixed_radix(index: str, sizes: Sequence[int], strides: Sequence[int], offset
             merged[-1] = (merged[-1][0] * size, stride)
         else:
             merged.append((size, stride))
-    terms = [f"{offset}u"] if offset else []
+    terms = [f"{offset % 2**32}u"] if offset else []
     inner = 1
     for position in range(len(merged) - 1, -1, -1):
         size, stride = merged[position]

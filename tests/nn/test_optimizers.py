@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,11 +71,24 @@ def test_adam_for_long(graph: pg.Graph) -> None:
         np.testing.assert_allclose(session.value(w), x, rtol=1e-4)
 
 
-@pytest.mark.parametrize("make", [optim.SGD, optim.Momentum, optim.Adam])
-def test_a_shut_gate_changes_nothing(graph: pg.Graph, make: type[optim.Optimizer]) -> None:
+EVERY = [
+    optim.SGD,
+    optim.Momentum,
+    optim.Adam,
+    optim.AdamW,
+    optim.RMSprop,
+    lambda rate, **more: optim.RMSprop(rate, momentum=0.5, centered=True, **more),
+    optim.Adagrad,
+    optim.Lion,
+]
+NAMES = ["SGD", "Momentum", "Adam", "AdamW", "RMSprop", "centred RMSprop", "Adagrad", "Lion"]
+
+
+@pytest.mark.parametrize("make", EVERY, ids=NAMES)
+def test_a_shut_gate_changes_nothing(graph: pg.Graph, make: Any) -> None:
     _, loss = quadratic()
     gate = pg.placeholder("bool", ())
-    optimizer = make(0.1)
+    optimizer = make(0.1, weight_decay=0.01, global_clipnorm=1.0, use_ema=True)
     update = optimizer.minimize(loss, gate=gate)
     with pg.Session(graph, "cpu") as session:
         session.initialize()
@@ -129,8 +143,8 @@ def test_wrong_use(graph: pg.Graph) -> None:
         optim.SGD().minimize(pg.constant(1.0) * 2.0)
     with pytest.raises(pg.GraphError, match="got no gradients"):
         optim.SGD().apply_gradients([(None, w)])
-    with pytest.raises(pg.GraphError, match=r"no optimizer 'adagrad'.*adam"):
-        optim.get("adagrad")
+    with pytest.raises(pg.GraphError, match=r"no optimizer 'ftrl'.*adam"):
+        optim.get("ftrl")
     assert optim.SGD(np.float32(0.5)).initial_learning_rate == 0.5
     for rate in (-1, float("nan"), None, "fast", optim.ExponentialDecay(-1, 1, 1)):
         with pytest.raises(ValueError, match="learning rate must be a number of at least 0"):
@@ -141,7 +155,25 @@ def test_wrong_use(graph: pg.Graph) -> None:
         optim.Adam(beta_1=1.0)
     with pytest.raises(ValueError, match="must be positive"):
         optim.ExponentialDecay(0.1, 0, 0.5)
+    with pytest.raises(ValueError, match="rho and momentum must be between 0 and 1, got 2"):
+        optim.RMSprop(rho=2)
+    with pytest.raises(ValueError, match="initial_accumulator_value must be at least 0"):
+        optim.Adagrad(initial_accumulator_value=-1)
+    with pytest.raises(ValueError, match="beta_1 and beta_2"):
+        optim.Lion(beta_2=1.0)
+    with pytest.raises(ValueError, match="weight_decay must be a number of at least 0, got -1"):
+        optim.SGD(weight_decay=-1)
+    with pytest.raises(ValueError, match="ema_momentum must be between 0 and 1, got 2"):
+        optim.SGD(ema_momentum=2)
+    with pytest.raises(ValueError, match="clipnorm must be a positive number, got 0"):
+        optim.SGD(clipnorm=0)
+    with pytest.raises(ValueError, match=r"only one of clipnorm.*got clipnorm and clipvalue"):
+        optim.Adam(clipnorm=1.0, clipvalue=1.0)
+    with pytest.raises(TypeError, match="ema_overwrite_frequency"):
+        optim.Adam(ema_overwrite_frequency=1)  # type: ignore[call-arg]
     optimizer = optim.SGD()
     optimizer.minimize(loss)
+    with pytest.raises(pg.GraphError, match="part of the training step already"):
+        optimizer.exclude_from_weight_decay(var_names=["w"])
     with pg.Graph().as_default(), pytest.raises(pg.GraphError, match="already trains another"):
         optimizer.minimize(quadratic()[1])

@@ -144,6 +144,7 @@ from playgrad.ops.state import (
     placeholder,
     trainable_variables,
 )
+from playgrad.ops.training.adaptive_updates import apply_adagrad, apply_lion, apply_rmsprop
 from playgrad.ops.training.batch_indices import batch_indices
 from playgrad.ops.training.optimizer_updates import apply_adam, apply_momentum, apply_sgd
 from playgrad.ops.training.replica import cross_replica_mean, split_batch
@@ -176,8 +177,11 @@ __all__ = [
     "add",
     "all",
     "any",
+    "apply_adagrad",
     "apply_adam",
+    "apply_lion",
     "apply_momentum",
+    "apply_rmsprop",
     "apply_sgd",
     "arccos",
     "arccosh",

@@ -1,15 +1,16 @@
-"""Adam (Kingma and Ba 2015)."""
+"""Adam (Kingma and Ba 2015), and AdamW (Loshchilov and Hutter 2019)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Unpack
 
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.elementwise.definitions import exp, sqrt, where
 from playgrad.ops.state import Variable
 from playgrad.ops.training.optimizer_updates import apply_adam
-from playgrad.optim.optimizer import Optimizer
+from playgrad.optim.optimizer import CommonOptions, Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
 
 
@@ -23,6 +24,7 @@ class Adam(Optimizer):
         learning_rate: a number, or a learning-rate schedule.
         beta_1, beta_2: the fractions of the moving averages that are kept in each step.
         epsilon: avoids division by zero.
+        options: those of every `Optimizer`: weight decay, clipping, moving averages.
 
     Raises:
         ValueError: an argument is out of range.
@@ -36,8 +38,9 @@ class Adam(Optimizer):
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-7,
+        **options: Unpack[OptimizerOptions],
     ) -> None:
-        super().__init__(learning_rate)
+        super().__init__(learning_rate, **options)
         if not (0.0 < beta_1 < 1.0 and 0.0 < beta_2 < 1.0):
             raise ValueError(f"beta_1 and beta_2 must be between 0 and 1, got {beta_1}, {beta_2}")
         self.beta_1 = beta_1
@@ -56,11 +59,39 @@ class Adam(Optimizer):
         return 2
 
     def _update(
-        self, variable: Variable, grad: Tensor, factors: Sequence[Tensor], gate: Tensor | None
+        self,
+        variable: Variable,
+        grad: Tensor,
+        factors: Sequence[Tensor],
+        gate: Tensor | None,
+        decay: Tensor | None,
     ) -> Tensor:
         rate, epsilon = factors
         m, v = self.slot(variable, "m"), self.slot(variable, "v")
-        return apply_adam(variable, m, v, grad, rate, epsilon, self.beta_1, self.beta_2, gate)[0]
+        betas = self.beta_1, self.beta_2
+        return apply_adam(variable, m, v, grad, rate, epsilon, *betas, gate, decay)[0]
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay, 0.004 by default (Loshchilov and Hutter 2019).
+
+    Biases and the like decay too, as in Keras; `exclude_from_weight_decay` leaves them out.
+    """
+
+    kind = "adamw"
+
+    def __init__(
+        self,
+        learning_rate: float | Schedule = 0.001,
+        weight_decay: float = 0.004,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        **options: Unpack[CommonOptions],
+    ) -> None:
+        super().__init__(
+            learning_rate, beta_1, beta_2, epsilon, weight_decay=weight_decay, **options
+        )
 
 
 def _one_minus_power(beta: float, count: Tensor) -> Tensor:

@@ -7,19 +7,38 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict
 
 from playgrad.errors import GraphError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import fill
-from playgrad.ops.elementwise.definitions import cast
+from playgrad.ops.elementwise.definitions import cast, where
 from playgrad.ops.state import Variable, group, trainable_variables
 from playgrad.ops.training.replica import cross_replica_mean
+from playgrad.optim.clipping import Clipping
 from playgrad.optim.schedules import Schedule
+from playgrad.optim.weight_decay import WeightDecay
 
+_AVERAGE = "average"
 _REGISTRY: dict[str, type[Optimizer]] = {}
+
+
+class CommonOptions(TypedDict, total=False):
+    """The options that every optimizer takes; see `Optimizer`."""
+
+    clipnorm: float | None
+    clipvalue: float | None
+    global_clipnorm: float | None
+    use_ema: bool
+    ema_momentum: float
+
+
+class OptimizerOptions(CommonOptions, total=False):
+    """The options of optimizers without weight decay by default."""
+
+    weight_decay: float | None
 
 
 class Optimizer:
@@ -29,6 +48,17 @@ class Optimizer:
 
     Args:
         learning_rate: a number, or a learning-rate schedule.
+        weight_decay: decoupled weight decay (Loshchilov and Hutter 2019): each step takes the
+            fraction ``rate * weight_decay`` off every weight. None for none.
+        clipnorm: the largest norm of the gradient of one variable; None for any. A longer gradient
+            is scaled down.
+        clipvalue: the largest absolute value of an element of a gradient; None for any.
+        global_clipnorm: the largest norm of all gradients together; None for any. Only one of the
+            three limits can be set.
+        use_ema: whether to keep an exponential moving average of each weight (Polyak and Juditsky
+            1992). `playgrad.nn.SwapEMAWeights` evaluates with the averages, and `Model.fit` ends
+            by copying them into the weights.
+        ema_momentum: the fraction of the moving averages that is kept in each step.
 
     Attributes:
         iterations: uint32 scalar variable, the number of updates so far.
@@ -36,7 +66,9 @@ class Optimizer:
             change the rate during training.
 
     Raises:
-        ValueError: the learning rate is not a finite number of at least 0.
+        ValueError: the learning rate or the weight decay is not a finite number of at least 0,
+            several limits are set, a limit is not positive, or ``ema_momentum`` is not between 0
+            and 1.
     """
 
     kind: ClassVar[str] = "optimizer"
@@ -45,13 +77,28 @@ class Optimizer:
         if "kind" in cls.__dict__:
             _REGISTRY[cls.kind] = cls
 
-    def __init__(self, learning_rate: float | Schedule) -> None:
+    def __init__(
+        self,
+        learning_rate: float | Schedule,
+        weight_decay: float | None = None,
+        clipnorm: float | None = None,
+        clipvalue: float | None = None,
+        global_clipnorm: float | None = None,
+        use_ema: bool = False,
+        ema_momentum: float = 0.99,
+    ) -> None:
         self.schedule = learning_rate if isinstance(learning_rate, Schedule) else None
         self.initial_learning_rate = checked_rate(
             learning_rate.initial_learning_rate
             if isinstance(learning_rate, Schedule)
             else learning_rate
         )
+        self.weight_decay = WeightDecay(weight_decay)
+        self.clipping = Clipping(clipnorm, clipvalue, global_clipnorm)
+        self.use_ema = bool(use_ema)
+        if not 0.0 <= ema_momentum <= 1.0:
+            raise ValueError(f"ema_momentum must be between 0 and 1, got {ema_momentum}")
+        self.ema_momentum = float(ema_momentum)
         self._graph: Graph | None = None
         self._scope = ""
         self._slots: dict[tuple[str, str], Variable] = {}
@@ -60,7 +107,10 @@ class Optimizer:
 
     @property
     def slots_per_weight(self) -> int:
-        """The number of state variables for each trained variable, to estimate the memory."""
+        """The number of state variables for each trained variable, to estimate the memory.
+
+        Moving averages of the weights are not counted.
+        """
         return 0
 
     def _factors(self, rate: Tensor, step: Tensor) -> tuple[Tensor, ...]:
@@ -68,13 +118,19 @@ class Optimizer:
         return (rate,)
 
     def _update(
-        self, variable: Variable, grad: Tensor, factors: Sequence[Tensor], gate: Tensor | None
+        self,
+        variable: Variable,
+        grad: Tensor,
+        factors: Sequence[Tensor],
+        gate: Tensor | None,
+        decay: Tensor | None,
     ) -> Tensor:
         """Update ``variable`` and its slots in place; return the new value.
 
         Args:
             factors: what `_factors` returned.
             gate: bool scalar; where it is false, nothing changes.
+            decay: the fraction to take off ``variable`` first; None for nothing.
         """
         raise NotImplementedError
 
@@ -135,11 +191,18 @@ class Optimizer:
                 if self.schedule is not None:
                     rate = self.schedule.rate(rate, step)
                 factors = self._factors(rate, step)
+                decay = self.weight_decay.of_step(rate)
+                kept = self._kept_average(step) if self.use_ema else None
+                clipped = self.clipping.clipped([grad for grad, _ in pairs])
             updates: list[Tensor] = []
-            for grad, variable in pairs:
+            for grad, (_, variable) in zip(clipped, pairs, strict=True):
                 assert isinstance(variable, Variable)
+                own_decay = decay if self.weight_decay.applies_to(variable) else None
                 with graph.reenter_scope(f"{self._scope}{variable.variable_name}/"):
-                    updates.append(self._update(variable, grad, factors, gate))
+                    new = self._update(variable, grad, factors, gate, own_decay)
+                    updates.append(new)
+                    if kept is not None:
+                        updates.append(self._update_average(variable, new, kept, gate))
             with graph.reenter_scope(self._scope):
                 increment: Any = 1 if gate is None else cast(gate, "uint32")
                 updates.append(self.iterations.assign_add(increment))
@@ -165,6 +228,43 @@ class Optimizer:
                 self.initial_learning_rate, "learning_rate", trainable=False, dtype="float32"
             )
 
+    def exclude_from_weight_decay(
+        self, var_list: Sequence[Variable] = (), var_names: Sequence[str] = ()
+    ) -> None:
+        """Leave variables out of weight decay. To be called before training.
+
+        Args:
+            var_list: the variables.
+            var_names: parts of names: ``["bias"]`` means every variable with "bias" in its name.
+
+        Raises:
+            GraphError: training has begun.
+        """
+        if self._graph is not None:
+            raise GraphError(
+                "weight decay is part of the training step already.",
+                hint="Call exclude_from_weight_decay() before training.",
+            )
+        self.weight_decay = copy.copy(self.weight_decay)  # clones may share it
+        self.weight_decay.exclude((v.variable_name for v in var_list), var_names)
+
+    # Moving averages of the weights
+
+    def average_of(self, variable: Variable) -> Variable | None:
+        """Return the moving average of ``variable``; None if there is none."""
+        return self._slots.get((variable.variable_name, _AVERAGE))
+
+    def _kept_average(self, step: Tensor) -> Tensor:
+        """Return the fraction of the averages to keep: 0 in the first step, which sets them."""
+        return where(step > 0.0, fill((), self.ema_momentum), fill((), 0.0))
+
+    def _update_average(
+        self, variable: Variable, new: Tensor, kept: Tensor, gate: Tensor | None
+    ) -> Tensor:
+        average = self.slot(variable, _AVERAGE)
+        value = average * kept + new * (1.0 - kept)
+        return average.assign(value if gate is None else where(gate, value, average))
+
     def clone(self) -> Self:
         """Return an optimizer with the same settings and no state, for another model."""
         new = copy.copy(self)
@@ -173,8 +273,8 @@ class Optimizer:
         new._graph, new._scope, new._slots = None, "", {}
         return new
 
-    def slot(self, variable: Variable, name: str) -> Variable:
-        """Return the state variable ``<optimizer>/<variable>/<name>``, zeros at first.
+    def slot(self, variable: Variable, name: str, initial: float = 0.0) -> Variable:
+        """Return the state variable ``<optimizer>/<variable>/<name>``, all ``initial`` at first.
 
         It has the shape and the device of ``variable``.
         """
@@ -184,9 +284,9 @@ class Optimizer:
             scope = f"{self._scope}{variable.variable_name}/"
             with self._at_top(graph), graph.device(variable.device):
                 with graph.reenter_scope(f"{scope}{name}/"):
-                    zeros = fill(variable.spec.static_shape, 0.0, variable.dtype)
+                    values = fill(variable.spec.static_shape, initial, variable.dtype)
                 with graph.reenter_scope(scope):
-                    self._slots[key] = Variable(zeros, name, trainable=False)
+                    self._slots[key] = Variable(values, name, trainable=False)
         return self._slots[key]
 
     @property

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.state import Variable
 from playgrad.ops.training.optimizer_updates import apply_momentum, apply_sgd
-from playgrad.optim.optimizer import Optimizer
+from playgrad.optim.optimizer import Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
 
 
@@ -18,6 +19,7 @@ class SGD(Optimizer):
         learning_rate: a number, or a learning-rate schedule.
         momentum: the fraction of the velocity that is kept in each step; 0 for plain SGD.
         nesterov: whether to use Nesterov momentum (Sutskever et al. 2013).
+        options: those of every `Optimizer`: weight decay, clipping, moving averages.
 
     Raises:
         ValueError: the momentum is not between 0 and 1.
@@ -30,8 +32,9 @@ class SGD(Optimizer):
         learning_rate: float | Schedule = 0.01,
         momentum: float = 0.0,
         nesterov: bool = False,
+        **options: Unpack[OptimizerOptions],
     ) -> None:
-        super().__init__(learning_rate)
+        super().__init__(learning_rate, **options)
         if not 0.0 <= momentum <= 1.0:
             raise ValueError(f"momentum must be between 0 and 1, got {momentum}")
         self.momentum = momentum
@@ -42,14 +45,19 @@ class SGD(Optimizer):
         return int(self.momentum != 0.0)
 
     def _update(
-        self, variable: Variable, grad: Tensor, factors: Sequence[Tensor], gate: Tensor | None
+        self,
+        variable: Variable,
+        grad: Tensor,
+        factors: Sequence[Tensor],
+        gate: Tensor | None,
+        decay: Tensor | None,
     ) -> Tensor:
         (rate,) = factors
         if self.momentum == 0.0:
-            return apply_sgd(variable, grad, rate, gate=gate)
+            return apply_sgd(variable, grad, rate, gate, decay)
         velocity = self.slot(variable, "velocity")
         return apply_momentum(
-            variable, velocity, grad, rate, self.momentum, self.nesterov, gate=gate
+            variable, velocity, grad, rate, self.momentum, self.nesterov, gate, decay
         )[0]
 
 
@@ -63,5 +71,6 @@ class Momentum(SGD):
         learning_rate: float | Schedule = 0.01,
         momentum: float = 0.9,
         nesterov: bool = False,
+        **options: Unpack[OptimizerOptions],
     ) -> None:
-        super().__init__(learning_rate, momentum, nesterov)
+        super().__init__(learning_rate, momentum, nesterov, **options)

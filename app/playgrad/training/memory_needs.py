@@ -45,7 +45,7 @@ def check_training_memory(
         return
     weights = sum(map(_bytes, network.weights.values()))
     gradients = sum(map(_bytes, network.trainable_variables))
-    state = weights + gradients * optimizer.slots_per_weight
+    state = weights + gradients * (optimizer.slots_per_weight + optimizer.use_ema)
     if device.startswith("cpu"):
         state *= 2  # a step replaces all arrays at its end, or none
     data = sum(array.nbytes for array in arrays)

@@ -33,13 +33,17 @@ from playgrad.nn.normalization import BatchNormalization, LayerNormalization
 from playgrad.nn.parallel_attention import ParallelMultiHeadAttention
 from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
 from playgrad.nn.pooling import AveragePool2D, MaxPool2D
+from playgrad.training.averages import SwapEMAWeights
 from playgrad.training.callbacks import (
     Callback,
     EarlyStopping,
     History,
     LambdaCallback,
     LearningRateScheduler,
+    TerminateOnNaN,
 )
+from playgrad.training.model_checkpoint import ModelCheckpoint
+from playgrad.training.plateau import ReduceLROnPlateau
 
 __all__ = [
     "Accuracy",
@@ -76,16 +80,20 @@ __all__ = [
     "Metric",
     "Model",
     "MultiHeadAttention",
+    "ModelCheckpoint",
     "Multiply",
     "Ones",
     "ParallelMultiHeadAttention",
     "RandomNormal",
     "RandomUniform",
+    "ReduceLROnPlateau",
     "Rescaling",
     "Reshape",
     "RowParallelDense",
     "Sequential",
     "SparseCategoricalCrossentropy",
+    "SwapEMAWeights",
+    "TerminateOnNaN",
     "TopKAccuracy",
     "Zeros",
     "parallel_mlp",

@@ -5,19 +5,32 @@ from playgrad.optim.adam import Adam, AdamW
 from playgrad.optim.lion import Lion
 from playgrad.optim.optimizer import Optimizer, checked_rate, get
 from playgrad.optim.rmsprop import RMSprop
-from playgrad.optim.schedules import ExponentialDecay, Schedule
+from playgrad.optim.schedules import (
+    CosineDecay,
+    ExponentialDecay,
+    InverseTimeDecay,
+    OneCycle,
+    PiecewiseConstantDecay,
+    PolynomialDecay,
+    Schedule,
+)
 from playgrad.optim.sgd import SGD, Momentum
 
 __all__ = [
-    "SGD",
     "Adagrad",
     "Adam",
     "AdamW",
+    "CosineDecay",
     "ExponentialDecay",
+    "InverseTimeDecay",
     "Lion",
     "Momentum",
+    "OneCycle",
     "Optimizer",
+    "PiecewiseConstantDecay",
+    "PolynomialDecay",
     "RMSprop",
+    "SGD",
     "Schedule",
     "checked_rate",
     "get",

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from playgrad.errors import GraphError
+from playgrad.ops.state import Variable
 from playgrad.optim.optimizer import Optimizer, checked_rate
 from playgrad.runtime.session import Session
+from playgrad.training.monitor import monitored, sign_of
 
 Array = np.ndarray[Any, Any]
 Logs = Mapping[str, float]
@@ -31,9 +32,14 @@ class TrainedModel(Protocol):
 
     def predict(self, x: Any, batch_size: int | None = None) -> Any: ...
 
+    @property
+    def trainable_variables(self) -> list[Variable]: ...
+
     def get_weights(self) -> dict[str, Array]: ...
 
     def set_weights(self, values: Mapping[str, Array]) -> None: ...
+
+    def save_weights(self, file: Any) -> None: ...
 
 
 class Callback:
@@ -79,6 +85,12 @@ class Callback:
                 prefix ``val_``.
         """
 
+    def on_test_begin(self, logs: Logs) -> None:
+        """Called before the validation data is evaluated."""
+
+    def on_test_end(self, logs: Logs) -> None:
+        """Called after the validation data has been evaluated; ``logs`` are the results."""
+
     def on_steps_end(self, step: int, logs: Logs) -> None:
         """Called after a chunk of steps.
 
@@ -110,8 +122,8 @@ class EarlyStopping(Callback):
         monitor: the name in the logs to watch; ``val_loss`` needs validation data.
         min_delta: the smallest change that counts as an improvement.
         patience: the number of epochs without improvement to tolerate before training stops.
-        mode: "min" or "max": whether smaller or larger is better; "auto" takes "max" for
-            accuracies.
+        mode: "min" or "max": whether smaller or larger is better; "auto" goes by the
+            name: larger is better for accuracies, AUC, precision, recall, F1 and R2.
         restore_best_weights: whether to restore the weights of the best epoch.
 
     Attributes:
@@ -129,7 +141,7 @@ class EarlyStopping(Callback):
         self.monitor = monitor
         self.min_delta = abs(min_delta)
         self.patience = patience
-        self.sign = -1.0 if mode == "max" or (mode == "auto" and "acc" in monitor) else 1.0
+        self.sign = sign_of(monitor, mode)
         self.restore_best_weights = restore_best_weights
         self.stopped_epoch: int | None = None
         self._reset()
@@ -156,12 +168,7 @@ class EarlyStopping(Callback):
         self._reset()
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
-        if self.monitor not in logs:
-            raise GraphError(
-                f"EarlyStopping watches {self.monitor!r}, which is not in the logs.",
-                hint=f"Use one of {', '.join(logs)}; val_... needs validation_data.",
-            )
-        value = self.sign * logs[self.monitor]
+        value = self.sign * monitored(logs, self.monitor, "EarlyStopping")
         if value < self.best - self.min_delta:
             self.best, self.waited = value, 0
             if self.restore_best_weights:
@@ -191,6 +198,14 @@ class LearningRateScheduler(Callback):
         assert optimizer is not None
         rate = self.schedule(epoch, float(session.value(optimizer.learning_rate)))
         session.assign({optimizer.learning_rate: checked_rate(rate)})
+
+
+class TerminateOnNaN(Callback):
+    """End training, without an error, when a loss is NaN or infinite.
+
+    Without this callback `fit` raises NonFiniteError. Either way the weights are those from before
+    the step.
+    """
 
 
 class History:

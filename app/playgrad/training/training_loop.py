@@ -12,8 +12,9 @@ import numpy as np
 
 from playgrad.errors import NonFiniteError, PlaygradError
 from playgrad.runtime.options import get_options
+from playgrad.training.averages import take_averages
 from playgrad.training.batch_api import not_finite_error
-from playgrad.training.callbacks import Callback, History, TrainedModel
+from playgrad.training.callbacks import Callback, History, TerminateOnNaN, TrainedModel
 from playgrad.training.checkpoint import FitRecord
 from playgrad.training.chunk_loop import ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import run_evaluation
@@ -196,12 +197,18 @@ class TrainingLoop:
 
     def _train(self, resumed: FitRecord | None) -> None:
         self._begin_callbacks(resumed)
-        if self.chunks_span_epochs:
-            self._run_steps(self.total - self.done)
-        else:
-            self._run_epochs()
+        try:
+            if self.chunks_span_epochs:
+                self._run_steps(self.total - self.done)
+            else:
+                self._run_epochs()
+        except NonFiniteError as error:
+            if not any(isinstance(callback, TerminateOnNaN) for callback in self.callbacks):
+                raise
+            print(f"training ended: {error}")
         for callback in self.callbacks:
             callback.on_train_end(self.logs)
+        take_averages(self.optimizer, self.recipe.network.trainable_variables, self.session)
 
     def _begin_callbacks(self, resumed: FitRecord | None) -> None:
         is_completed = resumed is not None and resumed.outcome == "completed"
@@ -319,6 +326,10 @@ class TrainingLoop:
         means = np.concatenate(self.epoch_rows).mean(axis=0, dtype=np.float64)
         logs = dict(zip(self.step.names, map(float, means), strict=True))
         if self.test is not None:
+            for callback in self.callbacks:
+                callback.on_test_begin({})
             test_means = run_evaluation(self.watch, self.test_sizer, self.test)
+            for callback in self.callbacks:
+                callback.on_test_end(test_means)
             logs.update({f"val_{name}": value for name, value in test_means.items()})
         return logs

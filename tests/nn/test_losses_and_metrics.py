@@ -21,6 +21,8 @@ LABELS = np.array([0, 4, 2, 2, 1, 3], np.int32)
 ONE_HOT = np.eye(5, dtype=np.float32)[LABELS]
 BITS = (random.random((6, 5)) > 0.5).astype(np.float32)
 SHARES = (1 / (1 + np.exp(-LOGITS))).astype(np.float32)
+SIGNS = 2 * BITS - 1
+COUNTS = random.integers(0, 5, size=(6, 5)).astype(np.float32)
 
 
 def evaluate(function: Any, y: Array, prediction: Array) -> Array:
@@ -62,6 +64,74 @@ TABLE: dict[str, tuple[nn.Loss, Array, Array, Array]] = {
     ),
     "squares": (nn.MeanSquaredError(), BITS, LOGITS, ((BITS - LOGITS) ** 2).mean(1)),
     "absolute": (nn.MeanAbsoluteError(), BITS, LOGITS, np.abs(BITS - LOGITS).mean(1)),
+    "smooth one-hot logits": (
+        nn.CategoricalCrossentropy(True, label_smoothing=0.2),
+        ONE_HOT,
+        LOGITS,
+        f.cross_entropy(t(LOGITS), t(LABELS).long(), reduction="none", label_smoothing=0.2).numpy(),
+    ),
+    "smooth binary logits": (
+        nn.BinaryCrossentropy(True, label_smoothing=0.2),
+        BITS,
+        LOGITS,
+        f.binary_cross_entropy_with_logits(t(LOGITS), t(BITS * 0.8 + 0.1), reduction="none")
+        .mean(1)
+        .numpy(),
+    ),
+    "huber": (
+        nn.Huber(1.5),
+        BITS,
+        LOGITS,
+        f.huber_loss(t(LOGITS), t(BITS), reduction="none", delta=1.5).mean(1).numpy(),
+    ),
+    "log cosh": (nn.LogCosh(), BITS, LOGITS, np.log(np.cosh(LOGITS - BITS)).mean(1)),
+    "percentage": (
+        nn.MeanAbsolutePercentageError(),
+        SHARES,
+        LOGITS,
+        100 * (abs(SHARES - LOGITS) / SHARES).mean(1),
+    ),
+    "logarithmic": (
+        nn.MeanSquaredLogarithmicError(),
+        BITS,
+        3 * SHARES,
+        ((np.log1p(3 * SHARES) - np.log1p(BITS)) ** 2).mean(1),
+    ),
+    "cosine": (
+        nn.CosineSimilarity(),
+        SHARES,
+        LOGITS,
+        -f.cosine_similarity(t(SHARES), t(LOGITS)).numpy(),
+    ),
+    "divergence": (
+        nn.KLDivergence(),
+        PROBABILITIES[::-1].copy(),
+        PROBABILITIES,
+        f.kl_div(t(PROBABILITIES).log(), t(PROBABILITIES[::-1].copy()), reduction="none")
+        .sum(1)
+        .numpy(),
+    ),
+    "poisson": (
+        nn.Poisson(),
+        COUNTS,
+        SHARES,
+        f.poisson_nll_loss(t(SHARES), t(COUNTS), log_input=False, eps=1e-7, reduction="none")
+        .mean(1)
+        .numpy(),
+    ),
+    "hinge": (nn.Hinge(), SIGNS, LOGITS, np.maximum(1 - SIGNS * LOGITS, 0).mean(1)),
+    "squared hinge": (
+        nn.SquaredHinge(),
+        SIGNS,
+        LOGITS,
+        (np.maximum(1 - SIGNS * LOGITS, 0) ** 2).mean(1),
+    ),
+    "categorical hinge": (
+        nn.CategoricalHinge(),
+        ONE_HOT,
+        LOGITS,
+        np.maximum(((1 - ONE_HOT) * LOGITS).max(1) - (ONE_HOT * LOGITS).sum(1) + 1, 0),
+    ),
 }
 
 
@@ -71,6 +141,31 @@ def test_losses(case: str) -> None:
     values = evaluate(loss, y, prediction)
     assert values.shape == (6,)
     np.testing.assert_allclose(values, expected, rtol=2e-5, atol=1e-6)
+
+
+def test_losses_far_from_the_target_are_finite() -> None:
+    far = np.array([[1e4, -1e4]], np.float32)
+    zeros = np.zeros((1, 2), np.float32)
+    np.testing.assert_allclose(evaluate(nn.LogCosh(), zeros, far), [1e4], rtol=1e-4)
+    np.testing.assert_allclose(evaluate(nn.CosineSimilarity(), zeros, far), [0])
+    for loss in (nn.KLDivergence(), nn.Poisson(), nn.MeanAbsolutePercentageError()):
+        assert np.isfinite(evaluate(loss, zeros, zeros)).all()
+
+
+def test_hinge_takes_labels_of_zero_and_one() -> None:
+    given = np.array([0, 1, 1], np.float32)
+    targets = nn.Hinge().check_targets(given, (None, 1), "y", "dense_1")
+    np.testing.assert_array_equal(targets, [[-1], [1], [1]])
+    signs = np.array([-1, 1, 1], np.float32)
+    targets = nn.SquaredHinge().check_targets(signs, (None, 1), "y", "dense_1")
+    np.testing.assert_array_equal(targets, [[-1], [1], [1]])
+
+
+def test_wrong_arguments_of_losses() -> None:
+    with pytest.raises(ValueError, match="delta of Huber must be a positive number, got 0"):
+        nn.Huber(0)
+    with pytest.raises(ValueError, match="label_smoothing must be between 0 and 1, got 2"):
+        nn.BinaryCrossentropy(label_smoothing=2)
 
 
 def test_probabilities_of_zero_and_one_stay_finite() -> None:
@@ -145,6 +240,10 @@ def test_names() -> None:
     assert metrics.get("acc").name == "accuracy"
     assert metrics.get("mae").name == "mae"
     assert metrics.get(nn.TopKAccuracy).name == "top_5_accuracy"
+    assert metrics.get("huber").name == "huber"
+    assert metrics.get("mape").name == "mape"
+    assert metrics.get(nn.Huber(2.0)).name == "huber"
+    assert isinstance(losses.get("kld"), nn.KLDivergence)
     assert isinstance(losses.get("mse"), nn.MeanSquaredError)
     assert isinstance(losses.get(nn.MeanSquaredError), nn.MeanSquaredError)
     with pytest.raises(pg.GraphError, match=r"no loss 'crossentropy'.*categorical_crossentropy"):

@@ -4,6 +4,13 @@ from playgrad.models.model import Input, Model
 from playgrad.models.sequential import Sequential
 from playgrad.nn.attention import MultiHeadAttention
 from playgrad.nn.basic import Activation, Dropout, Flatten, Rescaling, Reshape
+from playgrad.nn.class_losses import (
+    CategoricalHinge,
+    Hinge,
+    KLDivergence,
+    Poisson,
+    SquaredHinge,
+)
 from playgrad.nn.conv import Conv2D
 from playgrad.nn.dense import Dense
 from playgrad.nn.initializers import (
@@ -33,6 +40,13 @@ from playgrad.nn.normalization import BatchNormalization, LayerNormalization
 from playgrad.nn.parallel_attention import ParallelMultiHeadAttention
 from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
 from playgrad.nn.pooling import AveragePool2D, MaxPool2D
+from playgrad.nn.regression_losses import (
+    CosineSimilarity,
+    Huber,
+    LogCosh,
+    MeanAbsolutePercentageError,
+    MeanSquaredLogarithmicError,
+)
 from playgrad.training.averages import SwapEMAWeights
 from playgrad.training.callbacks import (
     Callback,
@@ -54,10 +68,12 @@ __all__ = [
     "BinaryCrossentropy",
     "Callback",
     "CategoricalCrossentropy",
+    "CategoricalHinge",
     "ColumnParallelDense",
     "Concatenate",
     "Constant",
     "Conv2D",
+    "CosineSimilarity",
     "Dense",
     "Dropout",
     "EarlyStopping",
@@ -66,24 +82,31 @@ __all__ = [
     "GlorotUniform",
     "HeNormal",
     "HeUniform",
+    "Hinge",
     "History",
+    "Huber",
     "Initializer",
     "Input",
+    "KLDivergence",
     "LambdaCallback",
     "Layer",
     "LayerNormalization",
     "LearningRateScheduler",
+    "LogCosh",
     "Loss",
     "MaxPool2D",
     "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
     "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
     "Metric",
     "Model",
-    "MultiHeadAttention",
     "ModelCheckpoint",
+    "MultiHeadAttention",
     "Multiply",
     "Ones",
     "ParallelMultiHeadAttention",
+    "Poisson",
     "RandomNormal",
     "RandomUniform",
     "ReduceLROnPlateau",
@@ -92,6 +115,7 @@ __all__ = [
     "RowParallelDense",
     "Sequential",
     "SparseCategoricalCrossentropy",
+    "SquaredHinge",
     "SwapEMAWeights",
     "TerminateOnNaN",
     "TopKAccuracy",

@@ -149,12 +149,42 @@ class SparseCategoricalCrossentropy(FromScores):
         return labels.astype(np.int32)
 
 
-class CategoricalCrossentropy(FromScores):
-    """Cross-entropy with labels that are probabilities, one-hot or soft: (batch, classes)."""
+class Smoothed(FromScores):
+    """A loss on labels that may be smoothed (Szegedy et al. 2016).
+
+    Args:
+        from_logits: whether predictions are scores.
+        label_smoothing: the fraction of each label that is spread evenly over all classes.
+
+    Raises:
+        ValueError: ``label_smoothing`` is not between 0 and 1.
+    """
+
+    def __init__(self, from_logits: bool = False, label_smoothing: float = 0.0) -> None:
+        super().__init__(from_logits)
+        if not 0.0 <= label_smoothing <= 1.0:
+            raise ValueError(f"label_smoothing must be between 0 and 1, got {label_smoothing}")
+        self.label_smoothing = float(label_smoothing)
+
+    def smoothed(self, y_true: Tensor, classes: int) -> Tensor:
+        """Return the labels of ``classes`` classes, smoothed."""
+        if self.label_smoothing == 0.0:
+            return y_true
+        return y_true * (1.0 - self.label_smoothing) + self.label_smoothing / classes
+
+
+class CategoricalCrossentropy(Smoothed):
+    """Cross-entropy with labels that are probabilities, one-hot or soft: (batch, classes).
+
+    Args:
+        from_logits: whether predictions are scores before softmax, rather than probabilities.
+        label_smoothing: the fraction of each label that is spread evenly over all classes.
+    """
 
     kind = "categorical_crossentropy"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        y_true = self.smoothed(y_true, y_pred.shape[-1] or 1)
         logits = self.scores(y_pred)
         if logits is not None:
             return softmax_cross_entropy(logits, y_true)
@@ -166,12 +196,18 @@ class CategoricalCrossentropy(FromScores):
         return super()._shape_hint(y, layer)
 
 
-class BinaryCrossentropy(FromScores):
-    """Cross-entropy of independent yes/no outputs, with labels between 0 and 1."""
+class BinaryCrossentropy(Smoothed):
+    """Cross-entropy of independent yes/no outputs, with labels between 0 and 1.
+
+    Args:
+        from_logits: whether predictions are scores before the sigmoid, rather than probabilities.
+        label_smoothing: the fraction of each label that is moved towards 0.5.
+    """
 
     kind = "binary_crossentropy"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        y_true = self.smoothed(y_true, 2)
         if self.from_logits:
             # Two terms that are never negative, so that a small loss is not lost in a difference.
             return mean_of_sample(y_true * softplus(-y_pred) + (1.0 - y_true) * softplus(y_pred))
@@ -227,7 +263,14 @@ class CustomLoss(Loss):
         return mean_of_sample(values)
 
 
-_SHORT = {"mse": "mean_squared_error", "mae": "mean_absolute_error"}
+_SHORT = {
+    "mse": "mean_squared_error",
+    "mae": "mean_absolute_error",
+    "mape": "mean_absolute_percentage_error",
+    "msle": "mean_squared_logarithmic_error",
+    "kld": "kl_divergence",
+    "logcosh": "log_cosh",
+}
 
 
 def get(value: str | Loss | Callable[[Tensor, Tensor], Tensor]) -> Loss:
@@ -241,10 +284,15 @@ def get(value: str | Loss | Callable[[Tensor, Tensor], Tensor]) -> Loss:
     if callable(value):
         return value() if isinstance(value, type) else CustomLoss(value)
     name = _SHORT.get(value, value) if isinstance(value, str) else "custom"
-    if name not in _REGISTRY or name == "custom":
+    if not is_loss(name):
         known = [kind for kind in _REGISTRY if kind != "custom"]
         raise GraphError(f"there is no loss {value!r}.", hint=f"Use one of: {', '.join(known)}.")
     return _REGISTRY[name]()
+
+
+def is_loss(name: str) -> bool:
+    """Return whether there is a loss of this name."""
+    return _SHORT.get(name, name) in _REGISTRY and name != "custom"
 
 
 def mean_of_sample(values: Tensor) -> Tensor:

@@ -97,6 +97,22 @@ class MeanAbsoluteError(Metric):
         return losses.MeanAbsoluteError()(y_true, y_pred)
 
 
+class LossMetric(Metric):
+    """A loss, of the whole data set or a batch, as a metric.
+
+    Args:
+        loss: the loss.
+        name: the name in logs; that of the loss if None.
+    """
+
+    def __init__(self, loss: losses.Loss, name: str | None = None) -> None:
+        super().__init__(name or loss.kind)
+        self.loss = loss
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return self.loss(y_true, y_pred)
+
+
 class CustomMetric(Metric):
     """A metric from a function of (y_true, y_pred) that returns one number per sample."""
 
@@ -125,16 +141,21 @@ _OTHER_NAMES = {
 def get(value: Any) -> Metric:
     """Return the metric called ``value``, with that name in logs.
 
-    A `Metric` is returned as is, a function becomes a metric.
+    A `Metric` is returned as is, a `Loss` or a function becomes a metric. Losses can also be
+    named.
 
     Raises:
         GraphError: there is no metric of that name.
     """
     if isinstance(value, Metric):
         return value
+    if isinstance(value, losses.Loss):
+        return LossMetric(value)
     if callable(value):
         return value() if isinstance(value, type) else CustomMetric(value)
     kind = _OTHER_NAMES.get(value, value) if isinstance(value, str) else "custom"
+    if kind not in _REGISTRY and losses.is_loss(kind):
+        return LossMetric(losses.get(kind), value)
     if kind not in _REGISTRY or kind == "custom":
         known = [name for name in _REGISTRY if name != "custom"]
         raise GraphError(f"there is no metric {value!r}.", hint=f"Use one of: {', '.join(known)}.")

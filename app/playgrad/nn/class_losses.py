@@ -1,0 +1,82 @@
+"""Losses of classes and counts other than cross-entropy: margins, divergence, Poisson."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.losses import Loss, mean_of_sample
+from playgrad.ops.elementwise.definitions import log, maximum, minimum, square
+from playgrad.ops.reductions.reduce import reduce_max, reduce_sum
+
+Array = np.ndarray[Any, Any]
+_EPSILON = 1e-7
+
+
+class KLDivergence(Loss):
+    """Kullback-Leibler divergence of the prediction from the target: ``sum(y * log(y / p))``.
+
+    Both are probabilities along the last axis, clipped to at least 1e-7.
+    """
+
+    kind = "kl_divergence"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        y, p = (minimum(maximum(value, _EPSILON), 1.0) for value in (y_true, y_pred))
+        return mean_of_sample(reduce_sum(y * (log(y) - log(p)), axis=-1))
+
+
+class Poisson(Loss):
+    """Negative log-likelihood of counts under predicted Poisson rates, without its constant."""
+
+    kind = "poisson"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return mean_of_sample(y_pred - y_true * log(y_pred + _EPSILON))
+
+
+class Hinge(Loss):
+    """Hinge loss ``max(1 - y * p, 0)`` of scores, with targets -1 and 1.
+
+    Targets that are all 0 or 1 are taken as -1 and 1 when a model is trained or evaluated.
+    """
+
+    kind = "hinge"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return mean_of_sample(self.margin(y_true, y_pred))
+
+    def margin(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """Return by how much each score fails to reach its margin."""
+        missing: Tensor = maximum(1.0 - y_true * y_pred, 0.0)
+        return missing
+
+    def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
+        values = super().check_targets(y, output, what, layer)
+        if ((values == 0) | (values == 1)).all():
+            values = 2 * values - 1
+        return values
+
+
+class SquaredHinge(Hinge):
+    """Square of the hinge loss ``max(1 - y * p, 0)``; see `Hinge`."""
+
+    kind = "squared_hinge"
+
+    def margin(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        missing: Tensor = square(super().margin(y_true, y_pred))
+        return missing
+
+
+class CategoricalHinge(Loss):
+    """Hinge loss of the true class against the best other class, with one-hot targets."""
+
+    kind = "categorical_hinge"
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        score = reduce_sum(y_true * y_pred, axis=-1)
+        best_other = reduce_max((1.0 - y_true) * y_pred, axis=-1)
+        return mean_of_sample(maximum(best_other - score + 1.0, 0.0))

@@ -179,6 +179,16 @@ class Network:
         }
 
     @property
+    def trainable(self) -> bool:
+        """Whether training changes any layer; setting it sets that of every layer."""
+        return any(layer.trainable for layer in self.layers)
+
+    @trainable.setter
+    def trainable(self, trainable: bool) -> None:
+        for layer in self.layers:
+            layer.trainable = trainable
+
+    @property
     def trainable_variables(self) -> list[Variable]:
         """The variables that training changes."""
         return [variable for variable in self.weights.values() if variable.trainable]

@@ -47,6 +47,7 @@ from playgrad.nn.regression_losses import (
     MeanAbsolutePercentageError,
     MeanSquaredLogarithmicError,
 )
+from playgrad.nn.regularizers import L1, L1L2, L2, Regularizer
 from playgrad.training.averages import SwapEMAWeights
 from playgrad.training.callbacks import (
     Callback,
@@ -88,6 +89,9 @@ __all__ = [
     "Initializer",
     "Input",
     "KLDivergence",
+    "L1",
+    "L1L2",
+    "L2",
     "LambdaCallback",
     "Layer",
     "LayerNormalization",
@@ -110,6 +114,7 @@ __all__ = [
     "RandomNormal",
     "RandomUniform",
     "ReduceLROnPlateau",
+    "Regularizer",
     "Rescaling",
     "Reshape",
     "RowParallelDense",

@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, initializers
+from playgrad.nn import activations, initializers, regularizers
 from playgrad.nn.layer import Layer
 from playgrad.ops.convolution.conv2d import conv2d
 
@@ -25,6 +25,7 @@ class Conv2D(Layer):
         activation: name or function; None for no activation.
         use_bias: whether to add a bias.
         kernel_initializer, bias_initializer: name or `Initializer`.
+        kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
     """
 
     kind = "conv2d"
@@ -39,6 +40,8 @@ class Conv2D(Layer):
         use_bias: bool = True,
         kernel_initializer: Any = "glorot_uniform",
         bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -50,15 +53,21 @@ class Conv2D(Layer):
         self.use_bias = use_bias
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
         self._activate = activations.get(activation)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
         channels = self.known(shapes[0], -1)
         shape = (*self.kernel_size, channels, self.filters)
-        self.add_weight("kernel", shape, self.kernel_initializer)
+        self.add_weight(
+            "kernel", shape, self.kernel_initializer, regularizer=self.kernel_regularizer
+        )
         if self.use_bias:
-            self.add_weight("bias", (self.filters,), self.bias_initializer)
+            self.add_weight(
+                "bias", (self.filters,), self.bias_initializer, regularizer=self.bias_regularizer
+            )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["kernel"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, initializers
+from playgrad.nn import activations, initializers, regularizers
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.products.matmul import matmul
@@ -22,6 +22,7 @@ class Dense(Layer):
         activation: name or function; None for no activation.
         use_bias: whether to add a bias.
         kernel_initializer, bias_initializer: name or `Initializer`.
+        kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
     """
 
     kind = "dense"
@@ -33,6 +34,8 @@ class Dense(Layer):
         use_bias: bool = True,
         kernel_initializer: Any = "glorot_uniform",
         bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -41,13 +44,22 @@ class Dense(Layer):
         self.use_bias = use_bias
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
         self._activate = activations.get(activation)
 
     def build(self, *shapes: Shape) -> None:
         width = self.known(shapes[0], -1)
-        self.add_weight("kernel", (width, self.units), self.kernel_initializer)
+        self.add_weight(
+            "kernel",
+            (width, self.units),
+            self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+        )
         if self.use_bias:
-            self.add_weight("bias", (self.units,), self.bias_initializer)
+            self.add_weight(
+                "bias", (self.units,), self.bias_initializer, regularizer=self.bias_regularizer
+            )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         kernel = self.variables["kernel"]

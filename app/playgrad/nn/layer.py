@@ -18,6 +18,7 @@ from playgrad.nn import initializers
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer_calls import LayerCall, layers_of
 from playgrad.nn.layer_checks import LayerChecks
+from playgrad.nn.regularizers import Regularizer
 from playgrad.ops.arrays.shape import identity
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
@@ -39,6 +40,7 @@ class Layer(LayerChecks):
         kind: the name of this class of layers in configurations, and in the names of layers.
         takes_floats: whether integer inputs are cast to float32 before ``call``.
         variables: the layer's variables by name (``kernel``, ``bias``).
+        regularizers: the regularizers of variables, by their names.
         output_shape: the shape of the last result; None before the first call.
         device: the device scope the layer was created in; the device scope of a call overrides it.
         source: (file, line) where the user created the layer.
@@ -62,12 +64,31 @@ class Layer(LayerChecks):
         self.graph: Graph | None = None
         self.built = False
         self.variables: dict[str, Variable] = {}
+        self.regularizers: dict[str, Regularizer] = {}
+        self._trainable = True
+        self._fixed: set[str] = set()
         self.output_shape: Shape | None = None
         self.device = get_default_graph().current_device
         self.source = user_source()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name or '(unnamed)'}>"
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes the layer.
+
+        Set it to False to freeze the layer: its variables keep their values, and their gradients
+        are not computed. A frozen `BatchNormalization` normalizes by its moving averages. It can be
+        set at any time; the next `Model.fit` follows it.
+        """
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, trainable: bool) -> None:
+        self._trainable = bool(trainable)
+        for name, variable in self.variables.items():
+            variable.trainable = self._trainable and name not in self._fixed
 
     # Methods to override
 
@@ -128,6 +149,8 @@ class Layer(LayerChecks):
         self.graph = None
         self.built = False
         self.variables = {}
+        self.regularizers = {}
+        self._fixed = set()
         self.output_shape = None
 
     def add_weight(
@@ -136,6 +159,7 @@ class Layer(LayerChecks):
         shape: Sequence[int],
         initializer: str | Initializer,
         trainable: bool = True,
+        regularizer: Regularizer | None = None,
     ) -> Variable:
         """Create the float32 variable ``<layer>/<name>``. For use in ``build``.
 
@@ -143,13 +167,18 @@ class Layer(LayerChecks):
 
         Args:
             initializer: name or `Initializer`.
-            trainable: whether training changes it.
+            trainable: whether training changes it, unless the layer is frozen.
+            regularizer: a penalty on its size, which is added to the loss.
         """
         assert self.graph is not None
         with self.graph.control_dependencies(None), self.graph.phase("variable"):
             initial = self.initial_value(name, shape, initializer)
-            variable = Variable(initial, name=name, trainable=trainable)
+            variable = Variable(initial, name=name, trainable=trainable and self.trainable)
         self.variables[name] = variable
+        if not trainable:
+            self._fixed.add(name)
+        if regularizer is not None:
+            self.regularizers[name] = regularizer
         return variable
 
     def initial_value(
@@ -185,10 +214,10 @@ class Layer(LayerChecks):
 
         A step whose loss is not finite does not change it. If the layer is called several times in
         a step, each update is applied to the result of the one before. Outside of training steps
-        this does nothing.
+        this does nothing, nor for a frozen layer.
         """
         updates = layers_of(variable.graph).updates
-        if updates is not None:
+        if updates is not None and self.trainable:
             with variable.graph.phase("update"):
                 updates[variable] = update(updates.get(variable, variable))
 
@@ -198,17 +227,23 @@ class Layer(LayerChecks):
         Raises:
             GraphError: an argument is a function, which is not plain data.
         """
-        return {name: _plain(value, self) for name, value in self._arguments().items()}
+        config = {name: _plain(value, self) for name, value in self._arguments().items()}
+        return config if self.trainable else {**config, "trainable": False}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Return a new layer with those constructor arguments."""
-        return cls(**config)
+        """Return a new layer with those constructor arguments; ``trainable`` may be among them."""
+        arguments = dict(config)
+        trainable = arguments.pop("trainable", True)
+        layer = cls(**arguments)
+        layer.trainable = trainable
+        return layer
 
     def clone(self) -> Self:
         """Return a new layer with the same constructor arguments, not called yet."""
         layer = type(self)(**self._arguments())
         layer.device, layer.source = self.device, self.source
+        layer.trainable = self.trainable
         return layer
 
     def _arguments(self) -> dict[str, Any]:
@@ -272,7 +307,7 @@ def _flatten(inputs: Sequence[Tensor | Sequence[Tensor]], layer: Layer) -> list[
 
 
 def _plain(value: Any, layer: Layer) -> Any:
-    if isinstance(value, Initializer):
+    if isinstance(value, (Initializer, Regularizer)):
         return value.config()
     if isinstance(value, tuple):
         return [_plain(item, layer) for item in value]

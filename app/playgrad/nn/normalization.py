@@ -19,7 +19,8 @@ class BatchNormalization(Layer):
 
     Ioffe and Szegedy 2015, as in Keras. Each channel is normalized separately. In training, mean
     and (biased) variance are those of the batch, and moving averages are updated with them;
-    otherwise the moving averages are used. Inputs (batch, ...), result of the same shape.
+    otherwise, and while the layer is frozen, the moving averages are used. Inputs (batch, ...),
+    result of the same shape.
 
     Args:
         axis: the axis of the channels; moments are computed along all others.
@@ -62,7 +63,7 @@ class BatchNormalization(Layer):
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
-        if training:
+        if training and self.trainable:
             centred, variance = self._batch_moments(x)
         else:
             centred = x - self._along_channels(self.variables["moving_mean"], x)

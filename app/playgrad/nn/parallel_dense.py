@@ -43,7 +43,9 @@ class ParallelDense(ShardedLayer, Dense):
         collective: str = "auto",
         name: str | None = None,
     ) -> None:
-        super().__init__(units, activation, use_bias, kernel_initializer, bias_initializer, name)
+        super().__init__(
+            units, activation, use_bias, kernel_initializer, bias_initializer, name=name
+        )
         self.divide_among(devices, collective)
 
 

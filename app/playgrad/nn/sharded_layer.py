@@ -87,7 +87,7 @@ class ShardedLayer(Layer):
                 with graph.device(None), graph.reenter_scope(f"{self.name}/{shard}/"):
                     part = part_of(whole, axis, first, last)
                 with graph.device(self.devices[number]):
-                    self.variables[shard] = Variable(part, name=shard)
+                    self.variables[shard] = Variable(part, shard, trainable=self.trainable)
         self._axes[name] = axis
 
     def shards(self, name: str) -> list[Variable]:

@@ -205,7 +205,12 @@ class Variable(Tensor):
 
     @property
     def trainable(self) -> bool:
+        """Whether optimizers update it by default."""
         return bool(self.node.attrs["trainable"])
+
+    @trainable.setter
+    def trainable(self, trainable: bool) -> None:
+        self.node.attrs["trainable"] = bool(trainable)
 
     @property
     def contents(self) -> str | None:

@@ -16,8 +16,9 @@ from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.state import group, placeholder
 from playgrad.training.data_checks import check_count
 from playgrad.training.layer_updates import assign_updates, collected_updates
+from playgrad.training.penalties import with_penalties
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
-from playgrad.training.recipe import Recipe
+from playgrad.training.recipe import BatchStepKey, Recipe
 from playgrad.training.steps import BatchStep
 
 Array = np.ndarray[Any, Any]
@@ -63,7 +64,10 @@ def train_on_batch(recipe: Recipe, x: Any, y: Any) -> dict[str, float]:
 
 def _batch_step(recipe: Recipe, xs: Sequence[Array], ys: Sequence[Array]) -> BatchStep:
     """Return the step for arrays of these dtypes, built once."""
-    key = tuple(array.dtype.name for array in (*xs, *ys))
+    key = BatchStepKey(
+        tuple(array.dtype.name for array in (*xs, *ys)),
+        tuple(recipe.network.trainable_variables),
+    )
     if key not in recipe.batch_steps:
         recipe.batch_steps[key] = _build_batch_step(recipe, xs, ys)
     return recipe.batch_steps[key]
@@ -77,7 +81,7 @@ def _build_batch_step(recipe: Recipe, xs: Sequence[Array], ys: Sequence[Array]) 
         y_in = [placeholder(y.dtype.name, (None, *y.shape[1:]), "y") for y in ys]
         with collected_updates(graph) as updates:
             predictions = network.apply(x_in, training=True)
-        per_sample = recipe.objectives.per_sample(y_in, predictions)
+        per_sample = with_penalties(recipe.objectives.per_sample(y_in, predictions), network)
         columns = tuple(reduce_mean(values) for values in per_sample)
     with at_top(graph), graph.reenter_scope(scope):
         gate = is_finite(columns[0])

@@ -32,6 +32,7 @@ class TrainStepKey:
 
     stream: BatchStream
     stages: tuple[int, ...]
+    trained: tuple[Variable, ...]
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,14 @@ class EvalStepKey:
 
     data: DeviceData
     batch: int
+
+
+@dataclass(frozen=True)
+class BatchStepKey:
+    """The dtypes of the arrays of a batch, and the variables that the step changes."""
+
+    dtypes: tuple[str, ...]
+    trained: tuple[Variable, ...]
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ class Recipe:
     data: DeviceDataCache = field(init=False)
     train_steps: dict[TrainStepKey, TrainStep] = field(default_factory=dict)
     eval_steps: dict[EvalStepKey, EvalStep] = field(default_factory=dict)
-    batch_steps: dict[tuple[str, ...], BatchStep] = field(default_factory=dict)
+    batch_steps: dict[BatchStepKey, BatchStep] = field(default_factory=dict)
     stages: dict[StagesKey, tuple[int, ...]] = field(default_factory=dict)
     distributed: dict[DistributionKey, DistributedStep] = field(default_factory=dict)
     extra_nodes: dict[DistributionKey, Node] = field(default_factory=dict)

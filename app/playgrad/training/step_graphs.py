@@ -17,6 +17,7 @@ from playgrad.ops.training.replica import cross_replica_mean, split_batch
 from playgrad.parallel.partition import STAGE
 from playgrad.training.device_data import BatchStream, DeviceData
 from playgrad.training.layer_updates import assign_updates, collected_updates
+from playgrad.training.penalties import with_penalties
 from playgrad.training.recipe import EvalStepKey, Recipe, TrainStepKey
 from playgrad.training.steps import EvalStep, Recorder, TrainStep
 
@@ -36,7 +37,7 @@ def build_train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int] 
         stages: the pipeline stage of each item of the network's structure. The step must then be
             distributed before it can run.
     """
-    key = TrainStepKey(stream, tuple(stages))
+    key = TrainStepKey(stream, tuple(stages), tuple(recipe.network.trainable_variables))
     if key not in recipe.train_steps:
         recipe.train_steps[key] = _train_step(recipe, stream, stages)
     return recipe.train_steps[key]
@@ -62,7 +63,8 @@ def _train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int]) -> T
         with collected_updates(graph) as updates:
             predictions = network.apply(xs, training=True, devices=devices)
         with graph.device(last):
-            means = [reduce_mean(values) for values in objectives.per_sample(ys, predictions)]
+            columns = with_penalties(objectives.per_sample(ys, predictions), network)
+            means = [reduce_mean(values) for values in columns]
     with at_top(graph), graph.reenter_scope(scope):
         columns = [cross_replica_mean(mean) for mean in means]
         healthy = Variable(True, "healthy", trainable=False, contents=BOOKKEEPING)
@@ -100,7 +102,7 @@ def _eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
             xs = [gather(x, inside, name="x") for x in data.xs]
             ys = [gather(y, inside, name="y") for y in data.ys]
         predictions = network.apply(xs, training=False)
-        columns = objectives.per_sample(ys, predictions)
+        columns = with_penalties(objectives.per_sample(ys, predictions), network)
     with at_top(graph), graph.reenter_scope(scope):
         if data.count % batch:
             counts = cast(within, "float32")

@@ -1,0 +1,174 @@
+"""Frozen layers and regularizers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from tests.nn.small_models import DEVICES, X, Y
+
+Array = np.ndarray[Any, Any]
+
+
+def model_of(*layers: nn.Layer, strategy: Any = None, device: str = "cpu") -> pg.Sequential:
+    with pg.Graph(seed=1).as_default():
+        model = pg.Sequential(list(layers))
+        model.compile(pg.optim.Adam(0.05), "mse", device=device, strategy=strategy)
+        model.build((4,))
+    return model
+
+
+def moved(model: pg.Sequential, steps: int = 2) -> list[str]:
+    before = model.get_weights()
+    model.fit(X, Y, 25, steps, 0)
+    after = model.get_weights()
+    return [name for name, value in after.items() if np.any(value != before[name])]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_frozen_layer_does_not_move(device: str) -> None:
+    model = model_of(nn.Dense(3, activation="tanh"), nn.Dense(1), device=device)
+    model.layers[0].trainable = False
+    assert sorted(moved(model)) == ["dense_2/bias", "dense_2/kernel"]
+    assert [v.variable_name for v in model.trainable_variables] == [
+        "dense_2/kernel",
+        "dense_2/bias",
+    ]
+    assert model.optimizer is not None
+    slots = [v.variable_name for v in model.optimizer.variables]
+    assert not any("dense_1" in name for name in slots)
+    phases = {node.name for node in model.graph.nodes if node.phase == "gradient"}
+    assert phases and not any("dense_1" in name for name in phases)
+    model.layers[0].trainable = True  # even after training: the next fit follows it
+    assert len(moved(model)) == 4
+    model.trainable = False
+    assert not model.trainable
+    with pytest.raises(pg.GraphError, match="does not depend on any of the variables"):
+        model.fit(X, Y, verbose=0)
+    model.close()
+
+
+def test_train_on_batch_follows_as_well() -> None:
+    model = model_of(nn.Dense(3), nn.Dense(1))
+    for frozen in (0, 1):
+        model.trainable = True
+        model.layers[frozen].trainable = False
+        before = model.get_weights()
+        model.train_on_batch(X, Y)
+        after = model.get_weights()
+        changed = {name[:7] for name in after if np.any(after[name] != before[name])}
+        assert changed == {f"dense_{2 - frozen}"}
+    model.close()
+
+
+def test_summary_counts_frozen_weights() -> None:
+    model = model_of(nn.Dense(3), nn.BatchNormalization(), nn.Dense(1))
+    lines: list[str] = []
+    model.layers[0].trainable = False
+    model.summary(lines.append)
+    assert "31 parameters, 10 of them trainable" in lines[0]
+    model.layers[0].trainable = True
+    model.layers[1].trainable = False
+    model.layers[1].trainable = True  # the moving averages stay as they were
+    assert len(model.trainable_variables) == 6
+    model.close()
+
+
+def test_a_frozen_batch_normalization_keeps_its_averages() -> None:
+    model = model_of(nn.Dense(3), nn.BatchNormalization(), nn.Dense(1))
+    model.layers[1].trainable = False
+    assert not any("batch_normalization" in name for name in moved(model))
+    # It normalizes by them in training too: the loss of a step is that of an evaluation.
+    expected = model.evaluate(X, Y)
+    np.testing.assert_allclose(model.train_on_batch(X, Y), expected, rtol=1e-5)
+    model.close()
+
+
+def test_frozen_before_it_is_built_and_copies() -> None:
+    layer = nn.Dense(3)
+    layer.trainable = False
+    model = model_of(layer, nn.Dense(1))
+    assert layer.get_config()["trainable"] is False
+    assert not nn.Dense.from_config(layer.get_config()).trainable
+    twin = model.clone()
+    assert not twin.layers[0].trainable
+    assert len(moved(twin)) == len(moved(model)) == 2
+    model.close()
+    twin.close()
+
+
+def test_minimize_without_variables_leaves_out_frozen_layers() -> None:
+    with pg.Graph().as_default() as graph:
+        x = pg.constant(np.ones((1, 2), np.float32))
+        frozen, free = nn.Dense(2), nn.Dense(1)
+        y = free(frozen(x))
+        frozen.trainable = False
+        update = pg.optim.SGD(0.1).minimize(pg.reduce_sum(y))
+    with pg.Session(graph, "cpu") as session:
+        before = session.value(frozen.variables["kernel"])
+        session.run(update)
+        np.testing.assert_array_equal(session.value(frozen.variables["kernel"]), before)
+
+
+def regularized() -> list[nn.Layer]:
+    return [
+        nn.Dense(3, "tanh", kernel_regularizer="l2", bias_regularizer=nn.L1(0.1)),
+        nn.Dense(1, kernel_regularizer=nn.L1L2(0.02, 0.03)),
+    ]
+
+
+def penalty(weights: dict[str, Array]) -> float:
+    first, last = weights["dense_1/kernel"], weights["dense_2/kernel"]
+    return float(
+        0.01 * (first**2).sum()
+        + 0.1 * abs(weights["dense_1/bias"]).sum()
+        + 0.02 * abs(last).sum()
+        + 0.03 * (last**2).sum()
+    )
+
+
+def test_penalties_are_part_of_the_loss() -> None:
+    model = model_of(*regularized())
+    model.fit(X, Y, 25, 1, 0)
+    weights = model.get_weights()
+    error = float(((model.predict(X)[:, 0] - Y) ** 2).mean())
+    expected = error + penalty(weights)
+    np.testing.assert_allclose(model.evaluate(X, Y), expected, rtol=1e-5)
+    np.testing.assert_allclose(model.train_on_batch(X, Y), expected, rtol=1e-5)
+    model.close()
+
+
+def test_penalties_shrink_weights() -> None:
+    model = model_of(nn.Dense(1, use_bias=False, kernel_regularizer=nn.L2(0.5)))
+    model.compile(pg.optim.SGD(0.1), "mse", device="cpu")
+    zeros = np.zeros_like(X)
+    before = model.get_weights()["dense_1/kernel"]
+    model.fit(zeros, np.zeros(50), 50, 3, 0)
+    # The gradient of 0.5 * w**2 is w.
+    np.testing.assert_allclose(model.get_weights()["dense_1/kernel"], before * 0.9**3, rtol=1e-5)
+    model.close()
+
+
+@pytest.mark.parametrize("strategy", [pg.parallel.DataParallel(2), pg.parallel.Pipeline(2, 2)])
+def test_penalties_and_frozen_layers_on_several_devices(strategy: Any) -> None:
+    losses = []
+    for used in (None, strategy):
+        model = model_of(*regularized(), nn.Dense(1), strategy=used)
+        model.layers[2].trainable = False
+        losses.append(model.fit(X, Y, 10, 2, 0).losses)
+        model.close()
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4)
+
+
+def test_regularizers_are_named_and_saved() -> None:
+    config = regularized()[1].get_config()
+    assert config["kernel_regularizer"] == {"kind": "l1_l2", "l1": 0.02, "l2": 0.03}
+    assert nn.Dense.from_config(config).kernel_regularizer == nn.L1L2(0.02, 0.03)
+    with pytest.raises(pg.GraphError, match=r"no regularizer 'l3'.*l1, l2, l1_l2"):
+        nn.Conv2D(2, 3, kernel_regularizer="l3")
+    with pytest.raises(ValueError, match="l2 of L2 must be a number of at least 0, got -1"):
+        nn.L2(-1)

@@ -169,9 +169,12 @@ class Model(TrainableNetwork):
         epochs: int = 1,
         verbose: int = 1,
         callbacks: Callback | Sequence[Callback] | None = None,
-        *,
-        validation_data: tuple[Any, Any] | None = None,
+        validation_split: float = 0.0,
+        validation_data: tuple[Any, ...] | None = None,
         shuffle: bool = True,
+        class_weight: Mapping[int, float] | None = None,
+        sample_weight: Any = None,
+        *,
         seed: int | None = None,
     ) -> History:
         """Train the model on ``x`` and ``y``.
@@ -188,8 +191,14 @@ class Model(TrainableNetwork):
             epochs: number of epochs.
             verbose: 0 for silence, 1 to print a line after each epoch.
             callbacks: a `Callback`, or a list of them.
-            validation_data: ``(x, y)`` to evaluate after each epoch.
+            validation_split: the fraction of samples, the last ones, that are evaluated after each
+                epoch and not trained with.
+            validation_data: ``(x, y)`` or ``(x, y, sample_weight)`` to evaluate after each epoch.
             shuffle: whether to shuffle the samples.
+            class_weight: the weight of each class in the loss, such as ``{0: 1, 1: 5}``; classes
+                that are left out weigh 1.
+            sample_weight: an array (samples,), the weight of each sample in the loss. Losses are
+                multiplied by their weights; metrics are not.
             seed: the seed of the order of samples; None derives one from the graph's seed.
 
         Returns:
@@ -211,6 +220,9 @@ class Model(TrainableNetwork):
             validation_data,
             shuffle,
             seed,
+            validation_split,
+            class_weight,
+            sample_weight,
         )
         return fitting.fit(self.recipe, self._training, x, y, settings, self)
 
@@ -220,6 +232,7 @@ class Model(TrainableNetwork):
         y: Any,
         batch_size: int | None = None,
         verbose: int = 0,
+        sample_weight: Any = None,
         return_dict: bool = False,
     ) -> Any:
         """Return the means of loss and metrics over all samples.
@@ -227,7 +240,7 @@ class Model(TrainableNetwork):
         The result is exact: it does not depend on the batch size.
 
         Args:
-            x, y: as for `fit`.
+            x, y, sample_weight: as for `fit`.
             batch_size: samples per step; 200 if None.
             verbose: 1 to print the result.
             return_dict: whether to return numbers by name.
@@ -240,7 +253,7 @@ class Model(TrainableNetwork):
             GraphError: the model is not compiled.
             DataError, ShapeError, DTypeError: the data does not fit.
         """
-        logs = evaluation.evaluate(self.recipe, x, y, batch_size)
+        logs = evaluation.evaluate(self.recipe, x, y, batch_size, sample_weight)
         if verbose:
             print(", ".join(f"{name} {value:.4f}" for name, value in logs.items()))
         return _as_requested(logs, return_dict)
@@ -260,8 +273,19 @@ class Model(TrainableNetwork):
         """
         return batch_api.predict(self, x, batch_size)
 
-    def train_on_batch(self, x: Any, y: Any, return_dict: bool = False) -> Any:
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any = None,
+        class_weight: Mapping[int, float] | None = None,
+        return_dict: bool = False,
+    ) -> Any:
         """Update the weights once, from one batch.
+
+        Args:
+            x, y, sample_weight, class_weight: as for `fit`.
+            return_dict: whether to return numbers by name.
 
         Returns:
             Loss and metrics of the batch before the update, as `evaluate` returns them.
@@ -269,7 +293,9 @@ class Model(TrainableNetwork):
         Raises:
             NonFiniteError: the loss is NaN or infinite; nothing has changed.
         """
-        return _as_requested(batch_api.train_on_batch(self.recipe, x, y), return_dict)
+        return _as_requested(
+            batch_api.train_on_batch(self.recipe, x, y, sample_weight, class_weight), return_dict
+        )
 
 
 def _as_requested(logs: dict[str, float], return_dict: bool) -> Any:

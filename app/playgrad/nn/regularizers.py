@@ -33,7 +33,8 @@ class Regularizer:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if not (isinstance(value, Real) and math.isfinite(value) and value >= 0):
+            number = float(value) if isinstance(value, Real) else math.nan
+            if not (math.isfinite(number) and number >= 0):
                 raise ValueError(
                     f"{name} of {type(self).__name__} must be a number of at least 0, got {value!r}"
                 )

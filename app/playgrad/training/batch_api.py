@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from playgrad.training.layer_updates import assign_updates, collected_updates
 from playgrad.training.penalties import with_penalties
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
 from playgrad.training.recipe import BatchStepKey, Recipe
+from playgrad.training.sample_weights import Samples, sample_weights
 from playgrad.training.steps import BatchStep
 
 Array = np.ndarray[Any, Any]
@@ -44,16 +45,23 @@ def predict(network: Network, x: Any, batch_size: int | None) -> Any:
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-def train_on_batch(recipe: Recipe, x: Any, y: Any) -> dict[str, float]:
+def train_on_batch(
+    recipe: Recipe,
+    x: Any,
+    y: Any,
+    sample_weight: Any = None,
+    class_weight: Mapping[int, float] | None = None,
+) -> dict[str, float]:
     """Update the weights once, from a batch; see ``Model.train_on_batch``.
 
     Returns:
         Loss and metrics by name, from before the update.
     """
     xs, ys = prepare_data(recipe, x, y, "")
-    step = _batch_step(recipe, xs, ys)
+    samples = Samples(xs, ys, sample_weights(ys, class_weight, sample_weight))
+    step = _batch_step(recipe, samples)
     session = recipe.network.session
-    feeds = dict(zip(step.feeds, (*xs, *ys), strict=True))
+    feeds = dict(zip(step.feeds, samples.arrays, strict=True))
     *values, finite, _ = session.run([*step.columns, step.gate, step.update], feeds)
     if not finite:
         rate = float(session.value(recipe.optimizer.learning_rate))
@@ -62,32 +70,33 @@ def train_on_batch(recipe: Recipe, x: Any, y: Any) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
-def _batch_step(recipe: Recipe, xs: Sequence[Array], ys: Sequence[Array]) -> BatchStep:
+def _batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
     """Return the step for arrays of these dtypes, built once."""
     key = BatchStepKey(
-        tuple(array.dtype.name for array in (*xs, *ys)),
+        tuple(array.dtype.name for array in samples.arrays),
         tuple(recipe.network.trainable_variables),
     )
     if key not in recipe.batch_steps:
-        recipe.batch_steps[key] = _build_batch_step(recipe, xs, ys)
+        recipe.batch_steps[key] = _build_batch_step(recipe, samples)
     return recipe.batch_steps[key]
 
 
-def _build_batch_step(recipe: Recipe, xs: Sequence[Array], ys: Sequence[Array]) -> BatchStep:
+def _build_batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
     network = recipe.network
     graph = network.graph
     with at_top(graph), graph.name_scope("batch") as scope:
-        x_in = [placeholder(x.dtype.name, (None, *x.shape[1:]), "x") for x in xs]
-        y_in = [placeholder(y.dtype.name, (None, *y.shape[1:]), "y") for y in ys]
+        x_in = [placeholder(x.dtype.name, (None, *x.shape[1:]), "x") for x in samples.xs]
+        y_in = [placeholder(y.dtype.name, (None, *y.shape[1:]), "y") for y in samples.ys]
+        w_in = [placeholder("float32", (None,), "weight") for _ in samples.weights]
         with collected_updates(graph) as updates:
             predictions = network.apply(x_in, training=True)
-        per_sample = with_penalties(recipe.objectives.per_sample(y_in, predictions), network)
+        per_sample = with_penalties(recipe.objectives.per_sample(y_in, predictions, w_in), network)
         columns = tuple(reduce_mean(values) for values in per_sample)
     with at_top(graph), graph.reenter_scope(scope):
         gate = is_finite(columns[0])
         update = recipe.optimizer.minimize(columns[0], network.trainable_variables, gate)
         update = group(update, *assign_updates(updates, gate), name="update")
-    return BatchStep((*x_in, *y_in), columns, update, gate)
+    return BatchStep((*x_in, *y_in, *w_in), columns, update, gate)
 
 
 def not_finite_error(value: float, step: int, rate: float) -> NonFiniteError:

@@ -49,21 +49,23 @@ class DeviceData:
     Attributes:
         xs, ys: inputs and targets.
         count: the number of samples.
+        weights: the weights of the samples in the loss, if they differ.
     """
 
     xs: tuple[Variable, ...]
     ys: tuple[Variable, ...]
     count: int
+    weights: tuple[Variable, ...] = ()
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """Inputs, then targets."""
-        return (*self.xs, *self.ys)
+        """Inputs, then targets, then weights."""
+        return (*self.xs, *self.ys, *self.weights)
 
     def upload(
         self, session: Session, arrays: Sequence[Array], first_use: Node | None = None
     ) -> None:
-        """Copy ``arrays``, inputs and then targets, to the device.
+        """Copy ``arrays``, inputs, then targets, then weights, to the device.
 
         Args:
             first_use: the node that will be run first with this data, if it is known.
@@ -98,14 +100,18 @@ class DeviceDataCache:
         """Return the data set that was first declared in ``role``."""
         return next(data for key, data in self._cached.items() if key.role == role)
 
-    def upload(self, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> DeviceData:
+    def upload(
+        self, role: str, xs: Sequence[Array], ys: Sequence[Array], weights: Sequence[Array] = ()
+    ) -> DeviceData:
         """Declare a data set and copy it to the device; see `declare`."""
-        data = self.declare(role, xs, ys)
-        data.upload(self.network.session, [*xs, *ys])
+        data = self.declare(role, xs, ys, weights)
+        data.upload(self.network.session, [*xs, *ys, *weights])
         return data
 
-    def declare(self, role: str, xs: Sequence[Array], ys: Sequence[Array]) -> DeviceData:
-        """Return variables ``data/<role>/x`` and ``y`` for ``xs`` and ``ys``, not assigned yet.
+    def declare(
+        self, role: str, xs: Sequence[Array], ys: Sequence[Array], weights: Sequence[Array] = ()
+    ) -> DeviceData:
+        """Return variables ``data/<role>/x``, ``y`` and ``weight``, not assigned yet.
 
         Variables of the same role, shapes and dtypes are used again; those that the role had in
         other shapes are freed.
@@ -116,12 +122,13 @@ class DeviceDataCache:
         session = self.network.session
         for name, array in [(f"{role} x", x) for x in xs] + [(f"{role} y", y) for y in ys]:
             _check_room(session, name, array)
-        signature = DataSignature.of(role, [*xs, *ys])
+        signature = DataSignature.of(role, [*xs, *ys, *weights])
         if signature not in self._cached:
             self._cached[signature] = DeviceData(
                 tuple(self._variable(f"{DATA_SCOPE}{role}/x", x) for x in xs),
                 tuple(self._variable(f"{DATA_SCOPE}{role}/y", y) for y in ys),
                 len(xs[0]),
+                tuple(self._variable(f"{DATA_SCOPE}{role}/weight", w) for w in weights),
             )
         data = self._cached[signature]
         names = {variable.variable_name for variable in data.variables}

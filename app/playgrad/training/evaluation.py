@@ -10,6 +10,7 @@ from playgrad.training.data_checks import check_count
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recover
+from playgrad.training.sample_weights import sample_weights
 from playgrad.training.step_graphs import build_eval_step
 from playgrad.training.steps import EvalStep
 
@@ -17,13 +18,16 @@ EVALUATION_BATCH = 200
 """Samples of an evaluation step: large enough for few dispatches, small enough to be short."""
 
 
-def evaluate(recipe: Recipe, x: Any, y: Any, batch_size: int | None) -> dict[str, float]:
+def evaluate(
+    recipe: Recipe, x: Any, y: Any, batch_size: int | None, sample_weight: Any = None
+) -> dict[str, float]:
     """Return the means of loss and metrics by name; see ``Model.evaluate``."""
     size = check_count(EVALUATION_BATCH if batch_size is None else batch_size, "batch_size")
     xs, ys = prepare_data(recipe, x, y, "")
+    weights = sample_weights(ys, None, sample_weight)
     recover(recipe)
     recipe.network.session.reopen()
-    data = recipe.data.upload("test", xs, ys)
+    data = recipe.data.upload("test", xs, ys, weights)
     step = build_eval_step(recipe, data, min(size, data.count))
     watch = Watch(recipe.network.session, None)
     with watch.over_session():

@@ -81,16 +81,23 @@ class Objectives:
             names += [prefix + metric.name for metric in self.metrics_of(i)]
         return names
 
-    def per_sample(self, ys: Sequence[Tensor], predictions: Sequence[Tensor]) -> list[Tensor]:
-        """Return a tensor (batch,) for each column of the logs."""
+    def per_sample(
+        self, ys: Sequence[Tensor], predictions: Sequence[Tensor], weights: Sequence[Tensor] = ()
+    ) -> list[Tensor]:
+        """Return a tensor (batch,) for each column of the logs.
+
+        Args:
+            weights: one tensor (batch,) that losses are multiplied by, or none.
+        """
         each = [
             _checked(self.loss_of(i)(y, prediction), self.loss_of(i).kind)
             for i, (y, prediction) in enumerate(zip(ys, predictions, strict=True))
         ]
-        weights = self.loss_weights or [1.0] * len(each)
+        each = [values * weight for values in each for weight in weights] if weights else each
+        factors = self.loss_weights or [1.0] * len(each)
         total: Tensor | None = None
-        for weight, values in zip(weights, each, strict=True):
-            term = values if weight == 1.0 else values * weight
+        for factor, values in zip(factors, each, strict=True):
+            term = values if factor == 1.0 else values * factor
             total = term if total is None else total + term
         assert total is not None
         columns = [total] + (each if len(each) > 1 else [])

@@ -60,10 +60,11 @@ def _train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int]) -> T
                 xs = [gather(x, index, name="x") for x in data.xs]
             with graph.device(last):
                 ys = [gather(y, index, name="y") for y in data.ys]
+                weights = [gather(w, index, name="weight") for w in data.weights]
         with collected_updates(graph) as updates:
             predictions = network.apply(xs, training=True, devices=devices)
         with graph.device(last):
-            columns = with_penalties(objectives.per_sample(ys, predictions), network)
+            columns = with_penalties(objectives.per_sample(ys, predictions, weights), network)
             means = [reduce_mean(values) for values in columns]
     with at_top(graph), graph.reenter_scope(scope):
         columns = [cross_replica_mean(mean) for mean in means]
@@ -101,8 +102,9 @@ def _eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
             inside = where(within, index, data.count - 1) if data.count % batch else index
             xs = [gather(x, inside, name="x") for x in data.xs]
             ys = [gather(y, inside, name="y") for y in data.ys]
+            weights = [gather(w, inside, name="weight") for w in data.weights]
         predictions = network.apply(xs, training=False)
-        columns = with_penalties(objectives.per_sample(ys, predictions), network)
+        columns = with_penalties(objectives.per_sample(ys, predictions, weights), network)
     with at_top(graph), graph.reenter_scope(scope):
         if data.count % batch:
             counts = cast(within, "float32")

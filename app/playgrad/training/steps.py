@@ -165,7 +165,7 @@ class BatchStep:
     """An update from a batch that is fed.
 
     Attributes:
-        feeds: placeholders of the inputs and targets.
+        feeds: placeholders of the inputs, targets and weights of samples.
         columns: loss and metrics, scalars.
         update: the node that updates the variables.
         gate: bool scalar; where it is false, nothing changes.

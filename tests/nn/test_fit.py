@@ -134,7 +134,7 @@ def test_what_keras_takes_for_granted() -> None:
         model.fit(X, Y, callbacks=[nn.EarlyStopping], verbose=0)
     assert model.input_maximum == X.max()
     with pytest.raises(pg.DataError, match=r"validation_data must be a pair \(x, y\)"):
-        model.fit(X, Y, validation_data=(X, Y, Y), verbose=0)
+        model.fit(X, Y, validation_data=(X, Y, Y, Y), verbose=0)
 
 
 def test_fit_needs_compile() -> None:

@@ -36,6 +36,14 @@ from playgrad.nn.losses import (
 )
 from playgrad.nn.merge import Add, Concatenate, Multiply
 from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
+from playgrad.nn.more_initializers import (
+    Identity,
+    LecunNormal,
+    LecunUniform,
+    Orthogonal,
+    TruncatedNormal,
+    VarianceScaling,
+)
 from playgrad.nn.normalization import BatchNormalization, LayerNormalization
 from playgrad.nn.parallel_attention import ParallelMultiHeadAttention
 from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
@@ -60,11 +68,15 @@ from playgrad.training.callbacks import (
 from playgrad.training.model_checkpoint import ModelCheckpoint
 from playgrad.training.plateau import ReduceLROnPlateau
 
+MaxPooling2D = MaxPool2D  # Keras has both names
+AveragePooling2D = AveragePool2D
+
 __all__ = [
     "Accuracy",
     "Activation",
     "Add",
     "AveragePool2D",
+    "AveragePooling2D",
     "BatchNormalization",
     "BinaryCrossentropy",
     "Callback",
@@ -86,6 +98,7 @@ __all__ = [
     "Hinge",
     "History",
     "Huber",
+    "Identity",
     "Initializer",
     "Input",
     "KLDivergence",
@@ -96,9 +109,12 @@ __all__ = [
     "Layer",
     "LayerNormalization",
     "LearningRateScheduler",
+    "LecunNormal",
+    "LecunUniform",
     "LogCosh",
     "Loss",
     "MaxPool2D",
+    "MaxPooling2D",
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
     "MeanSquaredError",
@@ -109,6 +125,7 @@ __all__ = [
     "MultiHeadAttention",
     "Multiply",
     "Ones",
+    "Orthogonal",
     "ParallelMultiHeadAttention",
     "Poisson",
     "RandomNormal",
@@ -124,6 +141,8 @@ __all__ = [
     "SwapEMAWeights",
     "TerminateOnNaN",
     "TopKAccuracy",
+    "TruncatedNormal",
+    "VarianceScaling",
     "Zeros",
     "parallel_mlp",
 ]

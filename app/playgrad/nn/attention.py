@@ -37,11 +37,11 @@ class MultiHeadAttention(Layer):
     value (batch, from, ...) and a key (batch, from, ...), in the order of Keras. The value defaults
     to the query, the key to the value. The result is (batch, to, features).
 
-    ``query_kernel``, ``key_kernel`` and ``value_kernel`` are (inputs, heads * key_dim): the columns
-    of a head are adjacent. ``output_kernel`` is (heads * key_dim, features).
+    ``query_kernel``, ``key_kernel`` and ``value_kernel`` are (inputs, num_heads * key_dim): the
+    columns of a head are adjacent. ``output_kernel`` is (num_heads * key_dim, features).
 
     Args:
-        heads: number of heads.
+        num_heads: number of heads.
         key_dim: number of features of one head; None divides those of the query among the heads.
         dropout: the fraction of attention weights set to 0 in a training step.
         causal: whether a position attends only to itself and the positions before it.
@@ -53,7 +53,7 @@ class MultiHeadAttention(Layer):
 
     def __init__(
         self,
-        heads: int,
+        num_heads: int,
         key_dim: int | None = None,
         dropout: float = 0.0,
         causal: bool = False,
@@ -63,7 +63,7 @@ class MultiHeadAttention(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(name)
-        self.heads = self.positive("heads", heads)
+        self.num_heads = self.positive("num_heads", num_heads)
         self.key_dim = None if key_dim is None else self.positive("key_dim", key_dim)
         if not 0.0 <= dropout < 1.0:
             raise ShapeError(f"dropout must be at least 0 and below 1, got {dropout}.")
@@ -75,7 +75,7 @@ class MultiHeadAttention(Layer):
 
     def build(self, *shapes: Shape) -> None:
         width = self.known(shapes[0], -1)
-        size = self.heads * self.head_size(width)
+        size = self.num_heads * self.head_size(width)
         for role, shape in self.roles(shapes).items():
             self.add_weight(
                 f"{role}_kernel", (self.known(shape, -1), size), self.kernel_initializer
@@ -89,7 +89,7 @@ class MultiHeadAttention(Layer):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         self.roles([x.shape for x in inputs])
         query, key, value = (
-            self.project(x, *self.kernel_and_bias(role), self.heads)
+            self.project(x, *self.kernel_and_bias(role), self.num_heads)
             for role, x in in_roles(inputs).items()
         )
         context = self.attend(query, key, value, 0, training)
@@ -128,12 +128,12 @@ class MultiHeadAttention(Layer):
         """Return the features of one head, for a query with ``width`` features."""
         if self.key_dim is not None:
             return self.key_dim
-        if width % self.heads:
+        if width % self.num_heads:
             raise ShapeError(
-                f"layer '{self.name}' cannot divide {width} features among {self.heads} heads.",
+                f"layer '{self.name}' cannot divide {width} features among {self.num_heads} heads.",
                 hint="Pass key_dim, the number of features of one head.",
             )
-        return width // self.heads
+        return width // self.num_heads
 
     def project(self, x: Tensor, kernel: Tensor, bias: Tensor | None, heads: int) -> Tensor:
         """Return ``x`` (batch, positions, in) as (batch, heads, positions, key_dim)."""
@@ -171,10 +171,10 @@ class MultiHeadAttention(Layer):
 
     def _dropped(self, weights: Tensor, heads: int, first: int) -> Tensor:
         seed = zlib.crc32(str(self.name).encode())
-        if heads == self.heads:
+        if heads == self.num_heads:
             return dropout(weights, self.dropout, seed=seed)
         # The mask is drawn for all heads, so that sharding them does not change it.
-        around = [[0, 0], [first, self.heads - first - heads], [0, 0], [0, 0]]
+        around = [[0, 0], [first, self.num_heads - first - heads], [0, 0], [0, 0]]
         whole = dropout(pad(weights, around), self.dropout, seed=seed)
         return slice_(whole, [0, first, 0, 0], [-1, heads, -1, -1])
 

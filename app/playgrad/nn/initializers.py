@@ -18,6 +18,7 @@ from playgrad.ops.random.distributions import random_normal, random_uniform, tru
 
 # The standard deviation of a standard normal distribution truncated at ±2.
 _TRUNCATED_STDDEV = 0.8796256610342398
+_OTHER_NAMES = {"random_normal": "normal", "random_uniform": "uniform"}
 _REGISTRY: dict[str, type[Initializer]] = {}
 
 
@@ -84,7 +85,9 @@ class RandomNormal(Initializer):
     seed: int | None = None
 
     def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
-        return random_normal(shape, self.mean, self.stddev, _key(self.seed, seed), counter=_first())
+        return random_normal(
+            shape, self.mean, self.stddev, key_of(self.seed, seed), counter=first_counter()
+        )
 
 
 @dataclass(frozen=True)
@@ -98,12 +101,12 @@ class RandomUniform(Initializer):
 
     def __call__(self, shape: tuple[int, ...], seed: int) -> Tensor:
         return random_uniform(
-            shape, self.minval, self.maxval, _key(self.seed, seed), counter=_first()
+            shape, self.minval, self.maxval, key_of(self.seed, seed), counter=first_counter()
         )
 
 
 @dataclass(frozen=True)
-class _Scaled(Initializer):
+class ScaledInitializer(Initializer):
     """Random numbers whose variance preserves the size of signals from layer to layer."""
 
     seed: int | None = None
@@ -113,15 +116,19 @@ class _Scaled(Initializer):
 
     def _uniform(self, shape: tuple[int, ...], seed: int) -> Tensor:
         limit = math.sqrt(3.0 * self._variance(*fans(shape)))
-        return random_uniform(shape, -limit, limit, _key(self.seed, seed), counter=_first())
+        return random_uniform(
+            shape, -limit, limit, key_of(self.seed, seed), counter=first_counter()
+        )
 
     def _normal(self, shape: tuple[int, ...], seed: int) -> Tensor:
         stddev = math.sqrt(self._variance(*fans(shape))) / _TRUNCATED_STDDEV
-        return truncated_normal(shape, 0.0, stddev, _key(self.seed, seed), counter=_first())
+        return truncated_normal(
+            shape, 0.0, stddev, key_of(self.seed, seed), counter=first_counter()
+        )
 
 
 @dataclass(frozen=True)
-class GlorotUniform(_Scaled):
+class GlorotUniform(ScaledInitializer):
     """Glorot uniform (Glorot and Bengio 2010): variance 2 / (fan in + fan out)."""
 
     kind = "glorot_uniform"
@@ -144,7 +151,7 @@ class GlorotNormal(GlorotUniform):
 
 
 @dataclass(frozen=True)
-class HeUniform(_Scaled):
+class HeUniform(ScaledInitializer):
     """He uniform (He et al. 2015), for relu: variance 2 / fan in."""
 
     kind = "he_uniform"
@@ -191,6 +198,7 @@ def get(value: str | dict[str, Any] | Initializer) -> Initializer:
         return value
     config = dict(value) if isinstance(value, dict) else {"kind": value}
     kind = config.pop("kind", None)
+    kind = _OTHER_NAMES.get(kind, kind)
     if not isinstance(kind, str) or kind not in _REGISTRY:
         raise GraphError(
             f"there is no initializer {kind!r}.", hint=f"Use one of: {', '.join(_REGISTRY)}."
@@ -198,9 +206,11 @@ def get(value: str | dict[str, Any] | Initializer) -> Initializer:
     return _REGISTRY[kind](**config)
 
 
-def _key(seed: int | None, default: int) -> int:
+def key_of(seed: int | None, default: int) -> int:
+    """Return ``seed``, or ``default`` if it is None."""
     return default if seed is None else seed
 
 
-def _first() -> Tensor:
+def first_counter() -> Tensor:
+    """Return the counter of initial values: 0."""
     return constant(0, "uint32")

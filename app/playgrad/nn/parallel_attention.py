@@ -22,7 +22,7 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
     name, dropout included. All devices get it.
 
     Args:
-        heads: at least one for each device; they are divided as evenly as possible.
+        num_heads: at least one for each device; they are divided as evenly as possible.
         devices: names of the devices, one for each shard of the weights.
         key_dim, dropout, causal, use_bias, kernel_initializer, bias_initializer: as in
             `MultiHeadAttention`.
@@ -33,7 +33,7 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
 
     def __init__(
         self,
-        heads: int,
+        num_heads: int,
         devices: Sequence[str],
         key_dim: int | None = None,
         dropout: float = 0.0,
@@ -45,7 +45,14 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
         name: str | None = None,
     ) -> None:
         super().__init__(
-            heads, key_dim, dropout, causal, use_bias, kernel_initializer, bias_initializer, name
+            num_heads,
+            key_dim,
+            dropout,
+            causal,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            name,
         )
         self.divide_among(devices, collective)
 
@@ -53,7 +60,7 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
         assert self.graph is not None
         width = self.known(shapes[0], -1)
         size = self.head_size(width)
-        bounds = [head * size for head in self.bounds(self.heads, "heads")]
+        bounds = [head * size for head in self.bounds(self.num_heads, "heads")]
         for role, shape in self.roles(shapes).items():
             whole = (self.known(shape, -1), bounds[-1])
             self.add_shards(f"{role}_kernel", whole, self.kernel_initializer, 1, bounds)
@@ -69,7 +76,7 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
         self.roles([x.shape for x in inputs], "_0")
         copies = {x: self.copies(x) for x in dict.fromkeys(inputs)}
         products = []
-        for number, (first, last) in enumerate(pairwise(self.bounds(self.heads, "heads"))):
+        for number, (first, last) in enumerate(pairwise(self.bounds(self.num_heads, "heads"))):
             part = f"_{number}"
             with graph.device(self.devices[number]):
                 query, key, value = (

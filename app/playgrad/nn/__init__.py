@@ -48,6 +48,14 @@ from playgrad.nn.normalization import BatchNormalization, LayerNormalization
 from playgrad.nn.parallel_attention import ParallelMultiHeadAttention
 from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
 from playgrad.nn.pooling import AveragePool2D, MaxPool2D
+from playgrad.nn.ratio_metrics import (
+    BinaryAccuracy,
+    Precision,
+    R2Score,
+    RatioMetric,
+    Recall,
+    RootMeanSquaredError,
+)
 from playgrad.nn.regression_losses import (
     CosineSimilarity,
     Huber,
@@ -78,6 +86,7 @@ __all__ = [
     "AveragePool2D",
     "AveragePooling2D",
     "BatchNormalization",
+    "BinaryAccuracy",
     "BinaryCrossentropy",
     "Callback",
     "CategoricalCrossentropy",
@@ -128,12 +137,17 @@ __all__ = [
     "Orthogonal",
     "ParallelMultiHeadAttention",
     "Poisson",
+    "Precision",
+    "R2Score",
     "RandomNormal",
     "RandomUniform",
+    "RatioMetric",
+    "Recall",
     "ReduceLROnPlateau",
     "Regularizer",
     "Rescaling",
     "Reshape",
+    "RootMeanSquaredError",
     "RowParallelDense",
     "Sequential",
     "SparseCategoricalCrossentropy",

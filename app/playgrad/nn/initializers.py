@@ -198,7 +198,7 @@ def get(value: str | dict[str, Any] | Initializer) -> Initializer:
         return value
     config = dict(value) if isinstance(value, dict) else {"kind": value}
     kind = config.pop("kind", None)
-    kind = _OTHER_NAMES.get(kind, kind)
+    kind = _OTHER_NAMES.get(str(kind), kind)
     if not isinstance(kind, str) or kind not in _REGISTRY:
         raise GraphError(
             f"there is no initializer {kind!r}.", hint=f"Use one of: {', '.join(_REGISTRY)}."

@@ -130,9 +130,9 @@ _OTHER_NAMES = {
     "acc": "accuracy",
     "sparse_categorical_accuracy": "accuracy",
     "categorical_accuracy": "accuracy",
-    "binary_accuracy": "accuracy",
     "sparse_top_k_categorical_accuracy": "top_k_accuracy",
     "top_k_categorical_accuracy": "top_k_accuracy",
+    "rmse": "root_mean_squared_error",
     "mse": "mean_squared_error",
     "mae": "mean_absolute_error",
 }

@@ -67,7 +67,8 @@ def train_on_batch(
         rate = float(session.value(recipe.optimizer.learning_rate))
         raise not_finite_error(float(values[0]), 1, rate)
     names = recipe.objectives.names(recipe.network.output_names)
-    return {name: float(value) for name, value in zip(names, values, strict=True)}
+    means = {name: float(value) for name, value in zip(names, values, strict=True)}
+    return recipe.objectives.logs(means)
 
 
 def _batch_step(recipe: Recipe, samples: Samples) -> BatchStep:

@@ -31,11 +31,11 @@ def evaluate(
     step = build_eval_step(recipe, data, min(size, data.count))
     watch = Watch(recipe.network.session, None)
     with watch.over_session():
-        return run_evaluation(watch, ChunkSizer(step.steps), step)
+        return recipe.objectives.logs(run_evaluation(watch, ChunkSizer(step.steps), step))
 
 
 def run_evaluation(watch: Watch, sizer: ChunkSizer, step: EvalStep) -> dict[str, float]:
-    """Return the means of loss and metrics over the whole data set of ``step``."""
+    """Return the means of the columns over the whole data set of ``step``."""
     session = watch.session
     step.rewind(session)
     repeat = partial(session.repeat, step.run)

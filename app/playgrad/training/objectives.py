@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses, metrics
 from playgrad.nn.losses import Loss
 from playgrad.nn.metrics import Metric
+from playgrad.nn.ratio_metrics import RatioMetric
 from playgrad.training.data_checks import as_sequence, check_finite
 
 Array = np.ndarray[Any, Any]
@@ -39,6 +40,7 @@ class Objectives:
         groups: Sequence[Any] = metrics_ if nested else [metrics_]
         self.metrics: list[list[Metric]] = [[metrics.get(m) for m in group] for group in groups]
         self._one_group = not nested
+        self._ratios: dict[str, RatioMetric] = {}
         self.loss_weights = None if loss_weights is None else [float(w) for w in loss_weights]
 
     def check_count(self, outputs: int) -> None:
@@ -69,7 +71,9 @@ class Objectives:
         return self.metrics[0] if self._one_group else self.metrics[output]
 
     def names(self, outputs: Sequence[str]) -> list[str]:
-        """Return the columns of the logs: loss, the loss of each of several outputs, metrics.
+        """Return the names of the columns: loss, the loss of each of several outputs, metrics.
+
+        A `RatioMetric` has a column for each of its parts, "precision/hits"; see `logs`.
 
         Args:
             outputs: the names of the outputs.
@@ -78,8 +82,23 @@ class Objectives:
         names = ["loss"] + ([f"{output}_loss" for output in outputs] if is_list else [])
         for i, output in enumerate(outputs):
             prefix = f"{output}_" if is_list else ""
-            names += [prefix + metric.name for metric in self.metrics_of(i)]
+            for metric in self.metrics_of(i):
+                name = prefix + metric.name
+                if isinstance(metric, RatioMetric):
+                    self._ratios[name] = metric
+                    names += _part_names(name, metric)
+                else:
+                    names.append(name)
         return names
+
+    def logs(self, columns: Mapping[str, float]) -> dict[str, float]:
+        """Return the logs, from the means of the columns that `names` returned."""
+        logs = dict(columns)
+        for name, metric in self._ratios.items():
+            parts = _part_names(name, metric)
+            if all(part in logs for part in parts):
+                logs[name] = metric.result([logs.pop(part) for part in parts])
+        return logs
 
     def per_sample(
         self, ys: Sequence[Tensor], predictions: Sequence[Tensor], weights: Sequence[Tensor] = ()
@@ -102,7 +121,12 @@ class Objectives:
         assert total is not None
         columns = [total] + (each if len(each) > 1 else [])
         for i, (y, prediction) in enumerate(zip(ys, predictions, strict=True)):
-            columns += [_checked(m(y, prediction), m.name) for m in self.metrics_of(i)]
+            for metric in self.metrics_of(i):
+                if isinstance(metric, RatioMetric):
+                    parts = metric.part_values(y, prediction)
+                else:
+                    parts = [metric(y, prediction)]
+                columns += [_checked(values, metric.name) for values in parts]
         return columns
 
     def targets(
@@ -127,6 +151,10 @@ class Objectives:
             check_finite(y, name)
             checked.append(self.loss_of(i).check_targets(y, output.shape, name, layer))
         return checked
+
+
+def _part_names(name: str, metric: RatioMetric) -> list[str]:
+    return [f"{name}/{part}" for part in metric.parts]
 
 
 def _checked(values: Tensor, what: str) -> Tensor:

@@ -310,7 +310,8 @@ class TrainingLoop:
     def _report(self, rows: Array) -> None:
         """Report finished steps, all of one epoch, to callbacks and hooks."""
         self.progress.steps(self.done, rows)
-        logs = dict(zip(self.step.names, map(float, rows[-1]), strict=True))
+        columns = dict(zip(self.step.names, map(float, rows[-1]), strict=True))
+        logs = self.recipe.objectives.logs(columns)
         for callback in self.callbacks:
             callback.on_steps_end(self.done, logs)
 
@@ -324,11 +325,15 @@ class TrainingLoop:
     def _epoch_logs(self) -> dict[str, float]:
         """Return the means of the epoch by name, with those of the validation data."""
         means = np.concatenate(self.epoch_rows).mean(axis=0, dtype=np.float64)
-        logs = dict(zip(self.step.names, map(float, means), strict=True))
+        logs = self.recipe.objectives.logs(
+            dict(zip(self.step.names, map(float, means), strict=True))
+        )
         if self.test is not None:
             for callback in self.callbacks:
                 callback.on_test_begin({})
-            test_means = run_evaluation(self.watch, self.test_sizer, self.test)
+            test_means = self.recipe.objectives.logs(
+                run_evaluation(self.watch, self.test_sizer, self.test)
+            )
             for callback in self.callbacks:
                 callback.on_test_end(test_means)
             logs.update({f"val_{name}": value for name, value in test_means.items()})

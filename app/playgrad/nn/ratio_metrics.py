@@ -1,0 +1,160 @@
+"""Metrics of a whole data set that are computed from several means: precision, recall, R2."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+from playgrad.errors import ShapeError, shape_text
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.losses import mean_of_sample
+from playgrad.nn.metrics import Metric
+from playgrad.ops.arrays.shape import reshape
+from playgrad.ops.elementwise.definitions import cast, equal, square, squared_difference
+
+
+class RatioMetric(Metric):
+    """Base class of metrics that are computed from the means of several numbers per sample.
+
+    The device computes the means; the logs of an epoch, and of an evaluation, show the result for
+    all of its samples, not the mean of the results of batches.
+
+    Attributes:
+        parts: the names of the numbers.
+    """
+
+    parts: ClassVar[tuple[str, ...]] = ()
+
+    def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        """Return the numbers of each sample, float32 (batch,), in the order of ``parts``."""
+        raise NotImplementedError
+
+    def result(self, means: Sequence[float]) -> float:
+        """Return the metric, from the means of the numbers."""
+        raise NotImplementedError
+
+
+class _Threshold(RatioMetric):
+    """Args:
+    thresholds: a prediction above it counts as 1; None for 0.5.
+    name: the name in logs.
+    """
+
+    def __init__(self, thresholds: float | None = None, name: str | None = None) -> None:
+        super().__init__(name)
+        self.threshold = 0.5 if thresholds is None else float(thresholds)
+        if not 0.0 <= self.threshold <= 1.0:
+            raise ValueError(f"thresholds must be a number between 0 and 1, got {thresholds}")
+
+    def result(self, means: Sequence[float]) -> float:
+        hits, total = means
+        return hits / total if total else 0.0
+
+    def _true_and_predicted(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
+        true = _shaped(y_true, y_pred, self.name)
+        return cast(true > 0.5, "float32"), cast(y_pred > self.threshold, "float32")
+
+
+class Precision(_Threshold):
+    """The fraction of predicted ones that are ones: 0 if there are none.
+
+    Targets and predictions have one shape: binary, one for each of several labels, or one-hot.
+
+    Args:
+        thresholds: a prediction above it counts as 1; None for 0.5.
+        name: the name in logs.
+    """
+
+    kind = "precision"
+    parts = ("hits", "predicted")
+
+    def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        true, predicted = self._true_and_predicted(y_true, y_pred)
+        return mean_of_sample(true * predicted), mean_of_sample(predicted)
+
+
+class Recall(_Threshold):
+    """The fraction of ones that are predicted: 0 if there are none.
+
+    Targets and predictions have one shape: binary, one for each of several labels, or one-hot.
+
+    Args:
+        thresholds: a prediction above it counts as 1; None for 0.5.
+        name: the name in logs.
+    """
+
+    kind = "recall"
+    parts = ("hits", "actual")
+
+    def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        true, predicted = self._true_and_predicted(y_true, y_pred)
+        return mean_of_sample(true * predicted), mean_of_sample(true)
+
+
+class RootMeanSquaredError(RatioMetric):
+    """Root of the mean squared error."""
+
+    kind = "root_mean_squared_error"
+    parts = ("squares",)
+
+    def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        true = _shaped(y_true, y_pred, self.name)
+        return (mean_of_sample(squared_difference(y_pred, true)),)
+
+    def result(self, means: Sequence[float]) -> float:
+        return math.sqrt(max(means[0], 0.0))
+
+
+class R2Score(RatioMetric):
+    """Coefficient of determination of one output: the fraction of the variance explained."""
+
+    kind = "r2_score"
+    parts = ("residual", "square", "target")
+
+    def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        if len(y_pred.shape) != 2 or y_pred.shape[-1] != 1:
+            raise ShapeError(
+                f"{self.name} needs an output of shape (batch, 1), not {shape_text(y_pred.shape)}."
+            )
+        true = _shaped(y_true, y_pred, self.name)
+        values = (squared_difference(y_pred, true), square(true), true)
+        return [mean_of_sample(value) for value in values]
+
+    def result(self, means: Sequence[float]) -> float:
+        residual, squares, target = means
+        variance = squares - target * target
+        return 1.0 - residual / variance if variance > 0 else 0.0
+
+
+class BinaryAccuracy(Metric):
+    """The fraction of yes/no outputs that are right.
+
+    Args:
+        name: the name in logs.
+        threshold: a prediction above it counts as 1.
+    """
+
+    kind = "binary_accuracy"
+
+    def __init__(self, name: str | None = None, threshold: float = 0.5) -> None:
+        super().__init__(name)
+        self.threshold = threshold
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        true = _shaped(y_true, y_pred, self.name)
+        return mean_of_sample(cast(equal(y_pred > self.threshold, true > 0.5), "float32"))
+
+
+def _shaped(y_true: Tensor, y_pred: Tensor, name: str) -> Tensor:
+    """Return float targets in the shape of the predictions."""
+    true = cast(y_true, "float32")
+    if len(true.shape) == 1 and y_pred.shape[1:] == (1,):
+        return reshape(true, (-1, 1))
+    if true.shape[1:] != y_pred.shape[1:]:
+        raise ShapeError(
+            f"{name} needs targets of the shape of the predictions {shape_text(y_pred.shape)}, "
+            f"got {shape_text(true.shape)}.",
+            hint="Use one-hot targets in place of class numbers.",
+        )
+    return true

@@ -217,7 +217,8 @@ class History:
         epoch: the numbers of the epochs, from 0.
         steps: float32 (steps, columns): loss and metrics of every step, with columns as in
             ``names``.
-        names: ``loss``, then the metrics.
+        names: ``loss``, then the metrics; one such as precision has a column for each mean that it
+            is computed from, ``precision/hits``.
         seconds: duration of training and evaluation, without pauses.
         train_seconds: duration without evaluation.
         parallel: the report of the strategy; for asynchronous replicas, their updates, their

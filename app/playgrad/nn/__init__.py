@@ -11,8 +11,15 @@ from playgrad.nn.class_losses import (
     Poisson,
     SquaredHinge,
 )
+from playgrad.nn.borders import Cropping1D, Cropping2D, ZeroPadding1D, ZeroPadding2D
 from playgrad.nn.conv import Conv2D
 from playgrad.nn.dense import Dense
+from playgrad.nn.global_pooling import (
+    GlobalAveragePooling1D,
+    GlobalAveragePooling2D,
+    GlobalMaxPooling1D,
+    GlobalMaxPooling2D,
+)
 from playgrad.nn.initializers import (
     Constant,
     GlorotNormal,
@@ -65,6 +72,7 @@ from playgrad.nn.regression_losses import (
 )
 from playgrad.nn.regularizers import L1, L1L2, L2, Regularizer
 from playgrad.training.averages import SwapEMAWeights
+from playgrad.nn.pooling import AveragePool1D, AveragePool2D, MaxPool1D, MaxPool2D
 from playgrad.training.callbacks import (
     Callback,
     EarlyStopping,
@@ -79,11 +87,16 @@ from playgrad.training.plateau import ReduceLROnPlateau
 MaxPooling2D = MaxPool2D  # Keras has both names
 AveragePooling2D = AveragePool2D
 
+AveragePooling1D, AveragePooling2D = AveragePool1D, AveragePool2D
+MaxPooling1D, MaxPooling2D = MaxPool1D, MaxPool2D
+
 __all__ = [
     "Accuracy",
     "Activation",
     "Add",
+    "AveragePool1D",
     "AveragePool2D",
+    "AveragePooling1D",
     "AveragePooling2D",
     "BatchNormalization",
     "BinaryAccuracy",
@@ -96,10 +109,16 @@ __all__ = [
     "Constant",
     "Conv2D",
     "CosineSimilarity",
+    "Cropping1D",
+    "Cropping2D",
     "Dense",
     "Dropout",
     "EarlyStopping",
     "Flatten",
+    "GlobalAveragePooling1D",
+    "GlobalAveragePooling2D",
+    "GlobalMaxPooling1D",
+    "GlobalMaxPooling2D",
     "GlorotNormal",
     "GlorotUniform",
     "HeNormal",
@@ -122,7 +141,9 @@ __all__ = [
     "LecunUniform",
     "LogCosh",
     "Loss",
+    "MaxPool1D",
     "MaxPool2D",
+    "MaxPooling1D",
     "MaxPooling2D",
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
@@ -157,6 +178,8 @@ __all__ = [
     "TopKAccuracy",
     "TruncatedNormal",
     "VarianceScaling",
+    "ZeroPadding1D",
+    "ZeroPadding2D",
     "Zeros",
     "parallel_mlp",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from playgrad.errors import ShapeError, shape_text
@@ -73,6 +73,74 @@ class LayerChecks:
                 source=self.source,
             )
         return self.positive(what, items[0]), self.positive(what, items[1])
+
+    def single(self, what: str, value: Any) -> int:
+        """Return ``value``, a number or a sequence of one, as an int of at least 1.
+
+        Args:
+            what: the name of the argument, for the error.
+
+        Raises:
+            ShapeError: it is not one whole number of at least 1.
+        """
+        alone = isinstance(value, (list, tuple)) and len(value) == 1
+        return self.positive(what, value[0] if alone else value)
+
+    def sides(self, what: str, value: Any, axes: int) -> tuple[tuple[int, int], ...]:
+        """Return ``value``, numbers for the borders along ``axes`` axes, as pairs.
+
+        Args:
+            what: the name of the argument, for the error.
+            value: one number for all borders, or for each axis one number or (before, after).
+
+        Raises:
+            ShapeError: it is of another form, or a number is negative.
+        """
+        items = list(value) if isinstance(value, (list, tuple)) else [value] * axes
+        pairs = [list(n) if isinstance(n, (list, tuple)) else [n, n] for n in items]
+        numbers = [n for sides in pairs for n in sides]
+        if [len(sides) for sides in pairs] != [2] * axes or not all(
+            isinstance(n, Integral) and not isinstance(n, bool) and int(n) >= 0 for n in numbers
+        ):
+            raise ShapeError(
+                f"{what} of a {type(self).__name__} layer must be one whole number of at least 0, "
+                f"or for each axis one or (before, after), got {value!r}.",
+                source=self.source,
+            )
+        return tuple((int(before), int(after)) for before, after in pairs)
+
+    def choice(self, what: str, value: Any, *allowed: str) -> str:
+        """Return ``value`` in lower case.
+
+        Args:
+            what: the name of the argument, for the error.
+
+        Raises:
+            ShapeError: it is not one of ``allowed``.
+        """
+        text = value.lower() if isinstance(value, str) else None
+        if text not in allowed:
+            raise ShapeError(
+                f"{what} of a {type(self).__name__} layer must be "
+                f"{' or '.join(map(repr, allowed))}, got {value!r}.",
+                source=self.source,
+            )
+        return text
+
+    def channels_last(self, data_format: Any) -> str | None:
+        """Return ``data_format``.
+
+        Raises:
+            ShapeError: it is neither None nor "channels_last".
+        """
+        if data_format not in (None, "channels_last"):
+            raise ShapeError(
+                f"data_format of a {type(self).__name__} layer must be 'channels_last', got "
+                f"{data_format!r}.",
+                source=self.source,
+                hint="Transpose the data, so that channels are their last dimension.",
+            )
+        return None if data_format is None else "channels_last"
 
     def known(self, shape: Shape, axis: int) -> int:
         """Return the size of ``shape`` along ``axis``.

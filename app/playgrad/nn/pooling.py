@@ -1,4 +1,4 @@
-"""Pooling layers: maximum or mean of each window of an image."""
+"""Pooling layers: maximum or mean of each window of an image or a sequence."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
+from playgrad.ops.arrays.shape import expand_dims, squeeze
 from playgrad.ops.convolution.avg_pool2d import avg_pool2d
 from playgrad.ops.convolution.max_pool2d import max_pool2d
 
@@ -19,6 +20,7 @@ class _Pool2D(Layer):
         pool_size: the size of a window: one number, or (height, width).
         strides: one number, or (vertical, horizontal); None for ``pool_size``.
         padding: "valid" for no padding, or "same".
+        data_format: None or "channels_last".
     """
 
     pool: ClassVar[Callable[..., Tensor]]
@@ -28,12 +30,14 @@ class _Pool2D(Layer):
         pool_size: Any = (2, 2),
         strides: Any = None,
         padding: str = "valid",
+        data_format: str | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
         self.pool_size = self.pair("pool_size", pool_size)
         self.strides = self.pool_size if strides is None else self.pair("strides", strides)
-        self.padding = padding
+        self.padding = self.choice("padding", padding, "valid", "same")
+        self.data_format = self.channels_last(data_format)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
@@ -43,14 +47,76 @@ class _Pool2D(Layer):
 
 
 class MaxPool2D(_Pool2D):
-    """Maximum of each window; ``strides`` defaults to ``pool_size``."""
+    """Maximum of each window; ``strides`` defaults to ``pool_size``.
+
+    Also named ``MaxPooling2D``.
+    """
 
     kind = "max_pool2d"
     pool = staticmethod(max_pool2d)
 
 
 class AveragePool2D(_Pool2D):
-    """Mean of each window; ``strides`` defaults to ``pool_size``."""
+    """Mean of each window; ``strides`` defaults to ``pool_size``.
+
+    Padding does not count. Also named ``AveragePooling2D``.
+    """
 
     kind = "average_pool2d"
+    pool = staticmethod(avg_pool2d)
+
+
+class _Pool1D(Layer):
+    """Inputs (batch, steps, channels), result (batch, steps', channels).
+
+    Args:
+        pool_size: the number of steps of a window.
+        strides: the distance between windows; None for ``pool_size``.
+        padding: "valid" for no padding, or "same".
+        data_format: None or "channels_last".
+    """
+
+    pool: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        pool_size: Any = 2,
+        strides: Any = None,
+        padding: str = "valid",
+        data_format: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.pool_size = self.single("pool_size", pool_size)
+        self.strides = self.pool_size if strides is None else self.single("strides", strides)
+        self.padding = self.choice("padding", padding, "valid", "same")
+        self.data_format = self.channels_last(data_format)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        rows = expand_dims(inputs[0], 1)
+        return squeeze(
+            type(self).pool(rows, (1, self.pool_size), (1, self.strides), self.padding), 1
+        )
+
+
+class MaxPool1D(_Pool1D):
+    """Maximum of each window of a sequence; ``strides`` defaults to ``pool_size``.
+
+    Also named ``MaxPooling1D``.
+    """
+
+    kind = "max_pool1d"
+    pool = staticmethod(max_pool2d)
+
+
+class AveragePool1D(_Pool1D):
+    """Mean of each window of a sequence; ``strides`` defaults to ``pool_size``.
+
+    Padding does not count. Also named ``AveragePooling1D``.
+    """
+
+    kind = "average_pool1d"
     pool = staticmethod(avg_pool2d)

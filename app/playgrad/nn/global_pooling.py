@@ -1,0 +1,72 @@
+"""Global pooling layers: maximum or mean of each channel of a whole image or sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.layer import Layer
+from playgrad.ops.reductions.reduce import reduce_max, reduce_mean
+
+
+class _GlobalPool(Layer):
+    """Result (batch, channels), for inputs of any size.
+
+    Args:
+        data_format: None or "channels_last".
+        keepdims: whether the reduced dimensions stay, with size 1.
+    """
+
+    dimensions: ClassVar[str]
+    reduce: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        data_format: str | None = None,
+        keepdims: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.data_format = self.channels_last(data_format)
+        self.keepdims = bool(keepdims)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], self.dimensions.count(",") + 1, self.dimensions)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        axes = range(1, inputs[0].spec.rank - 1)
+        return type(self).reduce(inputs[0], list(axes), keepdims=self.keepdims)
+
+
+class GlobalAveragePooling2D(_GlobalPool):
+    """Mean of each channel of an image: (batch, height, width, channels) to (batch, channels)."""
+
+    kind = "global_average_pooling2d"
+    dimensions = "(batch, height, width, channels)"
+    reduce = staticmethod(reduce_mean)
+
+
+class GlobalMaxPooling2D(_GlobalPool):
+    """Largest value of each channel: (batch, height, width, channels) to (batch, channels)."""
+
+    kind = "global_max_pooling2d"
+    dimensions = "(batch, height, width, channels)"
+    reduce = staticmethod(reduce_max)
+
+
+class GlobalAveragePooling1D(_GlobalPool):
+    """Mean of each channel of a sequence: (batch, steps, channels) to (batch, channels)."""
+
+    kind = "global_average_pooling1d"
+    dimensions = "(batch, steps, channels)"
+    reduce = staticmethod(reduce_mean)
+
+
+class GlobalMaxPooling1D(_GlobalPool):
+    """Maximum of each channel of a sequence: (batch, steps, channels) to (batch, channels)."""
+
+    kind = "global_max_pooling1d"
+    dimensions = "(batch, steps, channels)"
+    reduce = staticmethod(reduce_max)

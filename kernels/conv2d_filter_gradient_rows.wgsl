@@ -9,8 +9,8 @@ const FILTER_WIDTH = ${FILTER_WIDTH};
 
 fn origin(row: u32) -> vec4<i32> {
   let channel = i32(row) % CHANNELS;
-  let x = i32(row) / CHANNELS % FILTER_WIDTH - ${PAD_LEFT};
-  let y = i32(row) / (CHANNELS * FILTER_WIDTH) - ${PAD_TOP};
+  let x = i32(row) / CHANNELS % FILTER_WIDTH * ${DILATION_X} - ${PAD_LEFT};
+  let y = i32(row) / (CHANNELS * FILTER_WIDTH) * ${DILATION_Y} - ${PAD_TOP};
   return vec4<i32>(x * CHANNELS + channel, y, x, 0);
 }
 

@@ -23,8 +23,8 @@ fn origin(row: u32) -> vec4<i32> {
 
 fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row {
   // Read as unsigned, a position before the image is a large number.
-  let offset_y = u32(origin.y - tap_row);
-  let offset_x = u32(origin.z - tap_column);
+  let offset_y = u32(origin.y - tap_row * ${DILATION_Y});
+  let offset_x = u32(origin.z - tap_column * ${DILATION_X});
   let y = offset_y / STRIDE_Y;
   let x = offset_x / STRIDE_X;
   // Without && and its branches: SwiftShader takes 20 s to compile eight of them, 0.2 s without.

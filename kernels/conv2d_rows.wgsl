@@ -1,5 +1,6 @@
 // Rows of a convolution: row r is an output pixel, a tap is a row of the filter. Depths are the
-// channels of the pixels under that row, which are contiguous in the image.
+// channels of the pixels under that row, which are contiguous in the image. With horizontal dilation
+// they are not; a tap is then a position in the filter.
 
 const WIDTH = ${WIDTH};
 const HEIGHT = ${HEIGHT};
@@ -20,8 +21,9 @@ fn origin(row: u32) -> vec4<i32> {
 }
 
 fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row {
-  let y = origin.y + tap_row;
-  let start = (origin.x + y * WIDTH + origin.z) * CHANNELS;
-  let place = select(NOWHERE, u32(origin.z * CHANNELS), (y >= 0) & (y < HEIGHT));
+  let y = origin.y + tap_row * ${DILATION_Y};
+  let x = origin.z + tap_column * ${DILATION_X};
+  let start = (origin.x + y * WIDTH + x) * CHANNELS;
+  let place = select(NOWHERE, u32(x * CHANNELS), (y >= 0) & (y < HEIGHT));
   return Row(u32(start), place);
 }

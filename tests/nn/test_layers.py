@@ -72,6 +72,47 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
         [IMAGE],
         lambda w, x: np.tanh(x[:, ::2, ::2] @ w["kernel"][0, 0]),
     ),
+    "conv2d dilated groups": (
+        nn.Conv2D(4, (1, 2), dilation_rate=(1, 3), groups=2, use_bias=False),
+        [IMAGE[..., :2]],
+        lambda w, x: np.concatenate(
+            [
+                x[:, :, :-3, g : g + 1] @ w["kernel"][0, 0, :, 2 * g : 2 * g + 2]
+                + x[:, :, 3:, g : g + 1] @ w["kernel"][0, 1, :, 2 * g : 2 * g + 2]
+                for g in (0, 1)
+            ],
+            -1,
+        ),
+    ),
+    "conv1d causal": (
+        nn.Conv1D(5, 2, padding="causal", dilation_rate=2, bias_initializer="ones"),
+        [IMAGE[0]],
+        lambda w, x: (
+            x @ w["kernel"][1] + np.pad(x, [(0, 0), (2, 0), (0, 0)])[:, :-2] @ w["kernel"][0] + 1
+        ),
+    ),
+    "conv2d_transpose": (
+        nn.Conv2DTranspose(5, 2, 2, "same", activation="tanh"),
+        [IMAGE],
+        lambda w, x: np.tanh(np.einsum("bhwi,yxoi->bhywxo", x, w["kernel"]).reshape(2, 8, 12, 5)),
+    ),
+    "depthwise_conv2d": (
+        nn.DepthwiseConv2D((1, 2), strides=(1, 2), depth_multiplier=2, bias_initializer="ones"),
+        [IMAGE],
+        lambda w, x: (
+            np.einsum("bhwxi,xim->bhwim", x.reshape(2, 4, 3, 2, 3), w["kernel"][0]) + 1
+        ).reshape(2, 4, 3, 6),
+    ),
+    "separable_conv2d": (
+        nn.SeparableConv2D(5, (1, 2), strides=(1, 2), depth_multiplier=2),
+        [IMAGE],
+        lambda w, x: (
+            np.einsum(
+                "bhwxi,xim->bhwim", x.reshape(2, 4, 3, 2, 3), w["depthwise_kernel"][0]
+            ).reshape(2, 4, 3, 6)
+            @ w["pointwise_kernel"][0, 0]
+        ),
+    ),
     "max_pool2d": (nn.MaxPool2D(), [IMAGE], lambda w, x: windows(x).max(-1)),
     "average_pool2d": (nn.AveragePool2D(), [IMAGE], lambda w, x: windows(x).mean(-1)),
     "max_pool1d": (
@@ -246,6 +287,17 @@ def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
             r"nn\.Reshape\(\(28, 28, 1\)\)",
         ),
         (lambda: call(nn.MaxPool2D(), (7,)), pg.ShapeError, "layer 'max_pool2d_1'"),
+        (
+            lambda: nn.Conv2D(5, 3, groups=2),
+            pg.ShapeError,
+            "groups .* must divide filters=5, got 2",
+        ),
+        (
+            lambda: call(nn.Conv1D(4, 3, groups=2), (9, 3)),
+            pg.ShapeError,
+            r"layer 'conv1d_1' cannot divide the 3 channels .* into 2 groups",
+        ),
+        (lambda: nn.Conv1D(4, 3, padding="full"), pg.ShapeError, "or 'causal', got 'full'"),
         (lambda: nn.MaxPooling2D(padding="full"), pg.ShapeError, "'valid' or 'same', got 'full'"),
         (lambda: nn.MaxPooling1D((2, 2)), pg.ShapeError, "pool_size of a MaxPool1D .* got"),
         (

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from playgrad.errors import ShapeError
-from playgrad.ops import avg_pool2d, constant, conv2d, max_pool2d, placeholder
+from playgrad.ops import (
+    avg_pool2d,
+    constant,
+    conv1d,
+    conv2d,
+    conv2d_transpose,
+    depthwise_conv2d,
+    max_pool2d,
+    placeholder,
+)
 from tests.contract.interpreter import evaluate, value
 
 
@@ -27,6 +36,9 @@ def test_same_padding_has_its_larger_half_below() -> None:
         ({"padding": "full"}, 'padding must be "valid", "same" or'),
         ({"padding": ((1, 1),)}, 'padding must be "valid", "same" or'),
         ({"strides": 0}, "strides must be one or two positive numbers, not 0"),
+        ({"dilation_rate": (0, 1)}, "dilation_rate must be one or two positive numbers"),
+        ({"groups": 0}, "groups must be at least 1, not 0"),
+        ({"groups": 2}, "take 6 in 2 groups"),
         ({"strides": (1, 2, 3)}, "strides must be one or two positive numbers"),
     ],
 )
@@ -41,6 +53,38 @@ def test_same_padding_needs_the_size_of_the_image() -> None:
     with pytest.raises(ShapeError, match="needs the height and width"):
         max_pool2d(image, padding="same")
     assert max_pool2d(image).shape == (None, None, None, 1)
+    filters = np.ones((3, 3, 1, 2), np.float32)
+    assert conv2d(image, filters, padding="same").shape == (None, None, None, 2)  # strides of 1
+
+
+def test_transposed_convolution_of_images_of_unknown_size() -> None:
+    image = placeholder("float32", [None, None, None, 1])
+    result = conv2d_transpose(image, np.ones((2, 2, 3, 1), np.float32), 2, "same")
+    assert result.shape == (None, None, None, 3)
+    (pixels,) = evaluate([result], {image: np.ones((1, 3, 2, 1), np.float32)})
+    assert pixels.shape == (1, 6, 4, 3)
+    assert (pixels == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (
+            lambda x, w: conv1d(x[:, 0], w[0], padding="full"),
+            '"causal" or \\(before, after\\), not',
+        ),
+        (lambda x, w: conv1d(x[:, 0], w[0], padding=(1, 2, 3)), "must be .*not \\(1, 2, 3\\)"),
+        (lambda x, w: conv1d(x[:, 0], w[0], (1, 2)), "strides of conv1d must be one number"),
+        (lambda x, w: conv1d(x, w), "sequence of conv1d.* must have 3 dimensions"),
+        (lambda x, w: conv2d_transpose(x, w, 2, "same", 2), "less than the strides .* not 2"),
+        (lambda x, w: conv2d_transpose(x, w), "has 3 channels, but the filters .* take 1"),
+        (lambda x, w: depthwise_conv2d(x, w[:, :, :2]), "has 3 channels, .* take 2"),
+    ],
+)
+def test_wrong_use_of_other_convolutions(build: Any, words: str) -> None:
+    image, filters = placeholder("float32", [2, 8, 8, 3]), constant(np.ones((2, 2, 3, 1)))
+    with pytest.raises(ShapeError, match=words):
+        build(image, filters)
 
 
 def test_an_image_that_became_too_small_is_explained() -> None:

@@ -13,7 +13,10 @@ from playgrad.nn.class_losses import (
 )
 from playgrad.nn.borders import Cropping1D, Cropping2D, ZeroPadding1D, ZeroPadding2D
 from playgrad.nn.conv import Conv2D
+from playgrad.nn.conv1d import Conv1D
+from playgrad.nn.conv2d_transpose import Conv2DTranspose
 from playgrad.nn.dense import Dense
+from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
 from playgrad.nn.global_pooling import (
     GlobalAveragePooling1D,
     GlobalAveragePooling2D,
@@ -107,11 +110,14 @@ __all__ = [
     "ColumnParallelDense",
     "Concatenate",
     "Constant",
+    "Conv1D",
     "Conv2D",
     "CosineSimilarity",
+    "Conv2DTranspose",
     "Cropping1D",
     "Cropping2D",
     "Dense",
+    "DepthwiseConv2D",
     "Dropout",
     "EarlyStopping",
     "Flatten",
@@ -170,6 +176,7 @@ __all__ = [
     "Reshape",
     "RootMeanSquaredError",
     "RowParallelDense",
+    "SeparableConv2D",
     "Sequential",
     "SparseCategoricalCrossentropy",
     "SquaredHinge",

@@ -1,4 +1,4 @@
-"""Convolution layers."""
+"""Convolution of images."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ from playgrad.ops.convolution.conv2d import conv2d
 class Conv2D(Layer):
     """Two-dimensional convolution (cross-correlation, as usual in deep learning).
 
-    Inputs (batch, height, width, in), kernel (kernel height, kernel width, in, filters), bias
-    (filters,), result (batch, height', width', filters).
+    Inputs (batch, height, width, in), kernel (kernel height, kernel width, in / groups, filters),
+    bias (filters,), result (batch, height', width', filters).
 
     Args:
         filters: number of output channels.
         kernel_size: one number, or (height, width).
         strides: one number, or (vertical, horizontal).
         padding: "valid" for no padding, or "same" to keep the size at stride 1.
+        data_format: None or "channels_last".
+        dilation_rate: distance between the pixels that meet neighbouring weights: one number, or
+            (vertical, horizontal).
+        groups: the number of groups of channels, each convolved by itself; it must divide the input
+            channels and ``filters``.
         activation: name or function; None for no activation.
         use_bias: whether to add a bias.
         kernel_initializer, bias_initializer: name or `Initializer`.
@@ -36,6 +41,9 @@ class Conv2D(Layer):
         kernel_size: Any,
         strides: Any = (1, 1),
         padding: str = "valid",
+        data_format: str | None = None,
+        dilation_rate: Any = (1, 1),
+        groups: int = 1,
         activation: Any = None,
         use_bias: bool = True,
         kernel_initializer: Any = "glorot_uniform",
@@ -48,7 +56,10 @@ class Conv2D(Layer):
         self.filters = self.positive("filters", filters)
         self.kernel_size = self.pair("kernel_size", kernel_size)
         self.strides = self.pair("strides", strides)
-        self.padding = padding
+        self.padding = self.choice("padding", padding, "valid", "same")
+        self.data_format = self.channels_last(data_format)
+        self.dilation_rate = self.pair("dilation_rate", dilation_rate)
+        self.groups = self.divisor("groups", groups, "filters", self.filters)
         self.activation = activation
         self.use_bias = use_bias
         self.kernel_initializer = initializers.get(kernel_initializer)
@@ -59,7 +70,7 @@ class Conv2D(Layer):
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
-        channels = self.known(shapes[0], -1)
+        channels = self.divided_channels(shapes[0], self.groups)
         shape = (*self.kernel_size, channels, self.filters)
         self.add_weight(
             "kernel", shape, self.kernel_initializer, regularizer=self.kernel_regularizer
@@ -72,8 +83,8 @@ class Conv2D(Layer):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["kernel"]
         self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
-        self.expect_width(x.shape, kernel.spec.static_shape[2])
-        y = conv2d(x, kernel, self.strides, self.padding)
+        self.expect_width(x.shape, kernel.spec.static_shape[2] * self.groups)
+        y = conv2d(x, kernel, self.strides, self.padding, self.dilation_rate, self.groups)
         if self.use_bias:
             y = y + self.variables["bias"]
         return self._activate(y)

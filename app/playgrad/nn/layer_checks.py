@@ -142,6 +142,39 @@ class LayerChecks:
             )
         return None if data_format is None else "channels_last"
 
+    def divisor(self, what: str, value: Any, whole_name: str, whole: int) -> int:
+        """Return ``value`` as an int of at least 1 that divides ``whole``.
+
+        Args:
+            what, whole_name: the names of the two arguments, for the error.
+
+        Raises:
+            ShapeError: it is not.
+        """
+        number = self.positive(what, value)
+        if whole % number:
+            raise ShapeError(
+                f"{what} of a {type(self).__name__} layer must divide {whole_name}={whole}, "
+                f"got {value!r}.",
+                source=self.source,
+            )
+        return number
+
+    def divided_channels(self, shape: Shape, groups: int) -> int:
+        """Return the number of channels of each of ``groups`` groups of the last dimension.
+
+        Raises:
+            ShapeError: the last dimension is unknown or cannot be divided.
+        """
+        channels = self.known(shape, -1)
+        if channels % groups:
+            raise ShapeError(
+                f"layer '{self.name}' cannot divide the {channels} channels of inputs of shape "
+                f"{shape_text(shape)} into {groups} groups.",
+                op=self.name,
+            )
+        return channels // groups
+
     def known(self, shape: Shape, axis: int) -> int:
         """Return the size of ``shape`` along ``axis``.
 

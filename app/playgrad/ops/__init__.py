@@ -35,7 +35,10 @@ from playgrad.ops.arrays.transpose import transpose
 from playgrad.ops.arrays.triangle import tril, triu
 from playgrad.ops.convolution import conv2d_gradients as conv2d_gradients
 from playgrad.ops.convolution.avg_pool2d import avg_pool2d
+from playgrad.ops.convolution.conv1d import conv1d
 from playgrad.ops.convolution.conv2d import conv2d
+from playgrad.ops.convolution.conv2d_transpose import conv2d_transpose
+from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
 from playgrad.ops.convolution.max_pool2d import max_pool2d
 from playgrad.ops.core.build import as_tensor, constant
 from playgrad.ops.einsum import einsum
@@ -206,11 +209,14 @@ __all__ = [
     "concat",
     "concatenate",
     "constant",
+    "conv1d",
     "conv2d",
+    "conv2d_transpose",
     "cos",
     "cosh",
     "cross_replica_mean",
     "cumsum",
+    "depthwise_conv2d",
     "div",
     "divide",
     "dropout",

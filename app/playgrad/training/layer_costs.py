@@ -52,6 +52,9 @@ def _arithmetic_of(node: Node) -> int:
     size = sum(map(size_of, node.outputs))
     if node.op.name in ("matmul", "conv2d"):  # each result is a sum over a column of weights
         return 2 * size * size_of(node.inputs[1]) // (node.outputs[0].shape[-1] or 1)
+    if node.op.name == "conv2d_transpose":  # each pixel is multiplied by a set of weights
+        filters, image = node.inputs
+        return 2 * size_of(image) * size_of(filters) // (image.shape[-1] or 1)
     return size if node.inputs else 0
 
 

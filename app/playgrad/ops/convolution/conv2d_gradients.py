@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from playgrad.errors import ShapeError
+from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.convolution import grouped
 from playgrad.ops.convolution.conv2d import (
     CASES,
     WINDOW,
@@ -21,6 +22,7 @@ from playgrad.ops.convolution.conv2d import (
 from playgrad.ops.convolution.window import (
     add_image_gradient,
     crop,
+    dilations_of,
     expect_gradient,
     image_size_of_last,
     padded_zeros,
@@ -52,13 +54,18 @@ def _infer_by_image(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSp
     filters, grad = inputs
     expect_rank(filters, 4, "the filters of conv2d_input_gradient")
     expect_rank(grad, 4, "the gradient passed to conv2d_input_gradient")
-    image = TensorSpec((grad.shape[0], *attrs["image_size"], filters.shape[2]), grad.dtype)
+    group_channels = filters.shape[2]
+    channels = None if group_channels is None else group_channels * attrs.get("groups", 1)
+    image = TensorSpec((grad.shape[0], *attrs["image_size"], channels), grad.dtype)
     _expect_gradient(image, filters, grad, attrs, "conv2d_input_gradient")
     return [image]
 
 
 def _by_image(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     filters, grad = inputs
+    if "groups" in attrs:
+        return [grouped.gradient_by_image(filters, grad, attrs)]
+    step_y, step_x = dilations_of(attrs)
     kernel_height, kernel_width, channels, _ = filters.shape
     batch, height, width, outputs = grad.shape
     rows = grad.reshape(-1, outputs)
@@ -66,7 +73,7 @@ def _by_image(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     for y in range(kernel_height):
         for x in range(kernel_width):
             part = numpy_matmul(rows, filters[y, x].T).reshape(batch, height, width, channels)
-            pixels = shifted(result, (y, x), (height, width), attrs["strides"])
+            pixels = shifted(result, (y * step_y, x * step_x), (height, width), attrs["strides"])
             pixels += part
     return [crop(result, attrs["padding"], attrs["image_size"])]
 
@@ -87,7 +94,14 @@ def _infer_by_filters(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[Tensor
     image, grad = inputs
     expect_rank(image, 4, "the image of conv2d_filter_gradient")
     expect_rank(grad, 4, "the gradient passed to conv2d_filter_gradient")
-    filters = TensorSpec((*attrs["kernel_size"], image.shape[3], grad.shape[3]), grad.dtype)
+    channels, groups = image.shape[3], attrs.get("groups", 1)
+    if channels is not None and channels % groups:
+        raise ShapeError(
+            f"conv2d_filter_gradient: the {channels} channels of the image "
+            f"{shape_text(image.shape)} cannot be divided into {groups} groups."
+        )
+    group_channels = None if channels is None else channels // groups
+    filters = TensorSpec((*attrs["kernel_size"], group_channels, grad.shape[3]), grad.dtype)
     _expect_gradient(image, filters, grad, attrs, "conv2d_filter_gradient")
     return [filters]
 
@@ -95,6 +109,8 @@ def _infer_by_filters(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[Tensor
 def _by_filters(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     image, grad = inputs
     size = attrs["kernel_size"]
+    if "groups" in attrs:
+        return [grouped.gradient_by_filters(image, grad, attrs)]
     pixels = patches(image, size, attrs)
     rows = pixels.reshape(-1, pixels.shape[3])
     result = numpy_matmul(rows.T, grad.reshape(-1, grad.shape[3]))
@@ -121,7 +137,7 @@ def _grad_samples() -> list[tuple[Array, Array, Array, Attrs]]:
 
 
 _SAMPLES = _grad_samples()
-_BY_IMAGE = register(
+BY_IMAGE = register(
     OpDef(
         name="conv2d_input_gradient",
         infer=_infer_by_image,
@@ -145,7 +161,7 @@ _BY_IMAGE = register(
 )
 _BY_IMAGE_LIKE = register_like(
     "conv2d_input_gradient_like",
-    _BY_IMAGE,
+    BY_IMAGE,
     2,
     image_size_of_last,
     samples=[Sample((filters, grad, image), attrs) for image, filters, grad, attrs in _SAMPLES[:1]],
@@ -168,6 +184,12 @@ _BY_FILTERS = register(
                 {**WINDOW, "kernel_size": [3, 3]},
                 ShapeError,
                 "has the shape (1, 3, 3, 4)",
+            ),
+            InvalidSample(
+                (floats(1, 5, 5, 3), floats(1, 3, 3, 4)),
+                {**WINDOW, "kernel_size": [3, 3], "groups": 2},
+                ShapeError,
+                "the 3 channels",
             ),
         ),
     )

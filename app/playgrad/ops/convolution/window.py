@@ -1,7 +1,9 @@
 """Strides, padding and windows of an image, shared by convolution and pooling.
 
 Images have the shape (batch, height, width, channels). The attribute ``strides`` is
-[vertical, horizontal], ``padding`` is [[top, bottom], [left, right]], both in pixels.
+[vertical, horizontal], ``padding`` is [[top, bottom], [left, right]], both in pixels. The
+attributes ``dilations`` [vertical, horizontal], the distance between the pixels of a window, and
+``groups`` are absent where they are 1.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from playgrad.ops.core.build import add_node, is_static
 Padding = str | Sequence[Sequence[int]]
 """``"valid"``, ``"same"`` or ((top, bottom), (left, right))."""
 _SIDES = ("height", "width")
+_WINDOW_ATTRS = ("pool_size", "strides", "padding", "dilations", "groups")
 
 
 def pair(value: int | Sequence[int], what: str) -> list[int]:
@@ -42,20 +45,24 @@ def resolve_padding(
     "valid" means no padding; "same" means as much as makes output = ceil(input / stride), with the
     larger half of an odd number at the bottom and right.
 
+    Args:
+        window: the height and width of a window, with the pixels that dilation skips.
+
     Raises:
-        ShapeError: not a padding, or "same" for an image of unknown height or width.
+        ShapeError: not a padding, or "same" with strides for an image of unknown height or width.
     """
     if padding == "valid":
         return [[0, 0], [0, 0]]
     if padding == "same":
         pairs = []
         for dim, size, stride in zip(image.shape[1:3], window, strides, strict=True):
-            if dim is None:
+            if dim is None and stride > 1:
                 raise ShapeError(
-                    'padding="same" needs the height and width of the image, but its shape is '
-                    f"{shape_text(image.shape)}."
+                    'padding="same" with strides needs the height and width of the image, but its '
+                    f"shape is {shape_text(image.shape)}."
                 )
-            total = max((-(-dim // stride) - 1) * stride + size - dim, 0)
+            known = 1 if dim is None else dim  # without strides it makes no difference
+            total = max((-(-known // stride) - 1) * stride + size - known, 0)
             pairs.append([total // 2, total - total // 2])
         return pairs
     pairs = [] if isinstance(padding, str) else [[int(n) for n in sides] for sides in padding]
@@ -68,13 +75,33 @@ def resolve_padding(
 
 def window_attrs(attrs: Attrs) -> dict[str, Any]:
     """Return the attributes that describe the windows, without an image or filter size."""
-    return {key: attrs[key] for key in ("pool_size", "strides", "padding") if key in attrs}
+    return {key: attrs[key] for key in _WINDOW_ATTRS if key in attrs}
+
+
+def dilations_of(attrs: Attrs) -> Sequence[int]:
+    """Return the distance between the pixels of a window, [vertical, horizontal]."""
+    dilations: Sequence[int] = attrs.get("dilations", (1, 1))
+    return dilations
+
+
+def extent(window: Sequence[Any], dilations: Sequence[int]) -> list[Any]:
+    """Return the height and width of a window with the pixels that dilation skips.
+
+    Unknown sizes (None) stay unknown.
+    """
+    return [
+        None if size is None else (size - 1) * step + 1
+        for size, step in zip(window, dilations, strict=True)
+    ]
 
 
 def output_sizes(
     image: TensorSpec, window: Sequence[int | None], attrs: Attrs, what: str
 ) -> list[int | None]:
     """Return the height and width of the result of moving ``window`` over ``image``.
+
+    Args:
+        window: its height and width, with the pixels that dilation skips.
 
     Raises:
         ShapeError: the image does not have 4 dimensions, or is smaller than the window.
@@ -143,9 +170,11 @@ def pad_image(image: Array, padding: Sequence[Sequence[int]], value: float = 0.0
 
 def windows(image: Array, size: Sequence[int], attrs: Attrs) -> Array:
     """Return a view (batch, out height, out width, channels, *size) of a padded image."""
-    view = np.lib.stride_tricks.sliding_window_view(image, tuple(size), axis=(1, 2))
+    dilations = dilations_of(attrs)
+    whole = tuple(extent(size, dilations))
+    view = np.lib.stride_tricks.sliding_window_view(image, whole, axis=(1, 2))
     stride_y, stride_x = attrs["strides"]
-    return view[:, ::stride_y, ::stride_x]
+    return view[:, ::stride_y, ::stride_x, :, :: dilations[0], :: dilations[1]]
 
 
 def shifted(

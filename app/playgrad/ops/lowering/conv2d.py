@@ -1,7 +1,9 @@
 """Lowering of 2-D convolution and its two gradients as implicit matrix products.
 
 Images are (batch, height, width, channels), filters (height, width, in, out). attrs: ``strides``
-[vertical, horizontal] and ``padding`` [[top, bottom], [left, right]], in pixels of zeros.
+[vertical, horizontal] and ``padding`` [[top, bottom], [left, right]], in pixels of zeros; where
+they are not 1, ``dilations`` [vertical, horizontal] and ``groups``. Grouped convolutions have
+kernels of their own (``grouped_conv2d.py``).
 """
 
 from __future__ import annotations
@@ -11,6 +13,11 @@ from typing import Any
 
 from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.ops.core.templates import render
+from playgrad.ops.lowering.grouped_conv2d import (
+    lower_grouped_conv2d,
+    lower_grouped_filter_gradient,
+    lower_grouped_input_gradient,
+)
 from playgrad.ops.lowering.product import lower_product
 from playgrad.ops.lowering.tiling import Product
 from playgrad.ops.lowering.window import is_padded, window_constants
@@ -20,6 +27,7 @@ def _params(attrs: Mapping[str, Any], **shapes: tuple[int, ...]) -> dict[str, An
     return {
         "strides": list(attrs["strides"]),
         "padding": [list(pair) for pair in attrs["padding"]],
+        **({"dilations": list(attrs["dilations"])} if "dilations" in attrs else {}),
         **{name: list(shape) for name, shape in shapes.items()},
     }
 
@@ -27,12 +35,18 @@ def _params(attrs: Mapping[str, Any], **shapes: tuple[int, ...]) -> dict[str, An
 def lower_conv2d(request: KernelRequest) -> Lowering:
     """Lower conv2d of (image, filters).
 
-    The product is output pixels by output channels; a tap is a row of the filter.
+    The product is output pixels by output channels; a tap is a row of the filter, or with
+    horizontal dilation a position in it.
     """
+    if "groups" in request.attrs:
+        return lower_grouped_conv2d(request)
     image, filters = request.inputs[0].static_shape, request.inputs[1].static_shape
     batch, output_height, output_width, outputs = request.outputs[0].static_shape
     _, height, width, channels = image
     filter_height, filter_width, _, _ = filters
+    constants = window_constants(request.attrs)
+    taps_across = 1 if constants["DILATION_X"] == 1 else filter_width
+    depth = filter_width // taps_across * channels
     rows_code = render(
         "conv2d_rows.wgsl",
         WIDTH=width,
@@ -40,16 +54,17 @@ def lower_conv2d(request: KernelRequest) -> Lowering:
         CHANNELS=channels,
         OUTPUT_WIDTH=output_width,
         OUTPUT_HEIGHT=output_height,
-        **window_constants(request.attrs),
+        **constants,
     )
     product = Product(
         rows=batch * output_height * output_width,
         columns=outputs,
-        depth=filter_width * channels,
+        depth=depth,
         rows_code=rows_code,
         a_step=1,
-        taps=filter_height,
-        b_tap=filter_width * channels * outputs,
+        taps=filter_height * taps_across,
+        tap_columns=taps_across,
+        b_tap=depth * outputs,
         b_depth=outputs,
         b_column=1,
         padded=is_padded(request.attrs),
@@ -65,6 +80,8 @@ def lower_conv2d_input_gradient(request: KernelRequest) -> Lowering:
     The product is image pixels by input channels, of A = gradient and B = filters; a tap is a
     position in the filter.
     """
+    if "groups" in request.attrs:
+        return lower_grouped_input_gradient(request)
     filters, gradient = request.inputs[0].static_shape, request.inputs[1].static_shape
     batch, height, width, channels = request.outputs[0].static_shape
     _, output_height, output_width, outputs = gradient
@@ -102,6 +119,8 @@ def lower_conv2d_filter_gradient(request: KernelRequest) -> Lowering:
     The product is weights by output channels; a tap is a row of output pixels. As there are many
     taps and few weights, the product is usually split.
     """
+    if "groups" in request.attrs:
+        return lower_grouped_filter_gradient(request)
     image, gradient = request.inputs[0].static_shape, request.inputs[1].static_shape
     filter_height, filter_width, channels, outputs = request.outputs[0].static_shape
     batch, height, width, _ = image

@@ -22,6 +22,10 @@ from playgrad.ops.core.kernel import (
 from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.tiling import Product, Tiling, tile
 
+PARTIAL = Binding("partial_sums", "scratch", 0, "f32")
+"""The partial sums of a product that is split, one after the other."""
+STORE_PARTIAL = "fn store(index: u32, value: f32) { partial_sums[index] = value; }"
+
 
 def lower_product(
     request: KernelRequest,
@@ -45,36 +49,55 @@ def lower_product(
         input_binding(letter, number, request.inputs[number])
         for letter, number in zip("ab", operands, strict=True)
     )
-    result = output_binding("result", 0, request.outputs[0])
     if splits == 1:
+        result = output_binding("result", 0, request.outputs[0])
         call = _product_call(
             request, product, tiling, family, params, request.store("result"),
             (*inputs, *request.epilogue_bindings(), result),
         )  # fmt: skip
         return Lowering((call,))
-    partial = Binding("partial_sums", "scratch", 0, "f32")
-    store = "fn store(index: u32, value: f32) { partial_sums[index] = value; }"
     items = product.batch * product.rows * product.columns
     first = _product_call(
-        request, product, tiling, family, {**params, "splits": splits}, store, (*inputs, partial)
+        request,
+        product,
+        tiling,
+        family,
+        {**params, "splits": splits},
+        STORE_PARTIAL,
+        (*inputs, PARTIAL),
     )
-    second = KernelCall(
+    second = sum_partials(request, items, product.rows * product.columns, splits)
+    return Lowering((first, second), scratch=(4 * items * splits,))
+
+
+def sum_partials(request: KernelRequest, items: int, results: int, splits: int) -> KernelCall:
+    """Return the dispatch that adds the partial sums of each result, in a fixed order.
+
+    Args:
+        items: the number of results of the node.
+        results: the number of results of one batch item.
+        splits: the number of partial sums of each result.
+    """
+    return KernelCall(
         family="sum_partials",
-        params={"items": items, "splits": splits, "results": product.rows * product.columns},
+        params={"items": items, "splits": splits, "results": results},
         code=render(
             "sum_partials.wgsl",
             ITEMS=items,
             SPLITS=splits,
-            RESULTS=product.rows * product.columns,
+            RESULTS=results,
             WORKGROUP=64,
             INDEX=flat_index(items, 64, request.target.limits),
             store=request.store("result"),
         ),
-        bindings=(partial, *request.epilogue_bindings(), result),
+        bindings=(
+            PARTIAL,
+            *request.epilogue_bindings(),
+            output_binding("result", 0, request.outputs[0]),
+        ),
         workgroups=grid(items, 64, request.target.limits),
         iterations=splits,
     )
-    return Lowering((first, second), scratch=(4 * items * splits,))
 
 
 def _product_call(

@@ -10,9 +10,13 @@ from typing import Any
 
 
 def window_constants(attrs: Mapping[str, Any]) -> dict[str, int]:
-    """Return the constants for the strides, and for the padding above and left of the image."""
+    """Return the constants for the strides, for the padding above and left of the image, and, for
+    convolutions, for dilation."""
     (stride_y, stride_x), ((top, _), (left, _)) = attrs["strides"], attrs["padding"]
-    return {"STRIDE_Y": stride_y, "STRIDE_X": stride_x, "PAD_TOP": top, "PAD_LEFT": left}
+    constants = {"STRIDE_Y": stride_y, "STRIDE_X": stride_x, "PAD_TOP": top, "PAD_LEFT": left}
+    if "pool_size" not in attrs:
+        constants["DILATION_Y"], constants["DILATION_X"] = attrs.get("dilations", (1, 1))
+    return constants
 
 
 def is_padded(attrs: Mapping[str, Any]) -> bool:

@@ -1,0 +1,81 @@
+"""Convolution of sequences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import activations, initializers
+from playgrad.nn.layer import Layer
+from playgrad.ops.convolution.conv1d import conv1d
+
+
+class Conv1D(Layer):
+    """One-dimensional convolution (cross-correlation, as usual in deep learning).
+
+    Inputs (batch, steps, in), kernel (kernel steps, in / groups, filters), bias (filters,), result
+    (batch, steps', filters).
+
+    Args:
+        filters: number of output channels.
+        kernel_size: the number of steps of a window.
+        strides: the distance between windows.
+        padding: "valid" for no padding; "same" to keep the size at stride 1; "causal" for the same
+            size, with results that depend on no later step (van den Oord et al. 2016).
+        data_format: None or "channels_last".
+        dilation_rate: distance between the steps that meet neighbouring weights.
+        groups: the number of groups of channels, each convolved by itself; it must divide the input
+            channels and ``filters``.
+        activation: name or function; None for no activation.
+        use_bias: whether to add a bias.
+        kernel_initializer, bias_initializer: name or `Initializer`.
+    """
+
+    kind = "conv1d"
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: str | None = None,
+        dilation_rate: Any = 1,
+        groups: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.filters = self.positive("filters", filters)
+        self.kernel_size = self.single("kernel_size", kernel_size)
+        self.strides = self.single("strides", strides)
+        self.padding = self.choice("padding", padding, "valid", "same", "causal")
+        self.data_format = self.channels_last(data_format)
+        self.dilation_rate = self.single("dilation_rate", dilation_rate)
+        self.groups = self.divisor("groups", groups, "filters", self.filters)
+        self.activation = activation
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self._activate = activations.get(activation)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
+        channels = self.divided_channels(shapes[0], self.groups)
+        shape = (self.kernel_size, channels, self.filters)
+        self.add_weight("kernel", shape, self.kernel_initializer)
+        if self.use_bias:
+            self.add_weight("bias", (self.filters,), self.bias_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x, kernel = inputs[0], self.variables["kernel"]
+        self.expect_rank(x.shape, 3, "(batch, steps, channels)")
+        self.expect_width(x.shape, kernel.spec.static_shape[1] * self.groups)
+        y = conv1d(x, kernel, self.strides, self.padding, self.dilation_rate, self.groups)
+        if self.use_bias:
+            y = y + self.variables["bias"]
+        return self._activate(y)

@@ -1,0 +1,79 @@
+"""Transposed convolution of images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import activations, initializers
+from playgrad.nn.layer import Layer
+from playgrad.ops.convolution.conv2d_transpose import conv2d_transpose
+
+
+class Conv2DTranspose(Layer):
+    """Transposed convolution, which enlarges images: the opposite direction of a convolution.
+
+    Inputs (batch, height, width, in), kernel (kernel height, kernel width, filters, in), bias
+    (filters,), result (batch, height', width', filters).
+
+    Args:
+        filters: number of output channels.
+        kernel_size: one number, or (height, width).
+        strides: the factor by which the image grows: one number, or (vertical, horizontal).
+        padding: "valid" for all pixels that a window reaches, or "same" for a result of exactly
+            strides times the size.
+        data_format: None or "channels_last".
+        dilation_rate: distance between the pixels that neighbouring weights reach: one number, or
+            (vertical, horizontal).
+        activation: name or function; None for no activation.
+        use_bias: whether to add a bias.
+        kernel_initializer, bias_initializer: name or `Initializer`.
+    """
+
+    kind = "conv2d_transpose"
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str | None = None,
+        dilation_rate: Any = (1, 1),
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.filters = self.positive("filters", filters)
+        self.kernel_size = self.pair("kernel_size", kernel_size)
+        self.strides = self.pair("strides", strides)
+        self.padding = self.choice("padding", padding, "valid", "same")
+        self.data_format = self.channels_last(data_format)
+        self.dilation_rate = self.pair("dilation_rate", dilation_rate)
+        self.activation = activation
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self._activate = activations.get(activation)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+        shape = (*self.kernel_size, self.filters, self.known(shapes[0], -1))
+        self.add_weight("kernel", shape, self.kernel_initializer)
+        if self.use_bias:
+            self.add_weight("bias", (self.filters,), self.bias_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x, kernel = inputs[0], self.variables["kernel"]
+        self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
+        self.expect_width(x.shape, kernel.spec.static_shape[3])
+        y = conv2d_transpose(
+            x, kernel, self.strides, self.padding, dilation_rate=self.dilation_rate
+        )
+        if self.use_bias:
+            y = y + self.variables["bias"]
+        return self._activate(y)

@@ -1,0 +1,148 @@
+"""Convolution of the channels of images one by one, and its combination with a product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import activations, initializers
+from playgrad.nn.layer import Layer
+from playgrad.ops.convolution.conv2d import conv2d
+from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
+
+
+class DepthwiseConv2D(Layer):
+    """Convolution of each channel with ``depth_multiplier`` filters of its own.
+
+    Inputs (batch, height, width, in), kernel (kernel height, kernel width, in, depth_multiplier),
+    bias (in * depth_multiplier,), result (batch, height', width', in * depth_multiplier).
+
+    Args:
+        kernel_size: one number, or (height, width).
+        strides: one number, or (vertical, horizontal).
+        padding: "valid" for no padding, or "same" to keep the size at stride 1.
+        depth_multiplier: the number of output channels for each input channel.
+        data_format: None or "channels_last".
+        dilation_rate: distance between the pixels that meet neighbouring weights: one number, or
+            (vertical, horizontal).
+        activation: name or function; None for no activation.
+        use_bias: whether to add a bias.
+        depthwise_initializer, bias_initializer: name or `Initializer`.
+    """
+
+    kind = "depthwise_conv2d"
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        depth_multiplier: int = 1,
+        data_format: str | None = None,
+        dilation_rate: Any = (1, 1),
+        activation: Any = None,
+        use_bias: bool = True,
+        depthwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.kernel_size = self.pair("kernel_size", kernel_size)
+        self.strides = self.pair("strides", strides)
+        self.padding = self.choice("padding", padding, "valid", "same")
+        self.depth_multiplier = self.positive("depth_multiplier", depth_multiplier)
+        self.data_format = self.channels_last(data_format)
+        self.dilation_rate = self.pair("dilation_rate", dilation_rate)
+        self.activation = activation
+        self.use_bias = use_bias
+        self.depthwise_initializer = initializers.get(depthwise_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self._activate = activations.get(activation)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+        channels = self.known(shapes[0], -1)
+        shape = (*self.kernel_size, channels, self.depth_multiplier)
+        self.add_weight("kernel", shape, self.depthwise_initializer)
+        if self.use_bias:
+            self.add_weight("bias", (channels * self.depth_multiplier,), self.bias_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x, kernel = inputs[0], self.variables["kernel"]
+        self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
+        self.expect_width(x.shape, kernel.spec.static_shape[2])
+        y = depthwise_conv2d(x, kernel, self.strides, self.padding, self.dilation_rate)
+        if self.use_bias:
+            y = y + self.variables["bias"]
+        return self._activate(y)
+
+
+class SeparableConv2D(Layer):
+    """Depthwise convolution, and then a product that mixes the channels of each pixel.
+
+    Chollet 2017. Inputs (batch, height, width, in), depthwise_kernel (kernel height, kernel width,
+    in, depth_multiplier), pointwise_kernel (1, 1, in * depth_multiplier, filters), bias (filters,),
+    result (batch, height', width', filters).
+
+    Args:
+        filters: number of output channels.
+        kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier: as in
+            `DepthwiseConv2D`.
+        activation: name or function; None for no activation.
+        use_bias: whether to add a bias.
+        depthwise_initializer, pointwise_initializer, bias_initializer: name or `Initializer`.
+    """
+
+    kind = "separable_conv2d"
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str | None = None,
+        dilation_rate: Any = (1, 1),
+        depth_multiplier: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        depthwise_initializer: Any = "glorot_uniform",
+        pointwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.filters = self.positive("filters", filters)
+        self.kernel_size = self.pair("kernel_size", kernel_size)
+        self.strides = self.pair("strides", strides)
+        self.padding = self.choice("padding", padding, "valid", "same")
+        self.data_format = self.channels_last(data_format)
+        self.dilation_rate = self.pair("dilation_rate", dilation_rate)
+        self.depth_multiplier = self.positive("depth_multiplier", depth_multiplier)
+        self.activation = activation
+        self.use_bias = use_bias
+        self.depthwise_initializer = initializers.get(depthwise_initializer)
+        self.pointwise_initializer = initializers.get(pointwise_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self._activate = activations.get(activation)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+        channels = self.known(shapes[0], -1)
+        depthwise = (*self.kernel_size, channels, self.depth_multiplier)
+        pointwise = (1, 1, channels * self.depth_multiplier, self.filters)
+        self.add_weight("depthwise_kernel", depthwise, self.depthwise_initializer)
+        self.add_weight("pointwise_kernel", pointwise, self.pointwise_initializer)
+        if self.use_bias:
+            self.add_weight("bias", (self.filters,), self.bias_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x, kernel = inputs[0], self.variables["depthwise_kernel"]
+        self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
+        self.expect_width(x.shape, kernel.spec.static_shape[2])
+        y = depthwise_conv2d(x, kernel, self.strides, self.padding, self.dilation_rate)
+        y = conv2d(y, self.variables["pointwise_kernel"])
+        if self.use_bias:
+            y = y + self.variables["bias"]
+        return self._activate(y)

@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as torch_nn
 
-from playgrad.ops import conv1d, conv2d, conv2d_transpose, depthwise_conv2d
+from playgrad.ops import conv1d, conv2d, conv2d_transpose, depthwise_conv2d, resize
 from tests.test_ops_against_torch import channels_first, channels_last, compare, uniform
 
 
@@ -95,4 +95,16 @@ def test_conv2d_transpose(
         theirs,
         uniform(2, 4, 5, 3),
         uniform(3, 2, 2, 3, seed=1),
+    )
+
+
+@pytest.mark.parametrize("size", [(8, 10), (3, 4), (9, 2)])
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [("bilinear", "bilinear"), ("nearest", "nearest-exact")]
+)
+def test_resize(size: tuple[int, int], ours: str, theirs: str) -> None:
+    compare(
+        lambda x: resize(x, size, ours),
+        lambda x: channels_last(torch_nn.interpolate(channels_first(x), size=size, mode=theirs)),
+        uniform(2, 4, 5, 3),
     )

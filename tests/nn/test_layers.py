@@ -174,6 +174,50 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
         [IMAGE],
         lambda w, x: (x - x.mean(2, keepdims=True)) / np.sqrt(x.var(2, keepdims=True) + 0.5),
     ),
+    "group_normalization": (
+        nn.GroupNormalization(3, axis=2, epsilon=0.5, beta_initializer="ones"),
+        [IMAGE],
+        lambda w, x: (
+            ((y := x.reshape(2, 4, 3, 2, 3)) - y.mean((1, 3, 4), keepdims=True)).reshape(x.shape)
+            / np.sqrt(y.var((1, 3, 4)) + 0.5).repeat(2, 1)[:, None, :, None]
+            + 1
+        ),
+    ),
+    "group_normalization of channels": (
+        nn.GroupNormalization(-1, center=False),
+        [IMAGE],
+        lambda w, x: (
+            (x - x.mean((1, 2), keepdims=True)) / np.sqrt(x.var((1, 2), keepdims=True) + 1e-3)
+        ),
+    ),
+    "prelu": (
+        nn.PReLU("normal", shared_axes=[1, -1]),
+        [IMAGE],
+        lambda w, x: np.where(x > 0, x, x * w["alpha"].reshape(6, 1)),
+    ),
+    "embedding": (
+        nn.Embedding(5, 3),
+        [np.array([[4, 0], [1, 4]], np.float32)],
+        lambda w, x: w["embeddings"][x.astype(int)],
+    ),
+    "up_sampling2d": (
+        nn.UpSampling2D((1, 3)),
+        [IMAGE],
+        lambda w, x: x.repeat(3, 2),
+    ),
+    "up_sampling2d bilinear": (
+        nn.UpSampling2D(interpolation="bilinear"),
+        [IMAGE[:, :1, :2]],
+        lambda w, x: np.stack(
+            [
+                x[:, 0, 0],
+                *(x[:, 0, 0] * (1 - t) + x[:, 0, 1] * t for t in (0.25, 0.75)),
+                x[:, 0, 1],
+            ],
+            1,
+        )[:, None].repeat(2, 1),
+    ),
+    "up_sampling1d": (nn.UpSampling1D(3), [IMAGE[0]], lambda w, x: x.repeat(3, 1)),
     "multi_head_attention": (
         nn.MultiHeadAttention(2, 4),
         [IMAGE[:, 0]],
@@ -296,6 +340,24 @@ def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
             lambda: call(nn.Conv1D(4, 3, groups=2), (9, 3)),
             pg.ShapeError,
             r"layer 'conv1d_1' cannot divide the 3 channels .* into 2 groups",
+        ),
+        (
+            lambda: call(nn.GroupNormalization(), (4, 6)),
+            pg.ShapeError,
+            r"layer 'group_normalization_1' cannot divide the 6 channels .* into 32 groups",
+        ),
+        (lambda: nn.GroupNormalization(0), pg.ShapeError, "groups .* at least 1, got 0"),
+        (lambda: call(nn.PReLU(shared_axes=0), (4,)), pg.ShapeError, "share alpha along axis 0"),
+        (lambda: call(nn.PReLU(), (None,)), pg.ShapeError, "know dimension 1"),
+        (
+            lambda: nn.Embedding(5, 3, mask_zero=True),
+            pg.UnsupportedOpError,
+            "layers take no masks.*Multiply",
+        ),
+        (
+            lambda: nn.UpSampling2D(interpolation="bicubic"),
+            pg.ShapeError,
+            "must be 'nearest' or 'bilinear', got 'bicubic'",
         ),
         (lambda: nn.Conv1D(4, 3, padding="full"), pg.ShapeError, "or 'causal', got 'full'"),
         (lambda: nn.MaxPooling2D(padding="full"), pg.ShapeError, "'valid' or 'same', got 'full'"),

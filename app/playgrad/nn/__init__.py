@@ -17,12 +17,14 @@ from playgrad.nn.conv1d import Conv1D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
 from playgrad.nn.dense import Dense
 from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
+from playgrad.nn.embedding import Embedding
 from playgrad.nn.global_pooling import (
     GlobalAveragePooling1D,
     GlobalAveragePooling2D,
     GlobalMaxPooling1D,
     GlobalMaxPooling2D,
 )
+from playgrad.nn.group_normalization import GroupNormalization
 from playgrad.nn.initializers import (
     Constant,
     GlorotNormal,
@@ -76,6 +78,8 @@ from playgrad.nn.regression_losses import (
 from playgrad.nn.regularizers import L1, L1L2, L2, Regularizer
 from playgrad.training.averages import SwapEMAWeights
 from playgrad.nn.pooling import AveragePool1D, AveragePool2D, MaxPool1D, MaxPool2D
+from playgrad.nn.prelu import PReLU
+from playgrad.nn.upsampling import UpSampling1D, UpSampling2D
 from playgrad.training.callbacks import (
     Callback,
     EarlyStopping,
@@ -120,6 +124,7 @@ __all__ = [
     "DepthwiseConv2D",
     "Dropout",
     "EarlyStopping",
+    "Embedding",
     "Flatten",
     "GlobalAveragePooling1D",
     "GlobalAveragePooling2D",
@@ -127,6 +132,7 @@ __all__ = [
     "GlobalMaxPooling2D",
     "GlorotNormal",
     "GlorotUniform",
+    "GroupNormalization",
     "HeNormal",
     "HeUniform",
     "Hinge",
@@ -162,6 +168,7 @@ __all__ = [
     "Multiply",
     "Ones",
     "Orthogonal",
+    "PReLU",
     "ParallelMultiHeadAttention",
     "Poisson",
     "Precision",
@@ -185,6 +192,8 @@ __all__ = [
     "TopKAccuracy",
     "TruncatedNormal",
     "VarianceScaling",
+    "UpSampling1D",
+    "UpSampling2D",
     "ZeroPadding1D",
     "ZeroPadding2D",
     "Zeros",

@@ -166,7 +166,17 @@ class LayerChecks:
         Raises:
             ShapeError: the last dimension is unknown or cannot be divided.
         """
-        channels = self.known(shape, -1)
+        return self.group_width(self.known(shape, -1), groups, shape)
+
+    def group_width(self, channels: int, groups: int, shape: Shape) -> int:
+        """Return the number of channels of each of ``groups`` groups.
+
+        Args:
+            shape: that of the inputs, for the error.
+
+        Raises:
+            ShapeError: ``channels`` cannot be divided.
+        """
         if channels % groups:
             raise ShapeError(
                 f"layer '{self.name}' cannot divide the {channels} channels of inputs of shape "

@@ -103,7 +103,7 @@ class BatchNormalization(Layer):
         )
 
     def _channel_axis(self, shape: Shape) -> int:
-        return _axis_after_batch(self, self.axis, shape)
+        return axis_after_batch(self, self.axis, shape)
 
     def _along_channels(self, vector: Tensor, x: Tensor) -> Tensor:
         """Return ``vector`` (channels,) in a shape that broadcasts along the channels of ``x``."""
@@ -141,7 +141,7 @@ class LayerNormalization(Layer):
         self.scale = bool(scale)
 
     def build(self, *shapes: Shape) -> None:
-        size = (self.known(shapes[0], _axis_after_batch(self, self.axis, shapes[0])),)
+        size = (self.known(shapes[0], axis_after_batch(self, self.axis, shapes[0])),)
         if self.scale:
             self.add_weight("gamma", size, "ones")
         if self.center:
@@ -149,7 +149,7 @@ class LayerNormalization(Layer):
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
-        axis = _axis_after_batch(self, self.axis, x.shape)
+        axis = axis_after_batch(self, self.axis, x.shape)
         centred = x - reduce_mean(x, axis, keepdims=True)
         result = centred * rsqrt(reduce_mean(square(centred), axis, keepdims=True) + self.epsilon)
         trailing = [1] * (len(x.shape) - 1 - axis)
@@ -160,7 +160,12 @@ class LayerNormalization(Layer):
         return result
 
 
-def _axis_after_batch(layer: Layer, axis: int, shape: Shape) -> int:
+def axis_after_batch(layer: Layer, axis: int, shape: Shape) -> int:
+    """Return ``axis`` counted from the front.
+
+    Raises:
+        ShapeError: ``shape`` has no such axis, or it is that of the batch.
+    """
     rank = len(shape)
     if not -rank <= axis < rank or axis % rank == 0:
         raise ShapeError(

@@ -40,6 +40,7 @@ from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.conv2d_transpose import conv2d_transpose
 from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
 from playgrad.ops.convolution.max_pool2d import max_pool2d
+from playgrad.ops.convolution.resize import resize
 from playgrad.ops.core.build import as_tensor, constant
 from playgrad.ops.einsum import einsum
 from playgrad.ops.elementwise.activations import (
@@ -310,6 +311,7 @@ __all__ = [
     "reshape",
     "reshape_like",
     "roll",
+    "resize",
     "round",
     "rsqrt",
     "scatter_add",

@@ -1,0 +1,59 @@
+"""Vectors for whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.dtypes import dtype
+from playgrad.errors import UnsupportedOpError
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import initializers
+from playgrad.nn.layer import Layer
+from playgrad.ops.arrays.gather import gather
+from playgrad.ops.elementwise.definitions import cast
+
+
+class Embedding(Layer):
+    """A learned vector for each whole number: row i of the table for input i.
+
+    Inputs (batch, ...), whole numbers in [0, input_dim) of an integer dtype, or as floats;
+    embeddings (input_dim, output_dim), result (batch, ..., output_dim).
+
+    Args:
+        input_dim: the number of different inputs.
+        output_dim: the length of a vector.
+        embeddings_initializer: name or `Initializer`.
+        mask_zero: must be False: layers take no masks.
+    """
+
+    kind = "embedding"
+    takes_floats = False
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        embeddings_initializer: Any = "uniform",
+        mask_zero: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.input_dim = self.positive("input_dim", input_dim)
+        self.output_dim = self.positive("output_dim", output_dim)
+        self.embeddings_initializer = initializers.get(embeddings_initializer)
+        if mask_zero:
+            raise UnsupportedOpError(
+                "an Embedding layer with mask_zero=True is not supported: layers take no masks.",
+                source=self.source,
+                hint="Multiply what follows by cast(not_equal(inputs, 0), 'float32').",
+            )
+        self.mask_zero = False
+
+    def build(self, *shapes: Any) -> None:
+        shape = (self.input_dim, self.output_dim)
+        self.add_weight("embeddings", shape, self.embeddings_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x = inputs[0]
+        indices = cast(x, "int32") if dtype(x.dtype).floating else x
+        return gather(self.variables["embeddings"], indices)

@@ -1,0 +1,58 @@
+"""An activation with parameters, as a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from playgrad.errors import ShapeError, shape_text
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import initializers
+from playgrad.nn.layer import Layer
+from playgrad.ops.core.build import one_or_more
+from playgrad.ops.elementwise.activations import relu
+
+
+class PReLU(Layer):
+    """Parametric ReLU: ``x`` where it is positive, and ``alpha * x`` elsewhere.
+
+    He et al. 2015. Inputs (batch, ...), result of the same shape; ``alpha`` is learned, one for
+    each element of a sample.
+
+    Args:
+        alpha_initializer: name or `Initializer`.
+        shared_axes: the axes along which one ``alpha`` holds, the batch being axis 0: [1, 2] for
+            one for each channel of an image. None for none.
+    """
+
+    kind = "prelu"
+
+    def __init__(
+        self,
+        alpha_initializer: Any = "zeros",
+        shared_axes: int | Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.alpha_initializer = initializers.get(alpha_initializer)
+        self.shared_axes = (
+            None if shared_axes is None else tuple(int(n) for n in one_or_more(shared_axes))
+        )
+
+    def build(self, *shapes: Shape) -> None:
+        shape, rank = shapes[0], len(shapes[0])
+        shared = self.shared_axes or ()
+        wrong = [axis for axis in shared if not -rank <= axis < rank or axis % rank == 0]
+        if wrong:
+            raise ShapeError(
+                f"layer '{self.name}' cannot share alpha along axis {wrong[0]} of inputs of shape "
+                f"{shape_text(shape)}: it has no such axis after the batch."
+            )
+        whole = {axis % rank for axis in shared}
+        sizes = [1 if axis in whole else self.known(shape, axis) for axis in range(1, rank)]
+        self.add_weight("alpha", sizes, self.alpha_initializer)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x = inputs[0]
+        return relu(x) - self.variables["alpha"] * relu(-x)

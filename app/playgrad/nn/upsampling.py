@@ -1,0 +1,61 @@
+"""Layers that enlarge images and sequences by whole factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.layer import Layer
+from playgrad.ops.arrays.shape import expand_dims, squeeze
+from playgrad.ops.convolution.resize import METHODS, upsample
+
+
+class UpSampling2D(Layer):
+    """Larger images: (batch, height, width, channels), each size multiplied by its factor.
+
+    Args:
+        size: the factors: one number, or (vertical, horizontal).
+        data_format: None or "channels_last".
+        interpolation: "nearest" to repeat pixels, or "bilinear".
+    """
+
+    kind = "up_sampling2d"
+
+    def __init__(
+        self,
+        size: Any = (2, 2),
+        data_format: str | None = None,
+        interpolation: str = "nearest",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.size = self.pair("size", size)
+        self.data_format = self.channels_last(data_format)
+        self.interpolation = self.choice("interpolation", interpolation, *METHODS)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        return upsample(inputs[0], self.size, self.interpolation)
+
+
+class UpSampling1D(Layer):
+    """Sequences with each step repeated: (batch, steps, channels) to (batch, steps * size, ...).
+
+    Args:
+        size: how often each step occurs in the result.
+    """
+
+    kind = "up_sampling1d"
+
+    def __init__(self, size: int = 2, name: str | None = None) -> None:
+        super().__init__(name)
+        self.size = self.single("size", size)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        return squeeze(upsample(expand_dims(inputs[0], 1), (1, self.size)), 1)

@@ -42,7 +42,7 @@ def resize(
             the centre of the output pixel lies in.
 
     Returns:
-        A tensor of shape (batch, *size, channels) and the dtype of ``x``.
+        A tensor of shape (batch, size[0], size[1], channels) and the dtype of ``x``.
 
     Raises:
         ShapeError: ``x`` does not have 4 dimensions or no pixels, or another argument is not valid.

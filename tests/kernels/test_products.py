@@ -103,6 +103,14 @@ def test_nan_outside_the_image_is_not_read(host: WgpuHost, target: Target) -> No
     assert np.isnan(result[1]).all()
 
 
+def test_a_sum_over_no_images_is_zero(host: WgpuHost, target: Target) -> None:
+    attrs = {"strides": [1, 1], "padding": [[0, 0], [0, 0]], "kernel_size": [2, 2]}
+    inputs = [numbers(0, 3, 3, 2), numbers(0, 2, 2, 5)]
+    outputs = [((2, 2, 2, 5), "float32")]
+    (result,) = run(host, lower_conv2d_filter_gradient, inputs, outputs, attrs, target)
+    assert not result.any()
+
+
 @ANY
 @given(
     batch=st.integers(1, 3),

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from playgrad.errors import ShapeError
+from playgrad.graph.autodiff import gradients
+from playgrad.graph.graph import Graph
 from playgrad.ops import (
+    Variable,
     avg_pool2d,
     constant,
     conv1d,
@@ -17,7 +20,10 @@ from playgrad.ops import (
     depthwise_conv2d,
     max_pool2d,
     placeholder,
+    reduce_sum,
+    resize,
 )
+from playgrad.runtime.session import Session
 from tests.contract.interpreter import evaluate, value
 
 
@@ -102,3 +108,25 @@ def test_maxima_of_nan_and_of_nothing_but_padding() -> None:
     pooled, positions = evaluate(max_pool2d(image).node.outputs, {})
     assert np.isnan(pooled).all()
     assert positions.item() == 2
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_no_images_give_no_result_and_gradients_of_zero(graph: Graph, device: str) -> None:
+    x = placeholder("float32", [2, 5, 6, 4])
+    filters = Variable(np.ones((2, 2, 4, 4), np.float32))
+    images = x[:0]
+    results = [
+        conv2d(images, filters, dilation_rate=2),
+        conv2d(images, filters[:, :, :2], groups=2),
+        conv2d_transpose(images, filters, 2),
+        depthwise_conv2d(images, filters),
+        resize(images, (3, 9)),
+        max_pool2d(images),
+    ]
+    loss = sum((reduce_sum(result) for result in results), start=constant(0.0))
+    with Session(graph, device) as session:
+        feeds = {x: np.ones((2, 5, 6, 4), np.float32)}
+        *values, grad = session.run([*results, *gradients(loss, [filters])], feeds)
+    assert [len(value) for value in values] == [0] * len(results)
+    assert grad.shape == (2, 2, 4, 4)
+    assert not grad.any()

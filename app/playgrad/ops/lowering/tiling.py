@@ -195,6 +195,8 @@ def _parts(
         unrolled: the number of depths in an iteration, of which a split has a multiple.
     """
     full_depth = product.taps * product.depth
+    if not full_depth:  # all results are sums of nothing
+        return 1, {"TAPS_PER_SPLIT": 0, "DEPTH_PER_SPLIT": 0, "SPLIT_DEPTH": product.taps == 1}
     splits = _splits(groups * product.batch, busy=busy, full_depth=full_depth, least=256)
     split_depth = product.taps == 1
     taps = product.taps if split_depth else -(-product.taps // splits)
@@ -242,7 +244,7 @@ def _shared_tiling(product: Product, target: Target, side: int) -> Tiling:
         "shared",
         constants,
         groups // product.batch,
-        -(-full_depth // depth),
+        -(-full_depth // depth) if depth else 1,
         SHARED_RESULTS**2,
     )
 

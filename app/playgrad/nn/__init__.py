@@ -4,6 +4,7 @@ from playgrad.models.model import Input, Model
 from playgrad.models.sequential import Sequential
 from playgrad.nn.attention import MultiHeadAttention
 from playgrad.nn.basic import Activation, Dropout, Flatten, Rescaling, Reshape
+from playgrad.nn.borders import Cropping1D, Cropping2D, ZeroPadding1D, ZeroPadding2D
 from playgrad.nn.class_losses import (
     CategoricalHinge,
     Hinge,
@@ -11,7 +12,6 @@ from playgrad.nn.class_losses import (
     Poisson,
     SquaredHinge,
 )
-from playgrad.nn.borders import Cropping1D, Cropping2D, ZeroPadding1D, ZeroPadding2D
 from playgrad.nn.conv import Conv2D
 from playgrad.nn.conv1d import Conv1D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
@@ -59,7 +59,8 @@ from playgrad.nn.more_initializers import (
 from playgrad.nn.normalization import BatchNormalization, LayerNormalization
 from playgrad.nn.parallel_attention import ParallelMultiHeadAttention
 from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
-from playgrad.nn.pooling import AveragePool2D, MaxPool2D
+from playgrad.nn.pooling import AveragePool1D, AveragePool2D, MaxPool1D, MaxPool2D
+from playgrad.nn.prelu import PReLU
 from playgrad.nn.ratio_metrics import (
     BinaryAccuracy,
     Precision,
@@ -76,10 +77,8 @@ from playgrad.nn.regression_losses import (
     MeanSquaredLogarithmicError,
 )
 from playgrad.nn.regularizers import L1, L1L2, L2, Regularizer
-from playgrad.training.averages import SwapEMAWeights
-from playgrad.nn.pooling import AveragePool1D, AveragePool2D, MaxPool1D, MaxPool2D
-from playgrad.nn.prelu import PReLU
 from playgrad.nn.upsampling import UpSampling1D, UpSampling2D
+from playgrad.training.averages import SwapEMAWeights
 from playgrad.training.callbacks import (
     Callback,
     EarlyStopping,

@@ -8,7 +8,8 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
-from playgrad.ops.arrays.pad_slice import pad, slice_
+from playgrad.ops.arrays.pad import pad
+from playgrad.ops.arrays.pad_slice import slice_
 
 
 class ZeroPadding2D(Layer):

@@ -58,8 +58,8 @@ def lower_unslice(request: KernelRequest) -> Lowering:
         {"slices": [list(part) for part in request.attrs["slices"]], "shape": list(source)},
         INSIDE=" && ".join(inside) or "true",
         SOURCE=" + ".join(terms) or "index",
-        FILL=f"{number}()",
-        helpers="",
+        NUMBER=number,
+        FILL="0u",
     )
     return Lowering((call,))
 

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,12 @@ async def crowd(served: ServerProcess, browsers: int, files: list[str]) -> tuple
     return load, samples
 
 
+def run_crowd(served: ServerProcess, browsers: int, files: list[str]) -> tuple[Load, list[int]]:
+    """Run `crowd` in a thread: in this one, playwright may have an event loop running."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(crowd(served, browsers, files))).result()
+
+
 def check(load: Load, samples: list[int], browsers: int, files: list[str]) -> None:
     assert load.failures == []
     assert load.refused == []
@@ -91,7 +98,7 @@ def test_sixty_browsers_beside_slow_readers(
 ) -> None:
     record_property("tried", 60)
     files = page_files()
-    load, samples = asyncio.run(crowd(served, 60, files))
+    load, samples = run_crowd(served, 60, files)
     record_property("longest wait", max(load.first_bytes))
     check(load, samples, 60, files)
     assert served.log() == ""
@@ -104,7 +111,7 @@ def test_twice_as_many_with_all_data(
 ) -> None:
     record_property("tried", 120)
     files = [*page_files(), _BIG, "/data/mnist/test-images", "/bundle/playgrad.zip"]
-    load, samples = asyncio.run(crowd(served, 120, files))
+    load, samples = run_crowd(served, 120, files)
     check(load, samples, 120, files)
 
 
@@ -115,7 +122,7 @@ def test_real_browsers_become_ready_beside_the_crowd(
     served: ServerProcess, chromium: Browser
 ) -> None:
     """Three real pages become ready while sixty others load and forty do not read."""
-    others = threading.Thread(target=lambda: asyncio.run(crowd(served, 60, page_files())))
+    others = threading.Thread(target=run_crowd, args=(served, 60, page_files()))
     others.start()
     contexts = [chromium.new_context() for _ in range(3)]
     try:

@@ -14,6 +14,13 @@ async () => {
   const next = (accepts) => new Promise((resolve) => waiting.add({ accepts, resolve }));
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   let running;
+  /** Interrupt the run; as in the page, Python is restarted if it does not stop in time. */
+  const stop = () => new Promise((resolve) => {
+    client.stop(() => {
+      client.start();
+      resolve({ state: "restarted" });
+    });
+  });
   const REST = ["done", "stopped", "error", "idle"];
 
   globalThis.engine = {
@@ -28,23 +35,25 @@ async () => {
     /** Run code until its first output; `end` waits for its end. */
     async begin(source) {
       const output = next(({ kind }) => kind === "stdout");
-      running = engine.run(source, null);
+      running = globalThis.engine.run(source, null);
       await Promise.race([output, running]);
     },
     end: () => running,
+    stop: () => Promise.race([running, stop()]),
     async run(source, stopAfter, devices = null) {
       const from = log.length;
       const begun = next(({ kind, state }) => kind === "status" && state === "running");
       const rest = next(({ kind, state }) => kind === "crash" || (kind === "status" && REST.includes(state)));
       client.post({ kind: "run", source, options: { device: "auto", paused: false, devices } });
       let stopped = 0;
+      let ended = rest;
       if (stopAfter !== null) {
         await begun; // it may wait for its interpreter
         await pause(stopAfter);
         stopped = performance.now();
-        client.stop(() => {});
+        ended = Promise.race([rest, stop()]);
       }
-      const { state, message } = await rest;
+      const { state, message } = await ended;
       const stop_ms = performance.now() - stopped;
       client.atRest();
       const events = log.slice(from);

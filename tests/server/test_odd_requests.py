@@ -46,6 +46,7 @@ def survives(served: ServerProcess, tried: int, first_seed: int) -> None:
     assert odd == []
     assert len({status for _, status in answers}) > 8, "the requests are not diverse"
     assert served.status(request("GET /healthz HTTP/1.1")) == 200
+    print(served.log())  # whole, unlike in the assertion
     assert served.log() == ""
     deadline = time.monotonic() + 60  # connections that were left are closed by and by
     while served.open_files() > before[1] + 5 and time.monotonic() < deadline:

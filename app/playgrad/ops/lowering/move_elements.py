@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -88,8 +89,26 @@ def lower_pad(request: KernelRequest) -> Lowering:
             # Unsigned, a position before the input wraps around to a large number.
             inside.append(f"{digit} - {before}u < {source[axis]}u")
         terms.append(f"({digit} - {before}u) * {strides[axis]}u")
-    number = number_type(request.inputs[0], "pad")
-    call = item_kernel(
+    params = {"padding": [list(pair) for pair in request.attrs["padding"]]}
+    fill = _bits(request.attrs.get("value", 0), request.outputs[0])
+    return Lowering((place_elements(request, "pad", inside, terms, params, fill),))
+
+
+def place_elements(
+    request: KernelRequest,
+    what: str,
+    inside: Sequence[str],
+    terms: Sequence[str],
+    params: Mapping[str, Any],
+    fill: str,
+) -> KernelCall:
+    """Return result[index] = source[sum of ``terms``] where all of ``inside`` hold, else ``fill``.
+
+    Args:
+        what: the operation, for errors.
+        fill: the bits of a number, as a WGSL literal.
+    """
+    return item_kernel(
         request,
         "pad.wgsl",
         request.outputs[0].size,
@@ -97,13 +116,12 @@ def lower_pad(request: KernelRequest) -> Lowering:
             input_binding("source", 0, request.inputs[0]),
             output_binding("result", 0, request.outputs[0]),
         ),
-        {"padding": [list(pair) for pair in request.attrs["padding"]], "shape": list(source)},
+        {**params, "shape": list(request.inputs[0].static_shape)},
         INSIDE=" && ".join(inside) or "true",
         SOURCE=" + ".join(terms) or "index",
-        NUMBER=number,
-        FILL=_bits(request.attrs.get("value", 0), request.outputs[0]),
+        NUMBER=number_type(request.inputs[0], what),
+        FILL=fill,
     )
-    return Lowering((call,))
 
 
 def lower_one_hot(request: KernelRequest) -> Lowering:

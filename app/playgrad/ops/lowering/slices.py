@@ -5,9 +5,9 @@ attrs ``slices``: start, stop and step of each dimension of the sliced tensor, a
 
 from __future__ import annotations
 
-from playgrad.ops.core.kernel import KernelRequest, Lowering, input_binding, output_binding
-from playgrad.ops.lowering.item_kernel import item_kernel, mixed_radix, number_type, strides_of
-from playgrad.ops.lowering.move_elements import copy_elements
+from playgrad.ops.core.kernel import KernelRequest, Lowering
+from playgrad.ops.lowering.item_kernel import mixed_radix, strides_of
+from playgrad.ops.lowering.move_elements import copy_elements, place_elements
 
 
 def _ranges(request: KernelRequest, shape: tuple[int, ...]) -> list[range]:
@@ -46,22 +46,8 @@ def lower_unslice(request: KernelRequest) -> Lowering:
         if part != range(output[axis]):
             inside.append(f"{steps} < {len(part)}u")
         terms.append(f"{steps} * {strides[axis]}u")
-    number = number_type(request.inputs[0], "unslice")
-    call = item_kernel(
-        request,
-        "pad.wgsl",
-        request.outputs[0].size,
-        (
-            input_binding("source", 0, request.inputs[0]),
-            output_binding("result", 0, request.outputs[0]),
-        ),
-        {"slices": [list(part) for part in request.attrs["slices"]], "shape": list(source)},
-        INSIDE=" && ".join(inside) or "true",
-        SOURCE=" + ".join(terms) or "index",
-        NUMBER=number,
-        FILL="0u",
-    )
-    return Lowering((call,))
+    params = {"slices": [list(part) for part in request.attrs["slices"]]}
+    return Lowering((place_elements(request, "unslice", inside, terms, params, "0u"),))
 
 
 def lower_roll(request: KernelRequest) -> Lowering:

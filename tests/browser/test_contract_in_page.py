@@ -75,7 +75,7 @@ print(json.dumps(problems))
 
 @pytest.fixture(scope="module")
 def problems(engine: Engine) -> dict[str, str]:
-    """What went wrong, by operation and family. One run checks all: each has a new interpreter."""
+    """The failures, by operation and family. One run checks all: each has a new interpreter."""
     result = engine.run(INSTALL + CHECK)
     assert result["state"] == "done", result["error"]
     found: dict[str, str] = json.loads(result["stdout"])

@@ -288,7 +288,7 @@ MNIST = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
 def test_a_data_set_that_does_not_arrive_whole(
     chromium: Browser, network: BadNetwork, fault: str
 ) -> None:
-    """What was cut or damaged is not kept: the program gets the right bytes as soon as it can.
+    """Data that was cut or damaged is not kept: the program gets the right bytes as soon as it can.
 
     The page begins to fetch the data set when it opens, because its first example reads it.
     """

@@ -1,4 +1,4 @@
-"""What is encoded is read back and compared before it counts as a file."""
+"""Encoded weights are read back and compared before they count as a file."""
 
 from __future__ import annotations
 

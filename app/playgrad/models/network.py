@@ -180,7 +180,7 @@ class Network:
 
     @property
     def trainable(self) -> bool:
-        """Whether training changes any layer; setting it sets that of every layer."""
+        """True if training changes any layer; setting it sets that of every layer."""
         return any(layer.trainable for layer in self.layers)
 
     @trainable.setter

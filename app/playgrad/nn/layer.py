@@ -76,7 +76,7 @@ class Layer(LayerChecks):
 
     @property
     def trainable(self) -> bool:
-        """Whether training changes the layer.
+        """True if training changes the layer.
 
         Set it to False to freeze the layer: its variables keep their values, and their gradients
         are not computed. A frozen `BatchNormalization` normalizes by its moving averages. It can be

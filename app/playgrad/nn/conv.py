@@ -6,12 +6,12 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, initializers, regularizers
-from playgrad.nn.layer import Layer
+from playgrad.nn import initializers, regularizers
+from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d import conv2d
 
 
-class Conv2D(Layer):
+class Conv2D(BiasedLayer):
     """Two-dimensional convolution (cross-correlation, as usual in deep learning).
 
     Inputs (batch, height, width, in), kernel (kernel height, kernel width, in / groups, filters),
@@ -60,13 +60,9 @@ class Conv2D(Layer):
         self.data_format = self.channels_last(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.groups = self.divisor("groups", groups, "filters", self.filters)
-        self.activation = activation
-        self.use_bias = use_bias
         self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self._activate = activations.get(activation)
+        self.set_end(activation, use_bias, bias_initializer, bias_regularizer)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
@@ -75,16 +71,11 @@ class Conv2D(Layer):
         self.add_weight(
             "kernel", shape, self.kernel_initializer, regularizer=self.kernel_regularizer
         )
-        if self.use_bias:
-            self.add_weight(
-                "bias", (self.filters,), self.bias_initializer, regularizer=self.bias_regularizer
-            )
+        self.add_bias(self.filters)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["kernel"]
         self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
         self.expect_width(x.shape, kernel.spec.static_shape[2] * self.groups)
         y = conv2d(x, kernel, self.strides, self.padding, self.dilation_rate, self.groups)
-        if self.use_bias:
-            y = y + self.variables["bias"]
-        return self._activate(y)
+        return self.end(y)

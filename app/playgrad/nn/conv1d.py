@@ -6,12 +6,12 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, initializers
-from playgrad.nn.layer import Layer
+from playgrad.nn import initializers
+from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv1d import conv1d
 
 
-class Conv1D(Layer):
+class Conv1D(BiasedLayer):
     """One-dimensional convolution (cross-correlation, as usual in deep learning).
 
     Inputs (batch, steps, in), kernel (kernel steps, in / groups, filters), bias (filters,), result
@@ -57,25 +57,19 @@ class Conv1D(Layer):
         self.data_format = self.channels_last(data_format)
         self.dilation_rate = self.single("dilation_rate", dilation_rate)
         self.groups = self.divisor("groups", groups, "filters", self.filters)
-        self.activation = activation
-        self.use_bias = use_bias
         self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self._activate = activations.get(activation)
+        self.set_end(activation, use_bias, bias_initializer)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
         channels = self.divided_channels(shapes[0], self.groups)
         shape = (self.kernel_size, channels, self.filters)
         self.add_weight("kernel", shape, self.kernel_initializer)
-        if self.use_bias:
-            self.add_weight("bias", (self.filters,), self.bias_initializer)
+        self.add_bias(self.filters)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["kernel"]
         self.expect_rank(x.shape, 3, "(batch, steps, channels)")
         self.expect_width(x.shape, kernel.spec.static_shape[1] * self.groups)
         y = conv1d(x, kernel, self.strides, self.padding, self.dilation_rate, self.groups)
-        if self.use_bias:
-            y = y + self.variables["bias"]
-        return self._activate(y)
+        return self.end(y)

@@ -6,12 +6,12 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, initializers
-from playgrad.nn.layer import Layer
+from playgrad.nn import initializers
+from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d_transpose import conv2d_transpose
 
 
-class Conv2DTranspose(Layer):
+class Conv2DTranspose(BiasedLayer):
     """Transposed convolution, which enlarges images: the opposite direction of a convolution.
 
     Inputs (batch, height, width, in), kernel (kernel height, kernel width, filters, in), bias
@@ -54,18 +54,14 @@ class Conv2DTranspose(Layer):
         self.padding = self.choice("padding", padding, "valid", "same")
         self.data_format = self.channels_last(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
-        self.activation = activation
-        self.use_bias = use_bias
         self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self._activate = activations.get(activation)
+        self.set_end(activation, use_bias, bias_initializer)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
         shape = (*self.kernel_size, self.filters, self.known(shapes[0], -1))
         self.add_weight("kernel", shape, self.kernel_initializer)
-        if self.use_bias:
-            self.add_weight("bias", (self.filters,), self.bias_initializer)
+        self.add_bias(self.filters)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["kernel"]
@@ -74,6 +70,4 @@ class Conv2DTranspose(Layer):
         y = conv2d_transpose(
             x, kernel, self.strides, self.padding, dilation_rate=self.dilation_rate
         )
-        if self.use_bias:
-            y = y + self.variables["bias"]
-        return self._activate(y)
+        return self.end(y)

@@ -6,13 +6,13 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, initializers
-from playgrad.nn.layer import Layer
+from playgrad.nn import initializers
+from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
 
 
-class DepthwiseConv2D(Layer):
+class DepthwiseConv2D(BiasedLayer):
     """Convolution of each channel with ``depth_multiplier`` filters of its own.
 
     Inputs (batch, height, width, in), kernel (kernel height, kernel width, in, depth_multiplier),
@@ -54,31 +54,25 @@ class DepthwiseConv2D(Layer):
         self.depth_multiplier = self.positive("depth_multiplier", depth_multiplier)
         self.data_format = self.channels_last(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
-        self.activation = activation
-        self.use_bias = use_bias
         self.depthwise_initializer = initializers.get(depthwise_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self._activate = activations.get(activation)
+        self.set_end(activation, use_bias, bias_initializer)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
         channels = self.known(shapes[0], -1)
         shape = (*self.kernel_size, channels, self.depth_multiplier)
         self.add_weight("kernel", shape, self.depthwise_initializer)
-        if self.use_bias:
-            self.add_weight("bias", (channels * self.depth_multiplier,), self.bias_initializer)
+        self.add_bias(channels * self.depth_multiplier)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["kernel"]
         self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
         self.expect_width(x.shape, kernel.spec.static_shape[2])
         y = depthwise_conv2d(x, kernel, self.strides, self.padding, self.dilation_rate)
-        if self.use_bias:
-            y = y + self.variables["bias"]
-        return self._activate(y)
+        return self.end(y)
 
 
-class SeparableConv2D(Layer):
+class SeparableConv2D(BiasedLayer):
     """Depthwise convolution, and then a product that mixes the channels of each pixel.
 
     Chollet 2017. Inputs (batch, height, width, in), depthwise_kernel (kernel height, kernel width,
@@ -120,12 +114,9 @@ class SeparableConv2D(Layer):
         self.data_format = self.channels_last(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.depth_multiplier = self.positive("depth_multiplier", depth_multiplier)
-        self.activation = activation
-        self.use_bias = use_bias
         self.depthwise_initializer = initializers.get(depthwise_initializer)
         self.pointwise_initializer = initializers.get(pointwise_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self._activate = activations.get(activation)
+        self.set_end(activation, use_bias, bias_initializer)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
@@ -134,8 +125,7 @@ class SeparableConv2D(Layer):
         pointwise = (1, 1, channels * self.depth_multiplier, self.filters)
         self.add_weight("depthwise_kernel", depthwise, self.depthwise_initializer)
         self.add_weight("pointwise_kernel", pointwise, self.pointwise_initializer)
-        if self.use_bias:
-            self.add_weight("bias", (self.filters,), self.bias_initializer)
+        self.add_bias(self.filters)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["depthwise_kernel"]
@@ -143,6 +133,4 @@ class SeparableConv2D(Layer):
         self.expect_width(x.shape, kernel.spec.static_shape[2])
         y = depthwise_conv2d(x, kernel, self.strides, self.padding, self.dilation_rate)
         y = conv2d(y, self.variables["pointwise_kernel"])
-        if self.use_bias:
-            y = y + self.variables["bias"]
-        return self._activate(y)
+        return self.end(y)

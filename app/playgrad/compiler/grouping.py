@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from playgrad.compiler.dispatch_groups import DispatchGroup, Strand, is_small
@@ -13,6 +14,12 @@ HORIZON = 32
 """Number of groups, from the last one back, that a dispatch may join. What it writes occupies
 memory from there on."""
 
+MAX_COPIES = 32
+MAX_TILE_COPIES = 6
+"""The number of dispatches with the same code, without and with a tile of results, above which
+they stay out of groups. A group's kernel contains the code of each member, and adapters compile
+kernels in more than linear time, but the code of separate dispatches only once."""
+
 Key = Place | int
 
 
@@ -20,12 +27,19 @@ def group_dispatches(dispatches: Sequence[Dispatch], target: Target) -> list[Dis
     """Return ``dispatches`` in groups, each after those whose results it needs.
 
     Greedy, in the given order: a dispatch joins a chain whose result it needs, else the first
-    group after all that it needs with room for it.
+    group after all that it needs with room for it. Code that is repeated often stays alone, so that
+    compiling a deep network takes no longer than a shallow one.
     """
+    repeated = _repeated_code(dispatches)
     groups: list[DispatchGroup] = []
     group_of: dict[int, int] = {}  # by number of the dispatch
     uses = _Uses()
     for number, dispatch in enumerate(dispatches):
+        if dispatch.call.code in repeated:
+            group_of[number] = len(groups)
+            groups.append(group_of_one(dispatch, target))
+            uses.add(number, dispatch)
+            continue
         needed = uses.before(dispatch)
         last = max((group_of[other] for other in needed), default=-1)
         close = [dispatches[other] for other in needed if group_of[other] == last]
@@ -45,9 +59,10 @@ def group_dispatches(dispatches: Sequence[Dispatch], target: Target) -> list[Dis
 
 
 def group_of_one(dispatch: Dispatch, target: Target) -> DispatchGroup:
-    """A group with ``dispatch`` as its only member."""
+    """A group with ``dispatch`` as its only member for ever."""
     group = DispatchGroup(target)
     group.add(dispatch)
+    group.is_closed = True
     return group
 
 
@@ -76,6 +91,17 @@ def _chains(group: DispatchGroup, dispatch: Dispatch, needed: Sequence[Dispatch]
     strands = [s for s in group.strands if any(member in needed for member in s.members)]
     fitting = is_small(dispatch) and all(strand.is_small for strand in strands)
     return strands if fitting else []
+
+
+def _repeated_code(dispatches: Sequence[Dispatch]) -> set[str]:
+    """The code of which there are too many copies for groups."""
+    copies = Counter(dispatch.call.code for dispatch in dispatches)
+    with_tiles = {dispatch.call.code for dispatch in dispatches if dispatch.call.results > 1}
+    return {
+        code
+        for code, count in copies.items()
+        if count > (MAX_TILE_COPIES if code in with_tiles else MAX_COPIES)
+    }
 
 
 class _Uses:

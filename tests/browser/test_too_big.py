@@ -41,15 +41,16 @@ def playground(chromium: Browser, server: str) -> Iterator[Playground]:
 
 
 @pytest.mark.parametrize(
-    ("program", "words"),
+    ("device", "program", "words"),
     [
-        ("train(20, 8660)", "20 layers with 6.0 GB of weights, 300 MB the largest"),
-        ("train(6, 8000)", "the page has"),
+        ("cpu", "train(20, 8660)", "20 layers with 6.0 GB of weights, 300 MB the largest"),
+        ("cpu", "train(6, 8000)", "the page has"),
+        ("gpu", "train(20, 8660)", "20 layers with 6.0 GB of weights, 300 MB the largest"),
     ],
-    ids=["20 layers", "6 layers"],
+    ids=["20 layers", "6 layers", "20 layers on a GPU"],
 )
-def test_too_big(playground: Playground, program: str, words: str) -> None:
-    playground.choose_device("cpu")
+def test_too_big(playground: Playground, device: str, program: str, words: str) -> None:
+    playground.choose_device(device)
     playground.finish(BEGIN + program, "error")
     expect(playground.at("error")).to_contain_text("OutOfMemoryError")
     expect(playground.at("error")).to_contain_text(words)

@@ -31,7 +31,8 @@ def check_training_memory(
     """Check that the training of ``network`` fits in the host's memory.
 
     Graphics memory cannot be asked for, and a GPU says by itself what is too large for it. A
-    software adapter takes the memory of the host.
+    software adapter takes the memory of the host. In a page, weights on a GPU must fit in Python's
+    memory, too: it makes their initial values, keeps a copy of them, and saves them.
 
     Args:
         arrays: the data, which is copied.
@@ -41,9 +42,13 @@ def check_training_memory(
     Raises:
         OutOfMemoryError: it does not fit.
     """
-    if not device.startswith("cpu") and not _shares_memory(device):
-        return
     weights = sum(map(_bytes, network.weights.values()))
+    if device.startswith("gpu") and sys.platform == "emscripten":
+        text = f"holding the weights of this network ({_layers_text(network)})"
+        check_memory(weights, text, "Use fewer or smaller layers.")
+        return
+    if device.startswith("gpu") and not _is_software(device):
+        return
     gradients = sum(map(_bytes, network.trainable_variables))
     state = weights + gradients * (optimizer.slots_per_weight + optimizer.use_ema)
     if device.startswith("cpu"):
@@ -58,10 +63,8 @@ def check_training_memory(
     )
 
 
-def _shares_memory(device: str) -> bool:
-    """Return whether ``device`` is a GPU whose memory is that of the host's Python."""
-    if sys.platform == "emscripten":
-        return False  # it belongs to another process of the browser
+def _is_software(device: str) -> bool:
+    """Return whether the GPU ``device`` is emulated, in the memory of this process."""
     number, adapters = int(device.partition(":")[2] or 0), gpu_adapters()
     return number < len(adapters) and adapters[number].is_software
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as torch_nn
 
+from playgrad.contract.interpreter import evaluate
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
@@ -44,7 +45,6 @@ from playgrad.ops import (
     tril,
     triu,
 )
-from tests.contract.interpreter import evaluate
 
 Array = np.ndarray[Any, Any]
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from playgrad.contract.cases import cases
 from playgrad.devices.target import Target
 from playgrad.errors import UnsupportedOpError
 from playgrad.ops.core.kernel import KernelRequest
 from tests.compiler.test_plan import training_plan
-from tests.contract.cases import cases
 from tests.kernels.harness import FAMILIES, module
 
 if TYPE_CHECKING:

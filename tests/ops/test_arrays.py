@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import playgrad as pg
+from playgrad.contract.interpreter import value
 from playgrad.errors import DataError, DTypeError, ShapeError
-from tests.contract.interpreter import value
 
 X = np.random.default_rng(0).uniform(-2, 2, (3, 4, 6)).astype(np.float32)
 INDICES = np.array([[2, 0, -1], [1, 1, 2]], np.int32)

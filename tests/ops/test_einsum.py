@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import playgrad as pg
+from playgrad.contract.interpreter import evaluate, value
 from playgrad.errors import DTypeError, ShapeError
-from tests.contract.interpreter import evaluate, value
 
 CASES: list[tuple[str, list[tuple[int, ...]]]] = [
     ("ij,jk->ik", [(3, 4), (4, 5)]),

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as torch_nn
 
 import playgrad as pg
+from playgrad.contract.interpreter import evaluate, value
 from playgrad.errors import DTypeError
-from tests.contract.interpreter import evaluate, value
 from tests.test_ops_against_torch import compare
 
 X = np.linspace(-7.7, 7.9, 37)

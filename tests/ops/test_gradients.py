@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from playgrad.contract.interpreter import evaluate, value
 from playgrad.graph.autodiff import gradients
 from playgrad.ops import (
     Variable,
@@ -24,7 +25,6 @@ from playgrad.ops import (
     stop_gradient,
 )
 from playgrad.runtime.session import Session
-from tests.contract.interpreter import evaluate, value
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from playgrad.contract.interpreter import value
 from playgrad.errors import DataError, FeedError, PlaygradError
 from playgrad.ops import constant, gather, one_hot, placeholder, sparse_softmax_cross_entropy
 from playgrad.runtime.session import Session
-from tests.contract.interpreter import value
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int32", "uint32"])

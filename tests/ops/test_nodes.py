@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from playgrad.contract.interpreter import value
 from playgrad.errors import DTypeError, ShapeError, UnsupportedOpError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef
@@ -19,7 +20,6 @@ from playgrad.ops import (
     slice_,
 )
 from playgrad.runtime.session import Session
-from tests.contract.interpreter import value
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from playgrad.contract.interpreter import value
 from playgrad.errors import ShapeError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
@@ -18,7 +19,6 @@ from playgrad.ops import (
     truncated_normal,
 )
 from playgrad.runtime.session import Session
-from tests.contract.interpreter import value
 
 
 def test_normal_numbers_and_their_bounds() -> None:

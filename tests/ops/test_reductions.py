@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import playgrad as pg
+from playgrad.contract.interpreter import evaluate, value
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.opdef import lookup
-from tests.contract.interpreter import evaluate, value
 from tests.test_ops_against_torch import compare, uniform
 
 X = uniform(3, 4, 5)

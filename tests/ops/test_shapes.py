@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from playgrad.contract.interpreter import value
 from playgrad.errors import ShapeError
 from playgrad.ops import (
     argmax,
@@ -24,7 +25,6 @@ from playgrad.ops import (
     transpose,
 )
 from playgrad.runtime.session import Session
-from tests.contract.interpreter import value
 
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 

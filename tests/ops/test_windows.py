@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from playgrad.contract.interpreter import evaluate, value
 from playgrad.errors import ShapeError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
@@ -24,7 +25,6 @@ from playgrad.ops import (
     resize,
 )
 from playgrad.runtime.session import Session
-from tests.contract.interpreter import evaluate, value
 
 
 def test_same_padding_has_its_larger_half_below() -> None:

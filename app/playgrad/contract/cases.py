@@ -76,9 +76,11 @@ def operations() -> list[OpDef]:
 
 
 def cases() -> list[Case]:
-    return [
-        Case(op, number, sample) for op in operations() for number, sample in enumerate(op.samples)
-    ]
+    return [case for op in operations() for case in cases_of(op)]
+
+
+def cases_of(op: OpDef) -> list[Case]:
+    return [Case(op, number, sample) for number, sample in enumerate(op.samples)]
 
 
 def invalid_cases() -> list[tuple[OpDef, int, InvalidSample]]:

@@ -1,0 +1,94 @@
+"""The rules for an operation on a device: values and gradients are those of the references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from playgrad.contract.cases import Case, CaseNode, add_case
+from playgrad.contract.comparison import BrokenRuleError, expect_close
+from playgrad.contract.interpreter import evaluate
+from playgrad.contract.weighted_sum import weighted_sum
+from playgrad.errors import UnsupportedOpError
+from playgrad.graph.autodiff import gradients
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import Array, OpDef
+from playgrad.runtime.session import Session
+
+
+def check_values(op: OpDef, cases: Sequence[Case], device: str) -> None:
+    """Check that ``cases`` of ``op`` give the reference's values, or that it is refused there."""
+    graph = Graph()
+    nodes = [add_case(case, graph, device=device) for case in cases]
+    with Session(graph, device=device) as session:
+        if not runs_on(op, device):
+            _check_refused(op, session, nodes, device)
+            return
+        results = _run(session, nodes)
+        for one, outputs in zip(nodes, results, strict=True):
+            expected = op.reference(list(one.case.sample.inputs), one.case.sample.attrs)
+            for number, (actual, reference) in enumerate(zip(outputs, expected, strict=True)):
+                _expect_close(one.case, f"result {number}", actual, reference)
+            if op.writes:
+                for name, reference in zip(one.node.attrs["variables"], expected, strict=True):
+                    _expect_close(one.case, f"variable {name}", session.value(name), reference)
+
+
+def _check_refused(op: OpDef, session: Session, nodes: list[CaseNode], device: str) -> None:
+    try:
+        _run(session, nodes)
+    except UnsupportedOpError as error:
+        if f"'{op.name}' cannot run on {device}" not in str(error):
+            raise BrokenRuleError(f"it is refused on {device} with other words: {error}") from None
+    else:
+        raise BrokenRuleError(f"it has no kernel, and yet it runs on {device}.")
+
+
+def check_gradients(op: OpDef, cases: Sequence[Case], device: str) -> None:
+    """Check that the gradients of ``cases`` on ``device`` are those of the references."""
+    random = np.random.default_rng(5)
+    graph = Graph()
+    nodes, fetches, references = [], [], []
+    for case in cases:
+        if not case.differentiable:
+            continue
+        one = add_case(case, graph, device=device)
+        with graph.as_default(), graph.device(device):
+            loss = weighted_sum(list(one.node.outputs), random)
+            assert loss is not None
+            grads = gradients(loss, [one.inputs[i] for i in case.differentiable])
+        existing = [grad for grad in grads if grad is not None]
+        nodes.append(one)
+        fetches.append(existing)
+        references.append(evaluate(existing, one.values))
+    feeds = {tensor: array for one in nodes for tensor, array in one.feeds.items()}
+    with Session(graph, device=device) as session:
+        results = session.run(fetches, feeds)
+    for one, actual, expected in zip(nodes, results, references, strict=True):
+        for number, (a, b) in enumerate(zip(actual, expected, strict=True)):
+            _expect_close(one.case, f"gradient {number}", a, b)
+
+
+def runs_on(op: OpDef, device: str) -> bool:
+    """Return whether ``device`` is a cpu, or ``op`` has a kernel, needs none, or becomes another
+    op for known shapes."""
+    if device.startswith("cpu") or op.lower is not None:
+        return True
+    return op.alias or op.specialise is not None or op.name == "constant"
+
+
+def _run(session: Session, nodes: list[CaseNode]) -> list[list[Array]]:
+    feeds = {tensor: array for one in nodes for tensor, array in one.feeds.items()}
+    results: list[list[Array]] = session.run([list(one.node.outputs) for one in nodes], feeds)
+    return results
+
+
+def _expect_close(case: Case, what: str, actual: Array, expected: Array) -> None:
+    """Check ``actual`` with the tolerance of the sample, relative to the largest number."""
+    scale = 0.0
+    if expected.dtype.kind == "f":
+        finite = np.abs(expected[np.isfinite(expected)])
+        scale = float(finite.max()) if finite.size else 0.0
+    tolerance = case.sample.tolerance
+    expect_close(f"{what} of sample {case.number}", actual, expected, tolerance, tolerance * scale)

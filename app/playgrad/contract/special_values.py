@@ -6,6 +6,8 @@ infinity, zeros of both signs, the smallest and largest integers, division by 0,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from playgrad.contract.comparison import BrokenRuleError, expect_close
@@ -48,8 +50,8 @@ def _inputs(op: OpDef, kind: str) -> list[Array]:
     kinds = [kind] * len(op.samples[0].inputs)
     if op.name == "where":
         kinds[0] = "bool"
-    axes: list[Array] = [SPECIAL[each] for each in kinds]
-    return [np.asarray(grid).ravel() for grid in np.meshgrid(*axes, indexing="ij")]
+    grids: Iterable[Array] = np.meshgrid(*(SPECIAL[each] for each in kinds), indexing="ij")
+    return [grid.ravel() for grid in grids]
 
 
 def _fetchable(tensor: Tensor) -> Tensor:
@@ -93,4 +95,4 @@ def check_small_arguments(op: OpDef) -> None:
     except DTypeError:
         return
     (single,), (double,) = (op.reference([x], {}) for x in (SMALL, SMALL.astype(np.float64)))
-    expect_close("the float32 result near 0", single.astype(np.float64), double, 1e-6, 0.0)
+    expect_close("the float32 result near 0", single.astype(double.dtype), double, 1e-6, 0.0)

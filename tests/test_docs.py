@@ -80,13 +80,23 @@ def test_guide_to_layers() -> None:
 
 
 def test_guide_to_operations() -> None:
-    (block,) = blocks("docs/operations.md")
+    block, _ = blocks("docs/operations.md")
     names = {"elementwise": elementwise, "e": expr, "Sample": Sample, "np": np}
     exec(block, names | {name: getattr(pg, name) for name in pg.ops.__all__})
     (sample,) = lookup("lisht").samples
     x = sample.inputs[0]
     (y,) = lookup("lisht").reference([x], {})
     np.testing.assert_allclose(y, x * np.tanh(x), rtol=1e-5)
+
+
+def test_guide_to_operations_of_a_program(capsys: pytest.CaptureFixture[str]) -> None:
+    _, block = blocks("docs/operations.md")
+    assert len(block.splitlines()) <= 20
+    with pg.Graph().as_default():
+        exec(block, {"pg": pg, "np": np})
+    out = capsys.readouterr().out
+    assert ", 0 failed" in out
+    assert out.endswith("[[0.5 1.  1.5]\n [0.5 1.  1.5]]\n")
 
 
 @pytest.mark.parametrize("block", blocks("docs/parallel.md"))

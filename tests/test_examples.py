@@ -1,4 +1,4 @@
-"""The examples for several devices run to the end and print the expected results."""
+"""Examples run to the end and print the expected results."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ def test_branching_two_devices(capsys: pytest.CaptureFixture[str]) -> None:
     accuracy = re.search(r"accuracy ([\d.]+)%", out)
     assert operations and int(operations[1]) > 10
     assert accuracy and float(accuracy[1]) > 65
+
+
+def test_custom_operation(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "custom-operation")
+    assert "squared_distances: 10 checks passed, 0 failed" in out
+    accuracy = re.search(r"^accuracy ([\d.]+)%", out, re.MULTILINE)
+    assert accuracy and float(accuracy[1]) > 97
 
 
 def test_pipeline_schedules(capsys: pytest.CaptureFixture[str]) -> None:

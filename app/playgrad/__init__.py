@@ -20,6 +20,7 @@ from playgrad.signals import guard_command_line
 guard_command_line()  # before NumPy is imported
 
 from playgrad import data, io, nn, optim, parallel
+from playgrad.contract.check_op import OpReport, check_op
 from playgrad.devices.registry import list_devices as devices
 from playgrad.devices.registry import set_logical_devices
 from playgrad.errors import (
@@ -46,13 +47,16 @@ from playgrad.graph.graph import (
     name_scope,
     reset_default_graph,
 )
-from playgrad.graph.opdef import InvalidSample, OpDef, Sample, register
+from playgrad.graph.opdef import InvalidSample, OpDef, Sample
+from playgrad.graph.opdef import register_custom as register
 from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.verify import verify
 from playgrad.nn import Input, Model, Sequential
 from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
 from playgrad.ops import __all__ as _operations
+from playgrad.ops.custom.register_op import register_op
+from playgrad.ops.expression import expr
 from playgrad.parallel.replicate import replicate
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
@@ -75,6 +79,7 @@ __all__ = [
     "Node",
     "NonFiniteError",
     "OpDef",
+    "OpReport",
     "OutOfMemoryError",
     "PlaygradError",
     "Sample",
@@ -84,10 +89,12 @@ __all__ = [
     "Tensor",
     "Trace",
     "UnsupportedOpError",
+    "check_op",
     "control_dependencies",
     "data",
     "device",
     "devices",
+    "expr",
     "get_default_graph",
     "gradients",
     "graph_from_json",
@@ -98,6 +105,7 @@ __all__ = [
     "optim",
     "parallel",
     "register",
+    "register_op",
     "replicate",
     "reset_default_graph",
     "set_logical_devices",

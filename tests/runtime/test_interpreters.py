@@ -202,17 +202,40 @@ def test_a_failing_run_changes_no_variable_anywhere(connections: Any, failing: A
             assert session.value(f"v_{device[-1]}").tolist() == [2, 3]
 
 
-def test_an_operation_of_the_program_is_unknown_elsewhere(
-    connections: Any, failing: Any, monkeypatch: pytest.MonkeyPatch
+def test_an_operation_of_the_program_runs_in_another_interpreter(
+    connections: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    offset = np.float32(2.0)
+
+    def helper(x: Any) -> Any:
+        return np.maximum(x, 0) + offset
+
+    shifted = pg.register_op("shifted", reference=lambda x, *, scale=1.0: helper(x) * scale)
+    ramp = pg.register_op("ramp", formula=lambda x: pg.expr.where(x > 0.0, x, 0.0))
     graph = pg.Graph()
     with graph.as_default(), graph.device("cpu:1"):
-        y = failing(ops.placeholder("float32", [2], name="x") * 2.0)
-    known = tuple(op for op in _REGISTRY.values() if op.name != "careful")
-    monkeypatch.setattr("playgrad.runtime.cpu_server.registered", lambda: known)
-    unknown = pytest.raises(UnsupportedOpError, match="'careful' cannot run on cpu:1")
-    with Session(graph, device="cpu") as session, unknown:
+        x = ops.placeholder("float32", [2], name="x")
+        y = shifted(x, scale=3.0) + ramp(x)
+    for name in ("shifted", "ramp"):  # the other interpreter has not run the program
+        monkeypatch.delitem(_REGISTRY, name)
+    with Session(graph, device="cpu") as session:
+        assert session.run(y, {x: [1.0, -2.0]}).tolist() == [10.0, 6.0]
+
+
+def test_an_operation_that_cannot_be_sent_says_what_it_uses(connections: Any) -> None:
+    class Doubler:
+        pass
+
+    doubler = Doubler()
+    held = pg.register_op("held", reference=lambda x: doubler and x)
+    graph = pg.Graph()
+    with graph.as_default(), graph.device("cpu:1"):
+        y = held(ops.placeholder("float32", [2], name="x") * 2.0)
+    unknown = pytest.raises(UnsupportedOpError, match=r"'held' cannot run on cpu:1.*'Doubler'")
+    with Session(graph, device="cpu") as session, unknown as caught:
         session.run(y, {"x:0": [1.0, 2.0]})
+    assert caught.value.source[0] == __file__ and "cpu:0" in caught.value.hint
+    del _REGISTRY["held"]
 
 
 def test_a_lost_interpreter_is_named_and_opened_anew(

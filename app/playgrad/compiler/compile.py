@@ -14,6 +14,7 @@ from playgrad.compiler.fuse import fuse
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.plan import PlanBuilder
+from playgrad.compiler.portable_ops import ops_to_json
 from playgrad.compiler.program import Pass, Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
@@ -52,7 +53,8 @@ class Compiled:
         """Return the work of ``device``, a processor in another interpreter, as plain data.
 
         Returns:
-            ``graph``: the nodes (graph/serialize.py); ``segments``: the names of each one's nodes;
+            ``graph``: the nodes (graph/serialize.py); ``operations``: those that the user's program
+            defines (compiler/portable_ops.py); ``segments``: the names of each one's nodes;
             ``feeds``: the tensors that are fed, by placeholder or channel; ``outputs``: the names
             of the tensors that are read; ``variables``: buffer and place in it by name.
         """
@@ -61,6 +63,7 @@ class Compiled:
         outputs = [t.name for s in segments for t in s.results(self.program.fetches)]
         return {
             "graph": graph_to_json(nodes[0].graph, nodes),
+            "operations": ops_to_json(nodes, device),
             "segments": [[node.name for node in segment.nodes] for segment in segments],
             "feeds": {
                 node.attrs.get("channel", node.name): node.outputs[0].name

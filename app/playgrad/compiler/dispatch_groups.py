@@ -205,6 +205,8 @@ def is_small(dispatch: Dispatch) -> bool:
 
 def _is_mergeable(dispatch: Dispatch) -> bool:
     bindings = dispatch.call.bindings
+    if not dispatch.call.mergeable:
+        return False
     names = tuple(binding.name for binding in bindings)
     return all(binding.element in ("f32", "i32", "u32") for binding in bindings) and is_mergeable(
         dispatch.call.code, names

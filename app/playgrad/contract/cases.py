@@ -71,8 +71,9 @@ class CaseNode:
 
 
 def operations() -> list[OpDef]:
-    """Return the operations that compute something: all but those that a session implements."""
-    return [op for op in registered() if not op.state and op.name != "no_op"]
+    """Return the library's operations that compute something: all but those of sessions."""
+    ops = [op for op in registered() if op.source is None]
+    return [op for op in ops if not op.state and op.name != "no_op"]
 
 
 def cases() -> list[Case]:

@@ -8,12 +8,13 @@ in the registry; to add an op, nothing else has to be changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from playgrad.errors import GraphError, PlaygradError
+from playgrad.graph.source import user_source
 from playgrad.graph.spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ class OpDef:
         elementwise: its expressions, if it is elementwise.
         check_feed: maps an input number, a fed array, input specs and attributes to an error text
             or None.
+        source: file and line of the user's program that defines the op; None for the library's.
+        wgsl: the kernel that the user's program gave, for error messages.
+        second_derivative: whether the gradient can be differentiated again.
     """
 
     name: str
@@ -95,6 +99,9 @@ class OpDef:
     elementwise: Any = None
     epilogue: bool = False
     state: bool = False
+    source: tuple[str, int] | None = None
+    wgsl: str | None = None
+    second_derivative: bool = True
 
 
 _REGISTRY: dict[str, OpDef] = {}
@@ -108,6 +115,30 @@ def register(op: OpDef) -> OpDef:
     """
     if op.name in _REGISTRY:
         raise GraphError(f"an operation named {op.name!r} is already registered.")
+    _REGISTRY[op.name] = op
+    return op
+
+
+def register_custom(op: OpDef) -> OpDef:
+    """Register an op of the user's program, in place of an earlier one of that name.
+
+    A program that runs again, or a cell of a notebook, may define it anew. Nodes of graphs that
+    exist keep their definition.
+
+    Returns:
+        The op, with the line of the program as its ``source`` unless it has one.
+
+    Raises:
+        GraphError: the library has an op of that name.
+    """
+    existing = _REGISTRY.get(op.name)
+    op = replace(op, source=op.source or user_source() or ("<program>", 0))
+    if existing is not None and existing.source is None:
+        raise GraphError(
+            f"the library has an operation {op.name!r} of its own.",
+            source=op.source,
+            hint="Choose another name.",
+        )
     _REGISTRY[op.name] = op
     return op
 

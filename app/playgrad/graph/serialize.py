@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import Graph
-from playgrad.graph.opdef import lookup
+from playgrad.graph.opdef import OpDef, lookup
 from playgrad.graph.tensor import Node
 from playgrad.json_text import parse_json
 
@@ -68,8 +68,11 @@ def graph_from_text(text: str | bytes) -> Graph:
     return graph_from_json(data)
 
 
-def graph_from_json(data: dict[str, Any]) -> Graph:
+def graph_from_json(data: dict[str, Any], ops: Mapping[str, OpDef] | None = None) -> Graph:
     """Rebuild the graph that ``graph_to_json`` wrote, with equal names, attributes and edges.
+
+    Args:
+        ops: operations by name, in place of those that are registered.
 
     Raises:
         GraphError: the data is not a graph, of another version, damaged, or has an unknown op or
@@ -86,7 +89,7 @@ def graph_from_json(data: dict[str, Any]) -> Graph:
         graph.random_ops = int(data["random_ops"])
         for item in data["nodes"]:
             name = item.get("name")
-            _add_node(graph, item)
+            _add_node(graph, item, ops or {})
     except PlaygradError:
         raise
     # The rules of ops rely on attributes that their constructors checked. Those of a damaged file
@@ -99,7 +102,7 @@ def graph_from_json(data: dict[str, Any]) -> Graph:
     return graph
 
 
-def _add_node(graph: Graph, item: dict[str, Any]) -> None:
+def _add_node(graph: Graph, item: dict[str, Any], ops: Mapping[str, OpDef]) -> None:
     name, phase, source = item["name"], item["phase"], item.get("source")
     if not isinstance(name, str) or name in graph:
         raise ValueError("its name is not a text, or occurs twice")
@@ -107,7 +110,7 @@ def _add_node(graph: Graph, item: dict[str, Any]) -> None:
     if phase is None or not all(label is None or isinstance(label, str) for label in labels):
         raise ValueError("its phase, device or task is not a text")
     graph.add(
-        lookup(item["op"]),
+        ops.get(item["op"]) or lookup(item["op"]),
         [graph.tensor(name) for name in item["inputs"]],
         {key: decode(value) for key, value in item["attrs"].items()},
         name=name,

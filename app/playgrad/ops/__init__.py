@@ -42,6 +42,7 @@ from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
 from playgrad.ops.convolution.max_pool2d import max_pool2d
 from playgrad.ops.convolution.resize import resize
 from playgrad.ops.core.build import as_tensor, constant
+from playgrad.ops.custom import register_op as register_op
 from playgrad.ops.einsum import einsum
 from playgrad.ops.elementwise.activations import (
     celu,

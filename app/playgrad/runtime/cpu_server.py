@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from playgrad.compiler.lifetimes import last_uses
+from playgrad.compiler.portable_ops import ops_from_json
 from playgrad.compiler.segments import Segment
 from playgrad.devices.base import Plan
 from playgrad.devices.remote_cpu import arrays_from, headers_of
-from playgrad.errors import UnsupportedOpError, error_to_json
-from playgrad.graph.opdef import registered
+from playgrad.errors import error_to_json
 from playgrad.graph.serialize import graph_from_json
 from playgrad.runtime.interpreter import RunValues, node_work
 
@@ -135,8 +135,7 @@ class _LoadedProgram:
     def __init__(
         self, device: str, plan: Plan, external: Mapping[str, int], arrays: dict[Place, Array]
     ) -> None:
-        _check_known(device, plan)
-        graph = graph_from_json(plan["graph"])
+        graph = graph_from_json(plan["graph"], ops_from_json(plan["operations"]))
         self._arrays = arrays
         self._run = 0
         self._values = RunValues(self._stored)
@@ -191,17 +190,3 @@ class _LoadedProgram:
             for name, array in self._values.written.items():
                 self._arrays[self._places[name]] = array
             self._values.written.clear()
-
-
-def _check_known(device: str, plan: Plan) -> None:
-    known = {op.name for op in registered()}
-    for node in plan["graph"]["nodes"]:
-        if node["op"] not in known:
-            source = node.get("source")
-            raise UnsupportedOpError(
-                f"the operation {node['op']!r} cannot run on {device}: the program registered it, "
-                "and this device has another interpreter.",
-                op=node["name"],
-                source=(source[0], source[1]) if source else None,
-                hint="Place it on cpu:0.",
-            )

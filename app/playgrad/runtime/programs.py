@@ -22,6 +22,7 @@ from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.estimates import check_memory, size_text
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks
+from playgrad.runtime.program_kernels import attributed_to_program
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.session_placement import SessionPlacement
 from playgrad.runtime.transport import Transport
@@ -125,7 +126,8 @@ class Programs:
         plans: dict[str, Loaded] = {}
         try:
             for name, plan in self._plans(compiled, graph).items():
-                plans[name] = self._opened(name).load(plan, self.store.external(name))
+                with attributed_to_program(compiled.order, plan):
+                    plans[name] = self._opened(name).load(plan, self.store.external(name))
         except BaseException:
             for loaded in plans.values():
                 loaded.unload()

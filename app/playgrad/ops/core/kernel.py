@@ -47,6 +47,8 @@ class KernelCall:
         workgroups: the number of workgroups in x, y and z.
         iterations: about how often an invocation runs its innermost loop.
         results: the number of results that an invocation keeps in registers.
+        mergeable: whether it may be merged with other dispatches. False for kernels of the user's
+            program, so that an error of the device's compiler is about one kernel.
     """
 
     family: str
@@ -56,6 +58,7 @@ class KernelCall:
     workgroups: tuple[int, int, int]
     iterations: int = 64
     results: int = 1
+    mergeable: bool = True
 
 
 @dataclass(frozen=True)

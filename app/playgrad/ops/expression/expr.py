@@ -226,34 +226,42 @@ def from_json(data: Sequence[Any]) -> Expr:
 
 
 def exp(x: Operand) -> Expr:
+    """Return the exponential of ``x``."""
     return call("exp", x)
 
 
 def log(x: Operand) -> Expr:
+    """Return the natural logarithm of ``x``."""
     return call("log", x)
 
 
 def log1p(x: Operand) -> Expr:
+    """Return ``log(1 + x)``, accurate near 0."""
     return call("log1p", x)
 
 
 def expm1(x: Operand) -> Expr:
+    """Return ``exp(x) - 1``, accurate near 0."""
     return call("expm1", x)
 
 
 def sqrt(x: Operand) -> Expr:
+    """Return the square root of ``x``."""
     return call("sqrt", x)
 
 
 def tanh(x: Operand) -> Expr:
+    """Return the hyperbolic tangent of ``x``."""
     return call("tanh", x)
 
 
 def absolute(x: Operand) -> Expr:
+    """Return the absolute value of ``x``."""
     return call("abs", x)
 
 
 def isfinite(x: Operand) -> Expr:
+    """Return whether ``x`` is neither infinite nor NaN."""
     return call("isfinite", x)
 
 

@@ -1,0 +1,1 @@
+"""Operations that the user's program defines."""

@@ -99,6 +99,14 @@ def test_guide_to_operations_of_a_program(capsys: pytest.CaptureFixture[str]) ->
     assert out.endswith("[[0.5 1.  1.5]\n [0.5 1.  1.5]]\n")
 
 
+def test_guide_to_training_loops(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = blocks("docs/loops.md")
+    with pg.Graph().as_default():
+        exec(block, {"pg": pg, "nn": nn})
+    losses = [float(loss) for loss in re.findall(r"loss ([\d.]+)", capsys.readouterr().out)]
+    assert len(losses) == 5 and losses[-1] < losses[0]
+
+
 @pytest.mark.parametrize("block", blocks("docs/parallel.md"))
 def test_guide_to_several_devices(
     block: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

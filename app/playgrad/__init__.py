@@ -60,6 +60,7 @@ from playgrad.ops.expression import expr
 from playgrad.parallel.replicate import replicate
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
+from playgrad.training.function import Function, function
 
 __version__ = "0.1.0"
 
@@ -70,6 +71,7 @@ __all__ = [
     "DeviceError",
     "DeviceLostError",
     "FeedError",
+    "Function",
     "Graph",
     "GraphError",
     "Input",
@@ -95,6 +97,7 @@ __all__ = [
     "device",
     "devices",
     "expr",
+    "function",
     "get_default_graph",
     "gradients",
     "graph_from_json",

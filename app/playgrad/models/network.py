@@ -193,6 +193,18 @@ class Network:
         """The variables that training changes."""
         return [variable for variable in self.weights.values() if variable.trainable]
 
+    @property
+    def losses(self) -> list[Tensor]:
+        """The penalties of the layers' regularizers, as scalars, added to the graph at each use.
+
+        ``fit`` adds them to the loss; a training loop of your own must do so itself.
+        """
+        return [
+            regularizer(layer.variables[name])
+            for layer in self.layers
+            for name, regularizer in layer.regularizers.items()
+        ]
+
     def count_params(self) -> int:
         """Return the number of weights, trainable or not."""
         return sum(math.prod(weight.spec.static_shape) for weight in self.weights.values())

@@ -31,7 +31,7 @@ def collected_updates(graph: Graph) -> Iterator[Updates]:
         layers.updates = before
 
 
-def assign_updates(updates: Updates, gate: Tensor) -> list[Tensor]:
+def assign_updates(updates: Updates, gate: Tensor | None = None) -> list[Tensor]:
     """Add assignments for ``updates``; where ``gate`` (bool scalar) is false, nothing changes."""
     assignments = []
     for variable, value in updates.items():
@@ -41,5 +41,6 @@ def assign_updates(updates: Updates, gate: Tensor) -> list[Tensor]:
             graph.device(variable.device),
             graph.phase("update"),
         ):
-            assignments.append(variable.assign(where(gate, value, variable)))
+            new = value if gate is None else where(gate, value, variable)
+            assignments.append(variable.assign(new))
     return assignments

@@ -15,7 +15,6 @@ def with_penalties(columns: Sequence[Tensor], network: Network) -> list[Tensor]:
         columns: tensors (batch,), one for each column of the logs.
     """
     loss, *others = columns
-    for layer in network.layers:
-        for name, regularizer in layer.regularizers.items():
-            loss = loss + regularizer(layer.variables[name])
+    for penalty in network.losses:
+        loss = loss + penalty
     return [loss, *others]

@@ -1,0 +1,147 @@
+"""``function``: a step of a training loop of your own, as a function of arrays."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from playgrad.dtypes import default_dtype
+from playgrad.errors import GraphError
+from playgrad.graph.graph import Graph, at_top, get_default_graph
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.models.shared_session import shared_session
+from playgrad.ops.state import RANDOM_ADVANCE, placeholder
+from playgrad.runtime.session import Session
+from playgrad.training.layer_updates import assign_updates, collected_updates
+
+_FIXED = (bool, str, type(None))
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """The graph of one call: placeholders by argument, the results, the nodes that write."""
+
+    feeds: Mapping[str, Tensor]
+    results: Any
+    writes: list[Node]
+
+
+class Function:
+    """A Python function of tensors that is called with arrays; see `function`.
+
+    Attributes:
+        owner: the model, tensor or graph whose graph and session it uses.
+    """
+
+    def __init__(self, python_function: Callable[..., Any], owner: Any, device: str) -> None:
+        functools.update_wrapper(self, python_function)
+        self.owner = owner
+        self._python_function = python_function
+        self._signature = inspect.signature(python_function)
+        self._device = device
+        self._traced: dict[Hashable, _Traced] = {}
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that its operations are added to.
+
+        Raises:
+            GraphError: the model is not built.
+        """
+        owner = self.owner
+        if not getattr(owner, "built", True):
+            raise GraphError(
+                f"the model '{owner.name}' is not built: the shape of its samples is unknown.",
+                source=owner.source,
+                hint="Begin it with pg.Input(shape), or call model.build(sample_shape).",
+            )
+        graph: Graph = owner if isinstance(owner, Graph) else owner.graph
+        return graph
+
+    @property
+    def session(self) -> Session:
+        """The session that it runs in, which models of the graph share."""
+        session = getattr(self.owner, "session", None)
+        if isinstance(session, Session):
+            return session
+        return shared_session(self.graph).on(self.graph, self._device)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the function once, and return arrays in the structure of its result.
+
+        Raises:
+            ShapeError, DTypeError: an argument cannot become a tensor, or does not fit.
+        """
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        if any(isinstance(value, Tensor) for value in values.values()):
+            return self._python_function(*args, **kwargs)  # within another one
+        arrays = {
+            name: np.asarray(value)
+            for name, value in values.items()
+            if not isinstance(value, _FIXED)
+        }
+        fixed = {name: value for name, value in values.items() if name not in arrays}
+        traced = self._trace(arrays, fixed)
+        feeds = {traced.feeds[name]: array for name, array in arrays.items()}
+        return self.session.run([traced.results, traced.writes], feeds)[0]
+
+    def _trace(self, arrays: Mapping[str, np.ndarray[Any, Any]], fixed: dict[str, Any]) -> _Traced:
+        """Build the graph for arguments of these dtypes and shapes, once."""
+        graph = self.graph
+        specs = {
+            name: (default_dtype(a), (None, *a.shape[1:])[: a.ndim]) for name, a in arrays.items()
+        }
+        key = (graph, tuple(specs.items()), tuple(fixed.items()))
+        if key in self._traced:
+            return self._traced[key]
+        before = len(graph.nodes)
+        with at_top(graph), graph.name_scope(self._python_function.__name__.strip("<>")) as scope:
+            feeds = {name: placeholder(*spec, name=name) for name, spec in specs.items()}
+            given = {**fixed, **feeds}
+            ordered = {name: given[name] for name in self._signature.parameters}
+            bound = inspect.BoundArguments(self._signature, OrderedDict(ordered))
+            with collected_updates(graph) as updates:
+                results = self._python_function(*bound.args, **bound.kwargs)
+            with graph.reenter_scope(scope):
+                assign_updates(updates)
+        if results is None:
+            results = []
+        writes = [
+            node for node in graph.nodes[before:] if node.op.writes and node.name != RANDOM_ADVANCE
+        ]
+        traced = self._traced[key] = _Traced(feeds, results, writes)
+        return traced
+
+
+def function(owner: Any = None, device: str = "auto") -> Any:
+    """Compile a Python function of tensors into one of arrays, for a training loop of your own.
+
+    As a decorator, ``@pg.function(model)`` or ``@pg.function``. The function is called once for
+    each combination of dtypes and shapes, with the first dimension left open, to build its part of
+    the graph. After that each call runs this part: everything that it returns, and every variable
+    that it writes by ``assign`` or ``optimizer.minimize``. Python's own statements in it
+    (``print``, ``if``) therefore run once. Variables are read as they were before the call.
+
+    Arrays, numbers and lists become tensors; bools, strings and None stay what they are, and each
+    value has a graph of its own.
+
+    Args:
+        owner: a model, variable or graph: the graph and the session to use; None for the default
+            graph.
+        device: "auto", "cpu" or "gpu"; a model has its own.
+
+    Returns:
+        A `Function`.
+    """
+    if inspect.isfunction(owner):
+        return Function(owner, get_default_graph(), device)
+    place = get_default_graph() if owner is None else owner
+    return lambda python_function: Function(python_function, place, device)

@@ -100,11 +100,14 @@ def test_guide_to_operations_of_a_program(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_guide_to_training_loops(capsys: pytest.CaptureFixture[str]) -> None:
-    (block,) = blocks("docs/loops.md")
+    block, eager = blocks("docs/loops.md")
     with pg.Graph().as_default():
         exec(block, {"pg": pg, "nn": nn})
     losses = [float(loss) for loss in re.findall(r"loss ([\d.]+)", capsys.readouterr().out)]
     assert len(losses) == 5 and losses[-1] < losses[0]
+    with pg.Graph().as_default():
+        exec(eager, {"pg": pg})
+    assert capsys.readouterr().out.endswith("[[0.5 1. ]\n [1.5 2. ]] 5.0\n")
 
 
 @pytest.mark.parametrize("block", blocks("docs/parallel.md"))

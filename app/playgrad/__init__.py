@@ -39,6 +39,7 @@ from playgrad.errors import (
     UnsupportedOpError,
 )
 from playgrad.graph.autodiff import gradients
+from playgrad.graph.eager import eager
 from playgrad.graph.graph import (
     Graph,
     control_dependencies,
@@ -52,6 +53,7 @@ from playgrad.graph.opdef import register_custom as register
 from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.verify import verify
+from playgrad.models import eager_values as eager_values
 from playgrad.nn import Input, Model, Sequential
 from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
 from playgrad.ops import __all__ as _operations
@@ -60,18 +62,18 @@ from playgrad.ops.expression import expr
 from playgrad.parallel.replicate import replicate
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
-from playgrad.training.function import Function, function
+from playgrad.training.function import CompiledFunction, function
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CheckpointError",
+    "CompiledFunction",
     "DTypeError",
     "DataError",
     "DeviceError",
     "DeviceLostError",
     "FeedError",
-    "Function",
     "Graph",
     "GraphError",
     "Input",
@@ -96,6 +98,7 @@ __all__ = [
     "data",
     "device",
     "devices",
+    "eager",
     "expr",
     "function",
     "get_default_graph",

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from playgrad.errors import DTypeError, GraphError, PlaygradError
+from playgrad.graph.eager import compute_if_eager, graph_mode
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.scopes import Scoped, checked_name
 from playgrad.graph.source import user_source
@@ -84,7 +85,9 @@ class Graph(Scoped):
             task=task or scope.task,
             source=source,
         )
-        return self._append(node, None)
+        self._append(node, None)
+        compute_if_eager(node)
+        return node
 
     def copy(
         self,
@@ -270,12 +273,13 @@ def control_dependencies(
 
 @contextmanager
 def at_top(graph: Graph, phase: str = "forward") -> Iterator[None]:
-    """Make ``graph`` the default graph, outside of the scopes that the caller is in."""
+    """Make ``graph`` the default graph, outside of eager mode and the scopes of the caller."""
     with (
         graph.as_default(),
         graph.reenter_scope(""),
         graph.control_dependencies(None),
         graph.device(None),
         graph.phase(phase),
+        graph_mode(),
     ):
         yield

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from playgrad.errors import GraphError
+from playgrad.graph.eager import is_eager, value_of_tensor
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.spec import Shape, TensorSpec
 
@@ -104,10 +105,65 @@ class Tensor:
     def device(self) -> str | None:
         return self.node.device
 
+    # Values, in eager mode or by running the graph
+
+    @property
+    def eager_value(self) -> Any:
+        """The array that eager mode has computed; None for a tensor of a graph."""
+        return vars(self).get("_value")
+
+    def set_eager_value(self, array: Any) -> None:
+        """Set the array that eager mode has computed."""
+        vars(self)["_value"] = array
+
+    def numpy(self) -> Any:
+        """Return the value as an array of its own.
+
+        In eager mode, it is what the operation has computed. Otherwise the graph runs, in the
+        session that its models share, with the variables' values of now and new random numbers.
+
+        Raises:
+            FeedError: it depends on a placeholder.
+        """
+        value = self.eager_value
+        return value_of_tensor(self) if value is None else value.copy()
+
+    def item(self) -> Any:
+        """Return the only element as a Python number; see `numpy`."""
+        return self.numpy().item()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self._eager("NumPy cannot use it")
+        return array if dtype is None else array.astype(dtype)
+
+    def __float__(self) -> float:
+        return float(self._eager("it is not a number").item())
+
+    def __int__(self) -> int:
+        return int(self._eager("it is not a number").item())
+
+    def __format__(self, form: str) -> str:
+        return format(self._eager("it is not a number").item(), form) if form else str(self)
+
+    def _eager(self, problem: str) -> Any:
+        """Return the value of a tensor in eager mode, of which a variable is one."""
+        if self.eager_value is None and not (is_eager() and self.node.op.name == "variable"):
+            raise GraphError(
+                f"the tensor '{self.name}' has no value while the graph is being built, so "
+                f"{problem}.",
+                source=self.node.source,
+                hint="Use tensor.numpy(), or fetch it from a session.",
+            )
+        return self.numpy()
+
     def __repr__(self) -> str:
-        return f"<Tensor {self.name} {self.spec}>"
+        value = self.eager_value
+        shown = "" if value is None else f"\n{value}"
+        return f"<Tensor {self.name} {self.spec}>{shown}"
 
     def __bool__(self) -> bool:
+        if self.eager_value is not None:
+            return bool(self.eager_value)
         raise GraphError(
             f"the tensor '{self.name}' has no value while the graph is being built, so Python "
             "cannot branch on it.",
@@ -116,6 +172,8 @@ class Tensor:
         )
 
     def __iter__(self) -> Any:
+        if self.eager_value is not None and self.shape:
+            return iter([self[row] for row in range(len(self.eager_value))])
         raise GraphError(f"the tensor '{self.name}' cannot be iterated over.", hint="Slice it.")
 
     __add__, __radd__ = _operator("add"), _operator("add", swapped=True)

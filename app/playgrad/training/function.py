@@ -32,7 +32,7 @@ class _Traced:
     writes: list[Node]
 
 
-class Function:
+class CompiledFunction:
     """A Python function of tensors that is called with arrays; see `function`.
 
     Attributes:
@@ -139,9 +139,9 @@ def function(owner: Any = None, device: str = "auto") -> Any:
         device: "auto", "cpu" or "gpu"; a model has its own.
 
     Returns:
-        A `Function`.
+        A `CompiledFunction`.
     """
     if inspect.isfunction(owner):
-        return Function(owner, get_default_graph(), device)
+        return CompiledFunction(owner, get_default_graph(), device)
     place = get_default_graph() if owner is None else owner
-    return lambda python_function: Function(python_function, place, device)
+    return lambda python_function: CompiledFunction(python_function, place, device)

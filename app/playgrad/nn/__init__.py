@@ -15,6 +15,7 @@ from playgrad.nn.class_losses import (
 from playgrad.nn.conv import Conv2D
 from playgrad.nn.conv1d import Conv1D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
+from playgrad.nn.ctc import CTC
 from playgrad.nn.dense import Dense
 from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
 from playgrad.nn.embedding import Embedding
@@ -107,6 +108,7 @@ __all__ = [
     "BatchNormalization",
     "BinaryAccuracy",
     "BinaryCrossentropy",
+    "CTC",
     "Callback",
     "CategoricalCrossentropy",
     "CategoricalHinge",

@@ -131,6 +131,8 @@ from playgrad.ops.reductions.cross_entropy import (
     softmax_cross_entropy,
     sparse_softmax_cross_entropy,
 )
+from playgrad.ops.reductions.ctc_decode import ctc_greedy_decode
+from playgrad.ops.reductions.ctc_loss import ctc_loss
 from playgrad.ops.reductions.cumsum import cumsum
 from playgrad.ops.reductions.reduce import (
     reduce_max,
@@ -217,6 +219,8 @@ __all__ = [
     "cos",
     "cosh",
     "cross_replica_mean",
+    "ctc_greedy_decode",
+    "ctc_loss",
     "cumsum",
     "depthwise_conv2d",
     "div",

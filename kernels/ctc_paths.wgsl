@@ -1,0 +1,19 @@
+// The paths of CTC: an invocation follows those of one sample forwards (the first half of the
+// invocations) or backwards.
+
+#include "common/numbers.wgsl"
+#include "common/ctc.wgsl"
+#include "common/ctc_recursions.wgsl"
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let index = ${INDEX};
+  if (index >= ${ITEMS}u) {
+    return;
+  }
+  if (index < ${SAMPLES}u) {
+    forwards(index);
+  } else {
+    backwards(index - ${SAMPLES}u);
+  }
+}

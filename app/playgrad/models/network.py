@@ -146,6 +146,11 @@ class Network:
             for output in self.outputs
         ]
 
+    @property
+    def named_outputs(self) -> list[tuple[str, Shape]]:
+        """The names of the outputs in logs, and their shapes."""
+        return [(name, y.shape) for name, y in zip(self.output_names, self.outputs, strict=True)]
+
     def named_layers(self) -> list[tuple[str, Layer]]:
         """Return the layers with their names in this model: those of a kind are numbered from 1.
 

@@ -16,9 +16,11 @@ from playgrad.nn.conv import Conv2D
 from playgrad.nn.conv1d import Conv1D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
 from playgrad.nn.ctc import CTC
+from playgrad.nn.curve_metrics import AUC
 from playgrad.nn.dense import Dense
 from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
 from playgrad.nn.embedding import Embedding
+from playgrad.nn.f_scores import F1Score, FBetaScore
 from playgrad.nn.global_pooling import (
     GlobalAveragePooling1D,
     GlobalAveragePooling2D,
@@ -98,6 +100,7 @@ AveragePooling1D, AveragePooling2D = AveragePool1D, AveragePool2D
 MaxPooling1D, MaxPooling2D = MaxPool1D, MaxPool2D
 
 __all__ = [
+    "AUC",
     "Accuracy",
     "Activation",
     "Add",
@@ -126,6 +129,8 @@ __all__ = [
     "Dropout",
     "EarlyStopping",
     "Embedding",
+    "F1Score",
+    "FBetaScore",
     "Flatten",
     "GlobalAveragePooling1D",
     "GlobalAveragePooling2D",

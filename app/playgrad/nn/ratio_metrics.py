@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from playgrad.errors import ShapeError, shape_text
+from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.losses import mean_of_sample
 from playgrad.nn.metrics import Metric
@@ -26,12 +27,19 @@ class RatioMetric(Metric):
 
     parts: ClassVar[tuple[str, ...]] = ()
 
+    def part_names(self, output: Shape) -> Sequence[str]:
+        """Return the names of the numbers for predictions of the shape ``output``: ``parts``."""
+        return self.parts
+
     def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
-        """Return the numbers of each sample, float32 (batch,), in the order of ``parts``."""
+        """Return the numbers of each sample, in the order of `part_names`.
+
+        Each tensor is float32, with one number for each sample (batch,), or n of them (batch, n).
+        """
         raise NotImplementedError
 
-    def result(self, means: Sequence[float]) -> float:
-        """Return the metric, from the means of the numbers."""
+    def result(self, means: Sequence[float]) -> float | list[float]:
+        """Return the metric, from the means of the numbers; a list has an entry each in logs."""
         raise NotImplementedError
 
 
@@ -52,7 +60,7 @@ class _Threshold(RatioMetric):
         return hits / total if total else 0.0
 
     def _true_and_predicted(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-        true = _shaped(y_true, y_pred, self.name)
+        true = in_shape_of(y_true, y_pred, self.name)
         return cast(true > 0.5, "float32"), cast(y_pred > self.threshold, "float32")
 
 
@@ -99,7 +107,7 @@ class RootMeanSquaredError(RatioMetric):
     parts = ("squares",)
 
     def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
-        true = _shaped(y_true, y_pred, self.name)
+        true = in_shape_of(y_true, y_pred, self.name)
         return (mean_of_sample(squared_difference(y_pred, true)),)
 
     def result(self, means: Sequence[float]) -> float:
@@ -117,7 +125,7 @@ class R2Score(RatioMetric):
             raise ShapeError(
                 f"{self.name} needs an output of shape (batch, 1), not {shape_text(y_pred.shape)}."
             )
-        true = _shaped(y_true, y_pred, self.name)
+        true = in_shape_of(y_true, y_pred, self.name)
         values = (squared_difference(y_pred, true), square(true), true)
         return [mean_of_sample(value) for value in values]
 
@@ -142,11 +150,11 @@ class BinaryAccuracy(Metric):
         self.threshold = threshold
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        true = _shaped(y_true, y_pred, self.name)
+        true = in_shape_of(y_true, y_pred, self.name)
         return mean_of_sample(cast(equal(y_pred > self.threshold, true > 0.5), "float32"))
 
 
-def _shaped(y_true: Tensor, y_pred: Tensor, name: str) -> Tensor:
+def in_shape_of(y_true: Tensor, y_pred: Tensor, name: str) -> Tensor:
     """Return float targets in the shape of the predictions."""
     true = cast(y_true, "float32")
     if len(true.shape) == 1 and y_pred.shape[1:] == (1,):

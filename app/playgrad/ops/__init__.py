@@ -123,6 +123,7 @@ from playgrad.ops.elementwise.transcendental import (
     sinh,
     tan,
 )
+from playgrad.ops.products.confusion_matrix import confusion_matrix
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
 from playgrad.ops.random.dropout import dropout
@@ -212,6 +213,7 @@ __all__ = [
     "clip",
     "concat",
     "concatenate",
+    "confusion_matrix",
     "constant",
     "conv1d",
     "conv2d",

@@ -12,10 +12,10 @@ from playgrad.errors import NonFiniteError
 from playgrad.graph.graph import at_top
 from playgrad.models.network import Network
 from playgrad.ops.elementwise.definitions import is_finite
-from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.state import group, placeholder
 from playgrad.training.data_checks import check_count
 from playgrad.training.layer_updates import assign_updates, collected_updates
+from playgrad.training.objectives import mean_of_batch
 from playgrad.training.penalties import with_penalties
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
 from playgrad.training.recipe import BatchStepKey, Recipe
@@ -66,8 +66,9 @@ def train_on_batch(
     if not finite:
         rate = float(session.value(recipe.optimizer.learning_rate))
         raise not_finite_error(float(values[0]), 1, rate)
-    names = recipe.objectives.names(recipe.network.output_names)
-    means = {name: float(value) for name, value in zip(names, values, strict=True)}
+    names = recipe.objectives.names(recipe.network.named_outputs)
+    numbers = np.concatenate([np.atleast_1d(value) for value in values])
+    means = {name: float(value) for name, value in zip(names, numbers, strict=True)}
     return recipe.objectives.logs(means)
 
 
@@ -92,7 +93,7 @@ def _build_batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
         with collected_updates(graph) as updates:
             predictions = network.apply(x_in, training=True)
         per_sample = with_penalties(recipe.objectives.per_sample(y_in, predictions, w_in), network)
-        columns = tuple(reduce_mean(values) for values in per_sample)
+        columns = tuple(mean_of_batch(values) for values in per_sample)
     with at_top(graph), graph.reenter_scope(scope):
         gate = is_finite(columns[0])
         update = recipe.optimizer.minimize(columns[0], network.trainable_variables, gate)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import DataError, GraphError, ShapeError, shape_text
+from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses, metrics
 from playgrad.nn.losses import Loss
 from playgrad.nn.metrics import Metric
 from playgrad.nn.ratio_metrics import RatioMetric
+from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.training.data_checks import as_sequence, check_finite
 
 Array = np.ndarray[Any, Any]
@@ -40,7 +42,7 @@ class Objectives:
         groups: Sequence[Any] = metrics_ if nested else [metrics_]
         self.metrics: list[list[Metric]] = [[metrics.get(m) for m in group] for group in groups]
         self._one_group = not nested
-        self._ratios: dict[str, RatioMetric] = {}
+        self._ratios: dict[str, tuple[RatioMetric, list[str]]] = {}
         self.loss_weights = None if loss_weights is None else [float(w) for w in loss_weights]
 
     def check_count(self, outputs: int) -> None:
@@ -70,23 +72,24 @@ class Objectives:
         """Return the metrics of the output of this number."""
         return self.metrics[0] if self._one_group else self.metrics[output]
 
-    def names(self, outputs: Sequence[str]) -> list[str]:
+    def names(self, outputs: Sequence[tuple[str, Shape]]) -> list[str]:
         """Return the names of the columns: loss, the loss of each of several outputs, metrics.
 
         A `RatioMetric` has a column for each of its parts, "precision/hits"; see `logs`.
 
         Args:
-            outputs: the names of the outputs.
+            outputs: the names and shapes of the outputs.
         """
         is_list = len(outputs) > 1
-        names = ["loss"] + ([f"{output}_loss" for output in outputs] if is_list else [])
-        for i, output in enumerate(outputs):
+        names = ["loss"] + ([f"{output}_loss" for output, _ in outputs] if is_list else [])
+        for i, (output, shape) in enumerate(outputs):
             prefix = f"{output}_" if is_list else ""
             for metric in self.metrics_of(i):
                 name = prefix + metric.name
                 if isinstance(metric, RatioMetric):
-                    self._ratios[name] = metric
-                    names += _part_names(name, metric)
+                    parts = [f"{name}/{part}" for part in metric.part_names(shape)]
+                    self._ratios[name] = (metric, parts)
+                    names += parts
                 else:
                     names.append(name)
         return names
@@ -94,16 +97,20 @@ class Objectives:
     def logs(self, columns: Mapping[str, float]) -> dict[str, float]:
         """Return the logs, from the means of the columns that `names` returned."""
         logs = dict(columns)
-        for name, metric in self._ratios.items():
-            parts = _part_names(name, metric)
-            if all(part in logs for part in parts):
-                logs[name] = metric.result([logs.pop(part) for part in parts])
+        for name, (metric, parts) in self._ratios.items():
+            if not all(part in logs for part in parts):
+                continue
+            result = metric.result([logs.pop(part) for part in parts])
+            if isinstance(result, float):
+                logs[name] = result
+            else:
+                logs |= {f"{name}_{i}": value for i, value in enumerate(result)}
         return logs
 
     def per_sample(
         self, ys: Sequence[Tensor], predictions: Sequence[Tensor], weights: Sequence[Tensor] = ()
     ) -> list[Tensor]:
-        """Return a tensor (batch,) for each column of the logs.
+        """Return a tensor (batch,) for each column of the logs, or (batch, n) for n columns.
 
         Args:
             weights: one tensor (batch,) that losses are multiplied by, or none.
@@ -123,10 +130,9 @@ class Objectives:
         for i, (y, prediction) in enumerate(zip(ys, predictions, strict=True)):
             for metric in self.metrics_of(i):
                 if isinstance(metric, RatioMetric):
-                    parts = metric.part_values(y, prediction)
+                    columns += metric.part_values(y, prediction)
                 else:
-                    parts = [metric(y, prediction)]
-                columns += [_checked(values, metric.name) for values in parts]
+                    columns.append(_checked(metric(y, prediction), metric.name))
         return columns
 
     def targets(
@@ -153,8 +159,9 @@ class Objectives:
         return checked
 
 
-def _part_names(name: str, metric: RatioMetric) -> list[str]:
-    return [f"{name}/{part}" for part in metric.parts]
+def mean_of_batch(values: Tensor) -> Tensor:
+    """Return the mean of a column (batch,), or the means of several, (batch, n)."""
+    return reduce_mean(values) if len(values.shape) == 1 else reduce_mean(values, axis=0)
 
 
 def _checked(values: Tensor, what: str) -> Tensor:

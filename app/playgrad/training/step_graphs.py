@@ -8,15 +8,17 @@ import numpy as np
 
 from playgrad.graph.graph import at_top
 from playgrad.ops.arrays.gather import gather
+from playgrad.ops.arrays.shape import expand_dims
 from playgrad.ops.core.build import constant
 from playgrad.ops.elementwise.definitions import cast, is_finite, less, logical_and, where
-from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
+from playgrad.ops.reductions.reduce import reduce_sum
 from playgrad.ops.state import BOOKKEEPING, Variable, group
 from playgrad.ops.training.batch_indices import batch_indices
 from playgrad.ops.training.replica import cross_replica_mean, split_batch
 from playgrad.parallel.partition import STAGE
 from playgrad.training.device_data import BatchStream, DeviceData
 from playgrad.training.layer_updates import assign_updates, collected_updates
+from playgrad.training.objectives import mean_of_batch
 from playgrad.training.penalties import with_penalties
 from playgrad.training.recipe import EvalStepKey, Recipe, TrainStepKey
 from playgrad.training.steps import EvalStep, Recorder, TrainStep
@@ -65,7 +67,7 @@ def _train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int]) -> T
             predictions = network.apply(xs, training=True, devices=devices)
         with graph.device(last):
             columns = with_penalties(objectives.per_sample(ys, predictions, weights), network)
-            means = [reduce_mean(values) for values in columns]
+            means = [mean_of_batch(values) for values in columns]
     with at_top(graph), graph.reenter_scope(scope):
         columns = [cross_replica_mean(mean) for mean in means]
         healthy = Variable(True, "healthy", trainable=False, contents=BOOKKEEPING)
@@ -75,7 +77,7 @@ def _train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int]) -> T
             recorder = Recorder(columns, HISTORY_ROWS, optimizer.iterations)
             layer_updates = assign_updates(updates, gate)
             run = group(update, *layer_updates, healthy.assign(gate), *recorder.nodes, name="step")
-    return TrainStep(run, recorder, healthy, objectives.names(network.output_names), stream.batch)
+    return TrainStep(run, recorder, healthy, objectives.names(network.named_outputs), stream.batch)
 
 
 def _stage_scope(stage: int) -> str:
@@ -108,9 +110,13 @@ def _eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
     with at_top(graph), graph.reenter_scope(scope):
         if data.count % batch:
             counts = cast(within, "float32")
-            columns = [values * counts for values in columns]
-        recorder = Recorder([reduce_sum(values) for values in columns], steps, position)
+            columns = [
+                values * (counts if len(values.shape) == 1 else expand_dims(counts, 1))
+                for values in columns
+            ]
+        sums = [reduce_sum(values, axis=0) for values in columns]
+        recorder = Recorder(sums, steps, position)
         run = group(position.assign_add(1), *recorder.nodes, name="step")
     return EvalStep(
-        run, recorder, position, steps, data.count, objectives.names(network.output_names)
+        run, recorder, position, steps, data.count, objectives.names(network.named_outputs)
     )

@@ -23,15 +23,25 @@ _COLUMNS = 6
 
 
 class Recorder:
-    """Records numbers of each step on the device, and keeps those of the last ``rows`` steps."""
+    """Records numbers of each step on the device, and keeps those of the last ``rows`` steps.
+
+    Args:
+        columns: tensors of the numbers, scalars or of one dimension.
+    """
 
     def __init__(self, columns: Sequence[Tensor], rows: int, position: Tensor) -> None:
-        groups = [columns[i : i + _COLUMNS] for i in range(0, len(columns), _COLUMNS)]
+        groups: list[list[Tensor]] = []
+        for column in columns:  # scalars share a history, a vector has its own
+            last = groups[-1] if groups else []
+            if not last or last[-1].shape or column.shape or len(last) == _COLUMNS:
+                groups.append([])
+            groups[-1].append(column)
         self.rows = rows
         self.variables: list[Variable] = []
         self.nodes: list[Node] = []
         for values in groups:
-            zeros = fill((rows, len(values)), 0.0)
+            width = sum(value.spec.size for value in values)
+            zeros = fill((rows, width), 0.0)
             history = Variable(zeros, "history", trainable=False, contents=BOOKKEEPING)
             self.variables.append(history)
             self.nodes.append(record(history, position, values).node)

@@ -45,6 +45,21 @@ def attended(w: Weights, x: Array) -> Array:
 
 # Layer, inputs, and a function that computes the result from weights and inputs.
 TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
+    "relu": (nn.ReLU(), [X], lambda w, x: np.maximum(x, 0)),
+    "relu with a slope": (
+        nn.ReLU(1.0, 0.1, 0.5),
+        [X],
+        lambda w, x: np.where(x >= 0.5, np.minimum(x, 1), 0.1 * (x - 0.5)),
+    ),
+    "leaky_relu": (nn.LeakyReLU(), [X], lambda w, x: np.where(x > 0, x, 0.3 * x)),
+    "elu": (nn.ELU(0.5), [X], lambda w, x: np.where(x > 0, x, 0.5 * np.expm1(x))),
+    "softmax": (nn.Softmax(), [IMAGE], lambda w, x: softmax(x)),
+    "permute": (nn.Permute((3, 1, 2)), [IMAGE], lambda w, x: x.transpose(0, 3, 1, 2)),
+    "repeat_vector": (nn.RepeatVector(2), [X], lambda w, x: np.stack([x, x], 1)),
+    "average": (nn.Average(), [X, 2 * X, X**2], lambda w, *xs: sum(xs) / 3),
+    "maximum": (nn.Maximum(), [X, 2 * X], lambda w, x, y: np.maximum(x, y)),
+    "minimum": (nn.Minimum(), [X, 2 * X], lambda w, x, y: np.minimum(x, y)),
+    "subtract": (nn.Subtract(), [X, 3 * X], lambda w, x, y: x - y),
     "dense": (nn.Dense(5), [X], lambda w, x: x @ w["kernel"] + w["bias"]),
     "dense relu no bias": (
         nn.Dense(5, activation="relu", use_bias=False),

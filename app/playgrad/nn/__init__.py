@@ -2,8 +2,17 @@
 
 from playgrad.models.model import Input, Model
 from playgrad.models.sequential import Sequential
+from playgrad.nn.activation_layers import ELU, LeakyReLU, ReLU, Softmax
 from playgrad.nn.attention import MultiHeadAttention
-from playgrad.nn.basic import Activation, Dropout, Flatten, Rescaling, Reshape
+from playgrad.nn.basic import (
+    Activation,
+    Dropout,
+    Flatten,
+    Permute,
+    RepeatVector,
+    Rescaling,
+    Reshape,
+)
 from playgrad.nn.borders import Cropping1D, Cropping2D, ZeroPadding1D, ZeroPadding2D
 from playgrad.nn.class_losses import (
     CategoricalHinge,
@@ -49,7 +58,7 @@ from playgrad.nn.losses import (
     MeanSquaredError,
     SparseCategoricalCrossentropy,
 )
-from playgrad.nn.merge import Add, Concatenate, Multiply
+from playgrad.nn.merge import Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract
 from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
 from playgrad.nn.more_initializers import (
     Identity,
@@ -104,6 +113,7 @@ __all__ = [
     "Accuracy",
     "Activation",
     "Add",
+    "Average",
     "AveragePool1D",
     "AveragePool2D",
     "AveragePooling1D",
@@ -127,6 +137,7 @@ __all__ = [
     "Dense",
     "DepthwiseConv2D",
     "Dropout",
+    "ELU",
     "EarlyStopping",
     "Embedding",
     "F1Score",
@@ -154,6 +165,7 @@ __all__ = [
     "LambdaCallback",
     "Layer",
     "LayerNormalization",
+    "LeakyReLU",
     "LearningRateScheduler",
     "LecunNormal",
     "LecunUniform",
@@ -163,11 +175,13 @@ __all__ = [
     "MaxPool2D",
     "MaxPooling1D",
     "MaxPooling2D",
+    "Maximum",
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
     "MeanSquaredError",
     "MeanSquaredLogarithmicError",
     "Metric",
+    "Minimum",
     "Model",
     "ModelCheckpoint",
     "MultiHeadAttention",
@@ -176,23 +190,28 @@ __all__ = [
     "Orthogonal",
     "PReLU",
     "ParallelMultiHeadAttention",
+    "Permute",
     "Poisson",
     "Precision",
     "R2Score",
     "RandomNormal",
     "RandomUniform",
     "RatioMetric",
+    "ReLU",
     "Recall",
     "ReduceLROnPlateau",
     "Regularizer",
+    "RepeatVector",
     "Rescaling",
     "Reshape",
     "RootMeanSquaredError",
     "RowParallelDense",
     "SeparableConv2D",
     "Sequential",
+    "Softmax",
     "SparseCategoricalCrossentropy",
     "SquaredHinge",
+    "Subtract",
     "SwapEMAWeights",
     "TerminateOnNaN",
     "TopKAccuracy",

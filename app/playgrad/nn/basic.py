@@ -10,7 +10,10 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations
 from playgrad.nn.layer import Layer
-from playgrad.ops.arrays.shape import flatten, reshape
+from playgrad.ops.arrays.repeat import repeat
+from playgrad.ops.arrays.shape import expand_dims, flatten, reshape
+from playgrad.ops.arrays.transpose import transpose
+from playgrad.ops.core.build import whole
 from playgrad.ops.random.dropout import dropout
 
 
@@ -61,6 +64,48 @@ class Reshape(Layer):
                 f"to {shape_text(self.target_shape)}."
             )
         return reshape(x, (-1, *target))
+
+
+class Permute(Layer):
+    """Transpose the dimensions of each sample; ``dims`` counts them from 1, after the batch."""
+
+    kind = "permute"
+    takes_floats = False
+
+    def __init__(self, dims: Any, name: str | None = None) -> None:
+        super().__init__(name)
+        self.dims = tuple(int(dim) for dim in dims)
+        if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
+            raise ShapeError(f"dims of Permute must hold 1 to {len(self.dims)}, got {self.dims}.")
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x = inputs[0]
+        if len(x.shape) != len(self.dims) + 1:
+            raise ShapeError(
+                f"layer '{self.name}' permutes {len(self.dims)} dimensions after the batch, but "
+                f"its input has the shape {shape_text(x.shape)}."
+            )
+        return transpose(x, (0, *self.dims))
+
+
+class RepeatVector(Layer):
+    """Repeat each sample ``n`` times: (batch, features) to (batch, n, features)."""
+
+    kind = "repeat_vector"
+    takes_floats = False
+
+    def __init__(self, n: int, name: str | None = None) -> None:
+        super().__init__(name)
+        self.n = whole(n, "n of RepeatVector")
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x = inputs[0]
+        if len(x.shape) != 2:
+            raise ShapeError(
+                f"layer '{self.name}' takes inputs of shape (batch, features), not "
+                f"{shape_text(x.shape)}."
+            )
+        return repeat(expand_dims(x, 1), self.n, axis=1)
 
 
 class Activation(Layer):

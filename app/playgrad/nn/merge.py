@@ -41,6 +41,41 @@ class Multiply(_Elementwise):
     merge = staticmethod(elementwise.mul)
 
 
+class Maximum(_Elementwise):
+    """Elementwise maximum of tensors of the same shape."""
+
+    kind = "maximum"
+    merge = staticmethod(elementwise.maximum)
+
+
+class Minimum(_Elementwise):
+    """Elementwise minimum of tensors of the same shape."""
+
+    kind = "minimum"
+    merge = staticmethod(elementwise.minimum)
+
+
+class Average(_Elementwise):
+    """Elementwise mean of tensors of the same shape."""
+
+    kind = "average"
+    merge = staticmethod(elementwise.add)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        return super().call(*inputs, training=training) / float(len(inputs))
+
+
+class Subtract(_Elementwise):
+    """Elementwise difference of two tensors of the same shape."""
+
+    kind = "subtract"
+    merge = staticmethod(elementwise.sub)
+
+    def build(self, *shapes: Shape) -> None:
+        if len(shapes) != 2:
+            raise ShapeError(f"layer '{self.name}' takes two tensors, got {len(shapes)}.")
+
+
 class Concatenate(_Merge):
     """Concatenation of tensors along ``axis``; the other dimensions must agree."""
 

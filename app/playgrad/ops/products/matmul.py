@@ -12,7 +12,15 @@ from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.core.build import add_node, as_tensors, expect_floating
+from playgrad.ops.arrays.broadcast import broadcast_to
+from playgrad.ops.arrays.shape import expand_dims, squeeze
+from playgrad.ops.core.build import (
+    add_node,
+    as_tensors,
+    broadcast_shapes,
+    expect_floating,
+    is_static,
+)
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.elementwise_op import sum_to_like
 from playgrad.ops.lowering.matmul import lower_matmul
@@ -43,7 +51,9 @@ def matmul(
     """Return the matrix product ``a @ b``, for each pair of matrices in a stack.
 
     Leading dimensions are a stack of matrices. They are equal in both operands, or absent in one of
-    them, which is then multiplied with every matrix of the other.
+    them, which is then multiplied with every matrix of the other; those of known shapes broadcast.
+    An operand of one dimension is a row in front and a column behind, as in NumPy: the result does
+    not have that dimension.
 
     Args:
         a: shape (..., m, k), or (..., k, m) with ``transpose_a``; float32 or float64.
@@ -55,12 +65,35 @@ def matmul(
         A tensor of shape (..., m, n) and the dtype of the operands.
 
     Raises:
-        ShapeError: an operand has less than 2 dimensions, or the inner or leading dimensions
-            differ.
+        ShapeError: an operand is a scalar, a vector is to be transposed, or the inner or leading
+            dimensions differ.
         DTypeError: the operands are not of one floating dtype.
     """
     attrs = {"transpose_a": bool(transpose_a), "transpose_b": bool(transpose_b)}
-    return add_node(_MATMUL, as_tensors(a, b), attrs, name=name).output
+    left, right = as_tensors(a, b)
+    ranks = (left.spec.rank, right.spec.rank)
+    if ranks[0] == 1 and not transpose_a:
+        left = expand_dims(left, 0)
+    if ranks[1] == 1 and not transpose_b:
+        right = expand_dims(right, 1)
+    left, right = _broadcast(left, right)
+    dropped = [axis - 2 for axis in (0, 1) if ranks[axis] == 1]
+    product = add_node(_MATMUL, [left, right], attrs, name=None if dropped else name).output
+    return squeeze(product, dropped, name=name) if dropped else product
+
+
+def _broadcast(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the operands with equal stacks, if their shapes are known and broadcast."""
+    stacks = (a.shape[:-2], b.shape[:-2])
+    if stacks[0] == stacks[1] or not all(stacks) or not (is_static(a.shape) and is_static(b.shape)):
+        return a, b
+    try:
+        stack = broadcast_shapes(*stacks)
+    except ShapeError:  # the op says what is wrong, with the shapes of both operands
+        return a, b
+    sizes = [int(size or 0) for size in stack]
+    shapes = [(*sizes, *(int(size or 0) for size in x.shape[-2:])) for x in (a, b)]
+    return broadcast_to(a, shapes[0]), broadcast_to(b, shapes[1])
 
 
 def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:

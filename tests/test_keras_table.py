@@ -1,0 +1,52 @@
+"""docs/keras.md: what it says of playgrad still holds."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.nn import metrics
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "docs" / "keras.md").read_text(encoding="utf-8")
+DATA = tomllib.loads((ROOT / "tools" / "keras" / "reasons.toml").read_text(encoding="utf-8"))
+
+
+def rows() -> list[tuple[str, str, str]]:
+    """Return the area, the name and the mark of each row."""
+    found, area = [], ""
+    for line in TEXT.splitlines():
+        if line.startswith("## "):
+            area = line[3:].lower()
+        elif match := re.match(r"\| `(\w+)` \| (\w+) \|", line):
+            found.append((area, *match.groups()))
+    return found
+
+
+def test_classes_are_there_or_absent_as_it_says() -> None:
+    """Regenerate the table with `python -m tools.keras` where a class was added."""
+    wrong = []
+    for area, name, mark in rows():
+        ours = DATA["names"].get(f"{area}.{name}", name)
+        places = {"optimizers": (pg.optim,), "metrics": (metrics, nn)}.get(area, (nn,))
+        items = [getattr(place, ours, None) for place in places]
+        if area == "metrics":
+            items = [i for i in items if isinstance(i, type) and issubclass(i, metrics.Metric)]
+        if area == "layers":
+            items = [
+                i for i in items if not (isinstance(i, type) and issubclass(i, nn.Initializer))
+            ]
+        if any(items) != (mark != "absent"):
+            wrong.append(f"{area}.{name}")
+    assert not wrong
+
+
+def test_most_of_what_a_small_network_uses_is_there() -> None:
+    marks = {(area, name): mark for area, name, mark in rows()}
+    used = [marks[area, name] for area, names in DATA["small"].items() for name in names]
+    share = 1 - used.count("absent") / len(used)
+    assert share >= 0.8
+    assert f"{share:.0%}." in TEXT

@@ -1,0 +1,1 @@
+"""A table of Keras' public classes beside those of playgrad."""

@@ -11,7 +11,7 @@ import torch
 import playgrad as pg
 from playgrad import nn
 from playgrad.graph.autodiff import gradients
-from tests.contract.interpreter import evaluate
+from playgrad.contract.interpreter import evaluate
 
 Array = np.ndarray[Any, Any]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, mutually_broadcastable_shapes
 
 import playgrad as pg
-from tests.contract.interpreter import evaluate
+from playgrad.contract.interpreter import evaluate
 
 Array = np.ndarray[Any, Any]
 SHAPES = array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)

@@ -1,0 +1,31 @@
+"""docs/operation-table.md: current in its names and hosts, and within the op contract."""
+
+from __future__ import annotations
+
+import re
+
+from playgrad.contract.cases import operations
+from tools.operation_table import DOCUMENT, hosts
+
+ROWS = re.findall(
+    r"^\| `(\w+)` \| (\w+) \| (\w+) \| (\w+) \| (\S*) \| (\S*) \|$",
+    DOCUMENT.read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+LIBRARY = operations()
+"""Those of the library: tests register operations of their own when they run."""
+
+
+def test_names_and_hosts_are_current() -> None:
+    """Regenerate the table with `python -m tools.operation_table`."""
+    listed = {name: (gradient, cpu, gpu) for name, gradient, cpu, gpu, _, _ in ROWS}
+    assert listed == {op.name: hosts(op) for op in LIBRARY}
+
+
+def test_measured_differences_are_allowed() -> None:
+    """An element may differ by the tolerance twice: of itself, and of the largest one."""
+    assert len(ROWS) > 100
+    for name, _, _, gpu, measured, allowed in ROWS:
+        assert (measured != "") == (gpu != "no"), name
+        if measured:
+            assert float(measured) <= 2 * float(allowed), name

@@ -49,6 +49,24 @@ TABLE: dict[str, tuple[nn.Loss, Array, Array, Array]] = {
     ),
     "sparse": (nn.SparseCategoricalCrossentropy(), LABELS, PROBABILITIES, CROSS_ENTROPY),
     "one-hot logits": (nn.CategoricalCrossentropy(True), ONE_HOT, LOGITS, CROSS_ENTROPY),
+    "sparse logits of positions": (
+        nn.SparseCategoricalCrossentropy(from_logits=True),
+        LABELS.reshape(2, 3),
+        LOGITS.reshape(2, 3, 5),
+        CROSS_ENTROPY.reshape(2, 3).mean(1),
+    ),
+    "sparse positions": (
+        nn.SparseCategoricalCrossentropy(),
+        LABELS.reshape(2, 3),
+        PROBABILITIES.reshape(2, 3, 5),
+        CROSS_ENTROPY.reshape(2, 3).mean(1),
+    ),
+    "one-hot logits of positions": (
+        nn.CategoricalCrossentropy(True),
+        ONE_HOT.reshape(2, 3, 5),
+        LOGITS.reshape(2, 3, 5),
+        CROSS_ENTROPY.reshape(2, 3).mean(1),
+    ),
     "one-hot": (nn.CategoricalCrossentropy(), ONE_HOT, PROBABILITIES, CROSS_ENTROPY),
     "binary logits": (
         nn.BinaryCrossentropy(from_logits=True),
@@ -139,7 +157,7 @@ TABLE: dict[str, tuple[nn.Loss, Array, Array, Array]] = {
 def test_losses(case: str) -> None:
     loss, y, prediction, expected = TABLE[case]
     values = evaluate(loss, y, prediction)
-    assert values.shape == (6,)
+    assert values.shape == expected.shape
     np.testing.assert_allclose(values, expected, rtol=2e-5, atol=1e-6)
 
 
@@ -205,6 +223,12 @@ def test_scores_where_probabilities_are_expected_give_a_warning() -> None:
 METRICS: dict[str, tuple[Any, Array, Array, Array]] = {
     "accuracy": ("accuracy", LABELS, LOGITS, (LOGITS.argmax(1) == LABELS)),
     "accuracy one-hot": ("accuracy", ONE_HOT, LOGITS, (LOGITS.argmax(1) == LABELS)),
+    "accuracy of positions": (
+        "accuracy",
+        LABELS.reshape(2, 3),
+        LOGITS.reshape(2, 3, 5),
+        (LOGITS.argmax(1) == LABELS).reshape(2, 3).mean(1),
+    ),
     "accuracy binary": (
         "accuracy",
         BITS[:, :1],
@@ -272,7 +296,14 @@ SPARSE, HOT = nn.SparseCategoricalCrossentropy(), nn.CategoricalCrossentropy()
         (SPARSE, np.array([-1, 3]), (None, 3), pg.DataError, "Labels count from 0: renumber"),
         (SPARSE, np.array([0.5, 0]), (None, 3), pg.DataError, "whole class numbers"),
         (SPARSE, np.zeros((2, 3)), (None, 3), pg.ShapeError, "use categorical_crossentropy"),
-        (SPARSE, np.zeros(2), (None, 2, 2), pg.ShapeError, r"not \(\?, 2, 2\).* before 'dense_2'"),
+        (
+            SPARSE,
+            np.zeros(2),
+            (None, 2, 2),
+            pg.ShapeError,
+            r"output \(\?, 2, 2\).* before 'dense_2'",
+        ),
+        (SPARSE, np.array([[0, 1], [1, 2]]), (None, 2, 2), pg.DataError, "label 2 (sample 1)"),
         (HOT, np.array([0, 1]), (None, 3), pg.ShapeError, "use sparse_categorical_crossentropy"),
         (nn.MeanSquaredError(), np.zeros((2, 4)), (None, 3), pg.ShapeError, r"\(4,\).*\(3,\)"),
         (
@@ -310,6 +341,8 @@ def test_too_few_arrays_of_targets_name_the_layers() -> None:
 def test_targets_that_fit() -> None:
     column = SPARSE.check_targets(np.array([[1], [2]]), (None, 3), "y", "dense_2")
     assert (column.tolist(), column.dtype) == ([1, 2], np.int32)
+    positions = SPARSE.check_targets(np.array([[1, 0], [2, 2]]), (None, 2, 3), "y", "dense_2")
+    assert (positions.tolist(), positions.dtype) == ([[1, 0], [2, 2]], np.int32)
     assert SPARSE.check_targets(np.array([1.0, 2.0]), (None, 3), "y", "dense_2").dtype == np.int32
     flat = nn.MeanSquaredError().check_targets(np.array([1, 2]), (None, 1), "y", "dense_2")
     assert (flat.shape, flat.dtype) == ((2, 1), np.float32)

@@ -16,6 +16,7 @@ from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.one_hot import one_hot
+from playgrad.ops.arrays.shape import reshape, reshape_like
 from playgrad.ops.elementwise.activations import softplus
 from playgrad.ops.elementwise.definitions import (
     absolute,
@@ -118,7 +119,12 @@ class FromScores(Loss):
 
 
 class SparseCategoricalCrossentropy(FromScores):
-    """Cross-entropy with labels that are class numbers from 0, shape (batch,)."""
+    """Cross-entropy with labels that are class numbers from 0.
+
+    Labels (batch,) for predictions (batch, classes). Where there is a prediction for each position
+    of a sample, (batch, positions, classes), labels are (batch, positions), and the loss of the
+    sample is the mean over its positions.
+    """
 
     kind = "sparse_categorical_crossentropy"
     target_dtype = "int32"
@@ -126,22 +132,31 @@ class SparseCategoricalCrossentropy(FromScores):
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         logits = self.scores(y_pred)
         if logits is not None:
-            return sparse_softmax_cross_entropy(logits, y_true)
+            each = sparse_softmax_cross_entropy(as_rows(logits), reshape(y_true, (-1,)))
+            return each if y_true.spec.rank == 1 else mean_of_sample(reshape_like(each, y_true))
         chosen = one_hot(y_true, y_pred.spec.shape[-1] or 0)
-        return reduce_sum(chosen * -log(maximum(y_pred, _EPSILON)), axis=-1)
+        return mean_of_sample(reduce_sum(chosen * -log(maximum(y_pred, _EPSILON)), axis=-1))
 
     def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
-        if len(output) != 2:
+        if len(output) < 2:
             raise ShapeError(
-                f"{self.kind} needs an output of shape (batch, classes), not {shape_text(output)}.",
-                hint=f"Put nn.Flatten() before '{layer}'." if len(output) > 2 else None,
+                f"{self.kind} needs an output of shape (batch, ..., classes), not "
+                f"{shape_text(output)}."
             )
-        labels = y.reshape(-1) if y.shape[1:] == (1,) else y
-        if labels.ndim != 1:
+        labels = y[..., 0] if y.ndim == len(output) and y.shape[-1] == 1 else y
+        expected = tuple(output[1:-1])
+        if labels.ndim != len(expected) + 1 or any(
+            size not in (None, count)
+            for size, count in zip(expected, labels.shape[1:], strict=True)
+        ):
+            hint = "For one-hot labels use categorical_crossentropy."
+            if expected:
+                hint += f" For one label per sample put nn.Flatten() before '{layer}'."
             raise ShapeError(
-                f"{what} must hold one class number per sample, but has samples of shape "
-                f"{shape_text(y.shape[1:])}.",
-                hint="For one-hot labels use categorical_crossentropy.",
+                f"{what} must hold one class number per "
+                f"{'position' if expected else 'sample'} of an output {shape_text(output)}, but "
+                f"has samples of shape {shape_text(y.shape[1:])}.",
+                hint=hint,
             )
         if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
             raise DataError(f"{what} must hold whole class numbers.")
@@ -174,7 +189,9 @@ class Smoothed(FromScores):
 
 
 class CategoricalCrossentropy(Smoothed):
-    """Cross-entropy with labels that are probabilities, one-hot or soft: (batch, classes).
+    """Cross-entropy with labels that are probabilities, one-hot or soft: (batch, ..., classes).
+
+    Where there is a prediction for each position of a sample, its loss is the mean over them.
 
     Args:
         from_logits: whether predictions are scores before softmax, rather than probabilities.
@@ -187,8 +204,11 @@ class CategoricalCrossentropy(Smoothed):
         y_true = self.smoothed(y_true, y_pred.shape[-1] or 1)
         logits = self.scores(y_pred)
         if logits is not None:
-            return softmax_cross_entropy(logits, y_true)
-        return reduce_sum(y_true * -log(maximum(y_pred, _EPSILON)), axis=-1)
+            each = softmax_cross_entropy(as_rows(logits), as_rows(y_true))
+            if logits.spec.rank > 2:
+                each = reshape_like(each, reduce_sum(y_true, axis=-1))
+            return mean_of_sample(each)
+        return mean_of_sample(reduce_sum(y_true * -log(maximum(y_pred, _EPSILON)), axis=-1))
 
     def _shape_hint(self, y: Array, layer: str) -> str:
         if y.ndim == 1:
@@ -295,6 +315,11 @@ def is_loss(name: str) -> bool:
     return _SHORT.get(name, name) in _REGISTRY and name != "custom"
 
 
+def as_rows(values: Tensor) -> Tensor:
+    """Return ``values`` (..., n) as a matrix of rows of n."""
+    return values if values.spec.rank == 2 else reshape(values, (-1, values.shape[-1]))
+
+
 def mean_of_sample(values: Tensor) -> Tensor:
     """Return the mean of ``values`` (batch, ...) over all dimensions but the batch."""
     rank = len(values.shape)
@@ -306,7 +331,8 @@ def _check_labels(labels: Array, classes: int, what: str, layer: str) -> None:
     outside = (labels < 0) | (labels >= classes)
     if not outside.any():
         return
-    first, last = int(np.argmax(outside)), int(labels.max())
+    position, last = int(np.argmax(outside)), int(labels.max())
+    sample = position // (labels.size // len(labels))
     if labels.min() < 0:
         hint = "Labels count from 0: renumber the classes, or remove such samples."
     elif labels.min() > 0 and last == classes:
@@ -314,8 +340,8 @@ def _check_labels(labels: Array, classes: int, what: str, layer: str) -> None:
     else:
         hint = _outputs_hint(layer, last + 1, "correct the labels")
     raise DataError(
-        f"{what} contains the label {labels[first]:g} (sample {first}), but the model's output "
-        f"has {classes} class{'es' * (classes != 1)}: labels must be 0 to {classes - 1}.",
+        f"{what} contains the label {labels.flat[position]:g} (sample {sample}), but the model's "
+        f"output has {classes} class{'es' * (classes != 1)}: labels must be 0 to {classes - 1}.",
         hint=hint,
     )
 

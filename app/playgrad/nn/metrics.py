@@ -41,8 +41,8 @@ class Metric:
 class Accuracy(Metric):
     """Accuracy: the fraction of samples classified correctly.
 
-    Labels are class numbers (batch,) or one-hot (batch, classes). With a single output they are 0
-    or 1, and a prediction above ``threshold`` counts as 1.
+    Labels are class numbers (batch, ...) or one-hot (batch, ..., classes). With a single output
+    they are 0 or 1, and a prediction above ``threshold`` counts as 1.
     """
 
     kind = "accuracy"
@@ -56,7 +56,8 @@ class Accuracy(Metric):
             above = y_pred > self.threshold
             return mean_of_sample(cast(equal(above, y_true > 0.5), "float32"))
         labels = y_true if len(y_true.shape) < len(y_pred.shape) else argmax(y_true, axis=-1)
-        return cast(equal(argmax(y_pred, axis=-1), cast(labels, "int32")), "float32")
+        hits = cast(equal(argmax(y_pred, axis=-1), cast(labels, "int32")), "float32")
+        return mean_of_sample(hits)
 
 
 class TopKAccuracy(Metric):

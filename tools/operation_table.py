@@ -17,7 +17,7 @@ from playgrad.runtime.session import Session
 from playgrad.contract.cases import add_case, cases, operations
 from playgrad.contract.on_device import runs_on_gpu
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "operation-table.md"
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "operation-table.md"
 GPU = "gpu:0"
 HEAD = """\
 # Operations and hosts

@@ -8,7 +8,6 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations, initializers, regularizers
 from playgrad.nn.layer import Layer
-from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.products.matmul import matmul
 
 
@@ -68,13 +67,5 @@ class Dense(Layer):
 
     def product(self, x: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
         """Return ``x @ kernel + bias`` for ``x`` of two or more dimensions."""
-        width, units = kernel.spec.static_shape
-        leading = x.shape[1:-1]
-        y = matmul(reshape(x, (-1, width)) if leading else x, kernel)
-        if bias is not None:
-            y = y + bias
-        if leading:
-            y = reshape(
-                y, (-1, *(self.known(x.shape, i) for i in range(1, len(x.shape) - 1)), units)
-            )
-        return y
+        y = matmul(x, kernel)
+        return y if bias is None else y + bias

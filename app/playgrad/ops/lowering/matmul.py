@@ -23,6 +23,8 @@ def lower_matmul(request: KernelRequest) -> Lowering:
     transpose_b = bool(request.attrs.get("transpose_b"))
     depth = a[-2] if transpose_a else a[-1]
     batch = prod(lead)
+    if len(b) == 2 and not transpose_a:
+        rows, batch = rows * batch, 1  # the rows of a stack are those of one tall matrix
     if not (batch and rows and columns and depth):
         return _lower_empty(request)
     product = Product(
@@ -34,7 +36,7 @@ def lower_matmul(request: KernelRequest) -> Lowering:
         b_depth=1 if transpose_b else columns,
         b_column=depth if transpose_b else 1,
         batch=batch,
-        a_batch=rows * depth if len(a) > 2 else 0,
+        a_batch=rows * depth if batch > 1 and len(a) > 2 else 0,
         b_batch=depth * columns if len(b) > 2 else 0,
     )
     params = {

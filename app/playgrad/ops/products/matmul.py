@@ -13,7 +13,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.broadcast import broadcast_to
-from playgrad.ops.arrays.shape import expand_dims, squeeze
+from playgrad.ops.arrays.shape import expand_dims, reshape, squeeze
 from playgrad.ops.core.build import (
     add_node,
     as_tensors,
@@ -142,6 +142,8 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 def _prepare(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., list[Array]]:
     """Return a function for matrices without the checks that stacks need in each run."""
     if {spec.rank for spec in inputs} != {2}:
+        if inputs[1].rank == 2 and not attrs["transpose_a"] and inputs[0].size:
+            return _prepare_rows(inputs, attrs)
         return lambda arrays: _reference(arrays, attrs)
     match attrs["transpose_a"], attrs["transpose_b"]:
         case False, False:
@@ -153,6 +155,19 @@ def _prepare(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., list[A
     return lambda arrays: [numpy_matmul(arrays[0].T, arrays[1].T)]
 
 
+def _prepare_rows(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., list[Array]]:
+    """Return a function that multiplies a stack with a matrix as one tall matrix."""
+    *lead, depth = inputs[0].static_shape
+    flip = attrs["transpose_b"]
+    shape = (*lead, inputs[1].static_shape[0 if flip else 1])
+
+    def product(arrays: Sequence[Array]) -> list[Array]:
+        a, b = arrays
+        return [numpy_matmul(a.reshape(-1, depth), b.T if flip else b).reshape(shape)]
+
+    return product
+
+
 def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     (grad,), (a, b) = grads, node.inputs
     flip_a, flip_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
@@ -160,6 +175,10 @@ def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]
         grad_a = matmul(b, grad, transpose_a=flip_b, transpose_b=True)
     else:
         grad_a = matmul(grad, b, transpose_b=not flip_b)
+    tall = b.spec.rank == 2 and a.spec.rank > 2 and not flip_a
+    if tall and a.shape[-1] and grad.shape[-1]:
+        # One product of two tall matrices sums over the stack.
+        a, grad = (reshape(x, (-1, x.shape[-1])) for x in (a, grad))
     if flip_b:
         grad_b = matmul(grad, a, transpose_a=True, transpose_b=flip_a)
     else:
@@ -167,7 +186,7 @@ def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]
     # Ranks differ where one operand was multiplied with every matrix of a stack.
     return [
         part if part.spec.rank == operand.spec.rank else sum_to_like(part, operand)
-        for part, operand in ((grad_a, a), (grad_b, b))
+        for part, operand in zip((grad_a, grad_b), node.inputs, strict=True)
     ]
 
 
@@ -198,6 +217,8 @@ _MATMUL = register(
             Sample((floats(3, 4, 5), floats(3, 5, 2)), _attrs()),
             Sample((floats(2, 3, 4, 5), floats(2, 3, 2, 5)), _attrs(transpose_b=True)),
             Sample((floats(3, 4, 5), floats(5, 2)), _attrs()),
+            Sample((floats(2, 3, 4, 5), floats(2, 5)), _attrs(transpose_b=True)),
+            Sample((floats(2, 0, 5), floats(5, 2)), _attrs()),
             Sample((floats(4, 5), floats(3, 4, 2)), _attrs(transpose_a=True)),
         ),
         invalid=(

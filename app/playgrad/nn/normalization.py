@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.shape import reshape
+from playgrad.ops.core.build import constant
 from playgrad.ops.elementwise.definitions import rsqrt, square
+from playgrad.ops.reductions.layer_normalization import layer_normalization
 from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.training.replica import cross_replica_mean
 
@@ -150,6 +154,11 @@ class LayerNormalization(Layer):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
         axis = axis_after_batch(self, self.axis, x.shape)
+        if axis == x.spec.rank - 1:
+            width = self.known(x.shape, -1)
+            gamma = self.variables["gamma"] if self.scale else constant(np.ones(width), x.dtype)
+            beta = self.variables["beta"] if self.center else constant(np.zeros(width), x.dtype)
+            return layer_normalization(x, gamma, beta, self.epsilon)
         centred = x - reduce_mean(x, axis, keepdims=True)
         result = centred * rsqrt(reduce_mean(square(centred), axis, keepdims=True) + self.epsilon)
         trailing = [1] * (len(x.shape) - 1 - axis)

@@ -135,6 +135,7 @@ from playgrad.ops.reductions.cross_entropy import (
 from playgrad.ops.reductions.ctc_decode import ctc_greedy_decode
 from playgrad.ops.reductions.ctc_loss import ctc_loss
 from playgrad.ops.reductions.cumsum import cumsum
+from playgrad.ops.reductions.layer_normalization import layer_normalization
 from playgrad.ops.reductions.reduce import (
     reduce_max,
     reduce_mean,
@@ -270,6 +271,7 @@ __all__ = [
     "log1p",
     "log2",
     "log_sigmoid",
+    "layer_normalization",
     "log_softmax",
     "logical_and",
     "logical_not",

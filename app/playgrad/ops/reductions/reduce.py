@@ -175,7 +175,7 @@ def _reference(function: Callable[..., Any]) -> Callable[..., list[Array]]:
 def _mean(x: Array, **over: Any) -> Any:
     """Return ``np.mean``, which is slower for small arrays."""
     total = add_up(x, **over)
-    return np.divide(total, total.dtype.type(x.size // total.size))
+    return np.divide(total, total.dtype.type(x.size // max(total.size, 1)))
 
 
 def _restore_axes(node: Node, value: Tensor) -> Tensor:

@@ -22,8 +22,10 @@ from playgrad.ops import (
     avg_pool2d,
     constant,
     conv2d,
+    dot_product_attention,
     gather,
     gather_nd,
+    layer_normalization,
     log_softmax,
     matmul,
     max_pool2d,
@@ -261,3 +263,41 @@ def test_adam() -> None:
         history.append(values[0])
     theirs = torch_steps(lambda p: torch.optim.Adam(p, 0.1, eps=0.05))
     np.testing.assert_allclose(history, theirs, rtol=1e-10)
+
+
+@pytest.mark.parametrize("flash", [None, False])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_dot_product_attention(causal: bool, masked: bool, flash: bool | None) -> None:
+    mask = np.random.default_rng(4).random((2, 1, 5, 6)) < 0.6
+    mask[..., 0] = True  # PyTorch has NaN for a query that sees nothing
+    seen = mask & np.tri(5, 6, dtype=bool) if causal else mask
+
+    def theirs(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        heads = (x.transpose(1, 2) for x in (query, key, value))
+        result = torch_nn.scaled_dot_product_attention(
+            *heads,
+            attn_mask=torch.tensor(seen) if masked else None,
+            is_causal=causal and not masked,
+        )
+        return result.transpose(1, 2)
+
+    compare(
+        lambda *inputs: dot_product_attention(
+            *inputs, mask if masked else None, is_causal=causal, flash_attention=flash
+        ),
+        theirs,
+        uniform(2, 5, 3, 4),
+        uniform(2, 6, 3, 4, seed=1),
+        uniform(2, 6, 3, 2, seed=2),
+    )
+
+
+def test_layer_normalization() -> None:
+    compare(
+        lambda x, gamma, beta: layer_normalization(x, gamma, beta, epsilon=1e-5),
+        lambda x, gamma, beta: torch_nn.layer_norm(x, (6,), gamma, beta, 1e-5),
+        uniform(2, 4, 6),
+        uniform(6, seed=1),
+        uniform(6, seed=2),
+    )

@@ -33,6 +33,7 @@ from playgrad.ops.arrays.sort import argsort, sort, top_k
 from playgrad.ops.arrays.take import gather_nd, take
 from playgrad.ops.arrays.transpose import transpose
 from playgrad.ops.arrays.triangle import tril, triu
+from playgrad.ops.attention import dot_product_attention
 from playgrad.ops.convolution import conv2d_gradients as conv2d_gradients
 from playgrad.ops.convolution.avg_pool2d import avg_pool2d
 from playgrad.ops.convolution.conv1d import conv1d
@@ -271,6 +272,7 @@ __all__ = [
     "log1p",
     "log2",
     "log_sigmoid",
+    "dot_product_attention",
     "layer_normalization",
     "log_softmax",
     "logical_and",

@@ -170,6 +170,7 @@ def _prepare_rows(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., l
 
 def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     (grad,), (a, b) = grads, node.inputs
+    assert grad is not None
     flip_a, flip_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
     if flip_a:
         grad_a = matmul(b, grad, transpose_a=flip_b, transpose_b=True)

@@ -96,6 +96,48 @@ def test_attention_and_its_gradients(device: str, causal: bool, arrays: list[Arr
         np.testing.assert_allclose(by_name[f"{role}_bias"], bias, rtol=1e-3, atol=1e-4)
 
 
+def test_masks_of_calls() -> None:
+    """Padding and attention masks, in a replayed and in a cloned model, against PyTorch."""
+    padding = np.arange(7)[None, :] < np.array([7, 4, 2])[:, None]
+    seen = RNG.random((BATCH, STEPS, 7)) < 0.7
+    seen[..., 0] = True
+    layer = nn.MultiHeadAttention(HEADS, WIDTH // HEADS)
+    with pg.Graph().as_default():
+        query, memory = pg.Input((STEPS, WIDTH)), pg.Input((7, 6))
+        valid, chosen = pg.Input((7,), dtype="int32"), pg.Input((STEPS, 7), dtype="int32")
+        y = layer(query, memory, value_mask=valid, attention_mask=chosen, use_causal_mask=True)
+        scores = layer.attention_scores(
+            query, memory, value_mask=valid, attention_mask=chosen, use_causal_mask=True
+        )
+        model = pg.Model([query, memory, valid, chosen], [y, scores])
+    arrays = [X, MEMORY, padding.astype(np.int32), seen.astype(np.int32)]
+    result, weights = model.predict(arrays)
+    every = padding[:, None] & seen & np.tri(STEPS, 7, dtype=bool)
+    # PyTorch has no batch of masks for each sample: one for each sample and head.
+    mask = torch.tensor(~np.repeat(every, HEADS, axis=0))
+    values = {n.rpartition("/")[2]: v for n, v in model.get_weights().items()}
+    theirs = torch_attention(values, [X, MEMORY])
+    memory_ = torch.tensor(MEMORY)
+    expected, averages = theirs(torch.tensor(X), memory_, memory_, attn_mask=mask)
+    np.testing.assert_allclose(result, expected.detach().numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(weights.mean(1), averages.detach().numpy(), rtol=1e-4, atol=1e-5)
+    clone = model.clone()
+    np.testing.assert_array_equal(clone.predict(arrays)[0], result)
+    clone.close()
+    model.close()
+
+
+def test_a_query_that_sees_nothing_gets_zeros() -> None:
+    with pg.Graph().as_default() as graph:
+        x, mask = pg.Input((STEPS, WIDTH)), pg.Input((STEPS,), dtype="bool")
+        y = nn.MultiHeadAttention(2, 3, 5, output_shape=8)(x, query_mask=mask)
+    sees = np.arange(STEPS)[None, :] < np.array([5, 3, 0])[:, None]
+    with pg.Session(graph, "cpu") as session:
+        result = session.run(y, {x: X, mask: sees})
+    assert result.shape == (BATCH, STEPS, 8)
+    assert ((result == 0).all(-1) == ~sees).all()
+
+
 def test_nothing_later_is_seen() -> None:
     with pg.Graph().as_default() as graph:
         x = pg.Input((STEPS, WIDTH))
@@ -160,6 +202,16 @@ def test_mistakes() -> None:
         call(attention(4, name="seer"), (5, 8), (3, 8), (4, 8))
     with pytest.raises(pg.ShapeError, match="'seer' takes a query, a value and a key, got 4"):
         call(attention(4, name="seer"), (5, 8), (5, 8), (5, 8), (5, 8))
+    with pytest.raises(pg.UnsupportedOpError, match=r"attention_axes=\(2, 3\).*along axis 1"):
+        attention(2, 4, attention_axes=(2, 3))
+    with pytest.raises(pg.UnsupportedOpError, match="flash_attention=True stores no weights"):
+        attention(2, 4, dropout=0.5, flash_attention=True)
+    with pg.Graph().as_default():
+        x = pg.Input((5, 8))
+        with pytest.raises(pg.UnsupportedOpError, match=r"Use scores = layer.attention_scores"):
+            attention(2)(x, return_attention_scores=True)
+        with pytest.raises(pg.ShapeError, match=r"value_mask of layer 'seer' must have the shape"):
+            attention(2, name="seer")(x, value_mask=x)
     with pytest.raises(pg.ShapeError, match=r"dropout must be at least 0 and below 1"):
         attention(4, dropout=1.0)
     with pytest.raises(pg.ShapeError, match="heads of a MultiHeadAttention layer"):

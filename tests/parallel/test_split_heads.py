@@ -37,7 +37,9 @@ def transformer(devices: Sequence[str] | None, dropout: float = 0.0, heads: int 
         x = pg.Input((5, 6))
         normal = nn.LayerNormalization(name="normal_1")(x)
         if devices is None:
-            attention: nn.Layer = nn.MultiHeadAttention(heads, 4, dropout, True, name="attention")
+            attention: nn.Layer = nn.MultiHeadAttention(
+                heads, 4, dropout=dropout, causal=True, name="attention"
+            )
             up, down = nn.Dense(13, "gelu", name="up"), nn.Dense(6, name="down")
         else:
             attention = nn.ParallelMultiHeadAttention(

@@ -86,7 +86,8 @@ class _Cloning(CopyMap):
             return
         layer = self._layer(item.layer)
         with self.graph.device(item.device):
-            self[item.output] = layer(*(self[tensor] for tensor in item.inputs))
+            arguments = [self[tensor] for tensor in item.inputs]
+            self[item.output] = layer(arguments, **item.options)
         for name, variable in item.layer.variables.items():
             self.variables[variable] = self[variable] = layer.variables[name]
 

@@ -49,7 +49,7 @@ class Structure:
             arguments = [new.get(tensor, tensor) for tensor in item.inputs]
             if isinstance(item, LayerCall):
                 with self.graph.device(device):
-                    new[item.output] = item.layer(*arguments, training=training)
+                    new[item.output] = item.layer(*arguments, training=training, **item.options)
             else:
                 copy = self.graph.copy(
                     item, arguments, control_inputs=item.control_inputs, device=device

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-
-from playgrad.errors import ShapeError
+from playgrad.dtypes import dtype
+from playgrad.errors import ShapeError, UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers
+from playgrad.nn import initializers, regularizers
+from playgrad.nn.attention_masks import MASKS, combined_mask
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.pad import pad
 from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.arrays.transpose import transpose
-from playgrad.ops.core.build import constant
+from playgrad.ops.attention import attention_weights, dot_product_attention, weighted_values
+from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
-from playgrad.ops.reductions.softmax import softmax
 from playgrad.ops.state import Variable
-
-HIDDEN = -1e9
-"""Added to the score of a masked position, so that its weight is 0 after softmax."""
-
 
 T = TypeVar("T")
 
@@ -37,62 +33,188 @@ class MultiHeadAttention(Layer):
     value (batch, from, ...) and a key (batch, from, ...), in the order of Keras. The value defaults
     to the query, the key to the value. The result is (batch, to, features).
 
-    ``query_kernel``, ``key_kernel`` and ``value_kernel`` are (inputs, num_heads * key_dim): the
-    columns of a head are adjacent. ``output_kernel`` is (num_heads * key_dim, features).
+    A call takes masks, bool tensors or numbers that are not 0 for true: ``query_mask`` (batch, to),
+    ``value_mask`` and ``key_mask`` (batch, from), ``attention_mask`` (batch, to, from), or
+    (to, from), or (batch, heads, to, from). A query sees a key where all of them are true, and with
+    ``use_causal_mask=True`` only up to its own position. The context of a query that sees nothing
+    is zero. `attention_scores` returns the weights.
+
+    ``query_kernel`` and ``key_kernel`` are (inputs, num_heads * key_dim), ``value_kernel`` is
+    (inputs, num_heads * value_dim): the columns of a head are adjacent. ``output_kernel`` is
+    (num_heads * value_dim, features).
 
     Args:
         num_heads: number of heads.
-        key_dim: number of features of one head; None divides those of the query among the heads.
+        key_dim: number of features of one head's queries and keys; None divides those of the query
+            among the heads.
+        value_dim: number of features of one head's values; None for ``key_dim``.
         dropout: the fraction of attention weights set to 0 in a training step.
-        causal: whether a position attends only to itself and the positions before it.
         use_bias: whether to add a bias to each of the four products.
+        output_shape: features of the result, a number or a sequence of one; None for those of the
+            query.
+        attention_axes: must be None or 1, the axis of the positions.
+        flash_attention: as in `pg.dot_product_attention`. Dropout needs the composition.
         kernel_initializer, bias_initializer: name or `Initializer`.
+        kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
+        seed: of the dropout; None for one that follows from the name.
+        causal: whether every call uses a causal mask, as layers in a `Sequential` need it.
     """
 
     kind = "multi_head_attention"
+    takes_floats = False  # masks are bool
 
     def __init__(
         self,
         num_heads: int,
         key_dim: int | None = None,
+        value_dim: int | None = None,
         dropout: float = 0.0,
-        causal: bool = False,
         use_bias: bool = True,
+        output_shape: Any = None,
+        attention_axes: Any = None,
+        flash_attention: bool | None = None,
         kernel_initializer: Any = "glorot_uniform",
         bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        seed: int | None = None,
+        causal: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
         self.num_heads = self.positive("num_heads", num_heads)
         self.key_dim = None if key_dim is None else self.positive("key_dim", key_dim)
+        self.value_dim = None if value_dim is None else self.positive("value_dim", value_dim)
         if not 0.0 <= dropout < 1.0:
             raise ShapeError(f"dropout must be at least 0 and below 1, got {dropout}.")
         self.dropout = float(dropout)
         self.causal = bool(causal)
         self.use_bias = bool(use_bias)
+        self.features = None if output_shape is None else self.single("output_shape", output_shape)
+        if attention_axes not in (None, 1, (1,), [1]):
+            raise UnsupportedOpError(
+                f"attention_axes={attention_axes!r} is not supported: attention is along axis 1.",
+                source=self.source,
+                hint="Reshape the inputs to (batch, positions, features).",
+            )
+        self.attention_axes = None
+        if flash_attention and self.dropout:
+            raise UnsupportedOpError(
+                "flash_attention=True stores no weights that dropout could set to 0.",
+                source=self.source,
+                hint="Leave out one of the two.",
+            )
+        self.flash_attention = flash_attention
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.seed = seed
 
-    def build(self, *shapes: Shape) -> None:
-        width = self.known(shapes[0], -1)
-        size = self.num_heads * self.head_size(width)
-        for role, shape in self.roles(shapes).items():
-            self.add_weight(
-                f"{role}_kernel", (self.known(shape, -1), size), self.kernel_initializer
+    def __call__(
+        self,
+        *inputs: Tensor | Sequence[Tensor],
+        training: bool = False,
+        use_causal_mask: bool = False,
+        return_attention_scores: bool = False,
+        **tensors: Any,
+    ) -> Tensor:
+        """Apply the layer to a query, a value and a key, with masks; see the class."""
+        if return_attention_scores:
+            raise UnsupportedOpError(
+                "a layer call returns one tensor, not a pair.",
+                source=self.source,
+                hint="Use scores = layer.attention_scores(...) with the same arguments.",
             )
-            if self.use_bias:
-                self.add_weight(f"{role}_bias", (size,), self.bias_initializer)
-        self.add_weight("output_kernel", (size, width), self.kernel_initializer)
-        if self.use_bias:
-            self.add_weight("output_bias", (width,), self.bias_initializer)
+        # A model that replays a call of `attention_scores` asks for them.
+        scores = bool(tensors.pop("scores", False))
+        return self._apply(inputs, tensors, training, use_causal_mask, scores)
 
-    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        self.roles([x.shape for x in inputs])
+    def attention_scores(
+        self,
+        *inputs: Tensor | Sequence[Tensor],
+        training: bool = False,
+        use_causal_mask: bool = False,
+        **tensors: Any,
+    ) -> Tensor:
+        """Return the attention weights (batch, heads, to, from) of a call with these arguments."""
+        return self._apply(inputs, tensors, training, use_causal_mask, True)
+
+    def _apply(
+        self,
+        inputs: Sequence[Any],
+        named: Mapping[str, Any],
+        training: bool,
+        use_causal_mask: bool,
+        scores: bool,
+    ) -> Tensor:
+        arguments, options = self.arguments(inputs, named)
+        if options or use_causal_mask or scores:
+            options |= {"use_causal_mask": bool(use_causal_mask), "scores": scores}
+        return super().__call__(arguments, training=training, **options)
+
+    def arguments(
+        self, inputs: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[list[Tensor], dict[str, Any]]:
+        """Return query, value, key and masks as a list, and as an option the names of the masks."""
+        listed = [
+            x for item in inputs for x in (item if isinstance(item, (list, tuple)) else [item])
+        ]
+        given = {name: x for name, x in named.items() if x is not None and name != "masks"}
+        masks = list(named.get("masks", ()))  # from a model that replays the call
+        for name in ("query", "value", "key"):
+            if name in given:
+                listed.append(given.pop(name))
+        for name in MASKS:
+            if name in given:
+                listed.append(given.pop(name))
+                masks.append(name)
+        if given:
+            raise TypeError(f"layer '{self.name}' takes no argument {next(iter(given))!r}.")
+        return listed, ({"masks": masks} if masks else {})
+
+    def build(self, *shapes: Shape, masks: Sequence[str] = (), **options: Any) -> None:
+        shapes = shapes[: len(shapes) - len(masks)]
+        width = self.known(shapes[0], -1)
+        for role, shape in self.roles(shapes).items():
+            self._add_product(role, self.known(shape, -1), self.size_of(role, width))
+        self._add_product("output", self.size_of("value", width), self.features or width)
+
+    def _add_product(self, role: str, inputs: int, outputs: int) -> None:
+        self.add_weight(
+            f"{role}_kernel",
+            (inputs, outputs),
+            self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+        )
+        if self.use_bias:
+            self.add_weight(
+                f"{role}_bias",
+                (outputs,),
+                self.bias_initializer,
+                regularizer=self.bias_regularizer,
+            )
+
+    def call(
+        self,
+        *inputs: Tensor,
+        training: bool = False,
+        masks: Sequence[str] = (),
+        use_causal_mask: bool = False,
+        scores: bool = False,
+    ) -> Tensor:
+        count = len(inputs) - len(masks)
+        mask = combined_mask(self, dict(zip(masks, inputs[count:], strict=True)))
+        sequences = [as_floats(x) for x in inputs[:count]]
+        self.roles([x.shape for x in sequences])
         query, key, value = (
             self.project(x, *self.kernel_and_bias(role), self.num_heads)
-            for role, x in in_roles(inputs).items()
+            for role, x in in_roles(sequences).items()
         )
-        context = self.attend(query, key, value, 0, training)
+        causal = self.causal or use_causal_mask
+        if scores:
+            return self.weights_of(query, key, mask, causal, 0, training)
+        context = self.attend(query, key, value, 0, training, mask, causal)
         return self.combined(context, *self.kernel_and_bias("output"))
 
     def kernel_and_bias(self, role: str, part: str = "") -> tuple[Variable, Variable | None]:
@@ -125,7 +247,7 @@ class MultiHeadAttention(Layer):
         return roles
 
     def head_size(self, width: int) -> int:
-        """Return the features of one head, for a query with ``width`` features."""
+        """Return the features of one head's keys, for a query with ``width`` features."""
         if self.key_dim is not None:
             return self.key_dim
         if width % self.num_heads:
@@ -135,48 +257,86 @@ class MultiHeadAttention(Layer):
             )
         return width // self.num_heads
 
+    def size_of(self, role: str, width: int) -> int:
+        """Return the features of all heads' queries, keys or values."""
+        key_dim = self.head_size(width)
+        return self.num_heads * (self.value_dim or key_dim if role == "value" else key_dim)
+
     def project(self, x: Tensor, kernel: Tensor, bias: Tensor | None, heads: int) -> Tensor:
-        """Return ``x`` (batch, positions, in) as (batch, heads, positions, key_dim)."""
-        width, size = kernel.spec.static_shape
-        y = matmul(reshape(x, (-1, width)), kernel)
+        """Return ``x`` (batch, positions, in) as (batch, positions, heads, features of one)."""
+        y = matmul(x, kernel)
         if bias is not None:
             y = y + bias
-        return transpose(
-            reshape(y, (-1, self.known(x.shape, 1), heads, size // heads)), (0, 2, 1, 3)
-        )
+        size = kernel.spec.static_shape[1] // heads
+        return reshape(y, (-1, self.known(x.shape, 1), heads, size))
 
     def attend(
-        self, query: Tensor, key: Tensor, value: Tensor, first: int, training: bool
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        first: int,
+        training: bool,
+        mask: Tensor | None,
+        causal: bool,
     ) -> Tensor:
-        """Return the result of the heads from ``first`` on: (batch, to, heads * key_dim)."""
-        _, heads, positions, size = query.shape
+        """Return the result of the heads from ``first`` on: (batch, to, heads * value_dim)."""
+        _, positions, heads, _ = query.shape
+        size = value.shape[-1]
         assert heads is not None and positions is not None and size is not None
-        scores = matmul(query * (1.0 / float(np.sqrt(size))), key, transpose_b=True)
-        if self.causal:
-            seen = np.tri(positions, key.shape[2], dtype=np.float32)
-            scores = scores + constant((1 - seen) * np.float32(HIDDEN))
-        weights = softmax(scores)
         if training and self.dropout:
-            weights = self._dropped(weights, heads, first)
-        context = transpose(matmul(weights, value), (0, 2, 1, 3))
+            weights = self.weights_of(query, key, mask, causal, first, training)
+            context = weighted_values(weights, value)
+        else:
+            context = dot_product_attention(
+                query,
+                key,
+                value,
+                mask,
+                is_causal=causal,
+                flash_attention=self.flash_attention,
+            )
         return reshape(context, (-1, positions, heads * size))
+
+    def weights_of(
+        self,
+        query: Tensor,
+        key: Tensor,
+        mask: Tensor | None,
+        causal: bool,
+        first: int,
+        training: bool,
+    ) -> Tensor:
+        """Return the weights of the heads from ``first`` on, (batch, heads, to, from)."""
+        heads, size = query.shape[2:]
+        assert heads is not None and size is not None
+        weights = attention_weights(query, key, mask, scale=1 / math.sqrt(size), is_causal=causal)
+        return self._dropped(weights, heads, first) if training and self.dropout else weights
 
     def combined(self, context: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
         """Return ``context`` (batch, to, in) times the kernel: (batch, to, features)."""
-        size, width = kernel.spec.static_shape
-        y = matmul(reshape(context, (-1, size)), kernel)
-        if bias is not None:
-            y = y + bias
-        return reshape(y, (-1, self.known(context.shape, 1), width))
+        y = matmul(context, kernel)
+        return y if bias is None else y + bias
 
     def _dropped(self, weights: Tensor, heads: int, first: int) -> Tensor:
-        seed = zlib.crc32(str(self.name).encode())
+        seed = zlib.crc32(str(self.name).encode()) if self.seed is None else self.seed
         if heads == self.num_heads:
             return dropout(weights, self.dropout, seed=seed)
         # The mask is drawn for all heads, so that sharding them does not change it.
         around = [[0, 0], [first, self.num_heads - first - heads], [0, 0], [0, 0]]
         whole = dropout(pad(weights, around), self.dropout, seed=seed)
         return slice_(whole, [0, first, 0, 0], [-1, heads, -1, -1])
+
+    def _arguments(self) -> dict[str, Any]:
+        arguments = super()._arguments()
+        if "output_shape" in arguments:  # not the attribute of this name
+            arguments["output_shape"] = self.features
+        return arguments
+
+
+def as_floats(x: Tensor) -> Tensor:
+    """Return ``x`` as float32 unless it is floating."""
+    return x if dtype(x.dtype).floating else cast(x, "float32")
 
 
 def in_roles(items: Sequence[T]) -> dict[str, T]:

@@ -105,10 +105,17 @@ class Layer(LayerChecks):
 
     # Methods of every layer
 
-    def __call__(self, *inputs: Tensor | Sequence[Tensor], training: bool = False) -> Tensor:
+    def __call__(
+        self, *inputs: Tensor | Sequence[Tensor], training: bool = False, **options: Any
+    ) -> Tensor:
         """Apply the layer to ``inputs``: tensors, or one list of tensors.
 
         The first call creates the variables; later calls use the same ones.
+
+        Args:
+            training: whether this call is part of a training step.
+            options: plain data that ``build`` and ``call`` of the layer take in addition. A model
+                that replays the call passes it again.
 
         Raises:
             ShapeError, DTypeError: the inputs do not fit; the error names the layer and the shapes.
@@ -127,9 +134,9 @@ class Layer(LayerChecks):
             ):
                 arguments = [self._as_floats(tensor) for tensor in tensors]
                 if not self.built:
-                    self.build(*(tensor.shape for tensor in arguments))
+                    self.build(*(tensor.shape for tensor in arguments), **options)
                     self.built = True
-                output = self.call(*arguments, training=training)
+                output = self.call(*arguments, training=training, **options)
                 if any(output is tensor for tensor in tensors):
                     output = identity(output)  # models find a call by its output
         except PlaygradError as error:
@@ -139,7 +146,7 @@ class Layer(LayerChecks):
         for node in graph.nodes[first_new_node:]:
             node.source = self.source or node.source
         self.output_shape = output.shape
-        call = LayerCall(self, tuple(tensors), output, device)
+        call = LayerCall(self, tuple(tensors), output, device, options)
         layers_of(graph).calls[output] = call
         return output
 

@@ -6,8 +6,9 @@ inputs and outputs here and replay them on other inputs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LayerCall:
-    """One use of ``layer``: its inputs, its output, and the device scope of the call."""
+    """One use of ``layer``: its inputs, its output, the device scope and options of the call."""
 
     layer: Layer
     inputs: tuple[Tensor, ...]
     output: Tensor
     device: str | None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

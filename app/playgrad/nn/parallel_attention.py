@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from playgrad.errors import UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.attention import MultiHeadAttention, in_roles
+from playgrad.nn.attention import MultiHeadAttention, as_floats, in_roles
 from playgrad.nn.layer_calls import OnDevices, layers_of
 from playgrad.nn.sharded_layer import ShardedLayer
 
@@ -47,17 +48,18 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
         super().__init__(
             num_heads,
             key_dim,
-            dropout,
-            causal,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            name,
+            dropout=dropout,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            causal=causal,
+            name=name,
         )
         self.divide_among(devices, collective)
 
-    def build(self, *shapes: Shape) -> None:
+    def build(self, *shapes: Shape, masks: Sequence[str] = (), **options: Any) -> None:
         assert self.graph is not None
+        shapes = shapes[: len(shapes) - len(masks)]
         width = self.known(shapes[0], -1)
         size = self.head_size(width)
         bounds = [head * size for head in self.bounds(self.num_heads, "heads")]
@@ -71,8 +73,22 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
             with self.graph.device(self.devices[0]):
                 self.add_weight("output_bias", (width,), self.bias_initializer)
 
-    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+    def call(
+        self,
+        *inputs: Tensor,
+        training: bool = False,
+        masks: Sequence[str] = (),
+        use_causal_mask: bool = False,
+        scores: bool = False,
+    ) -> Tensor:
         graph = inputs[0].graph
+        if masks or scores:
+            raise UnsupportedOpError(
+                f"the sharded layer '{self.name}' takes no masks and returns no scores.",
+                source=self.source,
+                hint="Use MultiHeadAttention, or use_causal_mask.",
+            )
+        inputs = tuple(as_floats(x) for x in inputs)
         self.roles([x.shape for x in inputs], "_0")
         copies = {x: self.copies(x) for x in dict.fromkeys(inputs)}
         products = []
@@ -83,7 +99,8 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
                     self.project(copies[x][number], *self.kernel_and_bias(role, part), last - first)
                     for role, x in in_roles(inputs).items()
                 )
-                context = self.attend(query, key, value, first, training)
+                causal = self.causal or use_causal_mask
+                context = self.attend(query, key, value, first, training, None, causal)
                 kernel = self.variables[f"output_kernel{part}"]
                 bias = self.variables.get("output_bias") if number == 0 else None  # added once
                 products.append(self.combined(context, kernel, bias))

@@ -69,7 +69,7 @@ def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_guide_to_layers() -> None:
-    (block,) = blocks("docs/layers.md")
+    block, tied = blocks("docs/layers.md")
     names: dict[str, type[nn.Layer]] = {"nn": nn}  # type: ignore[dict-item]
     exec(block, names)
     model = pg.Sequential([names["Scale"]()])
@@ -77,6 +77,11 @@ def test_guide_to_layers() -> None:
     np.testing.assert_array_equal(model.predict(x), x)
     assert list(model.weights) == ["scale_1/factor"]
     model.close()
+    with pg.Graph().as_default():
+        tying = {"pg": pg, "nn": nn}
+        exec(tied, tying)
+    weights = list(tying["model"].weights)
+    assert weights[:2] == ["embedding_1/embeddings", "position_embedding_1/position_embeddings"]
 
 
 def test_guide_to_operations() -> None:

@@ -43,6 +43,19 @@ def attended(w: Weights, x: Array) -> Array:
     )
 
 
+def block(w: Weights, x: Array, causal: bool) -> Array:
+    """Return a transformer block of one head; biases are zero."""
+    scores = x @ w["query_kernel"] @ (x @ w["key_kernel"]).swapaxes(1, 2) / np.sqrt(x.shape[-1])
+    if causal:
+        scores = np.where(np.tri(x.shape[1], dtype=bool), scores, -1e9)
+    y = normal(x + softmax(scores) @ (x @ w["value_kernel"]) @ w["output_kernel"])
+    return normal(y + np.maximum(y @ w["hidden_kernel"], 0) @ w["result_kernel"])
+
+
+def normal(x: Array) -> Array:
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
 # Layer, inputs, and a function that computes the result from weights and inputs.
 TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
     "relu": (nn.ReLU(), [X], lambda w, x: np.maximum(x, 0)),
@@ -245,6 +258,21 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
             attended({n: w[f"{n}_0"] for n in KERNELS}, x)
             + attended({n: w[f"{n}_1"] for n in KERNELS}, x)
         ),
+    ),
+    "transformer_encoder": (
+        nn.TransformerEncoder(5, 1),
+        [IMAGE[:, 0]],
+        lambda w, x: block(w, x, causal=False),
+    ),
+    "transformer_decoder": (
+        nn.TransformerDecoder(5, 1),
+        [IMAGE[:, 0]],
+        lambda w, x: block(w, x, causal=True),
+    ),
+    "position_embedding": (
+        nn.PositionEmbedding(9),
+        [IMAGE[:, 0]],
+        lambda w, x: np.broadcast_to(w["position_embeddings"][: x.shape[1]], x.shape),
     ),
     "add": (nn.Add(), [X, X * 2, X], lambda w, a, b, c: a + b + c),
     "multiply": (nn.Multiply(), [X, X + 1], lambda w, a, b: a * b),

@@ -72,6 +72,7 @@ from playgrad.nn.normalization import BatchNormalization, LayerNormalization
 from playgrad.nn.parallel_attention import ParallelMultiHeadAttention
 from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
 from playgrad.nn.pooling import AveragePool1D, AveragePool2D, MaxPool1D, MaxPool2D
+from playgrad.nn.position_embedding import PositionEmbedding
 from playgrad.nn.prelu import PReLU
 from playgrad.nn.ratio_metrics import (
     BinaryAccuracy,
@@ -89,6 +90,7 @@ from playgrad.nn.regression_losses import (
     MeanSquaredLogarithmicError,
 )
 from playgrad.nn.regularizers import L1, L1L2, L2, Regularizer
+from playgrad.nn.transformer import TransformerDecoder, TransformerEncoder
 from playgrad.nn.upsampling import UpSampling1D, UpSampling2D
 from playgrad.training.averages import SwapEMAWeights
 from playgrad.training.callbacks import (
@@ -185,6 +187,9 @@ __all__ = [
     "Model",
     "ModelCheckpoint",
     "MultiHeadAttention",
+    "PositionEmbedding",
+    "TransformerDecoder",
+    "TransformerEncoder",
     "Multiply",
     "Ones",
     "Orthogonal",

@@ -1,0 +1,175 @@
+"""Blocks of transformers: attention and a feed-forward network, each with a residual connection."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+from playgrad.errors import UnsupportedOpError
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import activations
+from playgrad.nn.attention import MultiHeadAttention, as_floats
+from playgrad.nn.attention_masks import combined_mask
+from playgrad.ops.products.matmul import matmul
+from playgrad.ops.random.dropout import dropout
+from playgrad.ops.reductions.layer_normalization import layer_normalization
+
+
+class TransformerEncoder(MultiHeadAttention):
+    """Self-attention and a feed-forward network, as the encoder of Vaswani et al. 2017.
+
+    Inputs (batch, positions, features), result of the same shape. Name and arguments are those of
+    KerasHub. A call takes ``padding_mask`` (batch, positions), which is true where there is
+    something to see, and ``attention_mask`` (batch, positions, positions).
+
+    The weights are those of `MultiHeadAttention` with features / num_heads features a head, gamma
+    and beta of both normalizations (``attention_gamma``, ``feed_forward_gamma``, ...), and
+    ``hidden_kernel`` (features, intermediate_dim) and ``result_kernel`` of the network, with
+    biases.
+
+    Args:
+        intermediate_dim: units of the hidden layer of the network.
+        num_heads: number of heads.
+        dropout: the fraction of attention weights, and of the elements of both results before they
+            are added to their inputs, set to 0 in a training step.
+        activation: of the hidden layer, a name or function.
+        layer_norm_epsilon: added to variances.
+        kernel_initializer, bias_initializer: name or `Initializer`.
+        normalize_first: whether to normalize the inputs of attention and network (as in GPT-2),
+            rather than the sums.
+    """
+
+    kind = "transformer_encoder"
+
+    def __init__(
+        self,
+        intermediate_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        activation: Any = "relu",
+        layer_norm_epsilon: float = 1e-5,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        normalize_first: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            num_heads,
+            dropout=dropout,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            name=name,
+        )
+        self.intermediate_dim = self.positive("intermediate_dim", intermediate_dim)
+        self.activation = activation
+        self._activate = activations.get(activation)
+        self.layer_norm_epsilon = self.number("layer_norm_epsilon", layer_norm_epsilon, most=1.0)
+        self.normalize_first = bool(normalize_first)
+
+    def __call__(
+        self,
+        *inputs: Tensor | Sequence[Tensor],
+        training: bool = False,
+        padding_mask: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        **options: Any,
+    ) -> Tensor:
+        """Apply the block to a sequence, with masks; see the class."""
+        return super().__call__(
+            *inputs,
+            training=training,
+            value_mask=padding_mask,
+            attention_mask=attention_mask,
+            **options,
+        )
+
+    def build(self, *shapes: Shape, masks: Sequence[str] = (), **options: Any) -> None:
+        if len(shapes) > 1 + len(masks):
+            raise UnsupportedOpError(
+                f"layer '{self.name}' attends to its own sequence only.",
+                source=self.source,
+                hint="Add nn.MultiHeadAttention for another one.",
+            )
+        super().build(*shapes, masks=masks)
+        width = self.known(shapes[0], -1)
+        for part in ("attention", "feed_forward"):
+            self.add_weight(f"{part}_gamma", (width,), "ones")
+            self.add_weight(f"{part}_beta", (width,), "zeros")
+        self._add_product("hidden", width, self.intermediate_dim)
+        self._add_product("result", self.intermediate_dim, width)
+
+    def call(
+        self,
+        *inputs: Tensor,
+        training: bool = False,
+        masks: Sequence[str] = (),
+        use_causal_mask: bool = False,
+        scores: bool = False,
+    ) -> Tensor:
+        x = as_floats(inputs[0])
+        self.roles([x.shape])
+        mask = combined_mask(self, dict(zip(masks, inputs[1:], strict=True)))
+        normal = self._normalized("attention", x) if self.normalize_first else x
+        query, key, value = (
+            self.project(normal, *self.kernel_and_bias(role), self.num_heads)
+            for role in ("query", "key", "value")
+        )
+        causal = self.causal or use_causal_mask
+        if scores:
+            return self.weights_of(query, key, mask, causal, 0, training)
+        context = self.attend(query, key, value, 0, training, mask, causal)
+        context = self.combined(context, *self.kernel_and_bias("output"))
+        x = self._added("attention", x, context, training)
+        normal = self._normalized("feed_forward", x) if self.normalize_first else x
+        kernel, bias = self.kernel_and_bias("hidden")
+        hidden = self._activate(matmul(normal, kernel) + bias)
+        result = self.combined(hidden, *self.kernel_and_bias("result"))
+        return self._added("feed_forward", x, result, training)
+
+    def _normalized(self, part: str, x: Tensor) -> Tensor:
+        gamma, beta = self.variables[f"{part}_gamma"], self.variables[f"{part}_beta"]
+        return layer_normalization(x, gamma, beta, self.layer_norm_epsilon)
+
+    def _added(self, part: str, x: Tensor, result: Tensor, training: bool) -> Tensor:
+        if training and self.dropout:
+            seed = zlib.crc32(f"{self.name}/{part}".encode())
+            result = dropout(result, self.dropout, seed=seed)
+        total = x + result
+        return total if self.normalize_first else self._normalized(part, total)
+
+
+class TransformerDecoder(TransformerEncoder):
+    """A `TransformerEncoder` in which a position attends only to itself and those before it.
+
+    The block of GPT. Arguments and weights are those of `TransformerEncoder`; attention to the
+    sequence of an encoder is not supported.
+    """
+
+    kind = "transformer_decoder"
+
+    def __init__(
+        self,
+        intermediate_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        activation: Any = "relu",
+        layer_norm_epsilon: float = 1e-5,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        normalize_first: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            intermediate_dim,
+            num_heads,
+            dropout,
+            activation,
+            layer_norm_epsilon,
+            kernel_initializer,
+            bias_initializer,
+            normalize_first,
+            name,
+        )
+        self.causal = True

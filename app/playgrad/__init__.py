@@ -54,6 +54,7 @@ from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.verify import verify
 from playgrad.models import eager_values as eager_values
+from playgrad.models.generating import generate
 from playgrad.nn import Input, Model, Sequential
 from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
 from playgrad.ops import __all__ as _operations
@@ -101,6 +102,7 @@ __all__ = [
     "eager",
     "expr",
     "function",
+    "generate",
     "get_default_graph",
     "gradients",
     "graph_from_json",

@@ -1,0 +1,79 @@
+"""Sequences written by a model, one token after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import DataError, ShapeError, shape_text
+from playgrad.models.model import Model
+
+Array = np.ndarray[Any, Any]
+
+
+def generate(
+    model: Model,
+    prompt: Any,
+    count: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int = 0,
+) -> Array:
+    """Return ``prompt`` and ``count`` more tokens, each chosen by the model's scores for it.
+
+    The model must be causal, as of `nn.TransformerDecoder`: its scores at a position may depend
+    only on tokens up to there. All positions are computed again for each token. Once the sequence
+    is longer than the model's input, the model sees the last tokens.
+
+    Args:
+        model: maps tokens (batch, positions), whole numbers, to scores before softmax (batch,
+            positions, tokens).
+        prompt: the first tokens, at least one.
+        count: the number of tokens to add.
+        temperature: scores are divided by it. 0 chooses the token with the highest score.
+        top_k: choose among this many tokens with the highest scores; None for all.
+        seed: the same seed chooses the same tokens for the same scores.
+
+    Returns:
+        An int32 array.
+
+    Raises:
+        ShapeError: the model's input or output has another shape.
+        DataError: the prompt is empty, or a number is out of range.
+    """
+    shape = model.outputs[0].shape
+    length = model.input_shape[1] if len(model.input_shape) == 2 else None
+    if length is None or len(shape) != 3 or len(model.outputs) != 1:
+        raise ShapeError(
+            "generate() needs a model from (batch, positions) to (batch, positions, tokens), got "
+            f"{shape_text(model.input_shape)} to {shape_text(shape)}."
+        )
+    tokens = [int(token) for token in np.asarray(prompt).reshape(-1)]
+    if not tokens:
+        raise DataError("the prompt is empty.", hint="Give at least one token.")
+    if temperature < 0:
+        raise DataError(f"temperature must be at least 0, got {temperature}.")
+    if top_k is not None and top_k < 1:
+        raise DataError(f"top_k must be at least 1, got {top_k}.")
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        seen = tokens[-length:]
+        padded = np.zeros((1, length), np.int32)
+        padded[0, : len(seen)] = seen
+        scores = model.predict(padded)[0, len(seen) - 1].astype(np.float64)
+        tokens.append(_chosen(scores, temperature, top_k, random))
+    return np.asarray(tokens, np.int32)
+
+
+def _chosen(
+    scores: Array, temperature: float, top_k: int | None, random: np.random.Generator
+) -> int:
+    if temperature == 0:
+        return int(scores.argmax())
+    if top_k is not None and top_k < len(scores):
+        order = np.argsort(-scores, kind="stable")
+        scores = scores.copy()
+        scores[order[top_k:]] = -np.inf
+    powers = np.exp((scores - scores.max()) / temperature)
+    return int(random.choice(len(scores), p=powers / powers.sum()))

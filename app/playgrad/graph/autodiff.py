@@ -102,8 +102,17 @@ def _seed(y: Tensor, seed: Tensor | None) -> Tensor:
 
 
 def _total(terms: list[Tensor]) -> Tensor:
-    total = terms[0]
-    for term in terms[1:]:
+    """Return the sum of ``terms``: those of one operation by its own rule, if it has one."""
+    kinds: dict[tuple[str, str | None], list[Tensor]] = {}
+    for term in terms:
+        kinds.setdefault((term.node.op.name, term.node.device), []).append(term)
+    parts: list[Tensor] = []
+    for alike in kinds.values():
+        rule = alike[0].node.op.total
+        total = rule(alike) if rule is not None and len(alike) > 1 else None
+        parts.extend(alike if total is None else [total])
+    total = parts[0]
+    for term in parts[1:]:
         total = OPERATORS["add"](total, term)
     return total
 

@@ -61,6 +61,8 @@ class OpDef:
         infer: maps input specs and attributes to output specs; dimensions may be None. Raises
             ``ShapeError`` or ``DTypeError`` for inputs that do not fit.
         reference: maps NumPy arrays and attributes to output arrays; specifies the result.
+        total: maps results of nodes of this op to one tensor, their sum, where that is cheaper than
+            additions; else returns None. Autodiff sums the gradients of a tensor with it.
         prepare: maps static input specs and attributes to a faster function of the arrays alone,
             with the results of the reference, for the cpu device.
         gradient: maps a node and its output gradients (None where no gradient flows) to input
@@ -86,6 +88,7 @@ class OpDef:
     reference: Reference
     gradient: Gradient | None = None
     prepare: Prepare | None = None
+    total: Callable[[Sequence[Tensor]], Tensor | None] | None = None
     lower: Callable[[Any], Any] | None = None
     samples: tuple[Sample, ...] = ()
     invalid: tuple[InvalidSample, ...] = ()

@@ -1,9 +1,9 @@
 """The operations, by the names that users call. Each adds a node to a graph.
 
 Importing this package registers all of them. Subpackages, each of which imports only those after
-it: ``training``; ``convolution``, ``einsum``, ``random``; ``products``, ``reductions``, ``state``;
-``arrays``; ``elementwise``; ``lowering`` (kernels); ``core`` (shared); ``expression`` (elementwise
-formulas).
+it: ``training``; ``convolution``, ``einsum``, ``random``, ``recurrent``; ``products``,
+``reductions``, ``state``; ``arrays``; ``elementwise``; ``lowering`` (kernels); ``core`` (shared);
+``expression`` (elementwise formulas).
 """
 
 from playgrad.ops import operators as operators
@@ -128,6 +128,7 @@ from playgrad.ops.products.confusion_matrix import confusion_matrix
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
 from playgrad.ops.random.dropout import dropout
+from playgrad.ops.recurrent.cells import gru_cell, lstm_cell
 from playgrad.ops.reductions.argmax import argmax, argmin
 from playgrad.ops.reductions.cross_entropy import (
     softmax_cross_entropy,
@@ -251,6 +252,7 @@ __all__ = [
     "global_variables",
     "greater",
     "greater_equal",
+    "gru_cell",
     "group",
     "hard_sigmoid",
     "hard_silu",
@@ -283,6 +285,7 @@ __all__ = [
     "matmul",
     "max",
     "max_pool2d",
+    "lstm_cell",
     "maximum",
     "mean",
     "min",

@@ -11,6 +11,7 @@ from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.arrays.concat import concat
 from playgrad.ops.core.build import add_node, as_tensor, broadcast_shapes, is_static
 from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.ops.core.like import register_like
@@ -180,6 +181,20 @@ def _repeat_back(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | No
     return [broadcast_like(grads[0], node.inputs[0])]
 
 
+_FEW = 3
+"""As many sums are added up: to join their terms would cost as many dispatches."""
+
+
+def _total(sums: Sequence[Tensor]) -> Tensor | None:
+    """Return the sum of gradients of a tensor that was added to several others, as one sum."""
+    terms, like = [node.inputs[0] for node in (x.node for x in sums)], sums[0].node.inputs[1]
+    if len(sums) <= _FEW or any(
+        term.spec.rank <= like.spec.rank or term.shape[1:] != terms[0].shape[1:] for term in terms
+    ):
+        return None
+    return sum_to_like(concat(terms, 0), like)
+
+
 _SUM_INVALID = "(3, 4) cannot be summed to (3,)"
 _SUM_TO = register(
     OpDef(
@@ -206,6 +221,7 @@ _SUM_TO_LIKE = register_like(
     1,
     _shape_of_last,
     identity_if_equal=True,
+    total=_total,
     samples=(
         Sample((floats(3, 4), floats(4))),
         Sample((floats(2, 5, 3), floats(5, 1))),

@@ -12,7 +12,7 @@ from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import zeros_like
-from playgrad.ops.arrays.pad_slice import SLICE
+from playgrad.ops.arrays.pad_slice import SLICE, slice_like
 from playgrad.ops.core.build import add_node, as_tensors, normalize_axis
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
@@ -75,7 +75,18 @@ def _agree(a: Sequence[int | None], b: Sequence[int | None], axis: int) -> bool:
 
 def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
-    return [_part(grads[0], node.inputs, node.attrs["axis"], i) for i in range(len(node.inputs))]
+    axis, parts = node.attrs["axis"], node.inputs
+    sizes = [part.shape[axis] for part in parts]
+    begin = [0] * grads[0].spec.rank
+    result: list[Tensor | None] = []
+    for i, part in enumerate(parts):
+        known = [size for size in sizes[:i] if size is not None]
+        if len(known) < i:  # where a part begins depends on the shapes of those before it
+            result.append(_part(grads[0], parts, axis, i))
+        else:
+            begin[axis] = sum(known)
+            result.append(slice_like(grads[0], part, begin))
+    return result
 
 
 # concat_part: the part of a concatenation that came from one of its tensors

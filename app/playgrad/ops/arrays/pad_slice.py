@@ -78,7 +78,7 @@ def _pad_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | N
     begin = node.attrs.get("begin")  # of pad_like
     if begin is None:
         begin = [before for before, _ in node.attrs["padding"]]
-    return [_slice_like(grads[0], node.inputs[0], begin)]
+    return [slice_like(grads[0], node.inputs[0], begin)]
 
 
 def _infer_slice(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
@@ -121,7 +121,44 @@ def _pad_like(x: Any, like: Tensor, begin: Sequence[int]) -> Tensor:
     return add_node(_PAD_LIKE, [x, like], {"begin": list(begin)}).output
 
 
-def _slice_like(x: Any, like: Tensor, begin: Sequence[int]) -> Tensor:
+def _join(blocks: Sequence[Tensor]) -> Tensor | None:
+    """Return the sum of gradients of slices along one axis that do not overlap, as one tensor.
+
+    To pad each to the size of the whole and to add them up takes quadratic time.
+    """
+    nodes = [block.node for block in blocks]
+    like, begins = nodes[0].inputs[1], [node.attrs["begin"] for node in nodes]
+    varying = [
+        axis for axis, starts in enumerate(zip(*begins, strict=True)) if len(set(starts)) > 1
+    ]
+    if len(varying) != 1 or any(node.inputs[1] is not like for node in nodes):
+        return None
+    (axis,) = varying
+    parts: list[Tensor] = []
+    end = 0
+    for node in sorted(nodes, key=lambda node: node.attrs["begin"][axis]):
+        part, start = node.inputs[0], node.attrs["begin"][axis]
+        if start != end or not _spans(part.spec, like.spec, node.attrs["begin"], axis):
+            return None
+        parts.append(part)
+        end += part.spec.shape[axis] or 0
+    if end != like.shape[axis]:
+        return None
+    return add_node("concat", parts, {"axis": axis}).output
+
+
+def _spans(part: TensorSpec, whole: TensorSpec, begin: Sequence[int], axis: int) -> bool:
+    """Return whether a block has a known size along ``axis`` and all of the other dimensions."""
+    return part.shape[axis] is not None and all(
+        start == 0 and size == all_of_it
+        for other, (start, size, all_of_it) in enumerate(
+            zip(begin, part.shape, whole.shape, strict=True)
+        )
+        if other != axis
+    )
+
+
+def slice_like(x: Any, like: Tensor, begin: Sequence[int]) -> Tensor:
     """Return the block of ``x`` that starts at ``begin`` and has the shape of ``like``."""
     return add_node(_SLICE_LIKE, [x, like], {"begin": list(begin)}).output
 
@@ -199,6 +236,7 @@ _PAD_LIKE = register_like(
     1,
     _padding_like,
     infer=_infer_like,
+    total=_join,
     samples=(Sample((floats(2, 3), floats(4, 5)), {"begin": [1, 2]}),),
 )
 _SLICE_LIKE = register_like(

@@ -41,6 +41,7 @@ def register_like(
     infer: Infer | None = None,
     gradient: Gradient | None = None,
     identity_if_equal: bool = False,
+    total: Callable[[Sequence[Tensor]], Tensor | None] | None = None,
 ) -> OpDef:
     """Register ``name``, which becomes ``static`` once the shapes of its inputs are known.
 
@@ -52,6 +53,7 @@ def register_like(
         static_attrs: its attributes. For the shape rule of ``static`` they may contain None where
             a dimension is unknown.
         infer, gradient: in place of those of ``static``.
+        total: as in `OpDef`.
         identity_if_equal: become ``identity`` where the shapes of the first and last input agree.
     """
 
@@ -82,6 +84,7 @@ def register_like(
             infer=infer or inferred,
             reference=reference,
             gradient=by_inputs if by_operands else None,
+            total=total,
             blocks_gradient=static.blocks_gradient,
             alias=static.alias,
             specialise=specialise,

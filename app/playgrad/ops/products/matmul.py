@@ -13,6 +13,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.broadcast import broadcast_to
+from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.shape import expand_dims, reshape, squeeze
 from playgrad.ops.core.build import (
     add_node,
@@ -191,6 +192,25 @@ def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]
     ]
 
 
+_FEW = 3
+"""As many products are added up: to join their operands would cost as many dispatches."""
+
+
+def _total(products: Sequence[Tensor]) -> Tensor | None:
+    """Return the sum of gradients of a weight that was used in several products, as one product.
+
+    ``sum(a_i^T @ b_i)`` is ``a^T @ b``, where the rows of ``a`` and ``b`` are those of all.
+    """
+    nodes = [product.node for product in products]
+    flipped = {"transpose_a": True, "transpose_b": False}
+    if len(nodes) <= _FEW or any(
+        node.attrs != flipped or {x.spec.rank for x in node.inputs} != {2} for node in nodes
+    ):
+        return None
+    left, right = (concat([node.inputs[i] for node in nodes], 0) for i in (0, 1))
+    return matmul(left, right, transpose_a=True)
+
+
 def _attrs(transpose_a: bool = False, transpose_b: bool = False) -> dict[str, bool]:
     return {"transpose_a": transpose_a, "transpose_b": transpose_b}
 
@@ -201,6 +221,7 @@ _MATMUL = register(
         infer=_infer,
         reference=_reference,
         prepare=_prepare,
+        total=_total,
         gradient=_gradient,
         lower=lower_matmul,
         epilogue=True,

@@ -1,0 +1,1 @@
+"""Cells of recurrent networks: the gates of one step as one operation."""

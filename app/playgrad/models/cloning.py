@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from playgrad.errors import GraphError
 from playgrad.graph.copying import CopyMap
@@ -87,7 +88,10 @@ class _Cloning(CopyMap):
         layer = self._layer(item.layer)
         with self.graph.device(item.device):
             arguments = [self[tensor] for tensor in item.inputs]
-            self[item.output] = layer(arguments, **item.options)
+            result: Any = layer(*arguments, **item.options)
+        results = [result] if isinstance(result, Tensor) else result
+        for output, copy in zip(item.outputs, results, strict=True):
+            self[output] = copy
         for name, variable in item.layer.variables.items():
             self.variables[variable] = self[variable] = layer.variables[name]
 

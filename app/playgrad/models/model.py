@@ -25,7 +25,11 @@ from playgrad.training.recipe import Recipe, StepBuilder
 
 
 def Input(  # noqa: N802 - the name that Keras gave it
-    shape: Sequence[int | None], dtype: Any = "float32", name: str | None = None
+    shape: Sequence[int | None],
+    dtype: Any = "float32",
+    name: str | None = None,
+    *,
+    batch_size: int | None = None,
 ) -> Tensor:
     """Return a tensor that represents a batch of samples.
 
@@ -35,8 +39,9 @@ def Input(  # noqa: N802 - the name that Keras gave it
         shape: the shape of one sample, without the batch.
         dtype: the dtype of the samples; "uint8" and "int32" for whole numbers.
         name: the name of the tensor; "input" if None.
+        batch_size: the number of samples of every batch, for stateful layers; None for any.
     """
-    return placeholder(dtype, (None, *one_or_more(shape)), name or "input")
+    return placeholder(dtype, (batch_size, *one_or_more(shape)), name or "input")
 
 
 class Model(TrainableNetwork):

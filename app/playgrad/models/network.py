@@ -18,8 +18,10 @@ from playgrad.graph.tensor import Tensor
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
+from playgrad.nn.bidirectional import Bidirectional
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
+from playgrad.nn.recurrent import RecurrentLayer
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
@@ -281,6 +283,12 @@ class Network:
             CheckpointError: the file is truncated, in another format, or of another model.
         """
         self.set_weights(io.load(file, self.weight_specs()))
+
+    def reset_states(self) -> None:
+        """Set the states of stateful recurrent layers to 0, as before the first batch."""
+        layers = [x for x in self.layers if isinstance(x, RecurrentLayer | Bidirectional)]
+        states = [variable for layer in layers for variable in layer.states]
+        self.session.assign({v: np.zeros(v.spec.static_shape, np.float32) for v in states})
 
     # Session
 

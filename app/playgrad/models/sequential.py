@@ -39,7 +39,7 @@ class Sequential(Model):
         for item in items:
             self.add(item)
         if isinstance(first, Tensor):
-            self.build(first.shape[1:], first.dtype)
+            self.build(first.shape[1:], first.dtype, first.shape[0])
 
     def add(self, layer: Any) -> None:
         """Append a layer, or the layers of a `Sequential` model that is not built.
@@ -66,12 +66,18 @@ class Sequential(Model):
     def layers(self) -> list[Layer]:
         return list(self._chain)
 
-    def build(self, sample_shape: Sequence[int | None], dtype: Any = "float32") -> None:
+    def build(
+        self,
+        sample_shape: Sequence[int | None],
+        dtype: Any = "float32",
+        batch_size: int | None = None,
+    ) -> None:
         """Create all variables for samples of this shape.
 
         Args:
             sample_shape: the shape of one sample, without the batch.
             dtype: the dtype of the samples.
+            batch_size: the number of samples of every batch; None for any.
 
         Raises:
             ShapeError: a layer cannot take the output of the one before it; nothing is built.
@@ -84,9 +90,16 @@ class Sequential(Model):
         graph = Graph(self.graph.seed)
         try:
             with graph.as_default():
-                first = tensor = Input(sample_shape, dtype)
+                first = tensor = Input(sample_shape, dtype, batch_size=batch_size)
                 for layer in self._chain:
                     tensor = layer(tensor)
+                    if not isinstance(tensor, Tensor):
+                        raise GraphError(
+                            f"layer '{layer.name}' has several results, which a Sequential model "
+                            "cannot pass on.",
+                            source=layer.source,
+                            hint="Use pg.Model(inputs, outputs).",
+                        )
         except BaseException:
             for layer in self._chain:
                 layer.reset()

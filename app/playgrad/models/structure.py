@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
@@ -49,7 +50,9 @@ class Structure:
             arguments = [new.get(tensor, tensor) for tensor in item.inputs]
             if isinstance(item, LayerCall):
                 with self.graph.device(device):
-                    new[item.output] = item.layer(*arguments, training=training, **item.options)
+                    result: Any = item.layer(*arguments, training=training, **item.options)
+                results = [result] if isinstance(result, Tensor) else result
+                new.update(zip(item.outputs, results, strict=True))
             else:
                 copy = self.graph.copy(
                     item, arguments, control_inputs=item.control_inputs, device=device
@@ -60,7 +63,7 @@ class Structure:
 
 def outputs_of(item: StructureItem) -> tuple[Tensor, ...]:
     """Return the tensors that ``item`` computes."""
-    return (item.output,) if isinstance(item, LayerCall) else item.outputs
+    return item.outputs
 
 
 def _device(item: StructureItem) -> str | None:

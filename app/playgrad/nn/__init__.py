@@ -13,6 +13,8 @@ from playgrad.nn.basic import (
     Rescaling,
     Reshape,
 )
+from playgrad.nn.basic import Activation, Dropout, Flatten, Rescaling, Reshape
+from playgrad.nn.bidirectional import Bidirectional
 from playgrad.nn.borders import Cropping1D, Cropping2D, ZeroPadding1D, ZeroPadding2D
 from playgrad.nn.class_losses import (
     CategoricalHinge,
@@ -37,6 +39,7 @@ from playgrad.nn.global_pooling import (
     GlobalMaxPooling2D,
 )
 from playgrad.nn.group_normalization import GroupNormalization
+from playgrad.nn.gru import GRU
 from playgrad.nn.initializers import (
     Constant,
     GlorotNormal,
@@ -59,6 +62,9 @@ from playgrad.nn.losses import (
     SparseCategoricalCrossentropy,
 )
 from playgrad.nn.merge import Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract
+from playgrad.nn.lstm import LSTM
+from playgrad.nn.masking import Masking
+from playgrad.nn.merge import Add, Concatenate, Multiply
 from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
 from playgrad.nn.more_initializers import (
     Identity,
@@ -91,6 +97,8 @@ from playgrad.nn.regression_losses import (
 )
 from playgrad.nn.regularizers import L1, L1L2, L2, Regularizer
 from playgrad.nn.transformer import TransformerDecoder, TransformerEncoder
+from playgrad.nn.simple_rnn import SimpleRNN
+from playgrad.nn.time_distributed import TimeDistributed
 from playgrad.nn.upsampling import UpSampling1D, UpSampling2D
 from playgrad.training.averages import SwapEMAWeights
 from playgrad.training.callbacks import (
@@ -121,6 +129,7 @@ __all__ = [
     "AveragePooling1D",
     "AveragePooling2D",
     "BatchNormalization",
+    "Bidirectional",
     "BinaryAccuracy",
     "BinaryCrossentropy",
     "CTC",
@@ -145,6 +154,7 @@ __all__ = [
     "F1Score",
     "FBetaScore",
     "Flatten",
+    "GRU",
     "GlobalAveragePooling1D",
     "GlobalAveragePooling2D",
     "GlobalMaxPooling1D",
@@ -165,6 +175,7 @@ __all__ = [
     "L1L2",
     "L2",
     "LambdaCallback",
+    "LSTM",
     "Layer",
     "LayerNormalization",
     "LeakyReLU",
@@ -173,6 +184,7 @@ __all__ = [
     "LecunUniform",
     "LogCosh",
     "Loss",
+    "Masking",
     "MaxPool1D",
     "MaxPool2D",
     "MaxPooling1D",
@@ -214,11 +226,13 @@ __all__ = [
     "SeparableConv2D",
     "Sequential",
     "Softmax",
+    "SimpleRNN",
     "SparseCategoricalCrossentropy",
     "SquaredHinge",
     "Subtract",
     "SwapEMAWeights",
     "TerminateOnNaN",
+    "TimeDistributed",
     "TopKAccuracy",
     "TruncatedNormal",
     "VarianceScaling",

@@ -112,6 +112,7 @@ class Activation(Layer):
     """An activation function as a layer."""
 
     kind = "activation"
+    passes_mask = True
 
     def __init__(self, activation: Any, name: str | None = None) -> None:
         super().__init__(name)
@@ -134,6 +135,7 @@ class Dropout(Layer):
     """
 
     kind = "dropout"
+    passes_mask = True
 
     def __init__(self, rate: float, seed: int | None = None, name: str | None = None) -> None:
         super().__init__(name)

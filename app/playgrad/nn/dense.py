@@ -25,6 +25,7 @@ class Dense(Layer):
     """
 
     kind = "dense"
+    passes_mask = True
 
     def __init__(
         self,

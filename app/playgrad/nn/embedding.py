@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from playgrad.dtypes import dtype
-from playgrad.errors import UnsupportedOpError
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
+from playgrad.nn.masks import set_mask
 from playgrad.ops.arrays.gather import gather
-from playgrad.ops.elementwise.definitions import cast
+from playgrad.ops.elementwise.definitions import cast, not_equal
 
 
 class Embedding(Layer):
@@ -23,7 +23,7 @@ class Embedding(Layer):
         input_dim: the number of different inputs.
         output_dim: the length of a vector.
         embeddings_initializer: name or `Initializer`.
-        mask_zero: must be False: layers take no masks.
+        mask_zero: whether input 0 is padding, which layers after this one skip if they use masks.
     """
 
     kind = "embedding"
@@ -41,13 +41,7 @@ class Embedding(Layer):
         self.input_dim = self.positive("input_dim", input_dim)
         self.output_dim = self.positive("output_dim", output_dim)
         self.embeddings_initializer = initializers.get(embeddings_initializer)
-        if mask_zero:
-            raise UnsupportedOpError(
-                "an Embedding layer with mask_zero=True is not supported: layers take no masks.",
-                source=self.source,
-                hint="Multiply what follows by cast(not_equal(inputs, 0), 'float32').",
-            )
-        self.mask_zero = False
+        self.mask_zero = bool(mask_zero)
 
     def build(self, *shapes: Any) -> None:
         shape = (self.input_dim, self.output_dim)
@@ -56,4 +50,7 @@ class Embedding(Layer):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
         indices = cast(x, "int32") if dtype(x.dtype).floating else x
-        return gather(self.variables["embeddings"], indices)
+        result = gather(self.variables["embeddings"], indices)
+        if self.mask_zero:
+            set_mask(result, not_equal(indices, 0))
+        return result

@@ -33,6 +33,7 @@ class GroupNormalization(Layer):
     """
 
     kind = "group_normalization"
+    passes_mask = True
 
     def __init__(
         self,

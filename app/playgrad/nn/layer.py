@@ -16,7 +16,7 @@ from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.initializers import Initializer
-from playgrad.nn.layer_calls import LayerCall, layers_of
+from playgrad.nn.layer_calls import LayerCall, layers_of, pass_mask
 from playgrad.nn.layer_checks import LayerChecks
 from playgrad.nn.regularizers import Regularizer
 from playgrad.ops.arrays.shape import identity
@@ -39,6 +39,9 @@ class Layer(LayerChecks):
     Attributes:
         kind: the name of this class of layers in configurations, and in the names of layers.
         takes_floats: whether integer inputs are cast to float32 before ``call``.
+        passes_mask: whether it treats each step of a sequence alone, so that its result has the
+            mask of its input.
+        uses_mask: whether ``call`` cares for masks itself.
         variables: the layer's variables by name (``kernel``, ``bias``).
         regularizers: the regularizers of variables, by their names.
         output_shape: the shape of the last result; None before the first call.
@@ -48,6 +51,8 @@ class Layer(LayerChecks):
 
     kind: ClassVar[str] = ""
     takes_floats: ClassVar[bool] = True
+    passes_mask: ClassVar[bool] = False
+    uses_mask: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -96,7 +101,7 @@ class Layer(LayerChecks):
         """Create the variables for inputs of these shapes; the batch dimension may be None."""
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        """Return the result as graph operations.
+        """Return the result as graph operations; a list if there are several.
 
         Args:
             training: whether this call is part of a training step.
@@ -110,7 +115,8 @@ class Layer(LayerChecks):
     ) -> Tensor:
         """Apply the layer to ``inputs``: tensors, or one list of tensors.
 
-        The first call creates the variables; later calls use the same ones.
+        The first call creates the variables; later calls use the same ones. A layer with several
+        results returns a list.
 
         Args:
             training: whether this call is part of a training step.
@@ -136,19 +142,23 @@ class Layer(LayerChecks):
                 if not self.built:
                     self.build(*(tensor.shape for tensor in arguments), **options)
                     self.built = True
-                output = self.call(*arguments, training=training, **options)
-                if any(output is tensor for tensor in tensors):
-                    output = identity(output)  # models find a call by its output
+                result: Any = self.call(*arguments, training=training, **options)
+                outputs = list(result) if isinstance(result, (list, tuple)) else [result]
+                for i, output in enumerate(outputs):
+                    if any(output is tensor for tensor in tensors):
+                        outputs[i] = identity(output)  # models find a call by its outputs
+                pass_mask(self.name or "", tensors, outputs, self.passes_mask, self.uses_mask)
         except PlaygradError as error:
             error.op = error.op or self.name
             error.source = self.source or error.source
             raise
         for node in graph.nodes[first_new_node:]:
             node.source = self.source or node.source
-        self.output_shape = output.shape
-        call = LayerCall(self, tuple(tensors), output, device, options)
-        layers_of(graph).calls[output] = call
-        return output
+        self.output_shape = outputs[0].shape
+        call = LayerCall(self, tuple(tensors), tuple(outputs), device, options)
+        layers_of(graph).calls.update(dict.fromkeys(outputs, call))
+        several: Any = outputs  # the type is that of most layers
+        return outputs[0] if isinstance(result, Tensor) else several
 
     def reset(self) -> None:
         """Remove the layer from its graph, with its variables, as before the first call."""

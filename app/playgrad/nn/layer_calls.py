@@ -6,11 +6,12 @@ inputs and outputs here and replay them on other inputs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from playgrad.graph.graph import Graph
+from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.state import Variable
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LayerCall:
-    """One use of ``layer``: its inputs, its output, the device scope and options of the call."""
+    """One use of ``layer``: inputs, outputs, the device scope and the options of the call."""
 
     layer: Layer
     inputs: tuple[Tensor, ...]
-    output: Tensor
+    outputs: tuple[Tensor, ...]
     device: str | None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -49,6 +50,7 @@ class GraphLayers:
             step is built; else None.
         shards: tensors whose parts along the last axis are on several devices as well.
         copies: tensors of which several devices have a copy.
+        masks: for sequences, bool tensors (batch, steps), false at the steps to skip.
     """
 
     by_name: dict[str, Layer] = field(default_factory=dict)
@@ -57,6 +59,7 @@ class GraphLayers:
     updates: dict[Variable, Tensor] | None = None
     shards: dict[Tensor, OnDevices] = field(default_factory=dict)
     copies: dict[Tensor, OnDevices] = field(default_factory=dict)
+    masks: dict[Tensor, Tensor] = field(default_factory=dict)
 
     def next_name(self, kind: str) -> str:
         """Return ``dense_1``, ``dense_2``, ...: layers of a kind are numbered from 1."""
@@ -71,3 +74,27 @@ def layers_of(graph: Graph) -> GraphLayers:
     """Return the layers of ``graph``. They live as long as it does; it knows nothing of layers."""
     layers: GraphLayers = vars(graph).setdefault("_layers", GraphLayers())
     return layers
+
+
+def pass_mask(
+    layer: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor], passes: bool, uses: bool
+) -> None:
+    """Give ``outputs`` the mask of the inputs of a layer, or warn that it is lost.
+
+    Args:
+        layer: its name, for the warning.
+        passes: whether the layer treats each step alone.
+        uses: whether the layer cares for masks itself.
+    """
+    masks = layers_of(inputs[0].graph).masks
+    mask = next((mask for x in inputs if (mask := masks.get(x)) is not None), None)
+    if mask is None or uses:
+        return
+    if not passes:
+        warn_user(
+            f"layer '{layer}' got a sequence with a mask, but treats masked steps like the others, "
+            "and so do the layers after it."
+        )
+        return
+    for output in outputs:
+        masks[output] = mask

@@ -37,6 +37,7 @@ class BatchNormalization(Layer):
     """
 
     kind = "batch_normalization"
+    passes_mask = True
 
     def __init__(
         self,
@@ -129,6 +130,7 @@ class LayerNormalization(Layer):
     """
 
     kind = "layer_normalization"
+    passes_mask = True
 
     def __init__(
         self,

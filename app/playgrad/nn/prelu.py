@@ -27,6 +27,7 @@ class PReLU(Layer):
     """
 
     kind = "prelu"
+    passes_mask = True
 
     def __init__(
         self,

@@ -55,7 +55,7 @@ def check_training_memory(
         state *= 2  # a step replaces all arrays at its end, or none
     data = sum(array.nbytes for array in arrays)
     calls = [item for item in network.structure.items if isinstance(item, LayerCall)]
-    outputs = sum(_bytes(call.output, batch) for call in calls)
+    outputs = sum(_bytes(output, batch) for call in calls for output in call.outputs)
     check_memory(
         state + gradients + data + outputs,
         f"training this network on {device} ({_layers_text(network)})",

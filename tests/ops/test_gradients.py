@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
+import playgrad as pg
 from playgrad.contract.interpreter import evaluate, value
 from playgrad.graph.autodiff import gradients
 from playgrad.ops import (
@@ -63,3 +65,30 @@ def test_equal_maxima_share_the_gradient() -> None:
     (grad,) = gradients(reduce_max(x, 1), x)
     assert grad is not None
     assert value(grad).tolist() == [[0.5, 0.5, 0.0]]
+
+
+@pytest.mark.parametrize("batch", [3, None])
+def test_gradients_of_what_every_step_uses_are_one_operation(batch: int | None) -> None:
+    """Otherwise the nodes, or what they write, grow with the square of the steps."""
+    steps = 6
+    random = np.random.default_rng(4)
+    values = [random.normal(size=shape) for shape in ((3, steps, 2), (2, 2), (2,))]
+    with pg.Graph().as_default() as graph:
+        x = pg.placeholder("float64", (batch, steps, 2))
+        w, b = pg.placeholder("float64", (2, 2)), pg.placeholder("float64", (2,))
+        state = pg.zeros_like(x[:, 0])
+        for step in pg.unstack(x, axis=1):
+            state = pg.tanh(pg.matmul(state, w) + b + step)
+        grads = pg.gradients(pg.reduce_sum(state * state), [x, w, b])
+    assert grads[1] is not None and grads[1].node.op.name == "matmul"
+    assert grads[2] is not None and grads[2].node.op.name == "sum_to_like"
+    assert grads[0] is not None and grads[0].node.op.name == "concat"
+    feeds = dict(zip((x, w, b), values, strict=True))
+    tensors = [torch.tensor(value, requires_grad=True) for value in values]
+    theirs = torch.zeros(3, 2, dtype=torch.float64)
+    for t in range(steps):
+        theirs = torch.tanh(theirs @ tensors[1] + tensors[2] + tensors[0][:, t])
+    (theirs * theirs).sum().backward()
+    with pg.Session(graph, "cpu") as session:
+        for actual, tensor in zip(session.run(grads, feeds), tensors, strict=True):
+            np.testing.assert_allclose(actual, tensor.grad, rtol=1e-9, atol=1e-12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -74,7 +74,7 @@ class Graph(Scoped):
         controls = dict.fromkeys([*scope.controls, *control_inputs])
         node = Node(
             graph=self,
-            id=len(self.nodes),
+            id=self._next_id(),
             name=full_name,
             op=op,
             inputs=tuple(inputs),
@@ -121,7 +121,7 @@ class Graph(Scoped):
             specs = specs_of(original.outputs)
         node = Node(
             graph=self,
-            id=len(self.nodes),
+            id=self._next_id(),
             name=self.unique_name(scope.path + (name or original.name)),
             op=op or original.op,
             inputs=tuple(inputs),
@@ -133,6 +133,18 @@ class Graph(Scoped):
             source=original.source,
         )
         return self._append(node, specs)
+
+    def _next_id(self) -> int:
+        return self.nodes[-1].id + 1 if self.nodes else 0
+
+    def remove(self, nodes: Collection[Node]) -> None:
+        """Take ``nodes`` out again, which no other node of the graph may use.
+
+        Their names stay reserved.
+        """
+        self.nodes = [node for node in self.nodes if node not in nodes]
+        for node in nodes:
+            del self._by_name[node.name]
 
     def _append(self, node: Node, specs: Sequence[TensorSpec] | None) -> Node:
         if specs is None:

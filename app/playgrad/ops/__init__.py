@@ -2,6 +2,7 @@
 
 Importing this package registers all of them. Subpackages, each of which imports only those after
 it: ``training``; ``convolution``, ``einsum``, ``random``, ``recurrent``; ``products``,
+it: ``control``; ``training``; ``convolution``, ``einsum``, ``random``; ``products``,
 ``reductions``, ``state``; ``arrays``; ``elementwise``; ``lowering`` (kernels); ``core`` (shared);
 ``expression`` (elementwise formulas).
 """
@@ -34,6 +35,9 @@ from playgrad.ops.arrays.take import gather_nd, take
 from playgrad.ops.arrays.transpose import transpose
 from playgrad.ops.arrays.triangle import tril, triu
 from playgrad.ops.attention import dot_product_attention
+from playgrad.ops.control.cond import cond
+from playgrad.ops.control.scan import scan
+from playgrad.ops.control.while_loop import while_loop
 from playgrad.ops.convolution import conv2d_gradients as conv2d_gradients
 from playgrad.ops.convolution.avg_pool2d import avg_pool2d
 from playgrad.ops.convolution.conv1d import conv1d
@@ -217,6 +221,7 @@ __all__ = [
     "concat",
     "concatenate",
     "confusion_matrix",
+    "cond",
     "constant",
     "conv1d",
     "conv2d",
@@ -328,6 +333,7 @@ __all__ = [
     "resize",
     "round",
     "rsqrt",
+    "scan",
     "scatter_add",
     "selu",
     "sigmoid",
@@ -373,6 +379,7 @@ __all__ = [
     "var",
     "unstack",
     "where",
+    "while_loop",
     "zeros",
     "zeros_like",
 ]

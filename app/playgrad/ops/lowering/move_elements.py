@@ -57,9 +57,13 @@ def lower_concat(request: KernelRequest) -> Lowering:
 
 
 def copy_elements(
-    request: KernelRequest, number: int, sizes: Sequence[int], source: str, target: str
-) -> KernelCall:
-    """Return result[target] = input[source] for each element ``index`` of a tensor of ``sizes``."""
+    request: KernelRequest, number: int, sizes: Sequence[int], source: str, target: str,
+    output: int = 0,
+) -> KernelCall:  # fmt: skip
+    """Return result[target] = input[source] for each element ``index`` of a tensor of ``sizes``.
+
+    ``number`` is that of the input, ``output`` that of the result.
+    """
     items = 1
     for size in sizes:
         items *= size
@@ -70,7 +74,7 @@ def copy_elements(
         items,
         (
             input_binding("source", number, request.inputs[number]),
-            output_binding("result", 0, request.outputs[0]),
+            output_binding("result", output, request.outputs[output]),
         ),
         {"source": source, "target": target},
         SOURCE=source,

@@ -14,21 +14,46 @@ from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.fill import zeros_like
+from playgrad.ops.arrays.getitem import getitem
 from playgrad.ops.core.build import add_node
 from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.move_elements import copy_elements
 
+RADIX = 8
+"""More rows are taken apart in chunks of equal size, whose kernels have the same text: a kernel for
+each position would be compiled n times."""
+
 
 def unstack_rows(x: Tensor) -> tuple[Tensor, ...]:
     """Return the n ≥ 1 tensors ``x[0]``, ``x[1]``, ... along the first axis, of known size."""
-    return add_node(_UNSTACK, [x], {"count": x.shape[0]}).outputs
+    count = x.shape[0]
+    assert count is not None
+    if count > RADIX:
+        size = _chunk(count)
+        parts = [getitem(x, slice(first, first + size)) for first in range(0, count, size)]
+        return tuple(row for part in parts for row in unstack_rows(part))
+    return add_node(_UNSTACK, [x], {"count": count}).outputs
 
 
 def stack_rows(rows: Sequence[Tensor]) -> Tensor:
     """Join n ≥ 1 tensors of one shape and dtype along a new first axis."""
+    count = len(rows)
+    if count > RADIX:
+        size = _chunk(count)
+        starts = range(0, count, size)
+        return concat([stack_rows(rows[first : first + size]) for first in starts], 0)
     return add_node(_STACK, rows).output
+
+
+def _chunk(count: int) -> int:
+    """Return the largest power of `RADIX` below ``count``."""
+    size = RADIX
+    while size * RADIX < count:
+        size *= RADIX
+    return size
 
 
 def _infer_unstack(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:

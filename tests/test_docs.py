@@ -134,3 +134,10 @@ def test_guide_to_several_devices(
         assert {weight.device for weight in model.weights.values()} >= {"cpu:0", "cpu:1"}
     else:
         assert model.history is not None and len(model.history.losses) == 3
+
+
+def test_guide_to_data() -> None:
+    with pg.Graph().as_default():
+        names: dict[str, object] = {}
+        for block in blocks("docs/data.md"):
+            exec(block, names)

@@ -35,6 +35,7 @@ from playgrad.errors import (
     NonFiniteError,
     OutOfMemoryError,
     PlaygradError,
+    ReadError,
     ShapeError,
     UnsupportedOpError,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "OpReport",
     "OutOfMemoryError",
     "PlaygradError",
+    "ReadError",
     "Sample",
     "Sequential",
     "Session",

@@ -72,6 +72,23 @@ class DataError(PlaygradError, ValueError):
     """Data for training, evaluation or prediction cannot be used."""
 
 
+class ReadError(DataError):
+    """A file, or a record in it, cannot be read.
+
+    Attributes:
+        file: its name.
+        record: the number of the record, from 0, or of the line of a text, from 1; None for the
+            whole file.
+    """
+
+    def __init__(
+        self, message: str, *, file: str = "", record: int | None = None, **details: Any
+    ) -> None:
+        super().__init__(message, **details)
+        self.file = file
+        self.record = record
+
+
 class NonFiniteError(PlaygradError, ArithmeticError):
     """A loss became NaN or infinite. The variables keep their values from before that step."""
 

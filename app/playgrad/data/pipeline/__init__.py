@@ -1,0 +1,1 @@
+"""The transformations that `playgrad.data.Dataset` is made of."""

@@ -67,7 +67,7 @@ def progress_line(event: dict[str, Any], epochs: int, columns: int) -> str:
     _, loss, accuracy = event["points"][-1]
     remaining = event["eta_seconds"]
     facts = [
-        f"{step}/{total}",
+        f"{step}/{total}" if total else f"step {step}",
         f"loss {loss:.4f}",
         *([] if accuracy is None else [f"accuracy {accuracy:.3f}"]),
         f"{event['steps_per_second']:.1f} steps/s",
@@ -75,7 +75,7 @@ def progress_line(event: dict[str, Any], epochs: int, columns: int) -> str:
     ]
     head, tail = f"epoch {event['epoch']}/{epochs} ", "  ".join(facts)
     width = min(columns - len(head) - len(tail) - 4, _MAX_WIDTH)
-    if width < 5:
+    if width < 5 or not total:
         return f"{head}{tail}"[: columns - 1]
     return f"{head}{draw_bar(step, total, width)} {tail}"
 

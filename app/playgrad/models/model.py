@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playgrad.errors import GraphError
+from playgrad.errors import DataError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from playgrad.models.cloning import copy_structure, copy_values
@@ -18,10 +18,13 @@ from playgrad.optim.optimizer import Optimizer
 from playgrad.optim.optimizer import get as get_optimizer
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training import batch_api, evaluation, fitting
+from playgrad.training.batch_source import BatchSource, check_rounds, is_stream
 from playgrad.training.callbacks import Callback, History
 from playgrad.training.data_checks import as_sequence
+from playgrad.training.fit_settings import Settings
 from playgrad.training.objectives import Objectives
 from playgrad.training.recipe import Recipe, StepBuilder
+from playgrad.training.streamed_evaluation import predict_stream
 
 
 def Input(  # noqa: N802 - the name that Keras gave it
@@ -168,29 +171,36 @@ class Model(TrainableNetwork):
 
     def fit(
         self,
-        x: Any,
-        y: Any,
+        x: Any = None,
+        y: Any = None,
         batch_size: int | None = None,
         epochs: int = 1,
         verbose: int = 1,
         callbacks: Callback | Sequence[Callback] | None = None,
         validation_split: float = 0.0,
-        validation_data: tuple[Any, ...] | None = None,
+        validation_data: Any = None,
         shuffle: bool = True,
         class_weight: Mapping[int, float] | None = None,
         sample_weight: Any = None,
         *,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
         seed: int | None = None,
     ) -> History:
-        """Train the model on ``x`` and ``y``.
+        """Train the model on ``x`` and ``y``, or on batches from a data set.
 
-        The data is copied to the device once and stays there. Batches come from an endless stream
-        of samples, reshuffled in every round, so every batch is full: the last samples of a batch
-        may come from the next round. An epoch is ``ceil(samples / batch_size)`` steps. Calling
-        ``fit`` again continues where the last call ended.
+        Arrays are copied to the device once and stay there. Batches come from an endless stream of
+        samples, reshuffled in every round, so every batch is full: the last samples of a batch may
+        come from the next round. An epoch is ``ceil(samples / batch_size)`` steps. Calling ``fit``
+        again continues where the last call ended.
+
+        A data set is a `pg.data.Dataset`, a generator or another iterable of batches ``(x, y)`` or
+        ``(x, y, sample_weight)``. It is streamed: a few batches are on the device at a time. An
+        epoch is one round through it, or ``steps_per_epoch`` batches.
 
         Args:
-            x: inputs, an array (samples, ...); a list of arrays if the model has several inputs.
+            x: inputs, an array (samples, ...); a list of arrays if the model has several inputs. Or
+                a data set, which brings targets and the size of batches with it.
             y: targets, an array (samples, ...); a list of arrays if the model has several outputs.
             batch_size: samples per step; 32 if None.
             epochs: number of epochs.
@@ -198,12 +208,16 @@ class Model(TrainableNetwork):
             callbacks: a `Callback`, or a list of them.
             validation_split: the fraction of samples, the last ones, that are evaluated after each
                 epoch and not trained with.
-            validation_data: ``(x, y)`` or ``(x, y, sample_weight)`` to evaluate after each epoch.
-            shuffle: whether to shuffle the samples.
+            validation_data: ``(x, y)``, ``(x, y, sample_weight)`` or a data set to evaluate after
+                each epoch.
+            shuffle: whether to shuffle the samples of arrays.
             class_weight: the weight of each class in the loss, such as ``{0: 1, 1: 5}``; classes
                 that are left out weigh 1.
             sample_weight: an array (samples,), the weight of each sample in the loss. Losses are
                 multiplied by their weights; metrics are not.
+            steps_per_epoch: steps of an epoch; a data set then goes on where the last epoch ended,
+                and may be endless.
+            validation_steps: batches of a validation data set to evaluate; None for one round.
             seed: the seed of the order of samples; None derives one from the graph's seed.
 
         Returns:
@@ -217,8 +231,8 @@ class Model(TrainableNetwork):
             OutOfMemoryError: the data does not fit on the device.
             KeyboardInterrupt: training was stopped; the model stays usable.
         """
-        settings = fitting.Settings(
-            fitting.BATCH if batch_size is None else batch_size,
+        settings = Settings(
+            batch_size,
             epochs,
             verbose,
             tuple(as_sequence(callbacks)),
@@ -228,16 +242,19 @@ class Model(TrainableNetwork):
             validation_split,
             class_weight,
             sample_weight,
+            steps_per_epoch,
+            validation_steps,
         )
         return fitting.fit(self.recipe, self._training, x, y, settings, self)
 
     def evaluate(
         self,
         x: Any,
-        y: Any,
+        y: Any = None,
         batch_size: int | None = None,
         verbose: int = 0,
         sample_weight: Any = None,
+        steps: int | None = None,
         return_dict: bool = False,
     ) -> Any:
         """Return the means of loss and metrics over all samples.
@@ -248,6 +265,7 @@ class Model(TrainableNetwork):
             x, y, sample_weight: as for `fit`.
             batch_size: samples per step; 200 if None.
             verbose: 1 to print the result.
+            steps: batches of a data set to evaluate; None for one round.
             return_dict: whether to return numbers by name.
 
         Returns:
@@ -258,17 +276,18 @@ class Model(TrainableNetwork):
             GraphError: the model is not compiled.
             DataError, ShapeError, DTypeError: the data does not fit.
         """
-        logs = evaluation.evaluate(self.recipe, x, y, batch_size, sample_weight)
+        logs = evaluation.evaluate(self.recipe, x, y, batch_size, sample_weight, steps)
         if verbose:
             print(", ".join(f"{name} {value:.4f}" for name, value in logs.items()))
         return _as_requested(logs, return_dict)
 
-    def predict(self, x: Any, batch_size: int | None = None) -> Any:
+    def predict(self, x: Any, batch_size: int | None = None, *, steps: int | None = None) -> Any:
         """Return the outputs for ``x``.
 
         Args:
-            x: as for `fit`.
+            x: as for `fit`; of the batches of a data set, ``(x, y)`` or ``x``, only x counts.
             batch_size: samples per run; 256 if None.
+            steps: batches of a data set to predict; None for one round.
 
         Returns:
             An array (samples, ...), or a list of arrays if the model has several outputs.
@@ -276,6 +295,13 @@ class Model(TrainableNetwork):
         Raises:
             DataError, ShapeError, DTypeError: the data does not fit.
         """
+        if is_stream(x):
+            evaluation.no_arguments_for_streams(batch_size=batch_size)
+            source = BatchSource(x, "the data set")
+            check_rounds(source, steps, 1, "steps")
+            return predict_stream(self, source, steps)
+        if steps is not None:
+            raise DataError("steps is for data sets; arrays are predicted whole.")
         return batch_api.predict(self, x, batch_size)
 
     def train_on_batch(

@@ -26,10 +26,14 @@ Array = np.ndarray[Any, Any]
 PREDICTION_BATCH = 256
 
 
-def predict(network: Network, x: Any, batch_size: int | None) -> Any:
-    """Return the outputs for ``x`` as arrays; see ``Model.predict``."""
+def predict(network: Network, x: Any, batch_size: int | None, name: str = "x") -> Any:
+    """Return the outputs for ``x`` as arrays; see ``Model.predict``.
+
+    Args:
+        name: the name of ``x`` in errors.
+    """
     batch_size = check_count(PREDICTION_BATCH if batch_size is None else batch_size, "batch_size")
-    xs = prepare_inputs(network, x, "x")
+    xs = prepare_inputs(network, x, name)
     count = len(xs[0])
     parts: list[list[Array]] = []
     for start in range(0, count, batch_size):

@@ -82,7 +82,7 @@ class FitRecord:
         model: the number of its model.
         outcome: "running" (also if it was stopped), "completed" or "failed".
         data: what the order of samples depends on; a resumed fit must have the same.
-        step, total_steps: the steps done, of how many.
+        step, total_steps: the steps done, of how many; 0 if that is not known.
         epochs_begun: the epochs whose ``on_epoch_begin`` was called.
         epochs: the number of epochs.
         stop: whether training is to end after this epoch.

@@ -22,7 +22,7 @@ class TrainingProgress:
 
     Args:
         names: the columns of the logs.
-        total: the number of steps.
+        total: the number of steps; 0 if it is not known.
         verbose: 1 to print a line after each epoch.
 
     Attributes:
@@ -101,7 +101,7 @@ class TrainingProgress:
                 ],
                 "steps_per_second": speed,
                 "seconds": seconds,
-                "eta_seconds": (self.total - done) / speed if speed else None,
+                "eta_seconds": (self.total - done) / speed if speed and self.total else None,
             }
         )
 

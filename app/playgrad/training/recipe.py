@@ -33,6 +33,7 @@ class TrainStepKey:
     stream: BatchStream
     stages: tuple[int, ...]
     trained: tuple[Variable, ...]
+    records_in: Node | None
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,11 @@ def check_fits(
             f"the network has changed since the checkpoint was made: {_listed(differences)}.",
             hint=_HINT,
         )
-    changed = [f"{name} {was} before, {data[name]} now" for name, was in data_before.items()
-               if data[name] != was]  # fmt: skip
+    changed = [
+        f"{name} {data_before.get(name, 'unknown')} before, {data.get(name, 'unknown')} now"
+        for name in dict.fromkeys([*data_before, *data])
+        if data_before.get(name) != data.get(name)
+    ]
     if changed:
         raise CheckpointError(
             f"the data has changed since the checkpoint was made: {_listed(changed)}.", hint=_HINT

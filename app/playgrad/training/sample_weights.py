@@ -49,9 +49,10 @@ class Samples:
                 f"validation_split={fraction:g} of {self.count} samples leaves no samples to "
                 f"{'validate' if first else 'train'} with."
             )
-        return self._part(slice(None, first)), self._part(slice(first, None))
+        return self.part(slice(None, first)), self.part(slice(first, None))
 
-    def _part(self, rows: slice) -> Samples:
+    def part(self, rows: slice) -> Samples:
+        """Return some of the samples."""
         return Samples(*([a[rows] for a in part] for part in (self.xs, self.ys, self.weights)))
 
 

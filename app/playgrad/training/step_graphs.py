@@ -29,7 +29,12 @@ SHUFFLE_SEED = 0x5EED
 """Key of the order of samples, in addition to the graph's seed, if the user passes no seed."""
 
 
-def build_train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int] = ()) -> TrainStep:
+def build_train_step(
+    recipe: Recipe,
+    stream: BatchStream,
+    stages: Sequence[int] = (),
+    records_in: TrainStep | None = None,
+) -> TrainStep:
     """Return the training step over the batches of ``stream``, built once for equal arguments.
 
     It is marked for distribution over several devices: where the batch may be divided, and what is
@@ -38,14 +43,20 @@ def build_train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int] 
     Args:
         stages: the pipeline stage of each item of the network's structure. The step must then be
             distributed before it can run.
+        records_in: a step over batches of another shape that alternates with this one; both record
+            in its variables.
     """
-    key = TrainStepKey(stream, tuple(stages), tuple(recipe.network.trainable_variables))
+    trained = tuple(recipe.network.trainable_variables)
+    alternate = None if records_in is None else records_in.run
+    key = TrainStepKey(stream, tuple(stages), trained, alternate)
     if key not in recipe.train_steps:
-        recipe.train_steps[key] = _train_step(recipe, stream, stages)
+        recipe.train_steps[key] = _train_step(recipe, stream, stages, records_in)
     return recipe.train_steps[key]
 
 
-def _train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int]) -> TrainStep:
+def _train_step(
+    recipe: Recipe, stream: BatchStream, stages: Sequence[int], records_in: TrainStep | None
+) -> TrainStep:
     network, optimizer, objectives = recipe.network, recipe.optimizer, recipe.objectives
     data, graph = stream.data, network.graph
     optimizer.prepare(graph)
@@ -70,11 +81,17 @@ def _train_step(recipe: Recipe, stream: BatchStream, stages: Sequence[int]) -> T
             means = [mean_of_batch(values) for values in columns]
     with at_top(graph), graph.reenter_scope(scope):
         columns = [cross_replica_mean(mean) for mean in means]
-        healthy = Variable(True, "healthy", trainable=False, contents=BOOKKEEPING)
+        if records_in is None:
+            healthy = Variable(True, "healthy", trainable=False, contents=BOOKKEEPING)
+        else:
+            healthy = records_in.healthy
         gate = logical_and(healthy, is_finite(columns[0]))
         update = optimizer.minimize(means[0], network.trainable_variables, gate)
         with graph.phase("update"):
-            recorder = Recorder(columns, HISTORY_ROWS, optimizer.iterations)
+            if records_in is None:
+                recorder = Recorder(columns, HISTORY_ROWS, optimizer.iterations)
+            else:
+                recorder = records_in.recorder.alternate(columns, optimizer.iterations)
             layer_updates = assign_updates(updates, gate)
             run = group(update, *layer_updates, healthy.assign(gate), *recorder.nodes, name="step")
     return TrainStep(run, recorder, healthy, objectives.names(network.named_outputs), stream.batch)

@@ -29,7 +29,13 @@ class Recorder:
         columns: tensors of the numbers, scalars or of one dimension.
     """
 
-    def __init__(self, columns: Sequence[Tensor], rows: int, position: Tensor) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Tensor],
+        rows: int,
+        position: Tensor,
+        variables: Sequence[Variable] = (),
+    ) -> None:
         groups: list[list[Tensor]] = []
         for column in columns:  # scalars share a history, a vector has its own
             last = groups[-1] if groups else []
@@ -37,14 +43,19 @@ class Recorder:
                 groups.append([])
             groups[-1].append(column)
         self.rows = rows
-        self.variables: list[Variable] = []
+        self.variables = list(variables)
         self.nodes: list[Node] = []
-        for values in groups:
-            width = sum(value.spec.size for value in values)
-            zeros = fill((rows, width), 0.0)
-            history = Variable(zeros, "history", trainable=False, contents=BOOKKEEPING)
-            self.variables.append(history)
-            self.nodes.append(record(history, position, values).node)
+        for i, values in enumerate(groups):
+            if not variables:
+                width = sum(value.spec.size for value in values)
+                zeros = fill((rows, width), 0.0)
+                history = Variable(zeros, "history", trainable=False, contents=BOOKKEEPING)
+                self.variables.append(history)
+            self.nodes.append(record(self.variables[i], position, values).node)
+
+    def alternate(self, columns: Sequence[Tensor], position: Tensor) -> Recorder:
+        """Return a recorder of another step in the same variables."""
+        return Recorder(columns, self.rows, position, self.variables)
 
     def take(self, arrays: Sequence[Array], first: int, last: int) -> Array:
         """Return the rows of steps ``first`` to ``last`` (exclusive).
@@ -71,9 +82,12 @@ class TrainStep:
         names: the names of the recorded columns.
         batch: samples of a step.
         synchronizes: whether `synchronize` does anything.
+        follows_epochs: whether `begin_epoch` does anything; a chunk of steps then never spans
+            epochs, which may differ in length.
     """
 
     synchronizes: ClassVar[bool] = False
+    follows_epochs: ClassVar[bool] = False
     run: Node
     recorder: Recorder
     healthy: Variable
@@ -104,8 +118,17 @@ class TrainStep:
         """Return a step of another kind, with the fields of this one and ``further`` ones."""
         return kind(**{item.name: getattr(self, item.name) for item in fields(self)}, **further)
 
+    def begin_epoch(self, session: Session, epoch: int, start: int, done: int) -> None:
+        """Prepare for the steps of an epoch.
+
+        Args:
+            epoch: its number, from 0.
+            start: the steps of this training before the epoch.
+            done: the steps done; more than ``start`` if the training is resumed within the epoch.
+        """
+
     def repeat(self, session: Session, steps: int) -> RepeatResult:
-        """Run ``steps`` steps."""
+        """Run ``steps`` steps, or fewer."""
         return session.repeat(self.run, steps)
 
     def run_traced(self, session: Session, trace: Trace, most: int = 1) -> int:

@@ -10,23 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.errors import NonFiniteError, PlaygradError
+from playgrad.errors import DataError, NonFiniteError, PlaygradError
 from playgrad.runtime.options import get_options
 from playgrad.training.averages import take_averages
 from playgrad.training.batch_api import not_finite_error
 from playgrad.training.callbacks import Callback, History, TerminateOnNaN, TrainedModel
 from playgrad.training.checkpoint import FitRecord
 from playgrad.training.chunk_loop import ChunkSizer, Watch, run_steps
-from playgrad.training.evaluation import run_evaluation
+from playgrad.training.evaluation import Evaluation
 from playgrad.training.progress import TrainingProgress
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recovering
 from playgrad.training.run_record import RunRecord
 from playgrad.training.state import TrainingState
 from playgrad.training.step_graphs import HISTORY_ROWS
-from playgrad.training.steps import EvalStep, TrainStep
+from playgrad.training.steps import TrainStep
+from playgrad.training.streamed_step import RoundEndError
 
 Array = np.ndarray[Any, Any]
+_ENDLESS = 1 << 62
+_EPOCH_END = "end of epoch "
 
 
 class TrainingLoop:
@@ -34,13 +37,15 @@ class TrainingLoop:
 
     Args:
         test: evaluates the validation data after each epoch.
-        samples: the number of samples in the training data.
+        data: what the order of samples depends on; a resumed fit must have the same.
+        steps_per_epoch: None if the step knows when an epoch ends, by raising RoundEndError.
         model: is passed to callbacks and hooks.
         undone: goes on where a device was lost in this training, instead of from the first step.
 
     Attributes:
         first: the optimizer's iterations before the first step.
         done: the number of steps done.
+        epoch_ends: the number of steps done at the end of each epoch.
     """
 
     def __init__(
@@ -48,8 +53,9 @@ class TrainingLoop:
         recipe: Recipe,
         state: TrainingState,
         step: TrainStep,
-        test: EvalStep | None,
-        samples: int,
+        test: Evaluation | None,
+        data: dict[str, int],
+        steps_per_epoch: int | None,
         model: TrainedModel,
         undone: FitRecord | None = None,
     ) -> None:
@@ -57,8 +63,9 @@ class TrainingLoop:
         self.state = state
         self.step = step
         self.test = test
-        self.data = {"samples": samples, "batch_size": step.batch}
-        self.steps_per_epoch = -(-samples // step.batch)
+        self.data = data
+        self.steps_per_epoch = steps_per_epoch
+        self.epoch_ends: list[int] = []
         self.model = model
         self.undone = undone
         self.session = recipe.network.session
@@ -66,7 +73,6 @@ class TrainingLoop:
         self.first = int(self.session.value(self.optimizer.iterations))
         self.done = 0
         self.sizer = ChunkSizer(HISTORY_ROWS)
-        self.test_sizer = ChunkSizer(test.steps if test else 1)
         record: RunRecord | None = get_options().record
         self.record_of_run = None if record is None or record.fitting else record
         self.watch = Watch(self.session, self.optimizer)
@@ -82,12 +88,17 @@ class TrainingLoop:
         self, epochs: int, steps: int | None, callbacks: Sequence[Callback], verbose: int
     ) -> History:
         """Train for ``epochs``, or for exactly ``steps`` steps."""
-        self.total = steps or epochs * self.steps_per_epoch
-        self.epochs = epochs if steps is None else -(-steps // self.steps_per_epoch)
+        length = self.steps_per_epoch
+        self.total = steps or epochs * (length or 0)  # 0: not known
+        if steps is not None:
+            epochs = steps if length is None else -(-steps // length)
+        self.epochs = epochs
         self.callbacks = callbacks
         # If nothing looks at the model between epochs, chunks need not end with them: with little
         # data they would be very short.
-        self.chunks_span_epochs = not (callbacks or self.test or self.step.synchronizes)
+        self.chunks_span_epochs = not (
+            callbacks or self.test or self.step.synchronizes or self.step.follows_epochs
+        )
         self.progress = TrainingProgress(self.watch, self.step.names, self.total, verbose)
         state, network = self.state, self.recipe.network
         record = self.record_of_run
@@ -106,7 +117,7 @@ class TrainingLoop:
             epochs=self.epochs,
             done=self.done,
             seconds=0.0 if resumed is None else resumed.seconds,
-            steps_per_epoch=self.steps_per_epoch,
+            steps_per_epoch=self.steps_per_epoch or 0,
             batch_size=self.step.batch,
             device=self.session.device,
             adapter=self.session.adapter,
@@ -162,16 +173,22 @@ class TrainingLoop:
             steps=steps,
             history=self.history.history,
             parallel=self.history.parallel,
-            step_state=self.step.resume_state(),
+            step_state=self._step_state(),
             callbacks=[c.get_state() for c in self.callbacks] if self.callbacks_begun else [],
         )
+
+    def _step_state(self) -> dict[str, int]:
+        state = self.step.resume_state()
+        if self.step.follows_epochs:
+            state |= {f"{_EPOCH_END}{i}": end for i, end in enumerate(self.epoch_ends)}
+        return state
 
     def record_after_loss(self) -> FitRecord:
         """Return the state of this fit at the step to which the variables have gone back."""
         record = self.record()
         iterations = int(self.session.value(self.optimizer.iterations))
         step = min(max(iterations - self.first, 0), record.step)
-        epochs = step // self.steps_per_epoch
+        epochs = sum(end <= step for end in self.epoch_ends)
         return replace(
             record,
             step=step,
@@ -191,9 +208,20 @@ class TrainingLoop:
         self.progress.logs = self.logs
         self.epochs_begun = resumed.epochs_begun
         self.state.stop = resumed.stop
-        self.done = resumed.epochs_ended * self.steps_per_epoch
+        ended = range(resumed.epochs_ended)
+        if self.step.follows_epochs:
+            self.epoch_ends = [resumed.step_state[f"{_EPOCH_END}{i}"] for i in ended]
+        else:
+            assert self.steps_per_epoch is not None
+            self.epoch_ends = [(i + 1) * self.steps_per_epoch for i in ended]
+        self.done = self._epoch_start
         if resumed.outcome != "completed":
             self._count(resumed.steps[self.done :])
+
+    @property
+    def _epoch_start(self) -> int:
+        """The steps before the running epoch."""
+        return self.epoch_ends[-1] if self.epoch_ends else 0
 
     def _train(self, resumed: FitRecord | None) -> None:
         self._begin_callbacks(resumed)
@@ -227,14 +255,37 @@ class TrainingLoop:
                 for callback in self.callbacks:
                     callback.on_epoch_begin(epoch, {})
                 self.epochs_begun = epoch + 1
-            end = min((epoch + 1) * self.steps_per_epoch, self.total)
-            self._run_steps(end - self.done)
+            start = self._epoch_start
+            self.step.begin_epoch(self.session, epoch, start, self.done)
+            ends = [self.total] if self.total else []
+            if self.steps_per_epoch is not None:
+                ends.append(start + self.steps_per_epoch)
+            try:
+                self._run_steps(min(ends, default=_ENDLESS) - self.done)
+            except RoundEndError:
+                self._end_round(start)
             self.step.synchronize(self.session)
             self._end_epoch()
             for callback in self.callbacks:
                 callback.on_epoch_end(epoch, self.logs)
-            if self.state.stop:
+            if self.state.stop or self.done == self.total:
                 break
+
+    def _end_round(self, start: int) -> None:
+        """Check that the end of the data is the end of an epoch.
+
+        Raises:
+            DataError: the epoch should have had more steps, or had none.
+        """
+        steps = self.done - start
+        if self.steps_per_epoch is not None:
+            raise DataError(
+                f"the data ended after {steps} batches of epoch {self.progress.epoch}, which has "
+                f"{self.steps_per_epoch} steps.",
+                hint="Use repeat() of the Dataset, or a smaller steps_per_epoch.",
+            )
+        if not steps:
+            raise DataError(f"there are no batches in epoch {self.progress.epoch}.")
 
     def _run_steps(self, steps: int) -> None:
         """Run ``steps`` steps.
@@ -297,13 +348,14 @@ class TrainingLoop:
         """Add finished steps to those of their epochs, and ``report`` them by epoch."""
         while len(rows):
             # A chunk can span the ends of epochs.
-            left = self.steps_per_epoch - self.done % self.steps_per_epoch
+            length = None if self.step.follows_epochs else self.steps_per_epoch
+            left = len(rows) if length is None else length - self.done % length
             part, rows = rows[:left], rows[left:]
             self.done += len(part)
             self.epoch_rows.append(part)
             if report is not None:
                 report(part)
-            epoch_ends = self.done % self.steps_per_epoch == 0 or self.done == self.total
+            epoch_ends = (length is not None and self.done % length == 0) or self.done == self.total
             if self.chunks_span_epochs and epoch_ends:
                 self._end_epoch()
 
@@ -320,6 +372,7 @@ class TrainingLoop:
         self.epoch_rows = []
         self.history.add_epoch(self.progress.epoch - 1, self.logs)
         self.progress.epoch_end(self.done, self.logs)
+        self.epoch_ends.append(self.done)
         self.progress.epoch += 1
 
     def _epoch_logs(self) -> dict[str, float]:
@@ -331,9 +384,7 @@ class TrainingLoop:
         if self.test is not None:
             for callback in self.callbacks:
                 callback.on_test_begin({})
-            test_means = self.recipe.objectives.logs(
-                run_evaluation(self.watch, self.test_sizer, self.test)
-            )
+            test_means = self.recipe.objectives.logs(self.test.run(self.watch))
             for callback in self.callbacks:
                 callback.on_test_end(test_means)
             logs.update({f"val_{name}": value for name, value in test_means.items()})

@@ -1,0 +1,159 @@
+"""Batches for `fit`, `evaluate` and `predict` from data sets, generators and other iterables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from playgrad.data.dataset import Dataset
+from playgrad.data.pipeline.base import INFINITE, UNKNOWN, Round, close
+from playgrad.errors import DataError
+from playgrad.training.prepare_data import prepare_data
+from playgrad.training.recipe import Recipe
+from playgrad.training.sample_weights import Samples, sample_weights
+
+
+def is_stream(data: Any) -> bool:
+    """Return whether ``data`` yields batches: a `Dataset`, an iterator or another iterable.
+
+    Arrays and lists can be indexed, and are not streams.
+    """
+    if isinstance(data, Dataset) or hasattr(data, "__next__"):
+        return True
+    return hasattr(data, "__iter__") and not (
+        hasattr(data, "__getitem__") or hasattr(data, "__array__") or isinstance(data, (set, str))
+    )
+
+
+class BatchSource:
+    """Rounds of batches.
+
+    Args:
+        data: see `is_stream`. An iterator has a single round.
+        name: the name of the data in errors.
+
+    Attributes:
+        cardinality: batches of a round, or `INFINITE` or `UNKNOWN`.
+        restarts: whether there can be several rounds.
+        position: the number of the next batch in its round.
+    """
+
+    def __init__(self, data: Any, name: str) -> None:
+        self.name = name
+        self.restarts = not hasattr(data, "__next__")
+        if isinstance(data, Dataset):
+            self.dataset = data
+        else:
+            self.dataset = Dataset.from_generator(lambda: data)
+        self.cardinality = self.dataset.cardinality()
+        self.position = 0
+        self._iterator: Iterator[Any] = iter(())
+        self._round: int | None = None
+        self._returned: list[Any] = []
+
+    def seek(self, number: int, position: int) -> None:
+        """Make batch ``position`` of round ``number`` the next one.
+
+        An iterator cannot go back: it goes on with its next batch.
+        """
+        if self._round is not None and not self.restarts:
+            return
+        if self._round != number or self.position > position:
+            self.close()
+            self._iterator = self.dataset.open_round(Round((number,)))
+            self._round, self.position = number, 0
+        while self.position < position:
+            self.take()
+
+    def take(self) -> Any:
+        """Return the next batch.
+
+        Raises:
+            StopIteration: the round has ended.
+        """
+        batch = self._returned.pop() if self._returned else next(self._iterator)
+        self.position += 1
+        return batch
+
+    def give_back(self, batch: Any) -> None:
+        """Make ``batch``, the last one taken, the next one again."""
+        self._returned.append(batch)
+        self.position -= 1
+
+    def close(self) -> None:
+        """End the round, and the threads that read it."""
+        if self.restarts:
+            if self.position == self.cardinality:
+                next(self._iterator, None)  # `cache` keeps rounds that have reached their end
+            close(self._iterator)
+            self._returned, self._round = [], None
+
+    def samples(
+        self, recipe: Recipe, batch: Any, class_weight: Mapping[int, float] | None = None
+    ) -> Samples:
+        """Return a batch that was just taken as arrays that fit the model, which may be built.
+
+        Raises:
+            DataError, ShapeError, DTypeError: it does not fit; the error names the batch.
+        """
+        where = f"batch {self.position - 1} of {self.name}"
+        if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
+            kind = f"{len(batch)} parts" if isinstance(batch, (tuple, list)) else _kind(batch)
+            raise DataError(
+                f"{where} is {kind}, but it must be a pair (x, y), or (x, y, sample_weight)."
+            )
+        x, y, *weight = batch
+        xs, ys = prepare_data(recipe, inputs_of(x, where), inputs_of(y, where), f"{where}: ")
+        given = weight[0] if weight else None
+        if given is not None and class_weight is not None:
+            raise DataError(f"class_weight and the weights in {self.name} exclude each other.")
+        weights = sample_weights(ys, class_weight, given, f"{where}: sample_weight")
+        return Samples(xs, ys, weights)
+
+
+def inputs_of(part: Any, where: str) -> Any:
+    """Return the x or y of a batch as `fit` takes it: a list if it is several arrays.
+
+    Raises:
+        DataError: it is a dictionary.
+    """
+    if isinstance(part, Mapping):
+        raise DataError(
+            f"{where} holds a dictionary.",
+            hint="Make it a tuple of arrays with map, in the order of the model's inputs.",
+        )
+    return list(part) if isinstance(part, tuple) else part
+
+
+def check_rounds(
+    source: BatchSource, steps: int | None, rounds: int, name: str = "steps_per_epoch"
+) -> None:
+    """Check that ``source`` has ``rounds`` rounds that end, if no number of steps ends them.
+
+    Raises:
+        DataError: it has not.
+    """
+    if steps is not None:
+        return
+    if source.cardinality == INFINITE:
+        raise DataError(f"{source.name} has no end.", hint=f"Pass {name}.")
+    if rounds > 1 and not source.restarts:
+        raise DataError(
+            f"{source.name} is an iterator and can be read once, but it is needed {rounds} times.",
+            hint=f"Pass {name}, or a Dataset: pg.data.Dataset.from_generator(function).",
+        )
+
+
+def known_length(source: BatchSource) -> int | None:
+    """Return the number of batches of a round, if it is known.
+
+    Raises:
+        DataError: it is 0.
+    """
+    if source.cardinality == 0:
+        raise DataError(f"{source.name} is empty.")
+    return None if source.cardinality in (UNKNOWN, INFINITE) else source.cardinality
+
+
+def _kind(batch: Any) -> str:
+    return "a single array" if hasattr(batch, "shape") else f"a {type(batch).__name__}"

@@ -1,0 +1,72 @@
+"""The arguments of ``fit``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from playgrad.errors import DataError, GraphError
+from playgrad.runtime.options import get_options
+from playgrad.training.batch_source import is_stream
+from playgrad.training.callbacks import Callback
+from playgrad.training.data_checks import check_count
+from playgrad.training.sample_weights import check_validation_split
+
+BATCH = 32
+"""Samples of a batch if the user names no number."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments of ``fit``.
+
+    Attributes:
+        steps: exactly this many steps, whatever ``epochs`` says.
+    """
+
+    batch_size: int | None
+    epochs: int
+    verbose: int
+    callbacks: tuple[Callback, ...]
+    validation_data: Any
+    shuffle: bool
+    seed: int | None
+    validation_split: float = 0.0
+    class_weight: Mapping[int, float] | None = None
+    sample_weight: Any = None
+    steps_per_epoch: int | None = None
+    validation_steps: int | None = None
+    steps: int | None = None
+
+    def overridden(self) -> Settings:
+        """Return the settings with the overrides of the host's options."""
+        options = get_options()
+        names = ("batch_size", "epochs", "verbose", "steps")
+        overrides = {name: getattr(options, name) for name in names}
+        return replace(self, **{name: v for name, v in overrides.items() if v is not None})
+
+    def check(self) -> None:
+        """Check what can be checked without the model.
+
+        Raises:
+            DataError: a number is not a whole number of at least 1, the validation data is not a
+                pair, or there are two kinds of it.
+            GraphError: a callback is not a `Callback`.
+        """
+        for name in ("batch_size", "epochs", "steps", "steps_per_epoch", "validation_steps"):
+            value = getattr(self, name)
+            if value is not None:
+                check_count(value, name)
+        parts = self.validation_data
+        is_tuple = isinstance(parts, (tuple, list)) and len(parts) in (2, 3)
+        if not (parts is None or is_tuple or is_stream(parts)):
+            raise DataError(
+                "validation_data must be a pair (x, y), (x, y, sample_weight), or a Dataset."
+            )
+        if self.validation_steps is not None and not is_stream(parts):
+            raise DataError("validation_steps is for validation_data that is a Dataset.")
+        check_validation_split(self.validation_split, parts is not None)
+        for callback in self.callbacks:
+            if not isinstance(callback, Callback):
+                raise GraphError(f"not a Callback: {callback!r:.60}.")

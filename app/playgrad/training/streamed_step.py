@@ -1,0 +1,216 @@
+"""The training step over streamed batches: a window of them is on the device at a time.
+
+The window is device data whose batches are taken in turn, so that a chunk of steps needs no
+transfers. When its batches are used up, the next ones are uploaded. A batch of another shape, such
+as a smaller last one, has a window and a step of its own; all steps record in the same place.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from playgrad.errors import DataError
+from playgrad.graph.tensor import Node
+from playgrad.runtime.session import RepeatResult, Session
+from playgrad.runtime.trace import Trace
+from playgrad.training.batch_source import BatchSource
+from playgrad.training.device_data import BatchStream
+from playgrad.training.memory_needs import check_training_memory
+from playgrad.training.recipe import Recipe
+from playgrad.training.sample_weights import Samples
+from playgrad.training.step_graphs import build_train_step
+from playgrad.training.steps import TrainStep
+
+Array = np.ndarray[Any, Any]
+WINDOW_BYTES = 8 << 20
+"""The most bytes of a window, unless one batch is larger."""
+MOST_BATCHES = 64
+"""The most batches of a window."""
+_FILL_SECONDS = 0.05
+"""When reading batches for a window has taken this long, the window is used as it is."""
+ROLE = "streamed"
+
+
+class RoundEndError(Exception):
+    """The batches of an epoch have been used up."""
+
+
+class Window:
+    """Batches of one shape on the device.
+
+    Attributes:
+        slots: the number of batches that it can hold.
+        run: the node of the step that takes batch ``iterations % slots``.
+    """
+
+    def __init__(self, recipe: Recipe, samples: Samples, most: int, first: TrainStep | None):
+        session, batch = recipe.network.session, samples.count
+        size = sum(array.nbytes for array in samples.arrays)
+        self.slots = max(1, min(WINDOW_BYTES // max(size, 1), most, MOST_BATCHES))
+        parts = [
+            [np.zeros((self.slots * batch, *array.shape[1:]), array.dtype) for array in arrays]
+            for arrays in (samples.xs, samples.ys, samples.weights)
+        ]
+        self.arrays: list[Array] = [array for part in parts for array in part]
+        self.batch = batch
+        check_training_memory(recipe.network, recipe.optimizer, self.arrays, batch, session.device)
+        self.recipe, self.parts = recipe, parts
+        data = recipe.data.declare(ROLE, *parts)
+        self.step = build_train_step(recipe, BatchStream(data, batch, False), records_in=first)
+        self.run: Node = self.step.run
+
+    def put(self, batches: Sequence[Samples], iterations: int) -> None:
+        """Upload batches for the steps that follow step ``iterations``."""
+        for i, samples in enumerate(batches):
+            start = (iterations + i) % self.slots * self.batch
+            for array, values in zip(self.arrays, samples.arrays, strict=True):
+                array[start : start + self.batch] = values
+        # The window of another shape may have taken its place.
+        data = self.recipe.data.declare(ROLE, *self.parts)
+        data.upload(self.recipe.network.session, self.arrays)
+
+
+class Windows:
+    """The windows of one training, filled from ``source``.
+
+    Args:
+        most: batches of an epoch, if they are known.
+        class_weight: as in `fit`.
+
+    Attributes:
+        current: the window in use.
+        left: batches in it that no step has taken.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        source: BatchSource,
+        most: int | None,
+        class_weight: Mapping[int, float] | None,
+    ) -> None:
+        self.recipe = recipe
+        self.source = source
+        self.most = most or MOST_BATCHES
+        self.class_weight = class_weight
+        self.left = 0
+        self.windows: dict[Any, Window] = {}
+        self.current: Window | None = None
+
+    def peek(self, iterations: int) -> Samples:
+        """Return the first batch of the next round, which is taken again later.
+
+        Raises:
+            DataError: there is none.
+        """
+        self.source.seek(iterations, 0)
+        try:
+            batch = self.source.take()
+        except StopIteration:
+            raise DataError(f"{self.source.name} is empty.") from None
+        samples = self.source.samples(self.recipe, batch, self.class_weight)
+        self.source.give_back(batch)
+        return samples
+
+    def window_for(self, samples: Samples) -> Window:
+        """Return the window for batches of the shapes of ``samples``."""
+        key = _signature(samples)
+        if key not in self.windows:
+            first = next(iter(self.windows.values()), None)
+            most = self.most if first is None else 1
+            self.windows[key] = Window(
+                self.recipe, samples, most, None if first is None else first.step
+            )
+        return self.windows[key]
+
+    def fill(self) -> Window:
+        """Upload the next batches if all were used; return the window.
+
+        Raises:
+            RoundEndError: there are none.
+        """
+        if self.left:
+            assert self.current is not None
+            return self.current
+        started = time.perf_counter()
+        batches: list[Samples] = []
+        window: Window | None = None
+        while window is None or len(batches) < window.slots:
+            try:
+                batch = self.source.take()
+            except StopIteration:
+                break
+            samples = self.source.samples(self.recipe, batch, self.class_weight)
+            if window is not None and _signature(samples) != _signature(batches[0]):
+                self.source.give_back(batch)
+                break
+            window = window or self.window_for(samples)
+            batches.append(samples)
+            if time.perf_counter() - started > _FILL_SECONDS:
+                break
+        if window is None:
+            raise RoundEndError
+        iterations = self.recipe.network.session.value(self.recipe.optimizer.iterations)
+        window.put(batches, int(iterations))
+        self.left, self.current = len(batches), window
+        return window
+
+
+@dataclass(frozen=True)
+class StreamedStep(TrainStep):
+    """A training step over streamed batches.
+
+    Attributes:
+        windows: the batches on the device, and where they come from.
+        one_round: whether all epochs are one round of the source; otherwise each is a round.
+    """
+
+    follows_epochs: ClassVar[bool] = True
+    windows: Windows
+    one_round: bool
+
+    def begin_epoch(self, session: Session, epoch: int, start: int, done: int) -> None:
+        first = int(session.value(self.windows.recipe.optimizer.iterations)) - done
+        self.windows.left = 0
+        if self.one_round:
+            self.windows.source.seek(first, done)
+        else:
+            self.windows.source.seek(first + epoch, done - start)
+
+    def repeat(self, session: Session, steps: int) -> RepeatResult:
+        window = self.windows.fill()
+        result = session.repeat(window.run, min(steps, self.windows.left))
+        self.windows.left -= result.steps_done
+        return result
+
+    def run_traced(self, session: Session, trace: Trace, most: int = 1) -> int:
+        window = self.windows.fill()
+        session.run(window.run, trace=trace)
+        self.windows.left -= 1
+        return 1
+
+    def finish(self) -> dict[str, Any]:
+        self.windows.source.close()
+        return {}
+
+
+def build_streamed_step(
+    recipe: Recipe, windows: Windows, samples: Samples, one_round: bool
+) -> StreamedStep:
+    """Return the step over ``windows``, whose first batch is ``samples``."""
+    window = windows.window_for(samples)
+    step = replace(window.step, batch=samples.count)
+    streamed: StreamedStep = step.extended(StreamedStep, windows=windows, one_round=one_round)
+    return streamed
+
+
+def _signature(samples: Samples) -> Any:
+    return tuple(
+        tuple((array.shape, array.dtype.name) for array in part)
+        for part in (samples.xs, samples.ys, samples.weights)
+    )

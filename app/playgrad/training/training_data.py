@@ -1,0 +1,172 @@
+"""The data of a `fit`: arrays that are uploaded once, or batches that are streamed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from playgrad.errors import DataError, GraphError
+from playgrad.graph.tensor import Node
+from playgrad.runtime.options import SINGLE, get_options
+from playgrad.training.batch_source import BatchSource, check_rounds, is_stream, known_length
+from playgrad.training.device_data import BatchStream
+from playgrad.training.evaluation import (
+    ArrayEvaluation,
+    Evaluation,
+    StreamedEvaluation,
+    no_arguments_for_streams,
+)
+from playgrad.training.fit_settings import BATCH, Settings
+from playgrad.training.memory_needs import check_training_memory
+from playgrad.training.prepare_data import prepare_data
+from playgrad.training.recipe import Recipe
+from playgrad.training.sample_weights import Samples, sample_weights
+from playgrad.training.step_graphs import build_train_step
+from playgrad.training.steps import TrainStep
+from playgrad.training.streamed_step import Windows, build_streamed_step
+from playgrad.training.variable_placement import place_variables
+
+
+class TrainingData(ABC):
+    """The data of one `fit`, which has been checked.
+
+    Attributes:
+        input_maximum: the largest input value, of the first batch if it is streamed.
+    """
+
+    recipe: Recipe
+    input_maximum: float
+
+    @abstractmethod
+    def build(self, settings: Settings) -> TrainStep:
+        """Bring the data to the device, and return the training step over it."""
+
+    @abstractmethod
+    def facts(self, step: TrainStep) -> dict[str, int]:
+        """Return what a resumed training must have in common with this one."""
+
+    @abstractmethod
+    def steps_per_epoch(self, settings: Settings, step: TrainStep) -> int | None:
+        """Return the steps of an epoch; None if only reading the data tells."""
+
+    def validation(self, settings: Settings) -> Callable[[], Evaluation] | None:
+        """Check the validation data; return a function that brings it to the device."""
+        recipe, parts = self.recipe, settings.validation_data
+        if parts is None:
+            return None
+        if is_stream(parts):
+            source, steps = BatchSource(parts, "validation_data"), settings.validation_steps
+            check_rounds(source, steps, settings.epochs, "validation_steps")
+            return lambda: StreamedEvaluation(recipe, source, steps)
+        x, y, *weight = parts
+        xs, ys = prepare_data(recipe, x, y, "validation ")
+        what = "the sample_weight of validation_data"
+        weights = sample_weights(ys, None, weight[0] if weight else None, what)
+        samples = Samples(xs, ys, weights)
+        return lambda: ArrayEvaluation(recipe, samples)
+
+
+class ArrayData(TrainingData):
+    """Arrays, which are uploaded once."""
+
+    def __init__(self, recipe: Recipe, x: Any, y: Any, settings: Settings) -> None:
+        if y is None:
+            raise DataError(
+                "fit needs targets.", hint="Pass x and y, or a Dataset of batches (x, y)."
+            )
+        xs, ys = prepare_data(recipe, x, y, "")
+        weights = sample_weights(ys, settings.class_weight, settings.sample_weight)
+        self.recipe = recipe
+        self.samples = Samples(xs, ys, weights)
+        self.split: Samples | None = None
+        if settings.validation_split:
+            self.samples, self.split = self.samples.split(settings.validation_split)
+        self.input_maximum = max(float(array.max()) for array in xs)
+
+    def validation(self, settings: Settings) -> Callable[[], Evaluation] | None:
+        split = self.split
+        if split is None:
+            return super().validation(settings)
+        return lambda: ArrayEvaluation(self.recipe, split)
+
+    def facts(self, step: TrainStep) -> dict[str, int]:
+        return {"samples": self.samples.count, "batch_size": step.batch}
+
+    def steps_per_epoch(self, settings: Settings, step: TrainStep) -> int | None:
+        return settings.steps_per_epoch or -(-self.samples.count // step.batch)
+
+    def build(self, settings: Settings) -> TrainStep:
+        recipe, samples = self.recipe, self.samples
+        session = recipe.network.session
+        batch = min(settings.batch_size or BATCH, samples.count)
+        arrays = samples.arrays
+        check_training_memory(recipe.network, recipe.optimizer, arrays, batch, session.device)
+        data = recipe.data.declare("train", samples.xs, samples.ys, samples.weights)
+        stream = BatchStream(data, batch, settings.shuffle, settings.seed)
+        options = get_options()
+        placement = options.placement or (None if options.strategy == SINGLE else recipe.placement)
+        strategy = options.strategy or (None if placement else recipe.strategy)
+        if strategy is None or strategy == SINGLE:
+            place_variables(recipe.network, placement=placement)
+            step = build_train_step(recipe, stream)
+            first_use: Node | None = step.run if placement is None else None
+            data.upload(session, arrays, first_use)
+            if placement is not None:
+                session.compiled([step.run])  # hooks learn of the training once it is placed
+        else:
+            data.upload(session, arrays)
+            step = strategy.build(recipe, stream)
+        return step
+
+
+class StreamedData(TrainingData):
+    """Batches that are streamed; the first one builds the model."""
+
+    def __init__(self, recipe: Recipe, x: Any, y: Any, settings: Settings) -> None:
+        no_arguments_for_streams(
+            y=y,
+            batch_size=settings.batch_size,
+            sample_weight=settings.sample_weight,
+            validation_split=settings.validation_split or None,
+            seed=settings.seed,
+        )
+        options = get_options()
+        if options.strategy != SINGLE and (
+            options.strategy or options.placement or recipe.strategy or recipe.placement
+        ):
+            raise GraphError(
+                "strategies and placements train on arrays, not on a data set that yields batches.",
+                hint="Pass arrays, or compile the model without them.",
+            )
+        self.recipe = recipe
+        self.source = BatchSource(x, "the data set")
+        check_rounds(self.source, settings.steps_per_epoch, settings.epochs)
+        length = settings.steps_per_epoch or known_length(self.source)
+        self.windows = Windows(recipe, self.source, length, settings.class_weight)
+        try:
+            self.first = self.windows.peek(self._iterations())
+        except BaseException:
+            self.source.close()
+            raise
+        self.input_maximum = max(float(array.max()) for array in self.first.xs)
+
+    def _iterations(self) -> int:
+        network, optimizer = self.recipe.network, self.recipe.optimizer
+        if not network.built:
+            return 0
+        optimizer.prepare(network.graph)
+        return int(network.session.value(optimizer.iterations))
+
+    def facts(self, step: TrainStep) -> dict[str, int]:
+        return {"batch_size": step.batch}
+
+    def steps_per_epoch(self, settings: Settings, step: TrainStep) -> int | None:
+        return settings.steps_per_epoch or known_length(self.source)
+
+    def build(self, settings: Settings) -> TrainStep:
+        recipe = self.recipe
+        place_variables(recipe.network)
+        windows = Windows(recipe, self.source, self.windows.most, self.windows.class_weight)
+        one_round = settings.steps_per_epoch is not None
+        return build_streamed_step(recipe, windows, self.first, one_round)

@@ -326,6 +326,13 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
     "add": (nn.Add(), [X, X * 2, X], lambda w, a, b, c: a + b + c),
     "multiply": (nn.Multiply(), [X, X + 1], lambda w, a, b: a * b),
     "concatenate": (nn.Concatenate(), [X, X[:, :2]], lambda w, a, b: np.concatenate([a, b], -1)),
+    # Outside of training; tests/nn/test_augmentation.py has the rest.
+    "random_flip": (nn.RandomFlip("vertical"), [IMAGE], lambda w, x: x),
+    "random_translation": (nn.RandomTranslation(0.1, [0, 0.2], "wrap"), [IMAGE], lambda w, x: x),
+    "random_rotation": (nn.RandomRotation(0.1, fill_value=1.0), [IMAGE], lambda w, x: x),
+    "random_zoom": (nn.RandomZoom(0.1, 0.2, seed=3), [IMAGE], lambda w, x: x),
+    "random_contrast": (nn.RandomContrast(0.1), [IMAGE], lambda w, x: x),
+    "random_brightness": (nn.RandomBrightness(0.1, [0, 1]), [IMAGE], lambda w, x: x),
 }
 
 

@@ -12,6 +12,13 @@ from playgrad.nn.basic import (
     RepeatVector,
     Rescaling,
     Reshape,
+from playgrad.nn.augmentation import (
+    RandomBrightness,
+    RandomContrast,
+    RandomFlip,
+    RandomRotation,
+    RandomTranslation,
+    RandomZoom,
 )
 from playgrad.nn.basic import Activation, Dropout, Flatten, Rescaling, Reshape
 from playgrad.nn.bidirectional import Bidirectional
@@ -236,6 +243,12 @@ __all__ = [
     "TopKAccuracy",
     "TruncatedNormal",
     "VarianceScaling",
+    "RandomBrightness",
+    "RandomContrast",
+    "RandomFlip",
+    "RandomRotation",
+    "RandomTranslation",
+    "RandomZoom",
     "UpSampling1D",
     "UpSampling2D",
     "ZeroPadding1D",

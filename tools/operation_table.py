@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from playgrad.contract.cases import add_case, cases, operations
+from playgrad.contract.on_device import runs_on
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import Array, OpDef
 from playgrad.runtime.session import Session
-from playgrad.contract.cases import add_case, cases, operations
-from playgrad.contract.on_device import runs_on_gpu
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "operation-table.md"
 GPU = "gpu:0"
@@ -37,7 +37,7 @@ def hosts(op: OpDef) -> tuple[str, str, str]:
     gradient = "stops" if op.blocks_gradient else "yes" if op.gradient else "no"
     if op.alias:
         return gradient, "yes", "alias"
-    return gradient, "yes", "yes" if runs_on_gpu(op) else "no"
+    return gradient, "yes", "yes" if runs_on(op, GPU) else "no"
 
 
 def measured(op: OpDef) -> float | None:

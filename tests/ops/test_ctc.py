@@ -10,8 +10,8 @@ import torch
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.graph.autodiff import gradients
 from playgrad.contract.interpreter import evaluate
+from playgrad.graph.autodiff import gradients
 
 Array = np.ndarray[Any, Any]
 

@@ -4,14 +4,6 @@ from playgrad.models.model import Input, Model
 from playgrad.models.sequential import Sequential
 from playgrad.nn.activation_layers import ELU, LeakyReLU, ReLU, Softmax
 from playgrad.nn.attention import MultiHeadAttention
-from playgrad.nn.basic import (
-    Activation,
-    Dropout,
-    Flatten,
-    Permute,
-    RepeatVector,
-    Rescaling,
-    Reshape,
 from playgrad.nn.augmentation import (
     RandomBrightness,
     RandomContrast,
@@ -20,7 +12,15 @@ from playgrad.nn.augmentation import (
     RandomTranslation,
     RandomZoom,
 )
-from playgrad.nn.basic import Activation, Dropout, Flatten, Rescaling, Reshape
+from playgrad.nn.basic import (
+    Activation,
+    Dropout,
+    Flatten,
+    Permute,
+    RepeatVector,
+    Rescaling,
+    Reshape,
+)
 from playgrad.nn.bidirectional import Bidirectional
 from playgrad.nn.borders import Cropping1D, Cropping2D, ZeroPadding1D, ZeroPadding2D
 from playgrad.nn.class_losses import (
@@ -68,10 +68,9 @@ from playgrad.nn.losses import (
     MeanSquaredError,
     SparseCategoricalCrossentropy,
 )
-from playgrad.nn.merge import Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract
 from playgrad.nn.lstm import LSTM
 from playgrad.nn.masking import Masking
-from playgrad.nn.merge import Add, Concatenate, Multiply
+from playgrad.nn.merge import Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract
 from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
 from playgrad.nn.more_initializers import (
     Identity,
@@ -103,9 +102,9 @@ from playgrad.nn.regression_losses import (
     MeanSquaredLogarithmicError,
 )
 from playgrad.nn.regularizers import L1, L1L2, L2, Regularizer
-from playgrad.nn.transformer import TransformerDecoder, TransformerEncoder
 from playgrad.nn.simple_rnn import SimpleRNN
 from playgrad.nn.time_distributed import TimeDistributed
+from playgrad.nn.transformer import TransformerDecoder, TransformerEncoder
 from playgrad.nn.upsampling import UpSampling1D, UpSampling2D
 from playgrad.training.averages import SwapEMAWeights
 from playgrad.training.callbacks import (
@@ -119,9 +118,7 @@ from playgrad.training.callbacks import (
 from playgrad.training.model_checkpoint import ModelCheckpoint
 from playgrad.training.plateau import ReduceLROnPlateau
 
-MaxPooling2D = MaxPool2D  # Keras has both names
-AveragePooling2D = AveragePool2D
-
+# Keras has both names.
 AveragePooling1D, AveragePooling2D = AveragePool1D, AveragePool2D
 MaxPooling1D, MaxPooling2D = MaxPool1D, MaxPool2D
 

@@ -117,6 +117,7 @@ class Bidirectional(WrapperLayer):
         initial_state: Sequence[Tensor] | None = None,
         mask: Tensor | None = None,
         training: bool = False,
+        **options: Any,
     ) -> Any:
         """Apply both layers to a sequence (batch, steps, features).
 
@@ -126,7 +127,7 @@ class Bidirectional(WrapperLayer):
         """
         states = [] if initial_state is None else list(initial_state)
         return super().__call__(
-            *inputs, *states, *([] if mask is None else [mask]), training=training
+            *inputs, *states, *([] if mask is None else [mask]), training=training, **options
         )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Any:

@@ -152,6 +152,7 @@ class RecurrentLayer(Layer):
         initial_state: Tensor | Sequence[Tensor] | None = None,
         mask: Tensor | None = None,
         training: bool = False,
+        **options: Any,
     ) -> Any:
         """Apply the layer to a sequence (batch, steps, features).
 
@@ -167,7 +168,9 @@ class RecurrentLayer(Layer):
         if initial_state is not None:
             states = initial_state if isinstance(initial_state, (list, tuple)) else [initial_state]
             inputs = (*inputs, *states)
-        return super().__call__(*inputs, *([] if mask is None else [mask]), training=training)
+        return super().__call__(
+            *inputs, *([] if mask is None else [mask]), training=training, **options
+        )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Any:
         x, initial, mask = self._arguments_of(inputs)

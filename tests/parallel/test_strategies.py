@@ -147,7 +147,7 @@ def test_fifty_steps_are_those_of_one_device(strategy: Strategy, alone: Any) -> 
         pytest.param(mlp, Pipeline(3, 3, "interleaved"), marks=pytest.mark.slow),
         pytest.param(mlp, Pipeline(4, 4, "bidirectional"), marks=pytest.mark.slow),
     ],
-    ids=str,
+    ids=lambda value: value.__name__ if callable(value) else str(value),
 )
 def test_fifty_steps_on_gpus(build: Callable[[], pg.Model], strategy: Strategy, alone: Any) -> None:
     check_equal(trained(build, strategy, device="gpu"), alone(build))

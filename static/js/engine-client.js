@@ -141,7 +141,7 @@ export class EngineClient {
         if (!this.#running && this.#used) this.#bootSpare();
         break;
       case "crash":
-        this.#rejectPending("the engine crashed");
+        this.#rejectPending(event.message);
     }
     this.#receive(event);
   }

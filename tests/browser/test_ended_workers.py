@@ -31,6 +31,16 @@ pg.Session(device="cpu:1")
 NOTICED_SECONDS = 120
 """Far more than the 2 seconds that an idle machine needs."""
 
+HANG = """
+import js
+from pyodide.ffi import create_once_callable
+
+def wait_for_ever():
+    js.Atomics.wait(js.Int32Array.new(js.SharedArrayBuffer.new(4)), 0, 0)
+
+js.setTimeout(create_once_callable(wait_for_ever), 300)
+"""
+
 
 def expect_weights(playground: Playground, folder: Path) -> None:
     """Check that the weights can be saved and that a drawing of them is answered or refused."""
@@ -72,8 +82,7 @@ def test_the_end_of_a_device_at_rest(playground: Playground, tmp_path: Path, kin
 
 @pytest.mark.slow
 def test_a_python_that_hangs_at_rest(playground: Playground, tmp_path: Path) -> None:
-    hang = "\nimport js, pyodide.code\npyodide.code.run_js('setTimeout(() => { for (;;); }, 300)')"
-    playground.finish(GOOD + hang)
+    playground.finish(GOOD + HANG)
     playground.page.wait_for_timeout(1000)
     playground.at("export-safetensors").click()
     playground.wait(lambda: playground.at("error").count() == 1)

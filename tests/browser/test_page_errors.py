@@ -52,7 +52,7 @@ BAD_PROGRAMS = {
     "data-shape": (
         "model.fit(x.reshape(20, 16, 4), y[:20])",
         "ShapeError",
-        "(batch, classes), not (?, 16, 2)",
+        "one class number per position of an output (?, 16, 2), but has samples of shape ()",
         12,
     ),
     "lengths": ("model.fit(x, y[:100])", "DataError", "320", 12),
@@ -72,9 +72,9 @@ BAD_PROGRAMS = {
         12,  # where it was created
     ),
     "too-big": (
-        "big = pg.Sequential([nn.Dense(1 << 23), nn.Dense(64)])\n"
+        "big = pg.Sequential([nn.Dense(1 << 23), nn.Dense(1)])\n"
         "big.compile(pg.optim.SGD(0.1), nn.MeanSquaredError())\n"
-        "big.fit(np.zeros((64, 64), np.float32), np.zeros((64, 64), np.float32), verbose=0)",
+        "big.fit(np.zeros((64, 64), np.float32), np.zeros((64, 1), np.float32), verbose=0)",
         "OutOfMemoryError",
         "the variable 'dense_1/kernel' needs 2,147,483,648 bytes",
         12,

@@ -20,9 +20,16 @@ def reset_devices() -> Iterator[None]:
     reset_default_graph()
 
 
-def output(capsys: pytest.CaptureFixture[str], example: str) -> str:
-    assert main(["train", example]) == 0
+def output(capsys: pytest.CaptureFixture[str], example: str, *options: str) -> str:
+    assert main(["train", example, *options]) == 0
     return capsys.readouterr().out
+
+
+def number(out: str, pattern: str) -> float:
+    """Return the number that the only group of ``pattern`` matches in ``out``."""
+    match = re.search(pattern, out, re.MULTILINE)
+    assert match, out
+    return float(match[1])
 
 
 def test_branching_two_devices(capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,6 +45,12 @@ def test_custom_operation(capsys: pytest.CaptureFixture[str]) -> None:
     assert "squared_distances: 10 checks passed, 0 failed" in out
     accuracy = re.search(r"^accuracy ([\d.]+)%", out, re.MULTILINE)
     assert accuracy and float(accuracy[1]) > 97
+
+
+def test_dilated_convolutions(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "dilated-convolutions", "--device", "cpu")
+    assert number(out, r"^error ([\d.]+)% of the power") < 2
+    assert number(out, r"repeating the last sample ([\d.]+)%$") > 15
 
 
 def test_pipeline_schedules(capsys: pytest.CaptureFixture[str]) -> None:

@@ -80,3 +80,9 @@ def test_sync_against_async(capsys: pytest.CaptureFixture[str]) -> None:
     assert sum(free) == sum(bound) == 40
     assert free[0] > free[1]
     assert abs(bound[0] - bound[1]) <= 2
+
+
+def test_used_car_prices(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "used-car-prices", "--device", "cpu")
+    assert number(out, r"^mean error (\d+) euros") < 700
+    assert number(out, r"; (\d+) if all prices were the mean$") > 6000

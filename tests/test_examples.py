@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import playgrad as pg
 from playgrad.cli import main
 from playgrad.devices import registry
 from playgrad.graph.graph import reset_default_graph
@@ -23,6 +24,13 @@ def reset_devices() -> Iterator[None]:
 def output(capsys: pytest.CaptureFixture[str], example: str, *options: str) -> str:
     assert main(["train", example, *options]) == 0
     return capsys.readouterr().out
+
+
+def few_digits(monkeypatch: pytest.MonkeyPatch, train: int, test: int) -> None:
+    """Have ``pg.data.mnist`` return the first digits only."""
+    (x, y), (x_test, y_test) = pg.data.mnist()
+    few = (x[:train], y[:train]), (x_test[:test], y_test[:test])
+    monkeypatch.setattr(pg.data, "mnist", lambda: few)
 
 
 def number(out: str, pattern: str) -> float:
@@ -45,6 +53,14 @@ def test_custom_operation(capsys: pytest.CaptureFixture[str]) -> None:
     assert "squared_distances: 10 checks passed, 0 failed" in out
     accuracy = re.search(r"^accuracy ([\d.]+)%", out, re.MULTILINE)
     assert accuracy and float(accuracy[1]) > 97
+
+
+def test_digits_row_by_row(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_digits(monkeypatch, 3000, 200)
+    out = output(capsys, "digits-row-by-row", "--device", "cpu", "--steps", "40")
+    assert number(out, r"test accuracy ([\d.]+)%") > 45
 
 
 def test_dilated_convolutions(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,6 +48,12 @@ def test_branching_two_devices(capsys: pytest.CaptureFixture[str]) -> None:
     assert accuracy and float(accuracy[1]) > 65
 
 
+def test_character_transformer(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "character-transformer", "--device", "cpu")
+    assert number(out, r"^accuracy ([\d.]+)%") > 83
+    assert "This is the maiden all forlorn,\nthat milked the cow" in out
+
+
 def test_custom_operation(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "custom-operation")
     assert "squared_distances: 10 checks passed, 0 failed" in out

@@ -48,6 +48,12 @@ def test_branching_two_devices(capsys: pytest.CaptureFixture[str]) -> None:
     assert accuracy and float(accuracy[1]) > 65
 
 
+def test_character_gru(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "character-gru", "--device", "cpu")
+    assert number(out, r"^accuracy ([\d.]+)%") > 90
+    assert "One, two, buckle my shoe;\nthree, four, knock at the" in out
+
+
 def test_character_transformer(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "character-transformer", "--device", "cpu")
     assert number(out, r"^accuracy ([\d.]+)%") > 83

@@ -67,6 +67,14 @@ def test_custom_operation(capsys: pytest.CaptureFixture[str]) -> None:
     assert accuracy and float(accuracy[1]) > 97
 
 
+def test_denoising_autoencoder(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_digits(monkeypatch, 2000, 200)
+    out = output(capsys, "denoising-autoencoder", "--device", "cpu")
+    assert number(out, r": (\d+)% left$") < 55
+
+
 def test_digits_row_by_row(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

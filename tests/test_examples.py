@@ -60,6 +60,12 @@ def test_character_transformer(capsys: pytest.CaptureFixture[str]) -> None:
     assert "This is the maiden all forlorn,\nthat milked the cow" in out
 
 
+def test_citation_graph(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "citation-graph", "--device", "cpu")
+    alone = number(out, r"^accuracy without citations ([\d.]+)%")
+    assert number(out, r"^accuracy with citations ([\d.]+)%") > max(95, alone + 10), out
+
+
 def test_custom_operation(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "custom-operation")
     assert "squared_distances: 10 checks passed, 0 failed" in out

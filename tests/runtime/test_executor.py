@@ -6,6 +6,7 @@ import json
 import random
 import threading
 import time
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -124,6 +125,42 @@ class TestConcurrency:
             Task("last", "cpu:0", done.set, (1,)),
         ]
         executor = Executor(threads=2)
+        try:
+            executor.run(tasks)
+        finally:
+            executor.close()
+
+    def test_what_becomes_ready_beside_a_busy_calling_thread_starts(self):
+        """The first task ends only after tasks that become ready while it runs."""
+        done = threading.Event()
+        tasks = [
+            Task("long", "cpu:0", lambda: done.wait(PATIENCE) or pytest.fail("alone"), heavy=True),
+            Task("short", "cpu:0", list, heavy=True),
+            Task("light", "cpu:0", list, (1,)),
+            Task("heavy", "cpu:0", list, (2,), heavy=True),
+            Task("last", "cpu:0", done.set, (3,)),
+        ]
+        executor = Executor(threads=2)
+        try:
+            for order in (tasks, [tasks[1], tasks[0], *tasks[2:]]):
+                done.clear()
+                first = order.index(tasks[1])
+                light = replace(tasks[2], after=(first,))
+                executor.run([*order[:2], light, *order[3:]])
+        finally:
+            executor.close()
+
+    def test_all_free_threads_start_what_becomes_ready(self):
+        """Two tasks that become ready together meet, and the first task waits for both."""
+        meeting, done = threading.Barrier(2, timeout=PATIENCE), threading.Event()
+        tasks = [
+            Task("long", "cpu:0", lambda: done.wait(PATIENCE) or pytest.fail("alone"), heavy=True),
+            Task("short", "cpu:0", list, heavy=True),
+            Task("a", "cpu:0", lambda: meeting.wait() and None, (1,), heavy=True),
+            Task("b", "cpu:0", lambda: meeting.wait() and None, (1,), heavy=True),
+            Task("last", "cpu:0", done.set, (2, 3)),
+        ]
+        executor = Executor(threads=3)
         try:
             executor.run(tasks)
         finally:

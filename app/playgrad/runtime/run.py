@@ -32,6 +32,9 @@ class Run:
         ready: tasks for the calling thread to run, or to hand over to the pool.
         segments: tasks for device threads to run.
         running: tasks that device threads or the pool are running.
+        pooled: number of the pool's threads at work.
+        occupied: whether the calling thread runs a task that may take long. Then the pool's threads
+            take whatever is ready, light tasks as well.
         idle: devices whose threads wait to be woken.
         next_segment: the next segment of the device, for each segment that has one.
         parked: in a page, begun tasks that wait for their device, without a thread.
@@ -70,6 +73,8 @@ class Run:
         self.segments: deque[int] = deque()
         self.queued: dict[int, float] = {}
         self.running: set[int] = set()
+        self.pooled = 0
+        self.occupied = False
         self.parked: dict[int, tuple[Generator[Pending, None, None], Pending]] = {}
         self.wakeups: SimpleQueue[None] = SimpleQueue()
         self.error: BaseException | None = None
@@ -121,6 +126,8 @@ class Run:
             self._hand_over()
             number = self._take(self.ready)
             under_way = bool(self.running or self.segments or self.parked)
+            self.occupied = number is not None and self._may_take_long(number)
+            self._hand_over()
         if number is not None:
             self._do(number)
         elif under_way:
@@ -159,24 +166,44 @@ class Run:
     # The pool and the device threads
 
     def _hand_over(self) -> None:
-        """Hand over heavy tasks to the pool, but keep one task for the calling thread."""
-        if self.size < 2 or len(self.ready) < 2:
+        """Hand over ready tasks to free threads of the pool: heavy ones, but keep one task for the
+        calling thread; if that is occupied, all heavy ones, and one thread for the light ones."""
+        if self.size < 2 or self.ending or not self.ready:
             return
-        heavy = [number for number in self.ready if self.tasks[number].heavy]
-        for number in heavy[1:] if len(heavy) == len(self.ready) else heavy:
-            if sum(self.tasks[n].heavy for n in self.running) >= self.size - 1:
-                return
+        offered = [number for number in self.ready if self.tasks[number].heavy]
+        if self.occupied:
+            offered += [number for number in self._nodes() if not self.tasks[number].heavy][:1]
+        elif len(offered) == len(self.ready):
+            del offered[0]
+        for number in offered[: self.size - 1 - self.pooled]:
             self.ready.remove(number)
             self.running.add(number)
-            self.threads.pool(self.size - 1).submit(self._run_heavy, number)
+            self.pooled += 1
+            self.threads.pool(self.size - 1).submit(self._run_pooled, number)
 
-    def _run_heavy(self, number: int) -> None:
-        """Run a task on a thread of the pool."""
-        error = self._error_of(number)
-        with self.lock:
-            self._ended(number, error)
-            self._wake_devices()
-            self.wakeups.put(None)
+    def _nodes(self) -> list[int]:
+        """Return the ready tasks that any thread may run."""
+        return [n for n in self.ready if not isinstance(self.tasks[n], SegmentTask)]
+
+    def _run_pooled(self, first: int) -> None:
+        """Run tasks on a thread of the pool: ``first``, and while the calling thread is occupied,
+        those that are ready then."""
+        number: int | None = first
+        while number is not None:
+            error = self._error_of(number)
+            with self.lock:
+                self._ended(number, error)
+                number = next(iter(self._nodes()), None) if self.occupied else None
+                if number is None or self.ending:
+                    number = None
+                    self.pooled -= 1
+                else:
+                    self.ready.remove(number)
+                    self.running.add(number)
+                if self.occupied:
+                    self._hand_over()
+                self._wake_devices()
+                self.wakeups.put(None)
 
     def _wake_devices(self) -> None:
         for device in {self.tasks[number].device for number in self.segments} & self.idle:
@@ -202,6 +229,8 @@ class Run:
             self.idle.add(device)
         if not self.ending:
             self._wake_devices()
+        if self.occupied:
+            self._hand_over()
         if self.ready or self.ending or not (self.running or self.segments):
             self.wakeups.put(None)
         return number
@@ -225,6 +254,10 @@ class Run:
             self._failed(error)
 
     # The calling thread
+
+    def _may_take_long(self, number: int) -> bool:
+        task = self.tasks[number]
+        return task.heavy or isinstance(task, SegmentTask)
 
     def _do(self, number: int) -> None:
         """Run a task on the calling thread; of a segment in a page, only until its first wait."""

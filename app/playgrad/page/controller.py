@@ -79,6 +79,20 @@ class PageHooks(Hooks):
     def stopped(self) -> bool:
         return host.stop_requested()
 
+    def interrupts(self) -> bool:
+        """Return whether a stop should end the program's work outside of training.
+
+        The interrupt that Python itself gets with a stop is lost if it arrives where an exception
+        is dropped, as in a destructor. The stop flag stays.
+        """
+        if not self.controller.interruptible or not host.stop_requested():
+            return False
+        # Within `except KeyboardInterrupt` the program has heard of it.
+        return not isinstance(sys.exc_info()[1], KeyboardInterrupt)
+
+    def interrupted(self) -> None:
+        self.controller.interruptible = False
+
     def serve(self, request: Request) -> None:
         self.controller.serve(request)
 
@@ -90,6 +104,7 @@ class Controller:
         model: the model that the last run trained; None if it has trained none.
         restored: the model of a checkpoint, which stands in until a run trains a model.
         record: of the last run.
+        interruptible: whether the program runs and has not heard of a stop yet.
     """
 
     def __init__(self) -> None:
@@ -99,6 +114,7 @@ class Controller:
         self.namespace: dict[str, Any] = {}
         self.hooks = PageHooks(self)
         self.running = False
+        self.interruptible = False
         self.stopped = False
         self.lab: Lab | None = None
         self.tuner = IdleTuner()
@@ -124,6 +140,7 @@ class Controller:
             resumed = self._resumed(checkpoint) if run_options.get("resume") else None
             self.record = RunRecord(_emit_checkpoint, resumed)
             with Reserve(), options_set(self._options(run_options)):
+                self.interruptible = True
                 exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
             state = "stopped"
@@ -134,6 +151,7 @@ class Controller:
                 state = "error"
         finally:
             self.running = False
+            self.interruptible = False
         self._flush_checkpoint()
         if run_options.get("resume") and state == "done" and not self._has_trained():
             print(_NOTHING_RESUMED, file=sys.stderr)

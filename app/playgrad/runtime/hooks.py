@@ -33,6 +33,15 @@ class Hooks:
         """Return whether training should end. Also called between steps on the device."""
         return False
 
+    def interrupts(self) -> bool:
+        """Return whether a stop should end the program's work outside of training. Called between
+        the operations of a run."""
+        return False
+
+    def interrupted(self) -> None:
+        """Called when KeyboardInterrupt has been raised, after which `interrupts` is False: what
+        the program then does to end, such as to save its weights, is not interrupted again."""
+
     def new_trace(self) -> Trace | None:
         """Return a trace for the next step, or None. Called before each chunk of steps.
 

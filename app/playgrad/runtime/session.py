@@ -22,6 +22,7 @@ from playgrad.ops.state import is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedDict, check_value
 from playgrad.runtime.fetches import Fetches, requested_program
+from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.locking import exclusive
 from playgrad.runtime.open_sessions import (
     abandoned_sessions,
@@ -41,6 +42,10 @@ from playgrad.runtime.transport import LocalTransport, Transport
 
 Array = np.ndarray[Any, Any]
 R = TypeVar("R")
+
+
+def _interrupts() -> bool:
+    return get_hooks().interrupts()
 
 
 class Session:
@@ -81,7 +86,7 @@ class Session:
         self._any_device = device == "auto"
         self._placement = SessionPlacement(self.device, placement, soft_placement)
         self.executor = Executor(threads)
-        self.stop_check: Callable[[], bool] = lambda: False
+        self.stop_check: Callable[[], bool] = _interrupts
         self._devices: dict[str, Device] = {}
         self._programs = Programs(self.opened, self._placement, self.executor, new_transport)
         self._store = self._programs.store
@@ -180,6 +185,7 @@ class Session:
         Raises:
             FeedError: a feed is missing, unknown or does not fit.
             ShapeError: the shapes of the feeds do not fit together.
+            KeyboardInterrupt: a stop was requested.
         """
         requested = Fetches(fetches, self.graph)
         return requested.results(
@@ -210,18 +216,24 @@ class Session:
         """Run ``targets`` ``steps`` times with the same feeds, and return no values.
 
         On a GPU all steps are a single call: no data is transferred between them.
+
+        Raises:
+            KeyboardInterrupt: a stop was requested. Steps that were done have taken effect.
         """
         leaves = Fetches(targets, self.graph).leaves
         nodes = [leaf.node if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         if not nodes or steps < 1:
             self._check_open()
             return RepeatResult(0, 0.0)
-        return self._work(
-            [],
-            nodes,
-            feed_dict,
-            lambda runnable, feeds: runnable.repeat(feeds, steps, self.stop_check),
-        )
+
+        def work(runnable: Runnable, feeds: dict[str, Array]) -> RepeatResult:
+            result = runnable.repeat(feeds, steps, self.stop_check)
+            # Training, which sets a check of its own, ends by itself after fewer steps.
+            if self.stop_check is _interrupts and result.steps_done < steps and _interrupts():
+                raise KeyboardInterrupt
+            return result
+
+        return self._work([], nodes, feed_dict, work)
 
     @exclusive
     def compiled(self, fetches: Any, feed_dict: FeedDict = None) -> Runnable | None:
@@ -244,10 +256,14 @@ class Session:
     ) -> R:
         self._check_open()
         program, arrays = requested_program(fetches, targets, feed_dict, self.graph)
-        return self._recovery.run(
-            lambda: self._programs.prepared(program, arrays),
-            lambda runnable: work(runnable, arrays),
-        )
+        try:
+            return self._recovery.run(
+                lambda: self._programs.prepared(program, arrays),
+                lambda runnable: work(runnable, arrays),
+            )
+        except KeyboardInterrupt:
+            get_hooks().interrupted()
+            raise
 
     def _prepare(
         self, fetches: Sequence[Tensor], targets: Sequence[Node], feed_dict: FeedDict

@@ -134,6 +134,7 @@ class TrainingLoop:
             reason = "completed"
         except KeyboardInterrupt as stop:
             reason, error = "stopped", stop
+            self.watch.hooks.interrupted()
             raise
         except BaseException as failure:
             error = failure

@@ -22,7 +22,8 @@ from bench.install import install, installed
 from bench.paths import DATA, VAR
 from bench.report import MINE, Row
 from bench.server import peers_app, playgrad_app, serving
-from bench.workloads import WORKLOADS, write
+from bench.workload_files import write
+from bench.workloads import WORKLOADS
 
 IN_PAGE = (
     ("playgrad", "webgpu"), ("tfjs", "webgpu"), ("jax", "webgpu"), ("borch", "webgpu"),
@@ -32,6 +33,12 @@ ON_DESKTOP = (
     ("playgrad", "wgpu"), ("tinygrad", "webgpu"),
     ("playgrad", "cpu"), ("numpy", "cpu"), ("tinygrad", "cpu"), ("torch", "cpu"),
 )  # fmt: skip
+LACKING = {
+    "w4": "no transformer in this peer's program",
+    "w5": "no LSTM in this peer's program",
+}
+"""The reason in the rows of ``WITHOUT_SEQUENCES``."""
+WITHOUT_SEQUENCES = ("numpy", "jax", "borch")
 PARTS = ("page", "desktop", "startup", "parallel")
 FIRST = 5
 """Steps whose losses are compared. Later repeats compare one only, to save time with slow peers."""
@@ -150,7 +157,10 @@ def _measure(run: Any, pairs: Iterable[tuple[str, str]], options: argparse.Names
             budget = 0.2 if options.quick else options.budget
             settings = {"budget": budget, "least": 2, "most": 5 if options.quick else 200}
             settings["first"] = FIRST if repeat == 0 else 1
-            outcome = run(row.peer, row.backend, row.workload, settings)
+            if row.peer in WITHOUT_SEQUENCES and row.workload in LACKING:
+                outcome = {"error": LACKING[row.workload]}
+            else:
+                outcome = run(row.peer, row.backend, row.workload, settings)
             row.outcomes.append(outcome)
             summary = outcome.get("once_ms") or outcome["error"].splitlines()[0][:120]
             print(f"{repeat + 1} {row.workload} {row.name}: {summary}", file=sys.stderr, flush=True)

@@ -1,30 +1,20 @@
-"""The workloads: networks and data. Every peer gets the same bytes.
-
-For each workload, ``write`` creates a file of arrays (``w1.bin``) and a description (``w1.json``):
-the layers, and the offsets of the data and the initial weights. Weights are stored in three
-conventions, because libraries disagree about their layout.
-"""
+"""The workloads: networks, their weights and their floating-point operations."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-
-Array = np.ndarray[Any, Any]
-SEED = 20261121
-BATCHES = 8
-"""Batches of the data set; training cycles through them in order."""
 
 
 @dataclass(frozen=True)
 class Layer:
     """One layer: ``dense`` (units), ``conv`` (units filters, size, padding), ``pool``, ``flatten``.
 
-    Pools are 2 x 2, strides of convolutions 1.
+    Pools are 2 x 2, strides of convolutions 1. For sequences: ``embedding`` (units features, size
+    tokens), ``positions`` (adds a vector for each of size positions), ``block`` (a block of GPT-2:
+    units of its hidden layer, heads), ``norm`` (layer normalization), ``lstm`` (units; whole, if it
+    gives the outputs of all steps).
     """
 
     kind: str
@@ -32,6 +22,8 @@ class Layer:
     size: int = 0
     padding: str = "valid"
     activation: str | None = None
+    heads: int = 0
+    whole: bool = False
 
 
 def dense(units: int, activation: str | None = None) -> Layer:
@@ -44,11 +36,15 @@ def conv(units: int, size: int, padding: str = "valid") -> Layer:
 
 POOL = Layer("pool")
 FLATTEN = Layer("flatten")
+BLOCK = Layer("block", 256, heads=4)
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A network, its loss (``mse`` or ``cross_entropy``), optimizer and batch size."""
+    """A network, its loss (``mse`` or ``cross_entropy``), optimizer and batch size.
+
+    ``decay`` is the weight decay of ``adamw``, for all weights as in Keras and PyTorch.
+    """
 
     name: str
     title: str
@@ -58,6 +54,7 @@ class Workload:
     optimizer: str
     learning_rate: float
     batch: int
+    decay: float = 0.0
 
 
 _IMAGE = (28, 28, 1)
@@ -89,120 +86,108 @@ WORKLOADS = {
             (conv(32, 3), conv(64, 3), POOL, FLATTEN, dense(128, "relu"), dense(10)),
             "cross_entropy", "adam", 0.001, 32,
         ),
+        Workload(
+            "w4", "gpt", (32,),
+            (
+                Layer("embedding", 64, size=65), Layer("positions", size=32),
+                BLOCK, BLOCK, Layer("norm"), dense(65),
+            ),
+            "cross_entropy", "adamw", 0.001, 8, decay=0.01,
+        ),
+        Workload(
+            "w5", "lstm", (28, 28),
+            (Layer("lstm", 128, whole=True), Layer("lstm", 128), dense(10)),
+            "cross_entropy", "adam", 0.001, 64,
+        ),
     )
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Weighted:
-    """A layer with weights: its input shape, and the map positions that it computes (1: dense)."""
+class Weight:
+    """One array of weights: its kind is ``kernel``, ``table``, ``gamma`` or ``bias``.
 
-    layer: Layer
-    inputs: tuple[int, ...]
-    positions: int
+    ``uses`` is the number of positions of a sample that a kernel is multiplied with, ``flattened``
+    the shape of the maps that a dense kernel gets flattened.
+    """
 
-    @property
-    def kernel_shape(self) -> tuple[int, ...]:
-        if self.layer.kind == "dense":
-            return (self.inputs[0], self.layer.units)
-        return (self.layer.size, self.layer.size, self.inputs[-1], self.layer.units)
+    kind: str
+    shape: tuple[int, ...]
+    uses: int = 0
+    flattened: tuple[int, ...] | None = None
 
 
-def weighted_layers(workload: Workload) -> list[tuple[Weighted, tuple[int, ...] | None]]:
-    """Return the layers with weights, and for a dense one after ``flatten`` the flattened shape."""
+def weights_of(workload: Workload) -> list[Weight]:
+    """Return the weights of ``workload``, in the order of its layers."""
     shape = workload.input_shape
     flattened: tuple[int, ...] | None = None
-    result: list[tuple[Weighted, tuple[int, ...] | None]] = []
+    result: list[Weight] = []
     for layer in workload.layers:
         if layer.kind == "flatten":
             flattened, shape = shape, (int(np.prod(shape)),)
-        elif layer.kind == "pool":
+            continue
+        if layer.kind == "pool":
             shape = (shape[0] // 2, shape[1] // 2, shape[2])
-        elif layer.kind == "conv":
+            continue
+        result += _weights_of(layer, shape, flattened)
+        flattened = None
+        if layer.kind == "conv":
             cut = layer.size - 1 if layer.padding == "valid" else 0
-            out = (shape[0] - cut, shape[1] - cut, layer.units)
-            result.append((Weighted(layer, shape, out[0] * out[1]), None))
-            shape = out
-        else:
-            result.append((Weighted(layer, shape, 1), flattened))
-            shape, flattened = (layer.units,), None
+            shape = (shape[0] - cut, shape[1] - cut, layer.units)
+        elif layer.kind == "embedding":
+            shape = (*shape, layer.units)
+        elif layer.kind == "lstm":
+            shape = (shape[0], layer.units) if layer.whole else (layer.units,)
+        elif layer.kind == "dense":
+            shape = (*shape[:-1], layer.units)
     return result
+
+
+def _weights_of(
+    layer: Layer, shape: tuple[int, ...], flattened: tuple[int, ...] | None
+) -> list[Weight]:
+    """Return the weights of a layer whose input has ``shape``; see ``weights_of``."""
+    width, units, uses = shape[-1], layer.units, int(np.prod(shape[:-1]))
+
+    def product(inputs: int, outputs: int) -> list[Weight]:
+        kernel = Weight("kernel", (inputs, outputs), uses, flattened)
+        return [kernel, Weight("bias", (outputs,))]
+
+    norm = [Weight("gamma", (width,)), Weight("bias", (width,))]
+    if layer.kind == "embedding":
+        return [Weight("table", (layer.size, units))]
+    if layer.kind == "positions":
+        return [Weight("table", (layer.size, width))]
+    if layer.kind == "norm":
+        return norm
+    if layer.kind == "block":  # query, key, value, output, two normalizations, two products
+        products = [weight for _ in range(4) for weight in product(width, width)]
+        return [*products, *norm, *norm, *product(width, units), *product(units, width)]
+    if layer.kind == "lstm":
+        kernel, bias = product(width, 4 * units)
+        return [kernel, Weight("kernel", (units, 4 * units), uses), bias]
+    if layer.kind == "conv":
+        cut = layer.size - 1 if layer.padding == "valid" else 0
+        uses = (shape[0] - cut) * (shape[1] - cut)
+        kernel = Weight("kernel", (layer.size, layer.size, width, units), uses)
+        return [kernel, Weight("bias", (units,))]
+    return product(width, units)
 
 
 def flops(workload: Workload) -> int:
     """Return the floating-point operations of a step's matrix products and convolutions.
 
-    Each layer computes its result and the gradient of its weights; all but the first also compute
-    the gradient of their input.
+    Each kernel computes a result and the gradient of its weights; all but one on the network's
+    input also compute the gradient of their input. A block also has the products of queries with
+    keys and of weights with values, for all pairs of positions.
     """
     total = 0
-    for number, (each, _) in enumerate(weighted_layers(workload)):
-        forward = 2 * workload.batch * each.positions * int(np.prod(each.kernel_shape))
-        total += forward * (2 if number == 0 else 3)
+    for number, weight in enumerate(weights_of(workload)):
+        if weight.kind == "kernel":
+            forward = 2 * workload.batch * weight.uses * int(np.prod(weight.shape))
+            total += forward * (2 if number == 0 else 3)
+    for layer in workload.layers:
+        if layer.kind == "block":
+            positions, width = workload.input_shape[0], workload.layers[0].units
+            total += 3 * 2 * 2 * workload.batch * positions**2 * width
     return total
-
-
-def data(workload: Workload) -> tuple[Array, Array]:
-    """Return inputs (float32) and targets: float32 values for ``mse``, otherwise int32 classes."""
-    random = np.random.default_rng(SEED)
-    count = BATCHES * workload.batch
-    if workload.loss == "mse":
-        x = random.uniform(-1, 1, (count, *workload.input_shape)).astype(np.float32)
-        y = np.sin(3 * x[:, :1]) * x[:, 1:]
-        return x, y.astype(np.float32)
-    # Ten blurred blots with noise: as sparse as digits, and easy to learn.
-    blots = random.random((10, 7, 7)) ** 3
-    labels = random.integers(0, 10, count).astype(np.int32)
-    images = np.kron(blots[labels], np.ones((4, 4))) * 0.7 + random.random((count, 28, 28)) * 0.3
-    return images.reshape(count, *workload.input_shape).astype(np.float32), labels
-
-
-def weights(workload: Workload, convention: str) -> list[Array]:
-    """Return kernel and bias of each layer, the same numbers in every convention.
-
-    ``tensorflow``: (height, width, in, out), (in, out), maps flattened with channels last;
-    ``jax``: (out, in, height, width), (in, out), maps flattened with channels first;
-    ``torch``: as ``jax``, with dense kernels (out, in).
-    """
-    random = np.random.default_rng(SEED + 1)
-    result: list[Array] = []
-    for each, flattened in weighted_layers(workload):
-        shape = each.kernel_shape
-        limit = np.sqrt(6 / int(np.prod(shape[:-1])))
-        kernel = random.uniform(-limit, limit, shape).astype(np.float32)
-        bias = random.uniform(-0.05, 0.05, shape[-1]).astype(np.float32)
-        if convention != "tensorflow":
-            if flattened is not None:
-                kernel = kernel.reshape(*flattened, -1).transpose(2, 0, 1, 3).reshape(shape)
-            if len(shape) == 4:
-                kernel = kernel.transpose(3, 2, 0, 1)
-            elif convention == "torch":
-                kernel = kernel.T
-        result += [np.ascontiguousarray(kernel), bias]
-    return result
-
-
-CONVENTIONS = ("tensorflow", "jax", "torch")
-
-
-def write(folder: Path) -> None:
-    """Write the files of every workload to ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for workload in WORKLOADS.values():
-        blob = bytearray()
-
-        def put(array: Array, blob: bytearray = blob) -> dict[str, Any]:
-            entry = {"shape": array.shape, "dtype": array.dtype.name, "offset": len(blob)}
-            blob.extend(np.ascontiguousarray(array).tobytes())
-            return entry
-
-        x, y = data(workload)
-        description = asdict(workload) | {
-            "batches": BATCHES,
-            "flops": flops(workload),
-            "x": put(x),
-            "y": put(y),
-            "weights": {name: [put(a) for a in weights(workload, name)] for name in CONVENTIONS},
-        }
-        (folder / f"{workload.name}.bin").write_bytes(blob)
-        (folder / f"{workload.name}.json").write_text(json.dumps(description), encoding="utf-8")

@@ -4,6 +4,7 @@ strategies for several devices."""
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -11,15 +12,17 @@ from pathlib import Path
 import pytest
 
 from bench import parallel
-from bench.workloads import WORKLOADS, flops, weighted_layers
+from bench.workloads import WORKLOADS, flops, weights_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_sizes() -> None:
-    shapes = [each.kernel_shape for each, _ in weighted_layers(WORKLOADS["w2"])]
+    shapes = [each.shape for each in weights_of(WORKLOADS["w2"]) if each.kind == "kernel"]
     assert shapes == [(5, 5, 1, 6), (5, 5, 6, 16), (400, 120), (120, 84), (84, 10)]
     assert flops(WORKLOADS["w1"]) == 64 * (4 * 784 * 128 + 6 * 128 * 10)
+    assert sum(math.prod(each.shape) for each in weights_of(WORKLOADS["w4"])) == 110_529
+    assert flops(WORKLOADS["w5"]) == 64 * (28 * 512 * (4 * 28 + 3 * 6 * 128) + 6 * 128 * 10)
 
 
 @pytest.mark.browser

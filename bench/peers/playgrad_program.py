@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import contextmanager
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -33,7 +34,37 @@ def layer_of(spec):
         return nn.Conv2D(
             spec["units"], spec["size"], padding=spec["padding"], activation=spec["activation"]
         )
+    if kind == "embedding":
+        return nn.Embedding(spec["size"], spec["units"])
+    if kind == "positions":
+        return AddPositions(spec["size"])
+    if kind == "block":
+        gelu = partial(pg.gelu, approximate=True)
+        return nn.TransformerDecoder(
+            spec["units"], spec["heads"], activation=gelu, normalize_first=True
+        )
+    if kind == "norm":
+        return nn.LayerNormalization(epsilon=1e-5)
+    if kind == "lstm":
+        return nn.LSTM(spec["units"], return_sequences=spec["whole"])
     return nn.Dense(spec["units"], activation=spec["activation"])
+
+
+class AddPositions(nn.PositionEmbedding):
+    """Adds the vectors of the positions to a sequence, so that it can be an item of a model."""
+
+    kind = "add_positions"
+
+    def call(self, *inputs, training=False):
+        return inputs[0] + super().call(*inputs, training=training)
+
+
+def optimizer_of(spec):
+    """Return the playgrad optimizer for a workload's description."""
+    rate = spec["learning_rate"]
+    if spec["optimizer"] == "adamw":
+        return pg.optim.AdamW(rate, weight_decay=spec["decay"])
+    return pg.optim.SGD(rate) if spec["optimizer"] == "sgd" else pg.optim.Adam(rate)
 
 
 def least_bytes(runnable):
@@ -106,10 +137,12 @@ class PlaygradTrainer:
             values = np.frombuffer(blob, entry["dtype"], count, entry["offset"])
             return values.reshape(entry["shape"])
 
-        model = pg.Sequential([layer_of(layer) for layer in spec["layers"]])
-        rate = spec["learning_rate"]
+        layers = [layer_of(layer) for layer in spec["layers"]]
+        if spec["x"]["dtype"] == "int32":
+            layers.insert(0, pg.Input(spec["input_shape"], dtype="int32"))
+        model = pg.Sequential(layers)
         model.compile(
-            optimizer=pg.optim.SGD(rate) if spec["optimizer"] == "sgd" else pg.optim.Adam(rate),
+            optimizer=optimizer_of(spec),
             loss=nn.MeanSquaredError()
             if spec["loss"] == "mse"
             else nn.SparseCategoricalCrossentropy(from_logits=True),

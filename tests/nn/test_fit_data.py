@@ -118,7 +118,7 @@ def test_half_precision_data() -> None:
 
 
 def test_whole_numbers_take_the_dtype_of_the_model() -> None:
-    model = pg.Sequential([pg.Input((4,), "uint8"), nn.Dense(1)])
+    model = pg.Sequential([pg.Input((4,), dtype="uint8"), nn.Dense(1)])
     model.compile("sgd", "mse", device="cpu")
     small, large = np.full((3, 4), 200), np.full((3, 4), 300)
     np.testing.assert_array_equal(model.predict(small), model.predict(small.astype(np.uint8)))

@@ -60,7 +60,7 @@ def cnn() -> pg.Model:
 def several_outputs() -> pg.Model:
     """Return a model with one output for each loss, over layers that merge."""
     with pg.Graph().as_default():
-        x = pg.Input((12, 12), "uint8")
+        x = pg.Input((12, 12), dtype="uint8")
         pixels = nn.Flatten()(nn.Rescaling(1 / 255)(x))
         left, right = nn.Dense(8, activation="tanh")(pixels), nn.Dense(8)(pixels)
         merged = [nn.Add()(left, right), nn.Multiply()(left, right), left * right - right]

@@ -328,7 +328,7 @@ def test_biases_and_regularizers_of_an_lstm() -> None:
             r"must have the shape \(batch, 2\)",
         ),
         (
-            lambda: nn.GRU(2)(pg.Input((3, 1)), mask=pg.Input((4,), "bool")),
+            lambda: nn.GRU(2)(pg.Input((3, 1)), mask=pg.Input((4,), dtype="bool")),
             pg.ShapeError,
             "must be bool of shape",
         ),

@@ -12,8 +12,6 @@ from playgrad.models.cloning import copy_structure, copy_values
 from playgrad.models.structure import Structure, find_structure
 from playgrad.models.trainable import TrainableNetwork
 from playgrad.nn.layer import Layer
-from playgrad.ops.core.build import one_or_more
-from playgrad.ops.state import placeholder
 from playgrad.optim.optimizer import Optimizer
 from playgrad.optim.optimizer import get as get_optimizer
 from playgrad.runtime.session_placement import PlacementRequest
@@ -25,26 +23,6 @@ from playgrad.training.fit_settings import Settings
 from playgrad.training.objectives import Objectives
 from playgrad.training.recipe import Recipe, StepBuilder
 from playgrad.training.streamed_evaluation import predict_stream
-
-
-def Input(  # noqa: N802 - the name that Keras gave it
-    shape: Sequence[int | None],
-    dtype: Any = "float32",
-    name: str | None = None,
-    *,
-    batch_size: int | None = None,
-) -> Tensor:
-    """Return a tensor that represents a batch of samples.
-
-    It belongs to the default graph, and so do the layers that are called on it.
-
-    Args:
-        shape: the shape of one sample, without the batch.
-        dtype: the dtype of the samples; "uint8" and "int32" for whole numbers.
-        name: the name of the tensor; "input" if None.
-        batch_size: the number of samples of every batch, for stateful layers; None for any.
-    """
-    return placeholder(dtype, (batch_size, *one_or_more(shape)), name or "input")
 
 
 class Model(TrainableNetwork):

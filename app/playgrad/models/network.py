@@ -18,10 +18,9 @@ from playgrad.graph.tensor import Tensor
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
-from playgrad.nn.bidirectional import Bidirectional
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
-from playgrad.nn.recurrent import RecurrentLayer
+from playgrad.nn.stateful import StatefulLayer
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
@@ -147,11 +146,6 @@ class Network:
             names[calls[output].layer] if output in calls else output.node.name
             for output in self.outputs
         ]
-
-    @property
-    def named_outputs(self) -> list[tuple[str, Shape]]:
-        """The names of the outputs in logs, and their shapes."""
-        return [(name, y.shape) for name, y in zip(self.output_names, self.outputs, strict=True)]
 
     def named_layers(self) -> list[tuple[str, Layer]]:
         """Return the layers with their names in this model: those of a kind are numbered from 1.
@@ -286,7 +280,7 @@ class Network:
 
     def reset_states(self) -> None:
         """Set the states of stateful recurrent layers to 0, as before the first batch."""
-        layers = [x for x in self.layers if isinstance(x, RecurrentLayer | Bidirectional)]
+        layers = [layer for layer in self.layers if isinstance(layer, StatefulLayer)]
         states = [variable for layer in layers for variable in layer.states]
         self.session.assign({v: np.zeros(v.spec.static_shape, np.float32) for v in states})
 

@@ -10,7 +10,8 @@ import numpy as np
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Tensor
-from playgrad.models.model import Input, Model
+from playgrad.models.inputs import Input
+from playgrad.models.model import Model
 from playgrad.models.structure import find_structure
 from playgrad.nn.layer import Layer, layer_type
 from playgrad.runtime.options import get_options
@@ -90,7 +91,7 @@ class Sequential(Model):
         graph = Graph(self.graph.seed)
         try:
             with graph.as_default():
-                first = tensor = Input(sample_shape, dtype, batch_size=batch_size)
+                first = tensor = Input(sample_shape, batch_size, dtype)
                 for layer in self._chain:
                     tensor = layer(tensor)
                     if not isinstance(tensor, Tensor):

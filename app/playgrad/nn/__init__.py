@@ -1,6 +1,7 @@
 """Layers, losses, metrics, models and their training."""
 
-from playgrad.models.model import Input, Model
+from playgrad.models.inputs import Input
+from playgrad.models.model import Model
 from playgrad.models.sequential import Sequential
 from playgrad.nn.activation_layers import ELU, LeakyReLU, ReLU, Softmax
 from playgrad.nn.attention import MultiHeadAttention

@@ -10,6 +10,7 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.masks import mask_of, set_mask
 from playgrad.nn.recurrent import RecurrentLayer
+from playgrad.nn.stateful import StatefulLayer
 from playgrad.nn.wrapper import WrapperLayer
 from playgrad.ops.arrays.axes import flip
 from playgrad.ops.arrays.concat import concat
@@ -18,7 +19,7 @@ from playgrad.ops.state import Variable
 _MODES = ("concat", "sum", "mul", "ave", None)
 
 
-class Bidirectional(WrapperLayer):
+class Bidirectional(StatefulLayer, WrapperLayer):
     """Two recurrent layers, of which one goes through the sequence from its end.
 
     Schuster and Paliwal 1997. Inputs (batch, steps, features); result (batch, 2 * units), or

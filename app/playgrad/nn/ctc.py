@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,9 +10,16 @@ from playgrad.errors import DataError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.losses import Loss
+from playgrad.nn.masks import mask_of
+from playgrad.ops.arrays.shape import expand_dims
+from playgrad.ops.core.build import constant
+from playgrad.ops.elementwise.definitions import cast, maximum, where
 from playgrad.ops.reductions.ctc_loss import ctc_loss
+from playgrad.ops.reductions.reduce import reduce_max
 
 Array = np.ndarray[Any, Any]
+_NEVER = -1e9
+"""The logit of a class that cannot be, beside 0 for the one that is."""
 
 
 class CTC(Loss):
@@ -20,7 +27,8 @@ class CTC(Loss):
 
     Predictions are logits (batch, times, classes), before softmax. Targets are class numbers
     (batch, labels) from 1, and 0 after the last label of a shorter target: class 0 is the blank.
-    `playgrad.ctc_greedy_decode` reads the predictions of a trained model.
+    `playgrad.ctc_greedy_decode` reads the predictions of a trained model. Where predictions have a
+    mask, each sequence ends with its last kept step, and steps skipped before it are blanks.
 
     Args:
         zero_infinity: make the loss 0 for samples with too many labels for their times, in place of
@@ -29,12 +37,21 @@ class CTC(Loss):
 
     kind = "ctc"
     target_dtype = "int32"
+    uses_mask: ClassVar[bool] = True
 
     def __init__(self, zero_infinity: bool = False) -> None:
         self.zero_infinity = zero_infinity
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return ctc_loss(y_true, y_pred, zero_infinity=self.zero_infinity)
+        mask = mask_of(y_pred)
+        if mask is None:
+            return ctc_loss(y_true, y_pred, zero_infinity=self.zero_infinity)
+        times, classes = y_pred.spec.static_shape[1:]
+        blank = np.where(np.arange(classes) == 0, 0.0, _NEVER).astype(np.float32)
+        logits = where(expand_dims(mask, -1), y_pred, constant(blank))
+        ends = cast(mask, "int32") * constant(np.arange(1, times + 1, dtype=np.int32))
+        length = maximum(reduce_max(ends, axis=1), 1)
+        return ctc_loss(y_true, logits, output_length=length, zero_infinity=self.zero_infinity)
 
     def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
         if len(output) != 3:

@@ -8,7 +8,10 @@ from typing import ClassVar
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
-from playgrad.ops.reductions.reduce import reduce_max, reduce_mean
+from playgrad.nn.masks import mask_of
+from playgrad.ops.arrays.shape import expand_dims
+from playgrad.ops.elementwise.definitions import cast, maximum, where
+from playgrad.ops.reductions.reduce import reduce_max, reduce_mean, reduce_sum
 
 
 class _GlobalPool(Layer):
@@ -57,11 +60,24 @@ class GlobalMaxPooling2D(_GlobalPool):
 
 
 class GlobalAveragePooling1D(_GlobalPool):
-    """Mean of each channel of a sequence: (batch, steps, channels) to (batch, channels)."""
+    """Mean of each channel of a sequence: (batch, steps, channels) to (batch, channels).
+
+    The mean is over the steps that the mask of the sequence keeps, and 0 if it keeps none.
+    """
 
     kind = "global_average_pooling1d"
     dimensions = "(batch, steps, channels)"
     reduce = staticmethod(reduce_mean)
+    uses_mask = True
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        mask = mask_of(inputs[0])
+        if mask is None:
+            return super().call(*inputs, training=training)
+        kept = expand_dims(mask, -1)
+        total = reduce_sum(where(kept, inputs[0], 0.0), axis=1, keepdims=self.keepdims)
+        count = reduce_sum(cast(kept, "float32"), axis=1, keepdims=self.keepdims)
+        return total / maximum(count, 1.0)
 
 
 class GlobalMaxPooling1D(_GlobalPool):

@@ -36,8 +36,8 @@ class GRU(RecurrentLayer):
         return_state: whether to return a list of the output and the states.
         go_backwards: whether to go through the sequence from its end; outputs are in this order.
         stateful: whether a batch starts with the states after the batch before it. Batches then
-            have one size, ``pg.Input(shape, batch_size=...)``; ``model.reset_states()`` sets the
-            states to 0.
+            have one size, ``pg.Input(shape, batch_size=...)``; ``reset_states()`` of the layer
+            or the model sets the states to 0.
         unroll: has no effect: steps are always unrolled, and their number must be known.
         reset_after: whether the reset gate multiplies the recurrent product, as in cuDNN and
             PyTorch, rather than the state before it, as in the paper.

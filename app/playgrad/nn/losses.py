@@ -14,7 +14,8 @@ import numpy as np
 
 from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
-from playgrad.graph.tensor import Tensor
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.nn.masked_steps import joined_steps, mean_of_steps, sum_of_kept
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape, reshape_like
 from playgrad.ops.elementwise.activations import softplus
@@ -42,10 +43,12 @@ class Loss:
 
     Attributes:
         target_dtype: the dtype of targets on the device.
+        uses_mask: whether the call itself cares for the mask of the predictions.
     """
 
     kind: ClassVar[str] = ""
     target_dtype: ClassVar[str] = "float32"
+    uses_mask: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__:
@@ -54,6 +57,25 @@ class Loss:
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return the loss of each sample, shape (batch,)."""
         raise NotImplementedError
+
+    def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
+        """Return the loss of each step of sequences (batch, steps, ...), of the shape of ``mask``.
+
+        Steps are taken for samples.
+        """
+        each = self(joined_steps(y_true, mask), joined_steps(y_pred, mask))
+        return reshape_like(each, mask)
+
+    def of_kept_steps(
+        self, y_true: Tensor, y_pred: Tensor, mask: Tensor, mean_steps: Tensor
+    ) -> Tensor:
+        """Return the loss of each sample, (batch,), over the steps that ``mask`` keeps.
+
+        Args:
+            mean_steps: the mean number of kept steps of a sample. The mean of the result is then
+                the mean over all kept steps of the batch, each with the same weight.
+        """
+        return sum_of_kept(self.each_step(y_true, y_pred, mask), mask) / mean_steps
 
     def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
         """Return targets as they are copied to the device.
@@ -105,10 +127,12 @@ class FromScores(Loss):
         if self.from_logits:
             return y_pred
         node = y_pred.node
-        while node.op.name == "identity":
+        while node.op.name == "identity" or _joins_positions(node):
             node = node.inputs[0].node
-        if node.op.name == "softmax" and node.attrs.get("axis", -1) in (-1, len(y_pred.shape) - 1):
-            return node.inputs[0]
+        last = len(node.outputs[0].shape) - 1
+        if node.op.name == "softmax" and node.attrs.get("axis", -1) in (-1, last):
+            logits = node.inputs[0]
+            return logits if y_pred.spec.rank == last + 1 else as_rows(logits)
         if node.op.name in ("add", "matmul"):
             warnings.warn(
                 f"{self.kind} expects probabilities, but the model ends in '{node.name}' without "
@@ -273,14 +297,24 @@ class CustomLoss(Loss):
         self.function = function
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return mean_of_sample(self._values(y_true, y_pred))
+
+    def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
+        return mean_of_steps(self._values(y_true, y_pred), mask, self._name)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.function, "__name__", "loss")
+
+    def _values(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         values = self.function(y_true, y_pred)
-        name = getattr(self.function, "__name__", "loss")
         if not isinstance(values, Tensor) or not values.shape:
             raise ShapeError(
-                f"the loss function {name!r} must return one number per sample, shape (batch,).",
+                f"the loss function {self._name!r} must return one number per sample, shape "
+                "(batch,).",
                 hint="Leave out the mean over the batch: training computes it.",
             )
-        return mean_of_sample(values)
+        return values
 
 
 _SHORT = {
@@ -324,6 +358,14 @@ def mean_of_sample(values: Tensor) -> Tensor:
     """Return the mean of ``values`` (batch, ...) over all dimensions but the batch."""
     rank = len(values.shape)
     return values if rank == 1 else reduce_mean(values, axis=tuple(range(1, rank)))
+
+
+def _joins_positions(node: Node) -> bool:
+    """Return whether ``node`` makes a matrix of the predictions of all positions."""
+    if node.op.name != "reshape":
+        return False
+    before, after = node.inputs[0].shape, node.outputs[0].shape
+    return len(after) == 2 and len(before) > 2 and before[-1] == after[-1]
 
 
 def _check_labels(labels: Array, classes: int, what: str, layer: str) -> None:

@@ -1,8 +1,12 @@
-"""Layers that merge branches: each takes a list of tensors."""
+"""Layers that merge branches: each takes a list of tensors.
+
+If all of them have masks, the result keeps the steps that any of the masks keeps; otherwise it has
+no mask, as a tensor without one keeps all steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import ClassVar
 
@@ -10,11 +14,18 @@ from playgrad.errors import ShapeError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
+from playgrad.nn.masks import mask_of, set_mask
 from playgrad.ops.arrays.concat import concat
+from playgrad.ops.arrays.fill import zeros_like
+from playgrad.ops.arrays.shape import expand_dims
 from playgrad.ops.elementwise import definitions as elementwise
+from playgrad.ops.elementwise.definitions import where
+from playgrad.ops.reductions.truth import reduce_all
 
 
 class _Merge(Layer):
+    uses_mask = True
+
     def build(self, *shapes: Shape) -> None:
         if len(shapes) < 2:
             raise ShapeError(f"layer '{self.name}' takes two or more tensors, got one.")
@@ -24,7 +35,29 @@ class _Elementwise(_Merge):
     merge: ClassVar[Callable[[Tensor, Tensor], Tensor]]
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        result = self.merged(inputs)
+        set_mask(result, _union([mask_of(x) for x in inputs]))
+        return result
+
+    def merged(self, inputs: Sequence[Tensor]) -> Tensor:
+        """Return the result of merging, without its mask."""
         return reduce(type(self).merge, inputs)
+
+
+class _Extremum(_Elementwise):
+    """A merge in which a step that a tensor skips is taken from the others."""
+
+    def merged(self, inputs: Sequence[Tensor]) -> Tensor:
+        result, kept = inputs[0], mask_of(inputs[0])
+        for x in inputs[1:]:
+            mask = mask_of(x)
+            both = type(self).merge(result, x)
+            if mask is not None:
+                both = where(_beside(mask, x), both, result)
+            if kept is not None:
+                both = where(_beside(kept, x), both, x)
+            result, kept = both, _union([kept, mask])
+        return result
 
 
 class Add(_Elementwise):
@@ -35,21 +68,33 @@ class Add(_Elementwise):
 
 
 class Multiply(_Elementwise):
-    """Elementwise product of tensors of the same shape."""
+    """Elementwise product of tensors of the same shape; a step that one skips is 1 in it.
+
+    Where all of them skip a step, the result is 0.
+    """
 
     kind = "multiply"
     merge = staticmethod(elementwise.mul)
 
+    def merged(self, inputs: Sequence[Tensor]) -> Tensor:
+        masks = [mask_of(x) for x in inputs]
+        factors = [
+            x if mask is None else where(_beside(mask, x), x, 1.0)
+            for x, mask in zip(inputs, masks, strict=True)
+        ]
+        product, union = super().merged(factors), _union(masks)
+        return product if union is None else where(_beside(union, product), product, 0.0)
 
-class Maximum(_Elementwise):
-    """Elementwise maximum of tensors of the same shape."""
+
+class Maximum(_Extremum):
+    """Elementwise maximum of tensors of the same shape, without the steps that they skip."""
 
     kind = "maximum"
     merge = staticmethod(elementwise.maximum)
 
 
-class Minimum(_Elementwise):
-    """Elementwise minimum of tensors of the same shape."""
+class Minimum(_Extremum):
+    """Elementwise minimum of tensors of the same shape, without the steps that they skip."""
 
     kind = "minimum"
     merge = staticmethod(elementwise.minimum)
@@ -61,8 +106,8 @@ class Average(_Elementwise):
     kind = "average"
     merge = staticmethod(elementwise.add)
 
-    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        return super().call(*inputs, training=training) / float(len(inputs))
+    def merged(self, inputs: Sequence[Tensor]) -> Tensor:
+        return super().merged(inputs) / float(len(inputs))
 
 
 class Subtract(_Elementwise):
@@ -86,4 +131,40 @@ class Concatenate(_Merge):
         self.axis = axis
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        return concat(list(inputs), self.axis)
+        result = concat(list(inputs), self.axis)
+        set_mask(result, self._mask(inputs))
+        return result
+
+    def _mask(self, inputs: Sequence[Tensor]) -> Tensor | None:
+        """Return the mask of the result: the masks one after the other along the steps."""
+        masks = [mask_of(x) for x in inputs]
+        rank = next((mask.spec.rank for mask in masks if mask is not None), 0)
+        axis = self.axis % inputs[0].spec.rank
+        if axis >= rank:  # of the features
+            return _union(masks)
+        return concat(
+            [
+                _all_steps(x, rank) if mask is None else mask
+                for x, mask in zip(inputs, masks, strict=True)
+            ],
+            axis,
+        )
+
+
+def _union(masks: Sequence[Tensor | None]) -> Tensor | None:
+    """Return the mask that keeps what any of ``masks`` keeps; None if one of them keeps all."""
+    present = [mask for mask in masks if mask is not None]
+    return reduce(elementwise.logical_or, present) if len(present) == len(masks) else None
+
+
+def _beside(mask: Tensor, x: Tensor) -> Tensor:
+    """Return ``mask`` with dimensions of size 1 for the features of ``x``."""
+    while mask.spec.rank < x.spec.rank:
+        mask = expand_dims(mask, -1)
+    return mask
+
+
+def _all_steps(x: Tensor, rank: int) -> Tensor:
+    """Return a mask of the first ``rank`` dimensions of ``x`` that keeps all steps."""
+    others = tuple(range(rank, x.spec.rank))
+    return reduce_all(elementwise.equal(zeros_like(x), 0.0), axis=others)

@@ -9,7 +9,9 @@ from playgrad.errors import GraphError, ShapeError
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses
 from playgrad.nn.losses import mean_of_sample
+from playgrad.nn.masked_steps import joined_steps, mean_of_steps
 from playgrad.ops.arrays.one_hot import one_hot
+from playgrad.ops.arrays.shape import reshape_like
 from playgrad.ops.elementwise.definitions import cast, equal
 from playgrad.ops.reductions.argmax import argmax
 from playgrad.ops.reductions.reduce import reduce_sum
@@ -36,6 +38,14 @@ class Metric:
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return the metric of each sample, float32 (batch,)."""
         raise NotImplementedError
+
+    def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
+        """Return the metric of each step of sequences (batch, steps, ...), in the mask's shape.
+
+        Steps are taken for samples.
+        """
+        each = self(joined_steps(y_true, mask), joined_steps(y_pred, mask))
+        return reshape_like(each, mask)
 
 
 class Accuracy(Metric):
@@ -113,6 +123,9 @@ class LossMetric(Metric):
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return self.loss(y_true, y_pred)
 
+    def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
+        return self.loss.each_step(y_true, y_pred, mask)
+
 
 class CustomMetric(Metric):
     """A metric from a function of (y_true, y_pred) that returns one number per sample."""
@@ -125,6 +138,9 @@ class CustomMetric(Metric):
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return mean_of_sample(cast(self.function(y_true, y_pred), "float32"))
+
+    def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
+        return mean_of_steps(cast(self.function(y_true, y_pred), "float32"), mask, self.name)
 
 
 _OTHER_NAMES = {

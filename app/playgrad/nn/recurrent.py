@@ -11,9 +11,9 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations, initializers, regularizers
 from playgrad.nn.initializers import Initializer
-from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
 from playgrad.nn.masks import mask_of, set_mask
+from playgrad.nn.stateful import StatefulLayer
 from playgrad.ops.arrays.fill import ones_like, zeros_like
 from playgrad.ops.arrays.getitem import getitem
 from playgrad.ops.arrays.join import stack, unstack
@@ -27,7 +27,7 @@ States = tuple[Tensor, ...]
 _OTHERS = ("activity_regularizer", "kernel_constraint", "recurrent_constraint", "bias_constraint")
 
 
-class RecurrentLayer(Layer):
+class RecurrentLayer(StatefulLayer):
     """A layer that goes through a sequence step by step and keeps a state.
 
     The products of all inputs with the kernel are one product. Each step then has a product of its

@@ -28,8 +28,8 @@ class SimpleRNN(RecurrentLayer):
         return_state: whether to return a list of the output and the states.
         go_backwards: whether to go through the sequence from its end; outputs are in this order.
         stateful: whether a batch starts with the states after the batch before it. Batches then
-            have one size, ``pg.Input(shape, batch_size=...)``; ``model.reset_states()`` sets the
-            states to 0.
+            have one size, ``pg.Input(shape, batch_size=...)``; ``reset_states()`` of the layer
+            or the model sets the states to 0.
         unroll: has no effect: steps are always unrolled, and their number must be known.
         zero_output_for_mask: whether the output of a masked step is 0, rather than that of the
             step before it.

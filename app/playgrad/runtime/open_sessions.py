@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 from weakref import WeakSet
+
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Tensor
 
 
 class OpenSession(Protocol):
     """The part of a `Session` that is needed here."""
+
+    def assigned_variables(self, graph: Graph) -> list[Tensor]: ...
+
+    def assign(self, values: Mapping[Any, Any]) -> None: ...
 
     def close(self) -> None: ...
 

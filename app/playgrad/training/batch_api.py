@@ -70,7 +70,7 @@ def train_on_batch(
     if not finite:
         rate = float(session.value(recipe.optimizer.learning_rate))
         raise not_finite_error(float(values[0]), 1, rate)
-    names = recipe.objectives.names(recipe.network.named_outputs)
+    names = recipe.objectives.names(recipe.network.output_names, recipe.network.outputs)
     numbers = np.concatenate([np.atleast_1d(value) for value in values])
     means = {name: float(value) for name, value in zip(names, numbers, strict=True)}
     return recipe.objectives.logs(means)

@@ -8,16 +8,22 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import DataError, GraphError, ShapeError, shape_text
-from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses, metrics
 from playgrad.nn.losses import Loss
-from playgrad.nn.metrics import Metric
+from playgrad.nn.masked_metric import MaskedMetric
+from playgrad.nn.masked_steps import kept_steps
+from playgrad.nn.masks import mask_of
+from playgrad.nn.metrics import LossMetric, Metric
 from playgrad.nn.ratio_metrics import RatioMetric
-from playgrad.ops.reductions.reduce import reduce_mean
+from playgrad.ops.elementwise.definitions import maximum
+from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
+from playgrad.ops.training.replica import cross_replica_mean
 from playgrad.training.data_checks import as_sequence, check_finite
 
 Array = np.ndarray[Any, Any]
+_LEAST_STEPS = 1e-9
+"""Divisor of a sum over no steps, which is 0."""
 
 
 class Objectives:
@@ -68,26 +74,41 @@ class Objectives:
         loss = self.loss_of(0) if self.losses else None
         return isinstance(loss, losses.FromScores) and loss.from_logits
 
-    def metrics_of(self, output: int) -> list[Metric]:
-        """Return the metrics of the output of this number."""
-        return self.metrics[0] if self._one_group else self.metrics[output]
+    def metrics_of(self, number: int, output: Tensor) -> list[Metric]:
+        """Return the metrics of an output; if it has a mask, they are those of the kept steps.
 
-    def names(self, outputs: Sequence[tuple[str, Shape]]) -> list[str]:
+        Args:
+            number: which output it is.
+            output: the output, or predictions in its place.
+        """
+        group = self.metrics[0] if self._one_group else self.metrics[number]
+        mask = mask_of(output)
+        if mask is None:
+            return group
+        return [
+            metric
+            if isinstance(metric, LossMetric) and metric.loss.uses_mask
+            else MaskedMetric(metric, mask.spec.rank)
+            for metric in group
+        ]
+
+    def names(self, layers: Sequence[str], outputs: Sequence[Tensor]) -> list[str]:
         """Return the names of the columns: loss, the loss of each of several outputs, metrics.
 
         A `RatioMetric` has a column for each of its parts, "precision/hits"; see `logs`.
 
         Args:
-            outputs: the names and shapes of the outputs.
+            layers: the names of the outputs in logs.
+            outputs: the outputs of the model.
         """
         is_list = len(outputs) > 1
-        names = ["loss"] + ([f"{output}_loss" for output, _ in outputs] if is_list else [])
-        for i, (output, shape) in enumerate(outputs):
-            prefix = f"{output}_" if is_list else ""
-            for metric in self.metrics_of(i):
+        names = ["loss"] + ([f"{layer}_loss" for layer in layers] if is_list else [])
+        for i, (layer, output) in enumerate(zip(layers, outputs, strict=True)):
+            prefix = f"{layer}_" if is_list else ""
+            for metric in self.metrics_of(i, output):
                 name = prefix + metric.name
                 if isinstance(metric, RatioMetric):
-                    parts = [f"{name}/{part}" for part in metric.part_names(shape)]
+                    parts = [f"{name}/{part}" for part in metric.part_names(output.shape)]
                     self._ratios[name] = (metric, parts)
                     names += parts
                 else:
@@ -108,15 +129,21 @@ class Objectives:
         return logs
 
     def per_sample(
-        self, ys: Sequence[Tensor], predictions: Sequence[Tensor], weights: Sequence[Tensor] = ()
+        self,
+        ys: Sequence[Tensor],
+        predictions: Sequence[Tensor],
+        weights: Sequence[Tensor] = (),
+        counted: Tensor | None = None,
     ) -> list[Tensor]:
         """Return a tensor (batch,) for each column of the logs, or (batch, n) for n columns.
 
         Args:
             weights: one tensor (batch,) that losses are multiplied by, or none.
+            counted: 1.0 for each sample of the batch that counts, 0.0 for the others, (batch,);
+                None if all do.
         """
         each = [
-            _checked(self.loss_of(i)(y, prediction), self.loss_of(i).kind)
+            _checked(_loss(self.loss_of(i), y, prediction, counted), self.loss_of(i).kind)
             for i, (y, prediction) in enumerate(zip(ys, predictions, strict=True))
         ]
         each = [values * weight for values in each for weight in weights] if weights else each
@@ -128,7 +155,7 @@ class Objectives:
         assert total is not None
         columns = [total] + (each if len(each) > 1 else [])
         for i, (y, prediction) in enumerate(zip(ys, predictions, strict=True)):
-            for metric in self.metrics_of(i):
+            for metric in self.metrics_of(i, prediction):
                 if isinstance(metric, RatioMetric):
                     columns += metric.part_values(y, prediction)
                 else:
@@ -162,6 +189,19 @@ class Objectives:
 def mean_of_batch(values: Tensor) -> Tensor:
     """Return the mean of a column (batch,), or the means of several, (batch, n)."""
     return reduce_mean(values) if len(values.shape) == 1 else reduce_mean(values, axis=0)
+
+
+def _loss(loss: Loss, y: Tensor, prediction: Tensor, counted: Tensor | None) -> Tensor:
+    """Return the loss of each sample; the mean over the batch is that over all kept steps."""
+    mask = mask_of(prediction)
+    if mask is None or loss.uses_mask:
+        return loss(y, prediction)
+    steps = kept_steps(mask)
+    if counted is None:
+        mean_steps = cross_replica_mean(reduce_mean(steps))
+    else:
+        mean_steps = reduce_sum(steps * counted) / reduce_sum(counted)
+    return loss.of_kept_steps(y, prediction, mask, maximum(mean_steps, _LEAST_STEPS))
 
 
 def _checked(values: Tensor, what: str) -> Tensor:

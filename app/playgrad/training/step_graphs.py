@@ -94,7 +94,8 @@ def _train_step(
                 recorder = records_in.recorder.alternate(columns, optimizer.iterations)
             layer_updates = assign_updates(updates, gate)
             run = group(update, *layer_updates, healthy.assign(gate), *recorder.nodes, name="step")
-    return TrainStep(run, recorder, healthy, objectives.names(network.named_outputs), stream.batch)
+    names = objectives.names(network.output_names, network.outputs)
+    return TrainStep(run, recorder, healthy, names, stream.batch)
 
 
 def _stage_scope(stage: int) -> str:
@@ -123,17 +124,17 @@ def _eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
             ys = [gather(y, inside, name="y") for y in data.ys]
             weights = [gather(w, inside, name="weight") for w in data.weights]
         predictions = network.apply(xs, training=False)
-        columns = with_penalties(objectives.per_sample(ys, predictions, weights), network)
+        counted = cast(within, "float32") if data.count % batch else None
+        per_sample = objectives.per_sample(ys, predictions, weights, counted)
+        columns = with_penalties(per_sample, network)
     with at_top(graph), graph.reenter_scope(scope):
-        if data.count % batch:
-            counts = cast(within, "float32")
+        if counted is not None:
             columns = [
-                values * (counts if len(values.shape) == 1 else expand_dims(counts, 1))
+                values * (counted if len(values.shape) == 1 else expand_dims(counted, 1))
                 for values in columns
             ]
         sums = [reduce_sum(values, axis=0) for values in columns]
         recorder = Recorder(sums, steps, position)
         run = group(position.assign_add(1), *recorder.nodes, name="step")
-    return EvalStep(
-        run, recorder, position, steps, data.count, objectives.names(network.named_outputs)
-    )
+    names = objectives.names(network.output_names, network.outputs)
+    return EvalStep(run, recorder, position, steps, data.count, names)

@@ -1,0 +1,65 @@
+"""Metrics of sequences with a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from playgrad.errors import GraphError
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.masked_steps import joined_steps, kept_steps, sum_of_kept
+from playgrad.nn.masks import mask_of
+from playgrad.nn.metrics import Metric
+from playgrad.nn.ratio_metrics import RatioMetric
+from playgrad.ops.arrays.fill import ones_like
+from playgrad.ops.arrays.shape import expand_dims, reshape_like
+from playgrad.ops.elementwise.definitions import cast
+
+
+class MaskedMetric(RatioMetric):
+    """A metric of the steps that the mask of the predictions keeps.
+
+    Each step counts as a sample of the metric; the result is that of all kept steps of the data
+    set, and 0 if there are none.
+
+    Args:
+        metric: the metric of single steps.
+        rank: the number of dimensions of the mask.
+    """
+
+    def __init__(self, metric: Metric, rank: int) -> None:
+        super().__init__(metric.name)
+        self.metric = metric
+        self.rank = rank
+
+    def part_names(self, output: Shape) -> Sequence[str]:
+        if isinstance(self.metric, RatioMetric):
+            return (*self.metric.part_names((None, *output[self.rank :])), "kept")
+        return ("value", "kept")
+
+    def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        mask = mask_of(y_pred)
+        if mask is None:
+            raise GraphError(f"the predictions of '{self.name}' have lost their mask.")
+        kept = kept_steps(mask)
+        if not isinstance(self.metric, RatioMetric):
+            return sum_of_kept(self.metric.each_step(y_true, y_pred, mask), mask), kept
+        true, predicted = joined_steps(y_true, mask), joined_steps(y_pred, mask)
+        parts = [
+            sum_of_kept(_divided(part, mask), mask)
+            for part in self.metric.part_values(true, predicted)
+        ]
+        return *parts, kept
+
+    def result(self, means: Sequence[float]) -> float | list[float]:
+        *parts, kept = means
+        parts = [part / kept if kept else 0.0 for part in parts]
+        return self.metric.result(parts) if isinstance(self.metric, RatioMetric) else parts[0]
+
+
+def _divided(part: Tensor, mask: Tensor) -> Tensor:
+    """Return ``part`` (batch * steps,) as (batch, steps); (batch * steps, n) likewise."""
+    if part.spec.rank == 1:
+        return reshape_like(part, mask)
+    steps = expand_dims(cast(mask, "float32"), -1)
+    return reshape_like(part, steps + ones_like(part[:1]))

@@ -40,6 +40,7 @@ from playgrad.nn.dense import Dense
 from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
 from playgrad.nn.embedding import Embedding
 from playgrad.nn.f_scores import F1Score, FBetaScore
+from playgrad.nn.feature_normalization import Normalization
 from playgrad.nn.global_pooling import (
     GlobalAveragePooling1D,
     GlobalAveragePooling2D,
@@ -81,6 +82,7 @@ from playgrad.nn.more_initializers import (
     TruncatedNormal,
     VarianceScaling,
 )
+from playgrad.nn.noise import GaussianNoise, SpatialDropout1D, SpatialDropout2D
 from playgrad.nn.normalization import BatchNormalization, LayerNormalization
 from playgrad.nn.parallel_attention import ParallelMultiHeadAttention
 from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, parallel_mlp
@@ -103,6 +105,7 @@ from playgrad.nn.regression_losses import (
     MeanSquaredLogarithmicError,
 )
 from playgrad.nn.regularizers import L1, L1L2, L2, Regularizer
+from playgrad.nn.rms_normalization import RMSNormalization
 from playgrad.nn.simple_rnn import SimpleRNN
 from playgrad.nn.time_distributed import TimeDistributed
 from playgrad.nn.transformer import TransformerDecoder, TransformerEncoder
@@ -116,6 +119,7 @@ from playgrad.training.callbacks import (
     LearningRateScheduler,
     TerminateOnNaN,
 )
+from playgrad.training.csv_logger import CSVLogger
 from playgrad.training.model_checkpoint import ModelCheckpoint
 from playgrad.training.plateau import ReduceLROnPlateau
 
@@ -153,6 +157,12 @@ __all__ = [
     "Dense",
     "DepthwiseConv2D",
     "Dropout",
+    "CSVLogger",
+    "GaussianNoise",
+    "Normalization",
+    "RMSNormalization",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
     "ELU",
     "EarlyStopping",
     "Embedding",

@@ -1,0 +1,46 @@
+"""A callback that writes the logs of epochs to a file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from playgrad.training.callbacks import Callback, Logs
+
+
+class CSVLogger(Callback):
+    """Write loss and metrics of each epoch as a line of a CSV file, after a line with their names.
+
+    Args:
+        filename: the path of the file.
+        separator: the character between values.
+        append: whether to keep the lines of a file that exists; otherwise it is overwritten.
+    """
+
+    def __init__(self, filename: str | Path, separator: str = ",", append: bool = False) -> None:
+        self.filename = Path(filename)
+        self.separator = separator
+        self.append = append
+        self._names: list[str] | None = None
+
+    def get_state(self) -> dict[str, Any]:
+        return {"names": ",".join(self._names or [])}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        self._names = state["names"].split(",") if state["names"] else None
+
+    def on_train_begin(self, logs: Logs) -> None:
+        self._names = None
+
+    def on_epoch_end(self, epoch: int, logs: Logs) -> None:
+        new = self._names is None
+        names = self._names = self._names or sorted(logs)
+        keep = self.append or not new
+        has_lines = keep and self.filename.exists() and self.filename.stat().st_size > 0
+        with self.filename.open("a" if keep else "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, delimiter=self.separator)
+            if not has_lines:
+                writer.writerow(["epoch", *names])
+            writer.writerow([epoch, *(logs.get(name, "NA") for name in names)])

@@ -15,6 +15,7 @@ import numpy as np
 from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.nn.label_checks import check_labels, count_of, outputs_hint
 from playgrad.nn.masked_steps import joined_steps, mean_of_steps, sum_of_kept
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape, reshape_like
@@ -90,7 +91,7 @@ class Loss:
             DataError: labels are out of range, not finite, or not whole numbers.
         """
         expected = tuple(output[1:])
-        if y.shape[1:] != expected and int(np.prod(y.shape[1:])) == _count(expected):
+        if y.shape[1:] != expected and int(np.prod(y.shape[1:])) == count_of(expected):
             y = y.reshape(len(y), *(1 if n is None else n for n in expected))
         if y.shape[1:] != expected:
             raise ShapeError(
@@ -107,7 +108,7 @@ class Loss:
         if y.ndim > 2:
             return f"The output is computed by the layer '{layer}'."
         count = y.shape[1] if y.ndim == 2 else 1
-        hint = _outputs_hint(layer, count, "pass targets of the other shape")
+        hint = outputs_hint(layer, count, "pass targets of the other shape")
         classes = "; for labels that are class numbers use sparse_categorical_crossentropy."
         return hint if y.ndim == 2 else hint.removesuffix(".") + classes
 
@@ -184,7 +185,7 @@ class SparseCategoricalCrossentropy(FromScores):
             )
         if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
             raise DataError(f"{what} must hold whole class numbers.")
-        _check_labels(labels, int(output[-1] or 0), what, layer)
+        check_labels(labels, int(output[-1] or 0), what, layer)
         return labels.astype(np.int32)
 
 
@@ -366,34 +367,3 @@ def _joins_positions(node: Node) -> bool:
         return False
     before, after = node.inputs[0].shape, node.outputs[0].shape
     return len(after) == 2 and len(before) > 2 and before[-1] == after[-1]
-
-
-def _check_labels(labels: Array, classes: int, what: str, layer: str) -> None:
-    """Raise DataError unless all labels are in [0, classes)."""
-    outside = (labels < 0) | (labels >= classes)
-    if not outside.any():
-        return
-    position, last = int(np.argmax(outside)), int(labels.max())
-    sample = position // (labels.size // len(labels))
-    if labels.min() < 0:
-        hint = "Labels count from 0: renumber the classes, or remove such samples."
-    elif labels.min() > 0 and last == classes:
-        hint = f"Labels count from 0: subtract 1 from those in {what}."
-    else:
-        hint = _outputs_hint(layer, last + 1, "correct the labels")
-    raise DataError(
-        f"{what} contains the label {labels.flat[position]:g} (sample {sample}), but the model's "
-        f"output has {classes} class{'es' * (classes != 1)}: labels must be 0 to {classes - 1}.",
-        hint=hint,
-    )
-
-
-def _outputs_hint(layer: str, count: int, otherwise: str) -> str:
-    return f"Give '{layer}' {count} output{'s' * (count != 1)}, or {otherwise}."
-
-
-def _count(shape: Shape) -> int:
-    count = 1
-    for size in shape:
-        count *= 1 if size is None else size
-    return count

@@ -128,3 +128,9 @@ def test_used_car_prices(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "used-car-prices", "--device", "cpu")
     assert number(out, r"^mean error (\d+) euros") < 700
     assert number(out, r"; (\d+) if all prices were the mean$") > 6000
+
+
+def test_segmentation(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "segmentation", "--device", "cpu")
+    for shape in ("disc", "square"):
+        assert number(out, rf"^{shape}: the overlap is (\d+)% of the union$") > 85

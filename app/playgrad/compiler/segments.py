@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from playgrad.compiler.final_work import final_nodes
+from playgrad.compiler.segment_groups import WORTH, Group, group_nodes
 from playgrad.graph.tensor import Node, Tensor
 
 _Task = tuple[str, str | None, bool]
@@ -94,61 +95,71 @@ def cut_segments(order: Sequence[Node], apart: Collection[str] = ()) -> dict[str
 def _groups(work: Sequence[Node], tasks: Mapping[Node, _Task]) -> list[tuple[_Task, list[Node]]]:
     """Group nodes by task, cut where they wait for other tasks, in a topological order.
 
-    Ties are ordered by the creation of the first nodes, and what is final comes last. Since all
-    devices keep to this one order, they cannot wait for each other in a circle.
+    Each device does first what it can start first by the estimates, ties in the order of creation;
+    if there are task scopes, everything is in the order of creation, since a schedule may depend on
+    it. What is final comes last. Since all devices keep to this one order, they cannot wait for
+    each other in a circle.
     """
-    levels = _levels(work, tasks)
-    # A node without a task (on a single cpu:0) is a group by itself.
-    group_of: dict[Node, Hashable] = {
-        node: (tasks[node], levels[node]) if node in tasks else node for node in work
-    }
-    members: dict[Hashable, list[Node]] = {}
-    before: dict[Hashable, set[Hashable]] = {}
+    in_order = any(name not in (None, INPUTS) for _, name, _ in tasks.values())
+    cut = {node for node, (_, name, _) in tasks.items() if name is None}
+    group_of = group_nodes(work, tasks, _levels(work, tasks), cut)
+    before: dict[Group, set[Group]] = {group: set() for group in group_of.values()}
     for node in work:
-        group = group_of[node]
-        members.setdefault(group, []).append(node)
-        edges = before.setdefault(group, set())
-        edges.update(group_of[n] for n in node.predecessors if n in group_of)
-        edges.discard(group)
-    followers: dict[Hashable, list[Hashable]] = {}
+        before[group_of[node]].update(group_of[n] for n in node.predecessors if n in group_of)
+    followers: dict[Group, list[Group]] = {}
     for group, edges in before.items():
+        edges.discard(group)
         for edge in edges:
             followers.setdefault(edge, []).append(group)
     missing = {group: len(edges) for group, edges in before.items()}
-    place = {
-        group: (
-            nodes[0] in tasks and tasks[nodes[0]][2],
-            -1 if _sends_source(nodes[0]) else min(node.id for node in nodes),
-            number,
-        )
-        for number, (group, nodes) in enumerate(members.items())
-    }
+    number = {group: place for place, group in enumerate(before)}
+    clock: dict[str, float] = {}
+    end: dict[Group, float] = {}
+
+    def place(group: Group) -> tuple[bool, float, int, int]:
+        first = group.nodes[0]
+        device, _, final = tasks.get(first, (None, None, False))
+        start = 0.0
+        if _sends_source(first):
+            start = -1.0
+        elif not in_order:
+            ready = max((end[edge] for edge in before[group]), default=0.0)
+            start = ready if device is None else max(ready, clock.get(device, 0.0))
+        return final, start, min(node.id for node in group.nodes), number[group]
+
+    by_number = list(before)
+    heap = [place(group) for group, count in missing.items() if not count]
+    heapq.heapify(heap)
     # By data through a send and a receive, or by a control edge alone.
     awaited = {b for node in work for b in node.predecessors if b.device != node.device}
-    ready = [(place[group], group) for group, count in missing.items() if not count]
-    heapq.heapify(ready)
     result: list[tuple[_Task, list[Node]]] = []
     last: dict[str, tuple[_Task, list[Node]]] = {}
-    while ready:
-        _, group = heapq.heappop(ready)
-        nodes = members[group]
-        if nodes[0] in tasks:
-            task = tasks[nodes[0]]
+    while heap:
+        current = heapq.heappop(heap)
+        group = by_number[current[-1]]
+        latest = place(group)
+        if latest > current:  # its device has got other work in the meantime
+            heapq.heappush(heap, latest)
+            continue
+        end[group] = max(current[1], 0.0) + group.seconds
+        if group.nodes[0] in tasks:
+            task = tasks[group.nodes[0]]
             device, name, _ = task
+            clock[device] = max(clock.get(device, 0.0), end[group])
             previous = last.get(device)
             if (
                 previous is not None
                 and previous[0] == task
-                and _joins(previous[1], nodes, name, awaited)
+                and _joins(previous[1], group, name, awaited)
             ):
-                previous[1].extend(nodes)
+                previous[1].extend(group.nodes)
             else:
-                last[device] = (task, nodes)
-                result.append((task, nodes))
+                last[device] = (task, group.nodes)
+                result.append((task, group.nodes))
         for follower in followers.get(group, ()):
             missing[follower] -= 1
             if not missing[follower]:
-                heapq.heappush(ready, (place[follower], follower))
+                heapq.heappush(heap, place(follower))
     return result
 
 
@@ -177,18 +188,20 @@ def _levels(work: Sequence[Node], tasks: Mapping[Node, _Task]) -> dict[Node, int
 
 
 def _joins(
-    earlier: Sequence[Node], later: Sequence[Node], task: str | None, awaited: Collection[Node]
+    earlier: Sequence[Node], later: Group, task: str | None, awaited: Collection[Node]
 ) -> bool:
     """Return whether two consecutive pieces of one task on a device become one segment.
 
-    They do if the later one waits for no other device, or no other device waits for the earlier.
+    They do if no other device waits for the earlier, or the later one waits for no other device and
+    is short or in a task scope.
 
     Args:
         awaited: nodes that another device waits for.
     """
-    if all(before.device == node.device for node in later for before in node.predecessors):
-        return True
-    return task is not None and not any(node in awaited for node in earlier)
+    sends = any(node in awaited for node in earlier)
+    if all(before.device == node.device for node in later.nodes for before in node.predecessors):
+        return task is not None or not sends or later.seconds < WORTH
+    return task is not None and not sends
 
 
 def _sends_source(node: Node) -> bool:

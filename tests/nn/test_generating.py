@@ -9,6 +9,8 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.models import generating
+from playgrad.models.next_position import stored_positions
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,86 @@ def test_random_choice_follows_seed_and_top_k(model: pg.Model) -> None:
     assert (first != other).any()
     greedy = pg.generate(model, [3], 5, temperature=0)
     np.testing.assert_array_equal(pg.generate(model, [3], 5, top_k=1), greedy)
+
+
+def gpt() -> pg.Model:
+    """A model in the functional form of GPT-2: attention as a layer of its own."""
+    tokens = pg.Input((6,), dtype="int32")
+    x = nn.Embedding(7, 8, "normal")(tokens)
+    x = x * 2.0 + nn.PositionEmbedding(9, "normal")(x)
+    normal = nn.LayerNormalization()(x)
+    x = nn.Add()([x, nn.MultiHeadAttention(2, 5, value_dim=3)(normal, use_causal_mask=True)])
+    encoder = nn.TransformerEncoder(16, 2, dropout=0.5, activation="gelu", normalize_first=True)
+    x = nn.Dropout(0.5)(encoder(x, use_causal_mask=True))
+    return pg.Model(tokens, nn.Dense(7)(nn.LayerNormalization()(x)))
+
+
+def scores_one_by_one(model: pg.Model, tokens: list[int]) -> np.ndarray:
+    stored = stored_positions(model)
+    assert stored is not None
+    return np.stack([stored.scores(tokens[: i + 1]) for i in range(len(tokens))])
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_stored_positions_give_the_scores_of_all_positions(device: str) -> None:
+    with pg.Graph().as_default():
+        model = gpt()
+    model.compile(device=device)
+    tokens = [3, 1, 6, 0, 2, 5]
+    for _ in range(2):  # again with other weights
+        expected = model.predict(np.array([tokens], np.int32))[0]
+        np.testing.assert_allclose(scores_one_by_one(model, tokens), expected, atol=2e-5)
+        model.set_weights({name: 1.5 * w for name, w in model.get_weights().items()})
+    model.close()
+
+
+def test_tokens_are_those_of_computing_all_positions(
+    model: pg.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pg.Graph().as_default():
+        models = [model, gpt()]
+    for each in models:
+        stored = pg.generate(each, [3, 1], 8, 0.7, seed=5)  # more than the input holds
+        with monkeypatch.context() as patch:
+            patch.setattr(generating, "stored_positions", lambda _: None)
+            again = pg.generate(each, [3, 1], 8, 0.7, seed=5)
+        np.testing.assert_array_equal(stored, again)
+    models[1].close()
+
+
+def test_a_position_is_computed_once(model: pg.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "predict", lambda *_: pytest.fail("all positions are computed"))
+    summary: list[str] = []
+    model.summary(summary.append)
+    pg.generate(model, [3, 1], 5)
+    again: list[str] = []
+    model.summary(again.append)
+    assert again == summary
+
+
+def test_other_models_compute_all_positions() -> None:
+    def over_positions(x: pg.Tensor) -> pg.Tensor:
+        return x - pg.reduce_mean(x, 1, keepdims=True)
+
+    with pg.Graph().as_default():
+        tokens = pg.Input((6,), dtype="int32")
+        x = nn.Embedding(7, 8)(tokens)
+        seen = pg.constant(np.ones((1, 6, 6), bool))
+        masked = nn.TransformerDecoder(16, 2)
+        others = [
+            nn.TransformerEncoder(16, 2)(x),
+            masked(x, attention_mask=seen),
+            nn.LSTM(8, return_sequences=True)(x),
+            nn.LayerNormalization(axis=1)(x),
+            nn.Dense(8, activation=over_positions)(x),
+            nn.Embedding(7, 8, mask_zero=True)(tokens),
+            x + pg.constant(np.ones((6, 8), np.float32)),
+            pg.flip(x, 1),
+        ]
+        models = [pg.Model(tokens, nn.Dense(7)(each)) for each in others]
+    assert [stored_positions(each) for each in models] == [None] * len(models)
+    assert pg.generate(models[0], [3, 1], 2).shape == (4,)
+    models[0].close()
 
 
 def test_mistakes(model: pg.Model) -> None:

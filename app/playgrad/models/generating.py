@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from playgrad.errors import DataError, ShapeError, shape_text
 from playgrad.models.model import Model
+from playgrad.models.next_position import stored_positions
 
 Array = np.ndarray[Any, Any]
 
@@ -23,8 +25,15 @@ def generate(
     """Return ``prompt`` and ``count`` more tokens, each chosen by the model's scores for it.
 
     The model must be causal, as of `nn.TransformerDecoder`: its scores at a position may depend
-    only on tokens up to there. All positions are computed again for each token. Once the sequence
-    is longer than the model's input, the model sees the last tokens.
+    only on tokens up to there. Once the sequence is longer than the model's input, the model sees
+    the last tokens.
+
+    Keys and values of attention are stored, so that each position is computed once, while the
+    sequence fits the model's input and the model consists of `nn.Embedding`,
+    `nn.PositionEmbedding`, causal `nn.MultiHeadAttention`, `nn.TransformerEncoder` or
+    `nn.TransformerDecoder`, `nn.LayerNormalization`, `nn.Dense`, `nn.Dropout`, `nn.Add`,
+    activations and elementwise operations. Otherwise all positions are computed again for each
+    token.
 
     Args:
         model: maps tokens (batch, positions), whole numbers, to scores before softmax (batch,
@@ -57,13 +66,22 @@ def generate(
     if top_k is not None and top_k < 1:
         raise DataError(f"top_k must be at least 1, got {top_k}.")
     random = np.random.default_rng(seed)
+    stored = stored_positions(model) if len(tokens) <= length else None
     for _ in range(count):
-        seen = tokens[-length:]
-        padded = np.zeros((1, length), np.int32)
-        padded[0, : len(seen)] = seen
-        scores = model.predict(padded)[0, len(seen) - 1].astype(np.float64)
-        tokens.append(_chosen(scores, temperature, top_k, random))
+        if stored is not None and len(tokens) <= length:
+            scores = stored.scores(tokens)
+        else:
+            scores = _computed_again(model, tokens[-length:], length)
+        tokens.append(_chosen(scores.astype(np.float64), temperature, top_k, random))
     return np.asarray(tokens, np.int32)
+
+
+def _computed_again(model: Model, tokens: Sequence[int], length: int) -> Array:
+    """Return the scores after ``tokens``, computing all positions."""
+    padded = np.zeros((1, length), np.int32)
+    padded[0, : len(tokens)] = tokens
+    scores: Array = model.predict(padded)[0, len(tokens) - 1]
+    return scores
 
 
 def _chosen(

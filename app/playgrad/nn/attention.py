@@ -13,6 +13,7 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers, regularizers
 from playgrad.nn.attention_masks import MASKS, combined_mask
+from playgrad.nn.cached_attention import cached_context
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.pad import pad
 from playgrad.ops.arrays.pad_slice import slice_
@@ -216,6 +217,32 @@ class MultiHeadAttention(Layer):
             return self.weights_of(query, key, mask, causal, 0, training)
         context = self.attend(query, key, value, 0, training, mask, causal)
         return self.combined(context, *self.kernel_and_bias("output"))
+
+    def next_position(
+        self, x: Tensor, keys: Tensor, values: Tensor, position: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Attend from one more position of a sequence to itself and those before it.
+
+        Args:
+            x: the inputs at the position, (batch, 1, features).
+            keys, values: those of earlier calls at their positions, (batch, positions, num_heads,
+                features of one); what is at other positions does not matter.
+            position: int32, (1, 1).
+
+        Returns:
+            The result (batch, 1, features), and key and value of the position.
+        """
+        query, key, value = self.projected(as_floats(x))
+        context = cached_context(self, query, (key, value), (keys, values), position)
+        return self.combined(context, *self.kernel_and_bias("output")), key, value
+
+    def projected(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return query, key and value of ``x``, (batch, positions, heads, features of one)."""
+        query, key, value = (
+            self.project(x, *self.kernel_and_bias(role), self.num_heads)
+            for role in ("query", "key", "value")
+        )
+        return query, key, value
 
     def kernel_and_bias(self, role: str, part: str = "") -> tuple[Variable, Variable | None]:
         """Return the weights of one of the four products; ``part`` is the suffix of their names."""

@@ -10,6 +10,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.broadcast import broadcast_like
+from playgrad.ops.arrays.gather import gather
 from playgrad.ops.arrays.pad_slice import slice_
 
 
@@ -51,3 +52,7 @@ class PositionEmbedding(Layer):
         if positions < self.sequence_length:
             return broadcast_like(slice_(table, [0, 0], [positions, -1]), x)
         return broadcast_like(table, x)
+
+    def at(self, position: Tensor) -> Tensor:
+        """Return the vector of ``position``, an int32 tensor (1, 1), as (1, 1, features)."""
+        return gather(self.variables["position_embeddings"], position)

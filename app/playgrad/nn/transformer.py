@@ -12,6 +12,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations
 from playgrad.nn.attention import MultiHeadAttention, as_floats
 from playgrad.nn.attention_masks import combined_mask
+from playgrad.nn.cached_attention import cached_context
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
 from playgrad.ops.reductions.layer_normalization import layer_normalization
@@ -112,14 +113,25 @@ class TransformerEncoder(MultiHeadAttention):
         self.roles([x.shape])
         mask = combined_mask(self, dict(zip(masks, inputs[1:], strict=True)))
         normal = self._normalized("attention", x) if self.normalize_first else x
-        query, key, value = (
-            self.project(normal, *self.kernel_and_bias(role), self.num_heads)
-            for role in ("query", "key", "value")
-        )
+        query, key, value = self.projected(normal)
         causal = self.causal or use_causal_mask
         if scores:
             return self.weights_of(query, key, mask, causal, 0, training)
         context = self.attend(query, key, value, 0, training, mask, causal)
+        return self._after(x, context, training)
+
+    def next_position(
+        self, x: Tensor, keys: Tensor, values: Tensor, position: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Apply the block to one more position; see `MultiHeadAttention.next_position`."""
+        x = as_floats(x)
+        normal = self._normalized("attention", x) if self.normalize_first else x
+        query, key, value = self.projected(normal)
+        context = cached_context(self, query, (key, value), (keys, values), position)
+        return self._after(x, context, False), key, value
+
+    def _after(self, x: Tensor, context: Tensor, training: bool) -> Tensor:
+        """Return the result for inputs ``x`` and the ``context`` of all heads."""
         context = self.combined(context, *self.kernel_and_bias("output"))
         x = self._added("attention", x, context, training)
         normal = self._normalized("feed_forward", x) if self.normalize_first else x

@@ -241,6 +241,6 @@ def test_errors_name_the_users_line() -> None:
 
 def test_a_loop_on_a_gpu_is_refused() -> None:
     with pg.device("gpu:0"):
-        y = pg.while_loop(lambda a: a < 9.0, lambda a: a * 2.0, 1.0)
+        y = pg.while_loop(lambda a: a < 9.0, lambda a: a * 2.0, pg.Variable(1.0))
     with pytest.raises(UnsupportedOpError, match="'while_loop' cannot run on gpu:0"):
         run(y, device="gpu")

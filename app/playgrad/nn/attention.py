@@ -13,7 +13,7 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers, regularizers
 from playgrad.nn.attention_masks import MASKS, combined_mask
-from playgrad.nn.cached_attention import cached_context
+from playgrad.nn.cached_attention import seen_from, with_position
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.pad import pad
 from playgrad.ops.arrays.pad_slice import slice_
@@ -232,9 +232,23 @@ class MultiHeadAttention(Layer):
         Returns:
             The result (batch, 1, features), and key and value of the position.
         """
-        query, key, value = self.projected(as_floats(x))
-        context = cached_context(self, query, (key, value), (keys, values), position)
+        context, key, value = self.context_at(as_floats(x), keys, values, position)
         return self.combined(context, *self.kernel_and_bias("output")), key, value
+
+    def context_at(
+        self, x: Tensor, keys: Tensor, values: Tensor, position: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the results of the heads at one more position, its key and its value.
+
+        The arguments are those of `next_position`; the first result is (batch, 1, heads *
+        value_dim).
+        """
+        query, key, value = self.projected(x)
+        count = self.known(keys.shape, 1)
+        every_key = with_position(key, keys, position, count)
+        every_value = with_position(value, values, position, count)
+        seen = seen_from(position, count)
+        return self.attend(query, every_key, every_value, 0, False, seen, False), key, value
 
     def projected(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return query, key and value of ``x``, (batch, positions, heads, features of one)."""

@@ -1,8 +1,6 @@
-"""Attention of one more position, with the stored keys and values of those before it."""
+"""Stored keys and values, with those of one more position."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,27 +9,24 @@ from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.core.build import constant
 from playgrad.ops.elementwise.definitions import equal, less_equal, where
 
-if TYPE_CHECKING:
-    from playgrad.nn.attention import MultiHeadAttention
 
-Pair = tuple[Tensor, Tensor]
-
-
-def cached_context(
-    layer: MultiHeadAttention, query: Tensor, new: Pair, stored: Pair, position: Tensor
-) -> Tensor:
-    """Return the result of the heads at ``position``, (batch, 1, heads * value_dim).
+def with_position(new: Tensor, stored: Tensor, position: Tensor, count: int) -> Tensor:
+    """Return keys or values of all positions, with those of one position replaced.
 
     Args:
-        query: (batch, 1, heads, key_dim).
-        new: key and value of the position, of the same form.
-        stored: keys and values of all positions, (batch, positions, heads, ...); those before
-            ``position`` count.
+        new: those of the position, (batch, 1, heads, features of one).
+        stored: those of all positions, (batch, count, heads, features of one).
         position: int32, (1, 1).
     """
-    count = layer.known(stored[0].shape, 1)
-    every = constant(np.arange(count, dtype=np.int32))
-    here = equal(reshape(every, (1, count, 1, 1)), reshape(position, (1, 1, 1, 1)))
-    key, value = (where(here, now, before) for now, before in zip(new, stored, strict=True))
-    seen = less_equal(reshape(every, (1, 1, 1, count)), reshape(position, (1, 1, 1, 1)))
-    return layer.attend(query, key, value, 0, False, seen, False)
+    here = equal(reshape(_positions(count), (1, count, 1, 1)), reshape(position, (1, 1, 1, 1)))
+    return where(here, new, stored)
+
+
+def seen_from(position: Tensor, count: int) -> Tensor:
+    """Return the mask of attention from one position: bool (1, 1, 1, count), true up to it."""
+    every = reshape(_positions(count), (1, 1, 1, count))
+    return less_equal(every, reshape(position, (1, 1, 1, 1)))
+
+
+def _positions(count: int) -> Tensor:
+    return constant(np.arange(count, dtype=np.int32))

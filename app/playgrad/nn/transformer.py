@@ -12,7 +12,6 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations
 from playgrad.nn.attention import MultiHeadAttention, as_floats
 from playgrad.nn.attention_masks import combined_mask
-from playgrad.nn.cached_attention import cached_context
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
 from playgrad.ops.reductions.layer_normalization import layer_normalization
@@ -126,8 +125,7 @@ class TransformerEncoder(MultiHeadAttention):
         """Apply the block to one more position; see `MultiHeadAttention.next_position`."""
         x = as_floats(x)
         normal = self._normalized("attention", x) if self.normalize_first else x
-        query, key, value = self.projected(normal)
-        context = cached_context(self, query, (key, value), (keys, values), position)
+        context, key, value = self.context_at(normal, keys, values, position)
         return self._after(x, context, False), key, value
 
     def _after(self, x: Tensor, context: Tensor, training: bool) -> Tensor:

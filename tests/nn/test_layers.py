@@ -332,6 +332,19 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
     "random_rotation": (nn.RandomRotation(0.1, fill_value=1.0), [IMAGE], lambda w, x: x),
     "random_zoom": (nn.RandomZoom(0.1, 0.2, seed=3), [IMAGE], lambda w, x: x),
     "random_contrast": (nn.RandomContrast(0.1), [IMAGE], lambda w, x: x),
+    "gaussian_noise": (nn.GaussianNoise(0.5, seed=3), [X], lambda w, x: x),
+    "spatial_dropout1d": (nn.SpatialDropout1D(0.5), [IMAGE[:, 0]], lambda w, x: x),
+    "spatial_dropout2d": (nn.SpatialDropout2D(0.5, seed=1), [IMAGE], lambda w, x: x),
+    "normalization": (
+        nn.Normalization(mean=[1.0, 2, 3, 4], variance=[4.0, 4, 1, 1]),
+        [X],
+        lambda w, x: (x - [1, 2, 3, 4]) / [2, 2, 1, 1],
+    ),
+    "rms_normalization": (
+        nn.RMSNormalization(),
+        [X],
+        lambda w, x: w["scale"] * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6),
+    ),
     "random_brightness": (nn.RandomBrightness(0.1, [0, 1]), [IMAGE], lambda w, x: x),
 }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from playgrad.io.whole_files import write_whole
 from playgrad.training.callbacks import Callback, Logs
 
 
@@ -37,10 +39,11 @@ class CSVLogger(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
         new = self._names is None
         names = self._names = self._names or sorted(logs)
-        keep = self.append or not new
-        has_lines = keep and self.filename.exists() and self.filename.stat().st_size > 0
-        with self.filename.open("a" if keep else "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, delimiter=self.separator)
-            if not has_lines:
-                writer.writerow(["epoch", *names])
-            writer.writerow([epoch, *(logs.get(name, "NA") for name in names)])
+        keep = (self.append or not new) and self.filename.exists()
+        text = io.StringIO(self.filename.read_bytes().decode() if keep else "", newline="")
+        is_empty = not text.seek(0, io.SEEK_END)
+        writer = csv.writer(text, delimiter=self.separator)
+        if is_empty:
+            writer.writerow(["epoch", *names])
+        writer.writerow([epoch, *(logs.get(name, "NA") for name in names)])
+        write_whole(self.filename, text.getvalue().encode())

@@ -20,7 +20,7 @@ import json, time
 import playgrad as _pg
 from playgrad.compiler import compile as _compile
 from playgrad.devices import webgpu as _webgpu
-from playgrad.training import fitting as _fitting
+from playgrad.training import training_data as _training_data
 from playgrad.runtime import programs as _programs
 from playgrad.runtime import session as _session
 _spent, _began, _inside, _originals = {}, time.time(), [0.0], []
@@ -44,7 +44,7 @@ class _FirstStep(Exception):
     pass
 
 _timed(_pg.data, "mnist", "MNIST: download and unpack")
-_timed(_fitting, "build_train_step", "building the graph")
+_timed(_training_data, "build_train_step", "building the graph")
 _timed(_session.Session, "assign_data", "MNIST: to the device")
 _timed(_programs.Programs, "initialize", "initial values")
 _timed(_programs, "compile_program", "graph to segments")

@@ -165,7 +165,10 @@ class Session:
         for name, device in self._devices.items():
             sizes[name] = device.bytes_in_use()
         for (graph, name), array in self._store.arrays.items():
-            home = self._programs.home(graph.node(name))
+            try:
+                home = self._programs.home(graph.node(name))
+            except DeviceError:  # the device is gone: the host has the value all the same
+                home = HOST
             sizes[home] = sizes.get(home, 0) + array.nbytes
 
     # Running

@@ -59,7 +59,7 @@ def group_dispatches(dispatches: Sequence[Dispatch], target: Target) -> list[Dis
 
 
 def group_of_one(dispatch: Dispatch, target: Target) -> DispatchGroup:
-    """A group with ``dispatch`` as its only member for ever."""
+    """A group with ``dispatch`` as its only member; no other may join."""
     group = DispatchGroup(target)
     group.add(dispatch)
     group.is_closed = True

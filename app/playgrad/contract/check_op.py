@@ -55,7 +55,7 @@ class OpReport:
 
     @property
     def passed(self) -> bool:
-        """Whether no rule is broken."""
+        """True if no rule is broken."""
         return not self.failures
 
     @property

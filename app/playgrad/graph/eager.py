@@ -15,7 +15,7 @@ COMPUTE: dict[str, Callable[..., Any]] = {}
 
 
 class _Mode(threading.local):
-    """Whether the thread is in eager mode."""
+    """Return whether the thread is in eager mode."""
 
     is_eager = False
 

@@ -42,6 +42,8 @@ class TransformerEncoder(MultiHeadAttention):
     """
 
     kind = "transformer_encoder"
+    is_causal = False
+    """True if a position attends only to itself and those before it."""
 
     def __init__(
         self,
@@ -60,6 +62,7 @@ class TransformerEncoder(MultiHeadAttention):
             dropout=dropout,
             kernel_initializer=kernel_initializer,
             bias_initializer=bias_initializer,
+            causal=self.is_causal,
             name=name,
         )
         self.intermediate_dim = self.positive("intermediate_dim", intermediate_dim)
@@ -158,28 +161,4 @@ class TransformerDecoder(TransformerEncoder):
     """
 
     kind = "transformer_decoder"
-
-    def __init__(
-        self,
-        intermediate_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        activation: Any = "relu",
-        layer_norm_epsilon: float = 1e-5,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        normalize_first: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            intermediate_dim,
-            num_heads,
-            dropout,
-            activation,
-            layer_norm_epsilon,
-            kernel_initializer,
-            bias_initializer,
-            normalize_first,
-            name,
-        )
-        self.causal = True
+    is_causal = True

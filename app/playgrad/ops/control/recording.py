@@ -36,7 +36,7 @@ STEP = TensorSpec((), "uint32")
 
 @dataclass
 class Recording:
-    """What a function adds to a graph.
+    """The nodes that a function adds to a graph.
 
     Attributes:
         inputs: the placeholders that it was called with.
@@ -63,17 +63,17 @@ class Recording:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the function returned no tensors."""
+        """True if the function returned no tensors."""
         return not self.outputs
 
     @property
     def is_only_effect(self) -> bool:
-        """Whether the function returned nothing but the new values of variables."""
+        """True if the function returned nothing but the new values of variables."""
         return all(tensor.node.op.writes for tensor in self.outputs)
 
     @property
     def draws(self) -> bool:
-        """Whether an instance draws random numbers."""
+        """True if an instance draws random numbers."""
         return any(draws(node) for node in self.nodes)
 
     def forbid_writes(self, what: str, hint: str) -> None:

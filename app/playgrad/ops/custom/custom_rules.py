@@ -51,7 +51,7 @@ _ONCE = register(
 
 @dataclass(frozen=True)
 class CustomRules:
-    """What the arguments of ``register_op`` say, as rules of an `OpDef`.
+    """The arguments of ``register_op`` as rules of an `OpDef`.
 
     Attributes:
         inputs: the names of the inputs.

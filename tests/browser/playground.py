@@ -12,6 +12,8 @@ import numpy as np
 import safetensors.numpy
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from tests.browser.routes import close
+
 PATIENCE_MS = 180_000
 """For waits that take seconds on an idle machine, and far longer on a busy one."""
 
@@ -81,7 +83,7 @@ class Playground:
             self.complaints.append(message.text)
 
     def close(self) -> None:
-        self.context.close()
+        close(self.context)
         assert not self.complaints, "\n".join(self.complaints)
 
     def forgive(self, *words: str) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.playground import GOOD, PATIENCE_MS
+from tests.browser.routes import answer, close, served
 
 pytestmark = pytest.mark.browser
 
@@ -81,25 +82,17 @@ def without(
     if in_page:
         page.add_init_script(prelude)
 
-    def answer(route: Route) -> None:
-        response = route.fetch()
-        headers = {name: text for name, text in response.headers.items() if name != "etag"}
-        route.fulfill(body=f"import './prelude.js';\n{response.text()}", headers=headers)
-
-    def prelude_file(route: Route) -> None:
-        headers = route.fetch(url=f"{server}/static/engine/life.js").headers
-        for name in ("content-length", "content-encoding", "etag"):
-            headers.pop(name, None)
-        route.fulfill(body=prelude, headers=headers)
-
     if in_workers:
-        context.route("**/engine/*-worker.js", answer)
-        context.route("**/engine/prelude.js", prelude_file)
+        for script in ("python-worker", "cpu-worker", "device-worker"):
+            text, headers = served(f"{server}/static/engine/{script}.js")
+            changed = answer(f"import './prelude.js';\n{text}", headers)
+            context.route(f"**/engine/{script}.js", changed)
+        context.route("**/engine/prelude.js", answer(prelude, headers))
     try:
         page.goto(f"{server}/")
         yield page
     finally:
-        context.close()
+        close(context)
 
 
 def write(page: Page, source: str) -> None:
@@ -227,14 +220,10 @@ def test_a_browser_without_modules_is_told(chromium: Browser, server: str) -> No
     """The page as such a browser sees it: it runs `nomodule` scripts, and knows no modules."""
     context = chromium.new_context()
     page = context.new_page()
-
-    def answer(route: Route) -> None:
-        response = route.fetch()
-        body = response.text().replace("<script nomodule>", "<script>")
-        body = body.replace('<script type="module"', '<script type="unknown"')
-        route.fulfill(body=body, headers=response.headers)
-
-    page.route(f"{server}/", answer)
+    body, headers = served(f"{server}/")
+    body = body.replace("<script nomodule>", "<script>")
+    body = body.replace('<script type="module"', '<script type="unknown"')
+    context.route(f"{server}/", answer(body, headers))
     page.goto(f"{server}/")
     expect(page.locator("#early-note")).to_contain_text("too old for playgrad")
-    context.close()
+    close(context)

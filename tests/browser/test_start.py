@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Route
 from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 from tests.browser.conftest import Engine
+from tests.browser.routes import close
 
 PROGRAM = """
 import numpy as np
@@ -38,7 +39,7 @@ def image() -> None:
 def context(chromium: Browser) -> Iterator[BrowserContext]:
     context = chromium.new_context()
     yield context
-    context.close()
+    close(context)
 
 
 def start(context: BrowserContext, server: str) -> tuple[Engine, list[str]]:

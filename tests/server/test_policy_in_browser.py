@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page
+
+from tests.browser.routes import answer, close, served
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>probe</title>
 <link rel="icon" href="/static/favicon.svg"><body><div id="root"></div>
@@ -41,25 +42,19 @@ def probe(chromium: Browser, server: str) -> Iterator[Page]:
     context = chromium.new_context()
     page = context.new_page()
 
-    def answer_with(body: str, content_type: str) -> Any:
-        def answer(route: Route) -> None:
-            headers = route.fetch(url=f"{server}/").headers
-            headers["content-type"] = content_type
-            for name in ("content-length", "content-encoding", "etag"):
-                headers.pop(name, None)
-            route.fulfill(body=body, headers=headers)
-
-        return answer
-
-    page.route("**/probe.html", answer_with(PAGE, "text/html"))
-    context.route("**/probe-worker.js", answer_with(PYTHON_WORKER, "text/javascript"))
+    _, headers = served(f"{server}/")
+    for path, body, content_type in (
+        ("probe.html", PAGE, "text/html"),
+        ("probe-worker.js", PYTHON_WORKER, "text/javascript"),
+    ):
+        context.route(f"**/{path}", answer(body, headers | {"content-type": content_type}))
     page.add_init_script(
         "window.violations = []; addEventListener('securitypolicyviolation',"
         " (event) => violations.push(event.violatedDirective))"
     )
     page.goto(f"{server}/probe.html")
     yield page
-    context.close()
+    close(context)
 
 
 @pytest.mark.browser

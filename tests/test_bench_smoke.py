@@ -50,6 +50,7 @@ def test_quick_run(tmp_path: Path) -> None:
     assert [row["problems"] for row in rows] == [[]] * len(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.gpu
 def test_quick_run_of_the_strategies(tmp_path: Path) -> None:

@@ -87,7 +87,14 @@ session.close()
 """
 
 
-@pytest.mark.parametrize(("kind", "size"), [("gpu", 16), ("gpu", 1100), ("cpu", 1100)])
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [
+        ("gpu", 16),
+        ("cpu", 1100),
+        pytest.param("gpu", 1100, marks=pytest.mark.slow),
+    ],
+)
 def test_four_devices_give_what_the_desktop_gives(engine: Engine, kind: str, size: int) -> None:
     """Also with tensors (4.6 MiB) larger than the rings that carry them."""
     source = network(kind, size, times=1)

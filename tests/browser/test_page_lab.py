@@ -167,7 +167,7 @@ def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
         lab.choose("single")
         single = lab.run_in_lab()
         assert lab.tracks() == ["gpu:0"]
-        for strategy, devices in (("sync", 4), ("pipeline", 2), ("local", 2)):
+        for strategy, devices in (("sync", 2), ("pipeline", 2), ("local", 2)):
             lab.choose(strategy, devices)
             run = lab.run_in_lab()
             assert lab.tracks() == [f"gpu:{index}" for index in range(devices)]
@@ -479,6 +479,7 @@ def test_a_step_is_measured_on_demand_and_stop_stops(lab: LabPage) -> None:
     assert lab.at("lab-trace").is_disabled()
 
 
+@pytest.mark.slow
 def test_many_switches_leave_nothing_behind(lab: LabPage) -> None:
     lab.choose("single", steps=4)
     lab.run_in_lab()

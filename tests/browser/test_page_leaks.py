@@ -48,7 +48,7 @@ def run_all_ways(playground: Playground) -> None:
 
 def test_buffers_and_programs_go_with_the_run(playground: Playground) -> None:
     assert left_behind(playground) == [0, 0, 0]
-    for _ in range(3):
+    for _ in range(2):
         run_all_ways(playground)
         assert left_behind(playground) == [0, 0, 0]
         assert playground.workers() == WORKERS
@@ -66,6 +66,7 @@ def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground
     assert left_behind(playground) == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_memory_of_the_page_settles(playground: Playground) -> None:
     """Heaps of JavaScript and Python and the DOM do not grow from a few runs to many."""
     session = playground.context.new_cdp_session(playground.page)

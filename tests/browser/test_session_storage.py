@@ -81,7 +81,15 @@ def failed(visit: Visit) -> None:
     visit.expect_status("error")
 
 
-@pytest.mark.parametrize("moment", [before_run, training, paused, done, failed])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        before_run,
+        training,
+        done,
+        *(pytest.param(moment, marks=pytest.mark.slow) for moment in (paused, failed)),
+    ],
+)
 def test_everything_is_back(
     visit: Visit, moment: Callable[[Visit], None], record_property: Callable[[str, object], None]
 ) -> None:
@@ -364,9 +372,11 @@ _DAMAGE = """async (damage) => {
 @pytest.mark.parametrize(
     "damage",
     [
-        "version",
         "fields",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("null", "text", "missing")),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("version", "null", "text", "missing")
+        ),
     ],
 )
 def test_damaged_records_are_put_aside(
@@ -424,7 +434,17 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "undefined",
+        "failing",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("forbidden", "silent", "aborting")
+        ),
+    ],
+)
 def test_without_storage_the_page_works_and_says_so(
     chromium: Browser, server: str, kind: str, tmp_path: Path
 ) -> None:

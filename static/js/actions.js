@@ -8,6 +8,7 @@ import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
 import * as format from "./format.js";
 import { labRecorder } from "./lab-runs.js";
+import { describeResume } from "./session-notes.js";
 import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
 
@@ -175,7 +176,8 @@ export function stop() {
 function interrupt(why) {
   store.intent.value = why;
   client.stop(() => batch(() => {
-    store.note("Python did not stop in time, so it was restarted.");
+    const left = store.kept.value ? ` The weights are kept. ${describeResume()}` : "";
+    store.note(`Python did not stop in time, so it was restarted.${left}`.trim());
     store.liveModel.value = false;
     store.intent.value = null;
     store.runState.value = "stopped";

@@ -1,0 +1,44 @@
+"""Each message that a visitor can meet is readable in light and dark, on a laptop and a phone.
+
+The pictures are in ``var/messages``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.message_scenes import PICTURES, SCENES, visit
+from tests.browser.playground import PATIENCE_MS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu, pytest.mark.slow]
+
+SIZES = {"laptop": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844}}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_each_message_is_readable(chromium: Browser, server: str, name: str) -> None:
+    scene, words = SCENES[name]
+    with visit(chromium, server, name) as visitor:
+        message = scene(visitor)
+        expect(message).to_contain_text(words, timeout=PATIENCE_MS)
+        page = visitor.page
+        for device, size in SIZES.items():
+            page.set_viewport_size(size)  # type: ignore[arg-type]
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                message.scroll_into_view_if_needed()
+                expect(message).to_be_in_viewport()
+                box = message.bounding_box()
+                assert box and box["x"] >= 0 and box["x"] + box["width"] <= size["width"], device
+                wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert wide <= 0, f"the page is {wide} pixels too wide on a {device}"
+                PICTURES.mkdir(parents=True, exist_ok=True)
+                stem = re.sub(r"\W+", "-", name.lower())
+                page.screenshot(path=PICTURES / f"{stem}-{device}-{scheme}.png")

@@ -156,6 +156,7 @@
       delay(AFTER_SILENCE));
   }
   const watch = setInterval(look, 500);
+  if ("old" in early.dataset) clearInterval(watch); // early-old.js has said all there is to say
 
   addEventListener("online", () => isUp() || retry());
   button.addEventListener("click", retry);

@@ -140,6 +140,7 @@ function abort(transaction) {
 /** @returns {Promise<IDBDatabase>} */
 function connect() {
   return new Promise((resolve, reject) => {
+    if (!globalThis.indexedDB) throw new Error("it has no IndexedDB");
     const request = indexedDB.open(NAME, VERSION);
     request.onupgradeneeded = () => {
       for (const [name, keyPath] of Object.entries(STORES)) request.result.createObjectStore(name, { keyPath });

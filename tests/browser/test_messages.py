@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu, pytest.mark.slow]
 
+CLIPPED = """(message) =>
+  message.scrollHeight > message.clientHeight + 2 || message.scrollWidth > message.clientWidth + 2"""
 SIZES = {"laptop": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844}}
 
 
@@ -37,6 +39,8 @@ def test_each_message_is_readable(chromium: Browser, server: str, name: str) -> 
                 expect(message).to_be_in_viewport()
                 box = message.bounding_box()
                 assert box and box["x"] >= 0 and box["x"] + box["width"] <= size["width"], device
+                clipped = message.evaluate(CLIPPED)
+                assert not clipped, f"the message is cut on a {device}"
                 wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert wide <= 0, f"the page is {wide} pixels too wide on a {device}"
                 PICTURES.mkdir(parents=True, exist_ok=True)

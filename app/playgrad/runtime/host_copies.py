@@ -40,12 +40,14 @@ class HostCopies:
     Attributes:
         values: the copied values, which nobody modifies.
         changed: when a run first changed variables after the copy; None if the copy is current.
+        undone: the seconds of work that the last return to the copy undid.
     """
 
     def __init__(self, read: Callable[[], dict[Key, Array]]) -> None:
         self._read = read
         self.values: dict[Key, Array] = {}
         self.changed: float | None = None
+        self.undone = 0.0
         self._tried = 0.0
         self._warned = False
 
@@ -103,4 +105,5 @@ class HostCopies:
 
     def rolled_back(self) -> None:
         """Note that all variables have the copied values again."""
+        self.undone = self.age
         self.changed = None

@@ -98,7 +98,7 @@ class Recovery:
     def _going_back(self) -> str:
         age = self._store.copies.age
         return (
-            f"The variables have their values from {age:.0f} s earlier again. Run again to go on "
+            f"The variables have their values from {age:.1f} s earlier again. Run again to go on "
             "from there."
         )
 

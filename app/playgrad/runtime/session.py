@@ -339,9 +339,9 @@ class Session:
         self._store.copies.take()
 
     @property
-    def copy_age(self) -> float:
-        """The seconds of work that the loss of a device would undo now."""
-        return self._store.copies.age
+    def undone_seconds(self) -> float:
+        """The seconds of work that the last loss of a device undid."""
+        return self._store.copies.undone
 
     @exclusive
     def assigned_variables(self, graph: Graph) -> list[Tensor]:

@@ -88,7 +88,6 @@ def recovering(recipe: Recipe, steps_done: Callable[[], int] = lambda: 0) -> Ite
     try:
         yield
     except DeviceLostError as error:
-        age = session.copy_age
         recover(recipe)
         step = int(session.value(recipe.optimizer.iterations))
         reached = max(steps_done(), step)
@@ -96,6 +95,7 @@ def recovering(recipe: Recipe, steps_done: Callable[[], int] = lambda: 0) -> Ite
         if reached == step:
             error.message += ", and no step is lost."
         else:
-            error.message += f". The variables are those of step {step:,}, {age:.0f} s earlier."
+            seconds = session.undone_seconds
+            error.message += f". The variables are those of step {step:,}, {seconds:.1f} s earlier."
         error.hint = "Call fit again to go on from there."
         raise

@@ -67,7 +67,7 @@ export function BackendBadge() {
       ${remark && html`<span class="badge-remark">${remark}</span>`}
     </span>
     ${canTryAgain() && html`
-      <button type="button" class="button small" data-testid="gpu-again" title=${about} onClick=${lookForGpu}>Try the GPU again</button>
+      <button type="button" class="button small gpu-again" data-testid="gpu-again" title=${about} onClick=${lookForGpu}>Try the GPU again</button>
     `}
   `;
 }

@@ -31,7 +31,7 @@ test: setup-test
 
 nightly: setup-test
 	@$(MAKE) --no-print-directory -k checks
-	$(PYTEST) -m "slow or not slow"
+	$(PYTEST) -o faulthandler_timeout=7200 -m "slow or not slow"
 
 bench: setup-test
 	@.venv/bin/python -m bench $(ARGS)

@@ -155,7 +155,13 @@ def _open_host(index: int) -> Host:
     """Open a host for ``gpu:<index>``; in a page, in its own worker."""
     package = this_host()
     number = index if sys.platform == "emscripten" else index % len(adapters())
-    host: Host = package.open(number)
+    try:
+        host: Host = package.open(number)
+    except DeviceError as error:
+        name = f"gpu:{index}: "
+        error.message = name + error.message.removeprefix(name)
+        error.hint = error.hint or gpu_hint()
+        raise
     return host
 
 

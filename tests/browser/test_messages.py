@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu, pytest.mark.slow]
 
-CLIPPED = """(message) =>
-  message.scrollHeight > message.clientHeight + 2 || message.scrollWidth > message.clientWidth + 2"""
+CLIPPED = """({ scrollHeight, scrollWidth, clientHeight, clientWidth }) =>
+  scrollHeight > clientHeight + 2 || scrollWidth > clientWidth + 2"""
 SIZES = {"laptop": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844}}
 
 

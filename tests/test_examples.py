@@ -7,37 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-import playgrad as pg
-from playgrad.cli import main
 from playgrad.devices import registry
-from playgrad.graph.graph import reset_default_graph
 from playgrad.parallel.schedules import SCHEDULES
+from tests.example_runs import few_digits, number, output
 
 
 @pytest.fixture(autouse=True)
 def reset_devices() -> Iterator[None]:
     yield
     registry.set_logical_devices(cpu=1)
-    reset_default_graph()
-
-
-def output(capsys: pytest.CaptureFixture[str], example: str, *options: str) -> str:
-    assert main(["train", example, *options]) == 0
-    return capsys.readouterr().out
-
-
-def few_digits(monkeypatch: pytest.MonkeyPatch, train: int, test: int) -> None:
-    """Have ``pg.data.mnist`` return the first digits only."""
-    (x, y), (x_test, y_test) = pg.data.mnist()
-    few = (x[:train], y[:train]), (x_test[:test], y_test[:test])
-    monkeypatch.setattr(pg.data, "mnist", lambda: few)
-
-
-def number(out: str, pattern: str) -> float:
-    """Return the number that the only group of ``pattern`` matches in ``out``."""
-    match = re.search(pattern, out, re.MULTILINE)
-    assert match, out
-    return float(match[1])
 
 
 def test_branching_two_devices(capsys: pytest.CaptureFixture[str]) -> None:

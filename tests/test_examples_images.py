@@ -19,8 +19,33 @@ def test_small_resnet(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     assert number(out, r"test accuracy ([\d.]+)%") > 60
 
 
+def test_variational_autoencoder(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_digits(monkeypatch, 3000, 300)
+    out = output(capsys, "variational-autoencoder", "--device", "cpu", "--steps", "100")
+    assert number(out, r"^(\d+) nats per image$") < 190
+    assert number(out, r"^(\d+)% of the variance restored$") > 20
+
+
+def test_letters_beside_digits(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "letters-beside-digits", "--device", "cpu", "--steps", "200")
+    assert number(out, r"^([\d.]+)% of the digits are right$") > 60
+    assert number(out, r"^([\d.]+)% of the letters are right$") > 80
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("example", "percent"), [("lenet", 96.5), ("small-resnet", 98)])
-def test_whole_epoch(capsys: pytest.CaptureFixture[str], example: str, percent: float) -> None:
-    out = output(capsys, example, "--device", "cpu")
-    assert number(out, r"test accuracy ([\d.]+)%") > percent
+@pytest.mark.parametrize(
+    ("example", "pattern", "least"),
+    [
+        ("lenet", r"test accuracy ([\d.]+)%", 96.5),
+        ("small-resnet", r"test accuracy ([\d.]+)%", 98),
+        ("variational-autoencoder", r"^(\d+)% of the variance restored$", 58),
+        ("letters-beside-digits", r"^([\d.]+)% of the digits are right$", 91),
+        ("letters-beside-digits", r"^([\d.]+)% of the letters are right$", 97.5),
+    ],
+)
+def test_stated_result(
+    capsys: pytest.CaptureFixture[str], example: str, pattern: str, least: float
+) -> None:
+    assert number(output(capsys, example, "--device", "cpu"), pattern) > least

@@ -140,3 +140,25 @@ def test_data_too_large_for_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
         model.fit(images, np.zeros(60), verbose=0)
     model.fit(images[:30], np.zeros(30), verbose=0)
     model.close()
+
+
+def test_bool_inputs_and_targets() -> None:
+    """A mask can be the input of a model; as numbers, bools are 0 and 1."""
+    x = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    seen = x > 0
+    with pg.Graph(seed=0).as_default():
+        values, mask = pg.Input((3,)), pg.Input((3,), dtype="bool")
+        kept = pg.where(mask, values, 0.0)
+        model = pg.Model([values, mask], nn.Dense(1)(kept))
+    np.testing.assert_allclose(
+        model.predict([x, seen]), np.where(seen, x, 0) @ model.get_weights()["dense_1/kernel"], 1e-5
+    )
+    model.compile(pg.optim.Adam(0.1), nn.BinaryCrossentropy(from_logits=True), ["accuracy"])
+    model.fit([x, seen], x.max(axis=1) > 0.5, batch_size=10, epochs=10, verbose=0)
+    assert model.evaluate([x, seen], x.max(axis=1) > 0.5)[1] > 0.7
+    np.testing.assert_array_equal(
+        model.predict([seen, seen]), model.predict([seen.astype(np.float32), seen])
+    )
+    with pytest.raises(pg.DTypeError, match=r"takes bool values.*holds floats"):
+        model.predict([x, x])
+    model.close()

@@ -26,7 +26,8 @@ def as_sequence(value: Any) -> Sequence[Any]:
 def as_arrays(values: Any, count: int | None, what: str, layers: Sequence[str] = ()) -> list[Array]:
     """Return ``values`` as arrays of dtypes that the device can hold.
 
-    Floats become float32, whole numbers int32; uint8 stays, because images are stored as bytes.
+    Floats become float32, whole numbers int32; uint8 stays, because images are stored as bytes, and
+    so are bools.
 
     Args:
         values: an array, or anything that NumPy converts to one; a list or tuple of them if the
@@ -67,10 +68,10 @@ def _as_array(value: Any, what: str) -> Array:
     if array.size == 0:
         raise DataError(f"{what} is empty: its shape is {shape_text(array.shape)}.")
     check_finite(array, what)
-    if array.dtype.kind in "fb":
+    if array.dtype.kind == "f":
         return np.ascontiguousarray(array, np.float32)
-    if array.dtype == np.uint8:
-        return np.ascontiguousarray(array)
+    if array.dtype in (np.uint8, np.bool_):
+        return np.ascontiguousarray(array, np.uint8)
     limits = np.iinfo(np.int32)
     if array.min() < limits.min or array.max() > limits.max:
         raise DataError(f"{what} holds whole numbers that do not fit into 32 bits.")

@@ -12,9 +12,10 @@ from playgrad.errors import ShapeError, UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers, regularizers
-from playgrad.nn.attention_masks import MASKS, combined_mask
+from playgrad.nn.attention_masks import MASKS, combined_mask, with_padding
 from playgrad.nn.cached_attention import seen_from, with_position
 from playgrad.nn.layer import Layer
+from playgrad.nn.masks import mask_of, set_mask
 from playgrad.ops.arrays.pad import pad
 from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import reshape
@@ -38,7 +39,9 @@ class MultiHeadAttention(Layer):
     ``value_mask`` and ``key_mask`` (batch, from), ``attention_mask`` (batch, to, from), or
     (to, from), or (batch, heads, to, from). A query sees a key where all of them are true, and with
     ``use_causal_mask=True`` only up to its own position. The context of a query that sees nothing
-    is zero. `attention_scores` returns the weights.
+    is zero. Where the first three are not given, the masks of the sequences take their place, as
+    those of `Embedding` with ``mask_zero``; the result has the mask of the query.
+    `attention_scores` returns the weights.
 
     ``query_kernel`` and ``key_kernel`` are (inputs, num_heads * key_dim), ``value_kernel`` is
     (inputs, num_heads * value_dim): the columns of a head are adjacent. ``output_kernel`` is
@@ -63,6 +66,7 @@ class MultiHeadAttention(Layer):
 
     kind = "multi_head_attention"
     takes_floats = False  # masks are bool
+    uses_mask = True
 
     def __init__(
         self,
@@ -205,7 +209,9 @@ class MultiHeadAttention(Layer):
         scores: bool = False,
     ) -> Tensor:
         count = len(inputs) - len(masks)
-        mask = combined_mask(self, dict(zip(masks, inputs[count:], strict=True)))
+        given = dict(zip(masks, inputs[count:], strict=True))
+        padded = ("query_mask", "value_mask", "key_mask")
+        mask = combined_mask(self, with_padding(given, inputs[:count], padded))
         sequences = [as_floats(x) for x in inputs[:count]]
         self.roles([x.shape for x in sequences])
         query, key, value = (
@@ -216,7 +222,9 @@ class MultiHeadAttention(Layer):
         if scores:
             return self.weights_of(query, key, mask, causal, 0, training)
         context = self.attend(query, key, value, 0, training, mask, causal)
-        return self.combined(context, *self.kernel_and_bias("output"))
+        y = self.combined(context, *self.kernel_and_bias("output"))
+        set_mask(y, mask_of(inputs[0]))
+        return y
 
     def next_position(
         self, x: Tensor, keys: Tensor, values: Tensor, position: Tensor

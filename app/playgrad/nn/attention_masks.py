@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer_checks import LayerChecks
+from playgrad.nn.masks import mask_of
 from playgrad.ops.arrays.shape import expand_dims
 from playgrad.ops.elementwise.definitions import cast
 
@@ -38,3 +39,20 @@ def combined_mask(layer: LayerChecks, masks: Mapping[str, Tensor]) -> Tensor | N
         seen = expand_dims(seen, axes) if axes else seen
         result = seen if result is None else result & seen
     return result
+
+
+def with_padding(
+    masks: Mapping[str, Tensor], sequences: Sequence[Tensor], padded: Sequence[str]
+) -> dict[str, Tensor]:
+    """Return ``masks`` and those that layers such as `Embedding` attached to ``sequences``.
+
+    Args:
+        masks: those that the call was given. They replace attached masks of the same name.
+        sequences: the query, and optionally the value and the key.
+        padded: names of the masks to look for.
+    """
+    roles = ("query_mask", "value_mask", "key_mask")
+    attached = dict(zip(roles, map(mask_of, sequences), strict=False))
+    attached.setdefault("value_mask", attached["query_mask"])  # the value defaults to the query
+    found = {name: mask for name in padded if (mask := attached.get(name)) is not None}
+    return found | dict(masks)

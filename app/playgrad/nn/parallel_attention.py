@@ -31,6 +31,7 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
     """
 
     kind = "parallel_multi_head_attention"
+    uses_mask = False
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ class PositionEmbedding(Layer):
     """
 
     kind = "position_embedding"
+    passes_mask = True
 
     def __init__(
         self, sequence_length: int, initializer: Any = "glorot_uniform", name: str | None = None

@@ -11,7 +11,8 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations
 from playgrad.nn.attention import MultiHeadAttention, as_floats
-from playgrad.nn.attention_masks import combined_mask
+from playgrad.nn.attention_masks import combined_mask, with_padding
+from playgrad.nn.masks import mask_of, set_mask
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
 from playgrad.ops.reductions.layer_normalization import layer_normalization
@@ -22,7 +23,8 @@ class TransformerEncoder(MultiHeadAttention):
 
     Inputs (batch, positions, features), result of the same shape. Name and arguments are those of
     KerasHub. A call takes ``padding_mask`` (batch, positions), which is true where there is
-    something to see, and ``attention_mask`` (batch, positions, positions).
+    something to see, and ``attention_mask`` (batch, positions, positions). Without a
+    ``padding_mask``, the mask of the sequence takes its place; the result has that mask.
 
     The weights are those of `MultiHeadAttention` with features / num_heads features a head, gamma
     and beta of both normalizations (``attention_gamma``, ``feed_forward_gamma``, ...), and
@@ -113,14 +115,17 @@ class TransformerEncoder(MultiHeadAttention):
     ) -> Tensor:
         x = as_floats(inputs[0])
         self.roles([x.shape])
-        mask = combined_mask(self, dict(zip(masks, inputs[1:], strict=True)))
+        given = dict(zip(masks, inputs[1:], strict=True))
+        mask = combined_mask(self, with_padding(given, inputs[:1], ("value_mask",)))
         normal = self._normalized("attention", x) if self.normalize_first else x
         query, key, value = self.projected(normal)
         causal = self.causal or use_causal_mask
         if scores:
             return self.weights_of(query, key, mask, causal, 0, training)
         context = self.attend(query, key, value, 0, training, mask, causal)
-        return self._after(x, context, training)
+        y = self._after(x, context, training)
+        set_mask(y, mask_of(inputs[0]))
+        return y
 
     def next_position(
         self, x: Tensor, keys: Tensor, values: Tensor, position: Tensor

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import sys
-import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from playgrad import paths
 from playgrad.cli.bar import ProgressBar
+from playgrad.cli.export import export
+from playgrad.cli.own_loops import finish_without_fit
 from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
 from playgrad.devices.registry import ensure_devices, gpu_adapters
-from playgrad.errors import (
-    CheckpointError,
-    DeviceError,
-    DeviceLostError,
-    GraphError,
-    PlaygradError,
-)
-from playgrad.graph.graph import reset_default_graph
+from playgrad.errors import DeviceError, DeviceLostError, PlaygradError
+from playgrad.graph.graph import get_default_graph, reset_default_graph
+from playgrad.models.shared_session import shared_session
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import timeline
@@ -38,16 +34,24 @@ _MOST_LOSSES = 3
 
 
 class TrainHooks(Hooks):
-    """Shows progress, and stores the model and the events of the last ``fit``."""
+    """Shows progress, and stores the model and the events of the last ``fit``.
+
+    Attributes:
+        looped: the model that a training loop of the program's own trained last, or None.
+    """
 
     def __init__(self, bar: ProgressBar) -> None:
         self.bar = bar
         self.model: Any = None
+        self.looped: Any = None
         self.facts: dict[str, Any] = {}
         self._losses = 0
 
     def fitting(self, model: Any) -> None:
         self.model = model
+
+    def looping(self, model: Any) -> None:
+        self.looped = model
 
     def goes_on(self, error: DeviceLostError) -> bool:
         """Say that a device was lost. Training goes on, unless devices are lost at every start."""
@@ -92,27 +96,31 @@ def train(program: Path, options: argparse.Namespace) -> int:
     before = set_hooks(hooks)
     try:
         with options_set(overrides):
+            started = time.perf_counter()
             run_program(program, options.seed or 0)
             if hooks.model is None or hooks.model.history is None:
-                raise GraphError(
-                    f"{program.name} did not train a model.", hint="It must call fit()."
-                )
-            _finish(program, options, hooks, trace)
+                seconds = time.perf_counter() - started
+                finish_without_fit(program, options, hooks.looped, seconds)
+            else:
+                _finish(program, options, hooks, trace)
     except DeviceError as error:
         _rescue(options, hooks, error)
         raise
     finally:
         hooks.bar.close()
         set_hooks(before)
-        if hooks.model is not None:
-            hooks.model.close()
+        for model in (hooks.model, hooks.looped):
+            if model is not None:
+                model.close()
+        shared_session(get_default_graph()).close()  # of functions without a model
     return 0
 
 
 def _rescue(options: argparse.Namespace, hooks: TrainHooks, error: DeviceError) -> None:
     """Write the weights that are left after the loss of a device that cannot be replaced."""
-    if options.export is not None and hooks.model is not None:
-        hooks.model.save_weights(options.export)
+    model = hooks.looped if hooks.model is None else hooks.model
+    if options.export is not None and model is not None:
+        model.save_weights(options.export)
         saved = f"The weights of the last copy were written to {options.export}."
         error.hint = f"{error.hint} {saved}" if error.hint else saved
 
@@ -156,28 +164,12 @@ def run_program(program: Path, seed: int) -> None:
         sys.argv, sys.path = arguments, folders
 
 
-def _export(model: Any, path: str) -> None:
-    """Save the weights; in the folder of temporary files if the chosen place fails.
-
-    Raises:
-        CheckpointError: the chosen place failed; the hint says where the weights are.
-    """
-    try:
-        model.save_weights(path)
-    except CheckpointError as error:
-        rescued = Path(tempfile.gettempdir()) / f"playgrad-{os.getpid()}-{Path(path).name}"
-        with contextlib.suppress(CheckpointError):  # then the first error says it all
-            model.save_weights(rescued)
-            error.hint = f"The trained weights are in {rescued} instead. {error.hint or ''}".strip()
-        raise
-
-
 def _finish(
     program: Path, options: argparse.Namespace, hooks: TrainHooks, trace: Trace | None
 ) -> None:
     hooks.bar.close()
     if options.export is not None:
-        _export(hooks.model, options.export)
+        export(hooks.model, options.export)
     result = report(program.stem, hooks)
     if trace is not None:
         if options.trace:

@@ -21,6 +21,9 @@ class Hooks:
     def fitting(self, model: Any) -> None:
         """Called before ``model``, which is compiled and has its variables, is trained."""
 
+    def looping(self, model: Any) -> None:
+        """Called before a function of a program's own loop first writes variables of ``model``."""
+
     def poll(self) -> list[Request]:
         """Return the requests that have arrived, such as ``{"kind": "pause"}``, without waiting."""
         return []

@@ -15,8 +15,10 @@ from playgrad.dtypes import default_dtype
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph, at_top, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.models.network import Network
 from playgrad.models.shared_session import shared_session
 from playgrad.ops.state import RANDOM_ADVANCE, placeholder
+from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.session import Session
 from playgrad.training.layer_updates import assign_updates, collected_updates
 
@@ -117,6 +119,8 @@ class CompiledFunction:
         writes = [
             node for node in graph.nodes[before:] if node.op.writes and node.name != RANDOM_ADVANCE
         ]
+        if writes and isinstance(self.owner, Network):
+            get_hooks().looping(self.owner)
         traced = self._traced[key] = _Traced(feeds, results, writes)
         return traced
 

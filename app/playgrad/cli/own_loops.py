@@ -1,0 +1,51 @@
+"""The result of programs that train by a loop of their own, without ``fit``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from playgrad.cli.export import export
+from playgrad.errors import GraphError
+
+_ONLY_FIT_USES = (
+    "epochs", "steps", "batch_size", "parallel", "placement", "explain", "trace",
+)  # fmt: skip
+
+
+def finish_without_fit(
+    program: Path, options: argparse.Namespace, model: Any, seconds: float
+) -> None:
+    """Export the model, and report how long the program took; its results it prints itself.
+
+    Args:
+        program: ran to its end, and never called ``fit``.
+        model: the last one that a `pg.function` of the program trained, or None.
+        seconds: the time that the program took.
+
+    Raises:
+        GraphError: an option of the command line needs ``fit`` or a model.
+    """
+    if options.export is not None:
+        if model is None:
+            raise GraphError(
+                f"{program.name} did not train a model whose weights --export could write.",
+                hint="Call fit(), or name the model in @pg.function(model).",
+            )
+        export(model, options.export)
+    unused = [name for name in _ONLY_FIT_USES if getattr(options, name)]
+    if unused:
+        names = ", ".join("--" + name.replace("_", "-") for name in unused)
+        raise GraphError(
+            f"{program.name} did not call fit(), so {names} had no effect.",
+            hint="Train with fit(), or leave the option out.",
+        )
+    if options.json:
+        result = {"example": program.stem, "seed": options.seed, "seconds": round(seconds, 3)}
+        print(json.dumps(result), flush=True)
+        return
+    print(f"{program.stem} finished in {seconds:.1f} s, without fit()")
+    if options.export is not None:
+        print(f"weights written to {options.export}")

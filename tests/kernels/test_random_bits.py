@@ -74,6 +74,20 @@ def test_parts_of_a_batch_get_parts_of_its_mask(device: str, shape: tuple[int, .
     np.testing.assert_array_equal(sum(slope), mask)
 
 
+@pytest.mark.parametrize("shape", [(9,), (9, 3)])
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_parts_of_a_batch_get_parts_of_its_numbers(device: str, shape: tuple[int, ...]) -> None:
+    with pg.Graph().as_default() as graph:
+        x = pg.placeholder("float32", (None, *shape[1:]))
+        whole = pg.random_uniform_like(x, seed=3, counter=7)
+        rest = pg.random_uniform_like(x[5:], seed=3, counter=7, first_row=5)
+        equal = pg.random_uniform(shape, seed=3, counter=7)
+    with pg.Session(graph, device) as session:
+        numbers, last, known = session.run([whole, rest, equal], {x: np.zeros(shape)})
+    np.testing.assert_array_equal(numbers[5:], last)
+    np.testing.assert_array_equal(numbers, known)
+
+
 def test_moments() -> None:
     uniform = counter_random.uniform(SEED, 3, (200_000,))
     assert uniform.min() >= 0

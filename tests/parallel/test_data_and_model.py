@@ -21,7 +21,7 @@ def losses(strategy: Strategy | None) -> np.ndarray:
     with pg.device("cpu:0"):
         hidden = nn.Dense(12, activation="relu")(x)
     with pg.device("cpu:1"):
-        y = nn.Dense(3)(nn.Dropout(0.1)(hidden))
+        y = nn.Dense(3)(nn.GaussianNoise(0.1)(nn.Dropout(0.1)(hidden)))
     model = pg.Model(x, y)
     model.compile(
         pg.optim.Adam(0.01),

@@ -6,20 +6,13 @@ import math
 import zlib
 from typing import ClassVar
 
-import numpy as np
-
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.basic import Dropout
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.fill import ones_like
-from playgrad.ops.arrays.shape import expand_dims, reshape_like
-from playgrad.ops.core.build import constant
-from playgrad.ops.elementwise.definitions import cos, log, maximum, sqrt
-from playgrad.ops.products.matmul import matmul
-from playgrad.ops.random.dropout import dropout
-
-_BITS = 24
+from playgrad.ops.elementwise.definitions import cos, log, sqrt
+from playgrad.ops.random.uniform_like import random_uniform_like
 
 
 class GaussianNoise(Layer):
@@ -42,23 +35,14 @@ class GaussianNoise(Layer):
         x = inputs[0]
         if not training or self.stddev == 0.0:
             return x
-        # Box and Muller 1958, of two uniform numbers.
-        radius = sqrt(log(maximum(self._uniform(x, 0), 0.5**_BITS)) * -2.0)
-        angle = self._uniform(x, 1) * (2.0 * math.pi)
-        return x + radius * cos(angle) * self.stddev
-
-    def _uniform(self, x: Tensor, number: int) -> Tensor:
-        """Return numbers from 0 to below 1 in the shape of ``x``.
-
-        They are made of 24 random bits each. `dropout` draws them, because its numbers have the
-        shape of a tensor that may not be known yet, and a replica draws those of its share of the
-        batch.
-        """
         seed = zlib.crc32(str(self.name).encode()) if self.seed is None else self.seed
-        ones = expand_dims(ones_like(x), -1) * constant(np.ones(_BITS, np.float32))
-        bits = dropout(ones, 0.5, seed=(seed + number) & 0xFFFFFFFF)  # 0 or 2
-        places = (0.5 ** np.arange(2, _BITS + 2)).astype(np.float32)[:, None]
-        return reshape_like(matmul(bits, constant(places)), x)
+        first, second = (
+            random_uniform_like(x, seed=(seed + number) & 0xFFFFFFFF) for number in range(2)
+        )
+        # Box and Muller 1958, of two uniform numbers. 1 - first is not 0.
+        radius = sqrt(log(1.0 - first) * -2.0)
+        angle = second * (2.0 * math.pi)
+        return x + radius * cos(angle) * self.stddev
 
 
 class _SpatialDropout(Dropout):

@@ -132,6 +132,7 @@ from playgrad.ops.products.confusion_matrix import confusion_matrix
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
 from playgrad.ops.random.dropout import dropout
+from playgrad.ops.random.uniform_like import random_uniform_like
 from playgrad.ops.recurrent.cells import gru_cell, lstm_cell
 from playgrad.ops.reductions.argmax import argmax, argmin
 from playgrad.ops.reductions.cross_entropy import (
@@ -314,6 +315,7 @@ __all__ = [
     "prod",
     "random_normal",
     "random_uniform",
+    "random_uniform_like",
     "range",
     "reciprocal",
     "record",

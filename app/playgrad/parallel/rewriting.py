@@ -169,7 +169,8 @@ class Rewriting:
                     with replica.at(node, task):
                         start = [first] + [0] * (len(shape) - 1)
                         part[node.outputs[0]] = slice_(whole, start, [rows, *shape[1:]])
-                elif node.op.name == "dropout":  # a part gets its rows of the whole batch's mask
+                elif node.op.name in ("dropout", "random_uniform_like"):
+                    # A part gets its rows of the whole batch's numbers.
                     replica.copy(node, part, task, first_row=first)
                 else:
                     replica.copy(node, part, task)

@@ -18,7 +18,20 @@ _ROUNDS = 20
 
 def lower_random_uniform(request: KernelRequest) -> Lowering:
     """Lower random_uniform of (step): float32 in [0, 1)."""
-    return _pairs(request, "random_uniform.wgsl", (_step(request, 0),))
+    return _uniform(request, _step(request, 0))
+
+
+def lower_random_uniform_like(request: KernelRequest) -> Lowering:
+    """Lower random_uniform_like of (x, step): float32 in [0, 1).
+
+    attrs ``first_row``: the row of the batch that is row 0 of x.
+    """
+    return _uniform(request, _step(request, 1))
+
+
+def _uniform(request: KernelRequest, step: Binding) -> Lowering:
+    first, constants = _first_element(request)
+    return _pairs(request, "random_uniform.wgsl", (step,), first, **constants)
 
 
 def lower_random_normal(request: KernelRequest) -> Lowering:
@@ -32,16 +45,15 @@ def lower_dropout(request: KernelRequest) -> Lowering:
     attrs ``rate`` in [0, 1), and ``first_row``, the row of the batch that is row 0 of x.
     """
     rate = float(request.attrs["rate"])
-    first = int(request.attrs.get("first_row", 0)) * math.prod(request.outputs[0].static_shape[1:])
+    first, constants = _first_element(request)
     return _pairs(
         request,
         "dropout.wgsl",
         (input_binding("source", 0, request.inputs[0]), _step(request, 1)),
         first,
-        FIRST_PAIR=first // 2,
-        SKIPPED=first % 2,
         RATE=repr(rate),
         SCALE=repr(1.0 / (1.0 - rate)),
+        **constants,
     )
 
 
@@ -62,6 +74,13 @@ def lower_batch_indices(request: KernelRequest) -> Lowering:
         **_seed(request),
     )
     return Lowering((call,))
+
+
+def _first_element(request: KernelRequest) -> tuple[int, dict[str, Any]]:
+    """Return the position of the first element in the whole batch, and the kernel's constants."""
+    row = math.prod(request.outputs[0].static_shape[1:])
+    first = int(request.attrs.get("first_row", 0)) * row
+    return first, {"FIRST_PAIR": first // 2, "SKIPPED": first % 2}
 
 
 def _step(request: KernelRequest, index: int) -> Binding:

@@ -345,6 +345,11 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
         [X],
         lambda w, x: w["scale"] * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6),
     ),
+    "restricted_boltzmann_machine": (
+        nn.RestrictedBoltzmannMachine(3, hidden_initializer="ones"),
+        [X],
+        lambda w, x: sigmoid(x @ w["kernel"] + 1),
+    ),
     "random_brightness": (nn.RandomBrightness(0.1, [0, 1]), [IMAGE], lambda w, x: x),
 }
 

@@ -105,6 +105,7 @@ from playgrad.nn.regression_losses import (
     MeanSquaredLogarithmicError,
 )
 from playgrad.nn.regularizers import L1, L1L2, L2, Regularizer
+from playgrad.nn.restricted_boltzmann_machine import RestrictedBoltzmannMachine
 from playgrad.nn.rms_normalization import RMSNormalization
 from playgrad.nn.simple_rnn import SimpleRNN
 from playgrad.nn.time_distributed import TimeDistributed
@@ -236,6 +237,7 @@ __all__ = [
     "RepeatVector",
     "Rescaling",
     "Reshape",
+    "RestrictedBoltzmannMachine",
     "RootMeanSquaredError",
     "RowParallelDense",
     "SeparableConv2D",

@@ -1,0 +1,52 @@
+"""The examples of Boltzmann machines, graphs, trees and games learn what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.test_examples import few_digits, number, output, reset_devices
+
+__all__ = ["reset_devices"]  # a fixture that pytest applies to every test here
+
+
+def test_board_moves(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "board-moves", "--device", "cpu", "--epochs", "2")
+    assert number(out, r"^moves found ([\d.]+)%") > 90
+
+
+def test_citation_attention(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "citation-attention", "--device", "cpu")
+    without = number(out, r"^accuracy without attention ([\d.]+)%")
+    assert number(out, r"^accuracy with attention ([\d.]+)%") > max(88, without + 3), out
+
+
+def test_deep_belief_net(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_digits(monkeypatch, 1000, 300)
+    out = output(capsys, "deep-belief-net", "--device", "cpu")
+    for units in range(3):
+        error, variance = number_pairs(out)[units]
+        assert error < variance / 2, out
+    without = number(out, r"^accuracy without ([\d.]+)%")
+    assert number(out, r"^accuracy with pre-training ([\d.]+)%") > max(60, without + 3), out
+
+
+def number_pairs(out: str) -> list[tuple[float, float]]:
+    """Return error and variance of each machine."""
+    lines = [line for line in out.splitlines() if " units: " in line]
+    return [
+        (number(line, r"error ([\d.]+),"), number(line, r"variance ([\d.]+)$")) for line in lines
+    ]
+
+
+def test_film_ratings(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "film-ratings", "--device", "cpu")
+    assert number(out, r"^error ([\d.]+) stars") < 0.65
+    assert number(out, r"; ([\d.]+) with the mean of each film$") > 1
+
+
+def test_sampled_neighbours(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "sampled-neighbours", "--device", "cpu")
+    without = number(out, r"^accuracy without neighbours ([\d.]+)%")
+    assert number(out, r"^accuracy with neighbours ([\d.]+)%") > max(94, without + 4), out

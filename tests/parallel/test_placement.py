@@ -128,6 +128,45 @@ def test_what_the_user_says_comes_first(graph: pg.Graph) -> None:
     assert (decisions["w"].device, decisions["w"].reason) == ("cpu:1", "set by device scope")
 
 
+def test_a_reader_elsewhere_does_not_move_a_variable(graph: pg.Graph) -> None:
+    """A pinned operation may only read a variable whose update runs on one of the devices in
+    question."""
+    pg.set_logical_devices(cpu=3)
+    w = pg.Variable(np.ones(4, np.float32), name="w")
+    with pg.device("cpu:2"):
+        read = pg.tanh(w)
+    update = w.assign_add(read)
+    expected = np.float32(1) + np.tanh(np.ones(4, np.float32))
+    with pg.Session(graph, "cpu", placement="auto") as session:
+        np.testing.assert_allclose(session.run(update), expected, rtol=1e-6)
+
+
+def test_bound_to_devices_that_exclude_each_other() -> None:
+    works = [Work({"p1": 1.0}, groups=frozenset("w")), Work({"p2": 1.0}, groups=frozenset("w"))]
+    with pytest.raises(
+        GraphError, match=r"that p1 can run uses .* not all there: w can be on no d"
+    ):
+        ListScheduler(works, lambda a, b, size: 0.0).run()
+    with pytest.raises(GraphError, match=r"that p1 can run uses .* not all there: w is on p2\."):
+        ListScheduler(works[:1], lambda a, b, size: 0.0, {"w": "p2"}).run()
+
+
+@pytest.mark.parametrize("placement", ["auto", None])
+def test_variables_that_are_written_together_share_a_device(
+    graph: pg.Graph, placement: str | None
+) -> None:
+    pg.set_logical_devices(cpu=2)
+    w = pg.Variable(np.ones(4, np.float32), name="w")
+    update = pg.optim.SGD(0.1, momentum=0.9).minimize(pg.reduce_sum(w * w))
+    w.node.device = "cpu:0"
+    graph.node("sgd/w/velocity").device = "cpu:1"
+    with (
+        pg.Session(graph, "cpu", placement=placement) as session,
+        pytest.raises(GraphError, match=r"'w' on cpu:0, 'sgd/w/velocity' on cpu:1\."),
+    ):
+        session.run(update)
+
+
 @pytest.mark.parametrize("placement", ["auto", None])
 def test_what_cannot_be(graph: pg.Graph, placement: str | None) -> None:
     pg.set_logical_devices(cpu=2)

@@ -70,10 +70,9 @@ LINKS = Links()
 """The real links, measured once for all examples."""
 
 
-@settings(max_examples=60)
-@given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
-def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
-    """The values do not depend on costs, or on which nodes the user has placed."""
+def check_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
+    """Compare two runs on automatically chosen devices with the interpreter, with random costs and
+    some nodes placed by the user."""
     pg.set_logical_devices(cpu=count)
     devices = [f"cpu:{i}" for i in range(count)]
     program, state = sampled.program, dict(sampled.state)
@@ -99,6 +98,22 @@ def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.D
             np.testing.assert_allclose(value, want, rtol=1e-4, atol=1e-5, err_msg=name)
         summary = session.placement_summary(fetches, sampled.feed_dict())
         event(f"{len(summary.prediction.devices)} devices")
+
+
+@settings(max_examples=25)
+@given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
+def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
+    """The values do not depend on costs, or on which nodes the user has placed."""
+    check_automatic_placement(sampled, count, seed, data)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
+def test_automatic_placement_of_many_programs(
+    sampled: Sampled, count: int, seed: int, data: st.DataObject
+) -> None:
+    check_automatic_placement(sampled, count, seed, data)
 
 
 @pytest.mark.gpu

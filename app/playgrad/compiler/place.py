@@ -7,7 +7,7 @@ or its planner, then the session's default device.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from playgrad.compiler.program import Program, Rewriter
@@ -157,7 +157,7 @@ def decide(program: Program, policy: Policy) -> dict[Node, Decision]:
         DeviceError: a requested device does not exist.
         UnsupportedOpError: a requested device cannot run the operation.
         GraphError: a node is requested on a device other than that of the variable it uses in
-            place.
+            place, or it uses variables of several devices.
     """
     decisions: dict[Node, Decision] = {}
     requested: set[Node] = set()
@@ -169,9 +169,10 @@ def decide(program: Program, policy: Policy) -> dict[Node, Decision]:
         decisions[node] = request or policy.fallback(node)
     by_name = {node.name: node for node in order if is_variable(node)}
     for node in order:
-        for name in variables_of(node):
-            if name not in by_name:
-                continue
+        names = [name for name in variables_of(node) if name in by_name]
+        if not policy.soft:
+            _expect_together(node, {name: decisions[by_name[name]].device for name in names})
+        for name in names:
             home, device = decisions[by_name[name]].device, decisions[node].device
             if node in requested and device != home and not policy.soft:
                 raise GraphError(
@@ -208,6 +209,22 @@ def variables_of(node: Node) -> list[str]:
     """Return the variables that ``node`` uses in place, and so must share a device with."""
     names = list(node.attrs["variables"]) if node.op.writes else []
     return [*names, node.attrs["variable"]] if node.op.name == "read_variable" else names
+
+
+def _expect_together(node: Node, homes: Mapping[str, str]) -> None:
+    """Raise GraphError if the variables that ``node`` uses in place are on several devices.
+
+    Args:
+        homes: the device of each of them, by name.
+    """
+    if len(set(homes.values())) > 1:
+        places = ", ".join(f"{name!r} on {home}" for name, home in homes.items())
+        raise GraphError(
+            f"'{node.name}' uses variables of several devices in place: {places}.",
+            op=node.name,
+            source=node.source,
+            hint="Put them in the same device scope.",
+        )
 
 
 def _follow_first_use(

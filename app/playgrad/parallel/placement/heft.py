@@ -9,10 +9,10 @@ earlier assignments. The additions here are groups of tasks that share a device,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from playgrad.errors import OutOfMemoryError
+from playgrad.errors import GraphError, OutOfMemoryError
 
 Transfer = Callable[[str, str, int], float]
 """Returns the seconds of a transfer, from source device, target device and bytes."""
@@ -86,6 +86,7 @@ class ListScheduler:
     sizes: Mapping[Hashable, int] = field(default_factory=dict)
     memory: Mapping[str, int] = field(default_factory=dict)
     assigned: dict[int, Assigned] = field(default_factory=dict, init=False)
+    _homes_allowed: dict[Hashable, frozenset[str]] = field(default_factory=dict, init=False)
     _busy: dict[str, list[tuple[float, float]]] = field(default_factory=dict, init=False)
 
     def run(self) -> list[Assigned]:
@@ -93,7 +94,12 @@ class ListScheduler:
 
         Raises:
             OutOfMemoryError: no device has room for a group.
+            GraphError: no device can do all the work that is bound to a group.
         """
+        for work in self.works:
+            for group in work.groups:
+                able = frozenset(work.seconds)
+                self._homes_allowed[group] = self._homes_allowed.get(group, able) & able
         ranks = self._ranks()
         # Of equal rank the earlier one, as work must not be assigned before what it needs.
         for number in sorted(range(len(self.works)), key=lambda n: (-ranks[n], n)):
@@ -126,7 +132,9 @@ class ListScheduler:
             if option.end < options[best].end - _SAME:
                 best = device
         for group in (*work.groups, *work.held):
-            self.homes.setdefault(group, best)
+            # A device that only reads a group is its home only if the work bound to it can follow.
+            if best in self._homes_allowed.get(group, (best,)):
+                self.homes.setdefault(group, best)
         self.assigned[number] = Assigned(best, options)
         if work.seconds[best]:
             busy = self._busy.setdefault(best, [])
@@ -136,7 +144,11 @@ class ListScheduler:
     def _allowed(self, work: Work) -> list[str]:
         """Return the devices that can do ``work``, are with its groups and have room for them."""
         groups = {*work.groups, *work.held}
-        bound = {self.homes[group] for group in work.groups if group in self.homes}
+        able = set(work.seconds)
+        for group in work.groups:
+            able &= {self.homes[group]} if group in self.homes else self._homes_allowed[group]
+        if not able:
+            raise self._conflict(work)
         needed = sum(self.sizes.get(group, 0) for group in groups if group not in self.homes)
         room = {
             device: size - sum(self.sizes.get(g, 0) for g, d in self.homes.items() if d == device)
@@ -145,7 +157,7 @@ class ListScheduler:
         fitting = [
             device
             for device in work.seconds
-            if (not bound or device in bound) and room.get(device, math.inf) >= needed
+            if device in able and room.get(device, math.inf) >= needed
         ]
         if not fitting:
             raise OutOfMemoryError(
@@ -153,6 +165,20 @@ class ListScheduler:
                 hint=f"Room left: {room}." if room else None,
             )
         return fitting
+
+    def _conflict(self, work: Work) -> GraphError:
+        """Return the error for work that no device can do where all its groups are."""
+        places = [
+            f"{group} is on {self.homes[group]}"
+            if group in self.homes
+            else f"{group} can be on {_listed(self._homes_allowed[group])}"
+            for group in sorted(work.groups, key=str)
+        ]
+        return GraphError(
+            f"an operation that {_listed(work.seconds)} can run uses variables in place that are "
+            f"not all there: {', '.join(places)}.",
+            hint="Put the variables and the operations that write them in the same device scope.",
+        )
 
     def _option(self, work: Work, device: str) -> Option:
         sources = [
@@ -182,3 +208,7 @@ class ListScheduler:
                 break
             start = max(start, end)
         return start
+
+
+def _listed(devices: Iterable[str]) -> str:
+    return " or ".join(sorted(devices)) or "no device"

@@ -13,7 +13,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.data import Dataset
-from playgrad.errors import DataError, DTypeError, GraphError, NonFiniteError, ShapeError
+from playgrad.errors import DataError, DTypeError, NonFiniteError, ShapeError
 from playgrad.training import streamed_evaluation, streamed_step
 from playgrad.training.checkpoint import Checkpoint
 from tests.nn.resumed_runs import Trained, expect_same, run
@@ -240,7 +240,7 @@ def test_errors(data: Any, options: Any, kind: type[Exception], words: str) -> N
         classifier().fit(data, verbose=0, **options)
 
 
-def test_errors_of_evaluation_and_of_strategies() -> None:
+def test_errors_of_evaluation() -> None:
     model = classifier()
     model.fit(ENDED, verbose=0)
     with pytest.raises(DataError, match="ended after 4 batches, but 5 are needed"):
@@ -251,9 +251,6 @@ def test_errors_of_evaluation_and_of_strategies() -> None:
         model.predict(ENDED, steps=5)
     with pytest.raises(DataError, match="batch_size cannot be set"):
         model.predict(ENDED, 5)
-    model.strategy = pg.parallel.DataParallel(2)
-    with pytest.raises(GraphError, match="strategies and placements train on arrays"):
-        model.fit(ENDED, verbose=0)
 
 
 def test_a_loss_that_is_not_finite_ends_training() -> None:

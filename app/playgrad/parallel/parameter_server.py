@@ -72,6 +72,8 @@ class ParameterServer:
     Attributes:
         gradients: the tensors that replicas compute: gradients and losses.
         weights: the variables that replicas read for each batch.
+        last_batch: the number of the batch after the last one that replicas have; None: endless.
+        returned: the numbers of batches that lost replicas have not finished.
         device: the name of the server in traces and graphs.
         trace: collects when each batch was computed and each gradient applied; None for no trace.
     """
@@ -102,6 +104,8 @@ class ParameterServer:
         self.update = [step.run]
         if self.draws is not None:
             self.update.append(step.graph.node(RANDOM_ADVANCE))
+        self.last_batch: int | None = None
+        self.returned: list[int] = []
         self.count_on()
         self.version = 0
         self.clients: list[ReplicaClient] = []
@@ -119,6 +123,18 @@ class ParameterServer:
         self.next_batch = int(self.server.value(self.counter))
         draws = None if self.draws is None else self.server.value(self.draws)
         self.draws_ahead = 0 if draws is None else int(draws) - self.next_batch
+        self.returned = []
+
+    def take_data(self, values: Mapping[Any, Array], batches: int) -> None:
+        """Give all replicas, which are idle, the next ``batches`` batches.
+
+        Args:
+            values: of the variables of the data set.
+        """
+        for client in self._alive():
+            client.session.assign(values)
+        self.count_on()
+        self.last_batch = self.next_batch + batches
 
     @property
     def sent(self) -> list[Tensor]:
@@ -179,6 +195,8 @@ class ParameterServer:
                 continue
             if self.staleness is not None and client.clock - slowest > self.staleness:
                 continue
+            if not self.returned and self.next_batch == self.last_batch:
+                continue
             if weights is None:  # all that begin now get the same weights
                 start = time.perf_counter()
                 arrays = self.server.run(list(self.weights))
@@ -186,13 +204,20 @@ class ParameterServer:
                 read = time.perf_counter()
             name = f"weights {self.version}"
             self._trace_transfer(name, self.device, client.device, start, read, arrays)
-            number = np.asarray(self.next_batch, np.uint32)
+            client.batch = batch = self._take_batch()
+            number = np.asarray(batch, np.uint32)
             feeds = {tensor: weights.get(tensor, number) for tensor in self.sent}
             if self.draws is not None:
-                feeds[self.draws] = np.asarray(self.next_batch + self.draws_ahead, np.uint32)
-            self.next_batch += 1
+                feeds[self.draws] = np.asarray(batch + self.draws_ahead, np.uint32)
             client.version = self.version
             client.start(self.gradients, feeds, self.delays.get(client.device))
+
+    def _take_batch(self) -> int:
+        """Return the number of the next batch: one that a lost replica left, or a new one."""
+        if self.returned:
+            return self.returned.pop()
+        self.next_batch += 1
+        return self.next_batch - 1
 
     def _apply(self, client: ReplicaClient) -> int:
         """Apply the gradients that ``client`` has computed; return the number of updates made."""
@@ -204,6 +229,7 @@ class ParameterServer:
         except PlaygradError as error:
             client.failure = error
             self.report.lost[client.device] = str(error)
+            self.returned.append(client.batch)
             return 0
         means = [mean.outputs[0] for mean in self.step.means]
         start = time.perf_counter()

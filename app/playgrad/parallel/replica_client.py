@@ -28,6 +28,7 @@ class ReplicaClient:
 
     Attributes:
         clock: the number of batches finished.
+        batch: the number of the batch that it works on.
         version: the number of updates in the weights that it works with.
         given: when it was given its batch.
         begun: when it began its batch, after its delay.
@@ -40,6 +41,7 @@ class ReplicaClient:
     session: Session
     thread: DeviceThread | None
     clock: int = 0
+    batch: int = 0
     version: int = 0
     given: float = 0.0
     begun: float = 0.0

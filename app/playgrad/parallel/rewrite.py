@@ -44,12 +44,20 @@ class DistributedStep:
         return lambda node: self.homes.get(node.name)
 
 
-def rewrite(step: Partition, batch: int, distribution: Distribution, name: str) -> DistributedStep:
+def rewrite(
+    step: Partition,
+    batch: int,
+    distribution: Distribution,
+    name: str,
+    first: DistributedStep | None = None,
+) -> DistributedStep:
     """Distribute a step over devices. The result equals that of the step, except for rounding.
 
     Args:
         batch: samples of a step.
         name: name scope of the new nodes.
+        first: a step over batches of another shape, distributed in the same way, that alternates
+            with this one; both use the same mirrors.
 
     Raises:
         GraphError: there are fewer samples than micro-batches, or the schedule runs a pass before
@@ -59,11 +67,13 @@ def rewrite(step: Partition, batch: int, distribution: Distribution, name: str) 
     if batch < parts:
         raise GraphError(
             f"a batch of {batch} cannot be divided into {parts} parts.",
-            hint="Use larger batches, fewer devices, or fewer micro-batches.",
+            hint="Use larger batches, fewer devices, or fewer micro-batches. If it is the last "
+            "batch of a data set, leave it out: batch(size, drop_remainder=True).",
         )
     with at_top(step.graph), step.graph.name_scope(name) as scope:
         kind = Stashing if distribution.stashing else Rewriting
-        rewriting = kind(step, batch, distribution, scope)
+        mirrors = {} if first is None else first.mirrors
+        rewriting = kind(step, batch, distribution, scope, mirrors)
         run = rewriting.run()
     rows = tuple(sum(rows for _, rows in replica.rows) for replica in rewriting.replicas)
     return DistributedStep(run, rewriting.mirrors, rewriting.homes, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice, pairwise
 
 from playgrad.dtypes import dtype
@@ -19,6 +19,9 @@ from playgrad.parallel.schedules import Pass
 class Rewriting:
     """A rewrite in progress.
 
+    Args:
+        mirrors: mirrors that another step has, to be used by this one too.
+
     Attributes:
         replicas: each has its own copy of the variables.
         means: the means over the terms that micro-batches contribute.
@@ -27,8 +30,16 @@ class Rewriting:
         summed: the terms in these sums, by replica, mean and micro-batch.
     """
 
-    def __init__(self, step: Partition, batch: int, distribution: Distribution, scope: str) -> None:
+    def __init__(
+        self,
+        step: Partition,
+        batch: int,
+        distribution: Distribution,
+        scope: str,
+        mirrors: Mapping[Variable, Sequence[Variable]] | None = None,
+    ) -> None:
         self.step = step
+        self.present_mirrors = mirrors or {}
         self.graph = step.graph
         self.batch = batch
         self.distribution = distribution
@@ -77,11 +88,14 @@ class Rewriting:
         if replica.number == 0:
             self.homes[node.name] = device
         elif self.step.mirrored(node):
-            name = mirror_name(node.name, replica.number)
-            with self.graph.reenter_scope(""), self.graph.device(device):
-                mirror = Variable(
-                    variable.initial_value, name, trainable=False, contents=variable.contents
-                )
+            if variable in self.present_mirrors:
+                mirror = self.present_mirrors[variable][replica.number - 1]
+            else:
+                name = mirror_name(node.name, replica.number)
+                with self.graph.reenter_scope(""), self.graph.device(device):
+                    mirror = Variable(
+                        variable.initial_value, name, trainable=False, contents=variable.contents
+                    )
             self.mirrors.setdefault(variable, []).append(mirror)
             variable = mirror
         replica.share_variable(node, variable)

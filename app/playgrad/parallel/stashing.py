@@ -14,7 +14,7 @@ micro-batches, not windows, for bias correction and learning-rate schedules.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from playgrad.dtypes import dtype
@@ -92,8 +92,15 @@ class _Updates:
 class Stashing(Rewriting):
     """A rewrite in which each micro-batch is a separate update."""
 
-    def __init__(self, step: Partition, batch: int, distribution: Distribution, scope: str) -> None:
-        super().__init__(step, batch, distribution, scope)
+    def __init__(
+        self,
+        step: Partition,
+        batch: int,
+        distribution: Distribution,
+        scope: str,
+        mirrors: Mapping[Variable, Sequence[Variable]] | None = None,
+    ) -> None:
+        super().__init__(step, batch, distribution, scope, mirrors)
         (self.replica,) = self.replicas
         self.updates = _Updates.of(step)
         columns = {t.node for n in step.update if n.op.name == "record" for t in n.inputs}

@@ -81,12 +81,15 @@ class BatchStream:
         batch: samples of a batch.
         shuffle: whether the samples are reshuffled in every round.
         seed: the seed of the order; None derives one from the graph's seed.
+        first: a stream with batches of another shape, with which this one alternates in a training;
+            the steps over both record in the same variables.
     """
 
     data: DeviceData
     batch: int
     shuffle: bool = True
     seed: int | None = None
+    first: BatchStream | None = None
 
 
 class DeviceDataCache:

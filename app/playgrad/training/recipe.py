@@ -12,6 +12,7 @@ from playgrad.models.network import Network
 from playgrad.ops.state import Variable
 from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.rewrite import DistributedStep
+from playgrad.runtime.options import SINGLE, get_options
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training.device_data import BatchStream, DeviceData, DeviceDataCache
 from playgrad.training.objectives import Objectives
@@ -27,13 +28,20 @@ class StepBuilder(Protocol):
 
 
 @dataclass(frozen=True)
+class Placing:
+    """The devices of a training: at most one of a strategy and a placement."""
+
+    strategy: StepBuilder | None
+    placement: PlacementRequest
+
+
+@dataclass(frozen=True)
 class TrainStepKey:
     """The arguments of `playgrad.training.step_graphs.build_train_step`."""
 
     stream: BatchStream
     stages: tuple[int, ...]
     trained: tuple[Variable, ...]
-    records_in: Node | None
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,14 @@ class Recipe:
 
     def __post_init__(self) -> None:
         self.data = DeviceDataCache(self.network)
+
+    def placing(self) -> Placing:
+        """Return what places the training: the options of the host, else what the model says."""
+        options = get_options()
+        is_single = options.strategy == SINGLE
+        placement = options.placement or (None if is_single else self.placement)
+        strategy = options.strategy or (None if placement else self.strategy)
+        return Placing(None if is_single else strategy, placement)
 
     def bookkeeping(self) -> Iterator[Variable]:
         """Yield the variables whose values matter only while steps are running."""

@@ -33,7 +33,6 @@ def build_train_step(
     recipe: Recipe,
     stream: BatchStream,
     stages: Sequence[int] = (),
-    records_in: TrainStep | None = None,
 ) -> TrainStep:
     """Return the training step over the batches of ``stream``, built once for equal arguments.
 
@@ -43,14 +42,12 @@ def build_train_step(
     Args:
         stages: the pipeline stage of each item of the network's structure. The step must then be
             distributed before it can run.
-        records_in: a step over batches of another shape that alternates with this one; both record
-            in its variables.
     """
     trained = tuple(recipe.network.trainable_variables)
-    alternate = None if records_in is None else records_in.run
-    key = TrainStepKey(stream, tuple(stages), trained, alternate)
+    key = TrainStepKey(stream, tuple(stages), trained)
     if key not in recipe.train_steps:
-        recipe.train_steps[key] = _train_step(recipe, stream, stages, records_in)
+        first = None if stream.first is None else build_train_step(recipe, stream.first, stages)
+        recipe.train_steps[key] = _train_step(recipe, stream, stages, first)
     return recipe.train_steps[key]
 
 
@@ -95,7 +92,8 @@ def _train_step(
             layer_updates = assign_updates(updates, gate)
             run = group(update, *layer_updates, healthy.assign(gate), *recorder.nodes, name="step")
     names = objectives.names(network.output_names, network.outputs)
-    return TrainStep(run, recorder, healthy, names, stream.batch)
+    first_run = None if records_in is None else records_in.run
+    return TrainStep(run, recorder, healthy, names, stream.batch, first_run=first_run)
 
 
 def _stage_scope(stage: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -81,6 +81,8 @@ class TrainStep:
         healthy: bool variable, false once a loss was not finite.
         names: the names of the recorded columns.
         batch: samples of a step.
+        first_run: the node of the step over batches of another shape that alternates with this one
+            and records in the same variables, before it was distributed.
         synchronizes: whether `synchronize` does anything.
         follows_epochs: whether `begin_epoch` does anything; a chunk of steps then never spans
             epochs, which may differ in length.
@@ -93,6 +95,7 @@ class TrainStep:
     healthy: Variable
     names: list[str]
     batch: int
+    first_run: Node | None = field(default=None, kw_only=True)
 
     @property
     def bookkeeping(self) -> tuple[Variable, ...]:
@@ -115,8 +118,10 @@ class TrainStep:
         return 1
 
     def extended(self, kind: type[S], **further: Any) -> S:
-        """Return a step of another kind, with the fields of this one and ``further`` ones."""
-        return kind(**{item.name: getattr(self, item.name) for item in fields(self)}, **further)
+        """Return a step of another kind, with what all steps have of this one, and ``further``
+        fields."""
+        common = {item.name: getattr(self, item.name) for item in fields(TrainStep)}
+        return kind(**common, **further)
 
     def begin_epoch(self, session: Session, epoch: int, start: int, done: int) -> None:
         """Prepare for the steps of an epoch.
@@ -126,6 +131,16 @@ class TrainStep:
             start: the steps of this training before the epoch.
             done: the steps done; more than ``start`` if the training is resumed within the epoch.
         """
+
+    def take_data(self, values: Mapping[Variable, Array], batches: int) -> None:
+        """Go on with ``batches`` batches of new data, when all earlier ones have been used.
+
+        Args:
+            values: of the variables that hold the data, as they have just been assigned.
+        """
+
+    def join(self, first: TrainStep) -> None:
+        """Report together with ``first``, the step over batches of another shape."""
 
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         """Run ``steps`` steps, or fewer."""

@@ -15,16 +15,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from playgrad.errors import DataError
-from playgrad.graph.tensor import Node
+from playgrad.models.shared_session import shared_session
+from playgrad.ops.state import Variable
+from playgrad.parallel.parameter_server import ParameterServer
+from playgrad.parallel.replicas import mirrored_by
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
 from playgrad.training.batch_source import BatchSource
 from playgrad.training.device_data import BatchStream
 from playgrad.training.memory_needs import check_training_memory
-from playgrad.training.recipe import Recipe
+from playgrad.training.recipe import Placing, Recipe
 from playgrad.training.sample_weights import Samples
 from playgrad.training.step_graphs import build_train_step
 from playgrad.training.steps import TrainStep
+from playgrad.training.variable_placement import place_variables
 
 Array = np.ndarray[Any, Any]
 WINDOW_BYTES = 8 << 20
@@ -43,12 +47,22 @@ class RoundEndError(Exception):
 class Window:
     """Batches of one shape on the device.
 
+    Args:
+        first: the window that was used first, with which this one alternates.
+
     Attributes:
         slots: the number of batches that it can hold.
-        run: the node of the step that takes batch ``iterations % slots``.
+        step: the step that takes batch ``iterations % slots``.
     """
 
-    def __init__(self, recipe: Recipe, samples: Samples, most: int, first: TrainStep | None):
+    def __init__(
+        self,
+        recipe: Recipe,
+        samples: Samples,
+        most: int,
+        placing: Placing,
+        first: Window | None,
+    ) -> None:
         session, batch = recipe.network.session, samples.count
         size = sum(array.nbytes for array in samples.arrays)
         self.slots = max(1, min(WINDOW_BYTES // max(size, 1), most, MOST_BATCHES))
@@ -61,8 +75,16 @@ class Window:
         check_training_memory(recipe.network, recipe.optimizer, self.arrays, batch, session.device)
         self.recipe, self.parts = recipe, parts
         data = recipe.data.declare(ROLE, *parts)
-        self.step = build_train_step(recipe, BatchStream(data, batch, False), records_in=first)
-        self.run: Node = self.step.run
+        alternate = None if first is None else first.stream
+        self.stream: BatchStream = BatchStream(data, batch, False, first=alternate)
+        if placing.strategy is None:
+            if first is None:
+                place_variables(recipe.network, placement=placing.placement)
+            self.step = build_train_step(recipe, self.stream)
+        else:
+            self.step = placing.strategy.build(recipe, self.stream)
+        if first is not None:
+            self.step.join(first.step)
 
     def put(self, batches: Sequence[Samples], iterations: int) -> None:
         """Upload batches for the steps that follow step ``iterations``."""
@@ -72,7 +94,14 @@ class Window:
                 array[start : start + self.batch] = values
         # The window of another shape may have taken its place.
         data = self.recipe.data.declare(ROLE, *self.parts)
-        data.upload(self.recipe.network.session, self.arrays)
+        session = self.recipe.network.session
+        data.upload(session, self.arrays)
+        uploaded = dict(zip(data.variables, self.arrays, strict=True))
+        by_name = {variable.node.name: array for variable, array in uploaded.items()}
+        mirrors = shared_session(self.recipe.network.graph).mirrors
+        copies = {m: by_name.get(mirrored_by(m.node.name)) for m in mirrors}
+        session.assign({mirror: array for mirror, array in copies.items() if array is not None})
+        self.step.take_data(uploaded, len(batches))
 
 
 class Windows:
@@ -81,6 +110,7 @@ class Windows:
     Args:
         most: batches of an epoch, if they are known.
         class_weight: as in `fit`.
+        placing: the strategy or the placement of the training.
 
     Attributes:
         current: the window in use.
@@ -93,14 +123,21 @@ class Windows:
         source: BatchSource,
         most: int | None,
         class_weight: Mapping[int, float] | None,
+        placing: Placing,
     ) -> None:
         self.recipe = recipe
+        self.placing = placing
         self.source = source
         self.most = most or MOST_BATCHES
         self.class_weight = class_weight
         self.left = 0
         self.windows: dict[Any, Window] = {}
         self.current: Window | None = None
+
+    @property
+    def active(self) -> Window:
+        """The window in use, or the first one if none has been filled."""
+        return self.current or next(iter(self.windows.values()))
 
     def peek(self, iterations: int) -> Samples:
         """Return the first batch of the next round, which is taken again later.
@@ -123,9 +160,7 @@ class Windows:
         if key not in self.windows:
             first = next(iter(self.windows.values()), None)
             most = self.most if first is None else 1
-            self.windows[key] = Window(
-                self.recipe, samples, most, None if first is None else first.step
-            )
+            self.windows[key] = Window(self.recipe, samples, most, self.placing, first)
         return self.windows[key]
 
     def fill(self) -> Window:
@@ -155,7 +190,10 @@ class Windows:
                 break
         if window is None:
             raise RoundEndError
-        iterations = self.recipe.network.session.value(self.recipe.optimizer.iterations)
+        session = self.recipe.network.session
+        if self.active is not window:
+            self.active.step.synchronize(session)
+        iterations = session.value(self.recipe.optimizer.iterations)
         window.put(batches, int(iterations))
         self.left, self.current = len(batches), window
         return window
@@ -174,6 +212,36 @@ class StreamedStep(TrainStep):
     windows: Windows
     one_round: bool
 
+    @property
+    def current(self) -> TrainStep:
+        """The step over the window in use."""
+        return self.windows.active.step
+
+    @property
+    def replica_flags(self) -> dict[str, Variable]:
+        return self.current.replica_flags
+
+    @property
+    def parameter_server(self) -> ParameterServer | None:
+        return self.current.parameter_server
+
+    @property
+    def trace_length(self) -> int:
+        return self.current.trace_length
+
+    @property
+    def replicas_agree(self) -> bool:
+        return self.current.replicas_agree
+
+    def synchronize(self, session: Session) -> None:
+        self.current.synchronize(session)
+
+    def resume_state(self) -> dict[str, int]:
+        return self.current.resume_state()
+
+    def resume(self, session: Session, state: Mapping[str, int]) -> None:
+        self.current.resume(session, state)
+
     def begin_epoch(self, session: Session, epoch: int, start: int, done: int) -> None:
         first = int(session.value(self.windows.recipe.optimizer.iterations)) - done
         self.windows.left = 0
@@ -184,19 +252,31 @@ class StreamedStep(TrainStep):
 
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         window = self.windows.fill()
-        result = session.repeat(window.run, min(steps, self.windows.left))
+        result = window.step.repeat(session, min(steps, self.windows.left))
         self.windows.left -= result.steps_done
         return result
 
     def run_traced(self, session: Session, trace: Trace, most: int = 1) -> int:
-        window = self.windows.fill()
-        session.run(window.run, trace=trace)
-        self.windows.left -= 1
-        return 1
+        steps = min(most, self.trace_length)
+        done = 0
+        while done < steps:
+            try:
+                window = self.windows.fill()
+            except RoundEndError:
+                if done:
+                    break
+                raise
+            traced = window.step.run_traced(session, trace, min(steps - done, self.windows.left))
+            self.windows.left -= traced
+            done += traced
+            if not traced:  # a stop came first
+                break
+        return done
 
     def finish(self) -> dict[str, Any]:
         self.windows.source.close()
-        return {}
+        reports = [window.step.finish() for window in self.windows.windows.values()]
+        return reports[0]
 
 
 def build_streamed_step(

@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from playgrad.errors import DataError, GraphError
+from playgrad.errors import DataError
 from playgrad.graph.tensor import Node
-from playgrad.runtime.options import SINGLE, get_options
 from playgrad.training.batch_source import BatchSource, check_rounds, is_stream, known_length
 from playgrad.training.device_data import BatchStream
 from playgrad.training.evaluation import (
@@ -104,10 +103,9 @@ class ArrayData(TrainingData):
         check_training_memory(recipe.network, recipe.optimizer, arrays, batch, session.device)
         data = recipe.data.declare("train", samples.xs, samples.ys, samples.weights)
         stream = BatchStream(data, batch, settings.shuffle, settings.seed)
-        options = get_options()
-        placement = options.placement or (None if options.strategy == SINGLE else recipe.placement)
-        strategy = options.strategy or (None if placement else recipe.strategy)
-        if strategy is None or strategy == SINGLE:
+        placing = recipe.placing()
+        if placing.strategy is None:
+            placement = placing.placement
             place_variables(recipe.network, placement=placement)
             step = build_train_step(recipe, stream)
             first_use: Node | None = step.run if placement is None else None
@@ -116,7 +114,7 @@ class ArrayData(TrainingData):
                 session.compiled([step.run])  # hooks learn of the training once it is placed
         else:
             data.upload(session, arrays)
-            step = strategy.build(recipe, stream)
+            step = placing.strategy.build(recipe, stream)
         return step
 
 
@@ -131,19 +129,11 @@ class StreamedData(TrainingData):
             validation_split=settings.validation_split or None,
             seed=settings.seed,
         )
-        options = get_options()
-        if options.strategy != SINGLE and (
-            options.strategy or options.placement or recipe.strategy or recipe.placement
-        ):
-            raise GraphError(
-                "strategies and placements train on arrays, not on a data set that yields batches.",
-                hint="Pass arrays, or compile the model without them.",
-            )
         self.recipe = recipe
         self.source = BatchSource(x, "the data set")
         check_rounds(self.source, settings.steps_per_epoch, settings.epochs)
         length = settings.steps_per_epoch or known_length(self.source)
-        self.windows = Windows(recipe, self.source, length, settings.class_weight)
+        self.windows = Windows(recipe, self.source, length, settings.class_weight, recipe.placing())
         try:
             self.first = self.windows.peek(self._iterations())
         except BaseException:
@@ -165,8 +155,7 @@ class StreamedData(TrainingData):
         return settings.steps_per_epoch or known_length(self.source)
 
     def build(self, settings: Settings) -> TrainStep:
-        recipe = self.recipe
-        place_variables(recipe.network)
-        windows = Windows(recipe, self.source, self.windows.most, self.windows.class_weight)
+        recipe, before = self.recipe, self.windows
+        windows = Windows(recipe, self.source, before.most, before.class_weight, recipe.placing())
         one_round = settings.steps_per_epoch is not None
         return build_streamed_step(recipe, windows, self.first, one_round)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from playgrad.models.network import Network
 from playgrad.models.shared_session import shared_session
+from playgrad.ops.state import Variable
 from playgrad.parallel.rewrite import DistributedStep
 from playgrad.runtime.session_placement import PlacementRequest
 
 
 def place_variables(
-    network: Network, distributed: DistributedStep | None = None, placement: PlacementRequest = None
+    network: Network,
+    distributed: DistributedStep | None = None,
+    placement: PlacementRequest = None,
+    first: DistributedStep | None = None,
 ) -> None:
     """Move variables to the devices where a step needs them, and update their mirrors.
 
@@ -19,14 +23,25 @@ def place_variables(
     Args:
         distributed: the step, if it is distributed.
         placement: of a step that is not distributed.
+        first: a step that is in place already and alternates with ``distributed``. It keeps its
+            mirrors.
     """
     session, shared = network.session, shared_session(network.graph)
     mirrors = {} if distributed is None else distributed.mirrors
     needed = {mirror for copies in mirrors.values() for mirror in copies}
-    session.set_placement(placement if distributed is None else distributed.placement)
+    present: set[Variable] = set()
+    if distributed is None:
+        session.set_placement(placement)
+    elif first is None:
+        session.set_placement(distributed.placement)
+    else:
+        first.homes.update(distributed.homes)
+        present = set(shared.mirrors)
+        needed |= present
     session.forget(list(shared.mirrors - needed))
     shared.mirrors = needed
     values = {}
     for variable, copies in mirrors.items():
-        values.update(dict.fromkeys(copies, session.value(variable)))
+        if missing := [mirror for mirror in copies if mirror not in present]:
+            values.update(dict.fromkeys(missing, session.value(variable)))
     session.assign(values)

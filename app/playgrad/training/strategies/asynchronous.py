@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import numpy as np
+
 from playgrad.errors import GraphError
+from playgrad.ops.state import Variable
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.parallel.partition import take_apart
 from playgrad.runtime.session import RepeatResult, Session
@@ -26,6 +29,8 @@ from playgrad.training.strategies.base import (
     named_devices,
 )
 from playgrad.training.variable_placement import place_variables
+
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,8 @@ class AsynchronousDataParallel(SeveralDevices):
     def build(self, recipe: Recipe, stream: BatchStream) -> AsynchronousStep:
         step = build_train_step(recipe, stream)
         network = recipe.network
-        place_variables(network)
+        if stream.first is None:  # otherwise they are in place
+            place_variables(network)
         server = ParameterServer(
             take_apart(step.run),
             network.session,
@@ -106,6 +112,13 @@ class AsynchronousStep(TrainStep):
     """Updates with the gradients that replicas send to a parameter server."""
 
     server: ParameterServer
+
+    def take_data(self, values: Mapping[Variable, Array], batches: int) -> None:
+        self.server.take_data(values, batches)
+
+    def join(self, first: TrainStep) -> None:
+        assert isinstance(first, AsynchronousStep)
+        self.server.report = first.server.report
 
     @property
     def parameter_server(self) -> ParameterServer:

@@ -24,6 +24,7 @@ from playgrad.parallel.step_jobs import StageCost
 from playgrad.training.device_data import BatchStream
 from playgrad.training.recipe import DistributionKey, Recipe
 from playgrad.training.steps import TrainStep
+from playgrad.training.variable_placement import place_variables
 
 Devices = int | tuple[str, ...]
 """The number of devices, of the kind that the model trains on, or their names."""
@@ -213,8 +214,21 @@ class DistributedStrategy(SeveralDevices):
         if key not in recipe.distributed:
             parts = take_apart(step.run)
             distribution = self.distribution(device_kind(recipe.network), parts.user_devices)
-            recipe.distributed[key] = rewrite(parts, step.batch, distribution, self.name)
+            first = self._first(recipe, step)
+            recipe.distributed[key] = rewrite(parts, step.batch, distribution, self.name, first)
         return recipe.distributed[key]
+
+    def place(self, recipe: Recipe, step: TrainStep) -> DistributedStep:
+        """Distribute ``step``, and move variables to where it needs them."""
+        distributed = self.distribute(recipe, step)
+        place_variables(recipe.network, distributed, first=self._first(recipe, step))
+        return distributed
+
+    def _first(self, recipe: Recipe, step: TrainStep) -> DistributedStep | None:
+        """Return the distributed step that alternates with ``step``, if there is one."""
+        if step.first_run is None:
+            return None
+        return recipe.distributed[DistributionKey(step.first_run, self)]
 
     def expect_unplaced(self, placed_on: tuple[str, ...]) -> None:
         """Raise GraphError if the user placed layers on several devices."""

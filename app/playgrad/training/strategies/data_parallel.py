@@ -22,7 +22,6 @@ from playgrad.training.strategies.base import (
     Simulation,
     named_devices,
 )
-from playgrad.training.variable_placement import place_variables
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,7 @@ class DataParallel(DistributedStrategy):
 
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
         step = build_train_step(recipe, stream)
-        distributed = self.distribute(recipe, step)
-        place_variables(recipe.network, distributed)
+        distributed = self.place(recipe, step)
         return replace(step, run=distributed.run)
 
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:

@@ -32,7 +32,6 @@ from playgrad.training.strategies.base import (
     device_kind,
     named_devices,
 )
-from playgrad.training.variable_placement import place_variables
 
 LONGEST_TRACE = 16
 """Steps that are traced together: a picture of more would show nothing."""
@@ -84,8 +83,7 @@ class LocalSGD(DistributedStrategy):
 
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
         step = build_train_step(recipe, stream)
-        distributed = self.distribute(recipe, step)
-        place_variables(recipe.network, distributed)
+        distributed = self.place(recipe, step)
         local = replace(step, run=distributed.run)
         if not distributed.mirrors:  # a single device
             return local

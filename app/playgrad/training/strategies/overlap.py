@@ -49,7 +49,8 @@ class Overlap(Strategy):
 
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
         step = build_train_step(recipe, stream)
-        place_variables(recipe.network)
+        if stream.first is None:  # otherwise they are in place
+            place_variables(recipe.network)
         count = min(self.steps, HISTORY_ROWS)
         key = DistributionKey(step.run, self)
         if key not in recipe.extra_nodes:

@@ -33,7 +33,6 @@ from playgrad.training.strategies.base import (
     StrategyOption,
     named_devices,
 )
-from playgrad.training.variable_placement import place_variables
 
 _SCHEDULES = {
     "gpipe": OptionValue("gpipe", "GPipe", "All parts forward, then all parts backward."),
@@ -165,12 +164,12 @@ class Pipeline(DistributedStrategy):
 
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
         # Divided once: with newly measured times, the stages might differ from fit to fit.
-        key = StagesKey(self, stream.data, stream.batch)
+        divided = stream.first or stream
+        key = StagesKey(self, divided.data, divided.batch)
         if key not in recipe.stages:
-            recipe.stages[key] = self.stages_of(chain_of(recipe, stream.data, stream.batch))
+            recipe.stages[key] = self.stages_of(chain_of(recipe, divided.data, divided.batch))
         step = build_train_step(recipe, stream, recipe.stages[key])
-        distributed = self.distribute(recipe, step)
-        place_variables(recipe.network, distributed)
+        distributed = self.place(recipe, step)
         return replace(step, run=distributed.run)
 
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:

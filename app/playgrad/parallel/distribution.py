@@ -13,7 +13,7 @@ class Distribution:
     """A strategy applied to named devices.
 
     Attributes:
-        devices: the device of each stage, for each replica.
+        devices: the devices of all stages, for each replica.
         schedule: the passes, each after those that it depends on; each device runs its own in this
             order. Replicas are dealt out to the schedule's streams in turn: all replicas of a
             pass's stream run it, each with its own micro-batch.
@@ -21,6 +21,7 @@ class Distribution:
         bucket_bytes: gradients are added up in buckets of about this size, each as soon as it is
             full.
         stashing: each micro-batch is a separate update; see `playgrad.parallel.stashing`.
+        width: the number of devices of a stage; a replica's are listed stage by stage.
         apart: replicas do not add up gradients; each updates its weights by its own.
     """
 
@@ -30,6 +31,7 @@ class Distribution:
     bucket_bytes: int = 1 << 20
     apart: bool = False
     stashing: bool = False
+    width: int = 1
 
     @property
     def micro_batches(self) -> list[int]:

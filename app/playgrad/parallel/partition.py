@@ -7,7 +7,7 @@ run for each part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from playgrad.compiler.place import canonical
@@ -35,7 +35,8 @@ class Partition:
         means: the ``cross_replica_mean`` nodes at which the parts end. Others are in ``part``:
             they need all replicas in the middle of a pass.
         update: run once per replica, after all parts.
-        stage: the pipeline stage of every node; 0 if there are no stages.
+        stage: the pipeline stage of every node; 0 if there are no stages. Where a stage has several
+            devices, their number is counted through from stage to stage instead.
         user_devices: devices that the user placed layers on; each is a stage, in this order.
         written: names of the variables that the step writes.
         recorded: names of the variables that only record its history.
@@ -65,8 +66,11 @@ class Partition:
         return variable.name not in self.recorded and (large or variable.name in self.written)
 
 
-def take_apart(run: Node) -> Partition:
+def take_apart(run: Node, devices: Sequence[str] = (), width: int = 1) -> Partition:
     """Partition the step that ``run`` runs.
+
+    Args:
+        devices: of a pipeline's stages, ``width`` devices each, that the user may place nodes on.
 
     Raises:
         GraphError: the batch is not marked, or a tensor crosses from a part to the update without
@@ -93,9 +97,9 @@ def take_apart(run: Node) -> Partition:
     writers = [(name, node) for node in order if node.op.writes for name in node.attrs["variables"]]
     written = frozenset(name for name, _ in writers)
     recorded = written - {name for name, node in writers if node.op.name != "record"}
-    devices = _user_devices(order)
-    stage = _stages(order, devices)
-    return Partition(run, common, part, means, update, stage, devices, written, recorded)
+    placed_on = _user_devices(order, devices)
+    stage = _stages(order, tuple(devices) or placed_on, width)
+    return Partition(run, common, part, means, update, stage, placed_on, written, recorded)
 
 
 def _downstream(order: list[Node], sources: Iterable[Node]) -> set[Node]:
@@ -132,26 +136,31 @@ def _check(update: list[Node], inside: set[Node]) -> None:
                 )
 
 
-def _user_devices(order: list[Node]) -> tuple[str, ...]:
+def _user_devices(order: list[Node], possible: Sequence[str]) -> tuple[str, ...]:
     """The devices that the user placed nodes on.
 
+    Args:
+        possible: the devices of the stages of a pipeline, if the user may place nodes on them.
+
     Raises:
-        GraphError: the step has pipeline stages too.
+        GraphError: the step has pipeline stages too, which have other devices.
     """
     placed = [node for node in order if node.device is not None]
     by_user = [node for node in placed if not str(node.device).startswith(STAGE)]
-    if by_user and len(by_user) < len(placed):
-        node = by_user[0]
+    others = [node for node in by_user if canonical(str(node.device)) not in possible]
+    if others and len(by_user) < len(placed):
+        node = others[0]
         raise GraphError(
             f"'{node.name}' is placed on {node.device}, but a pipeline places layers itself.",
             op=node.name,
             source=node.source,
-            hint="Leave the device scopes out, or use DataParallel.",
+            hint="Leave the device scopes out, use DataParallel, or, for layers divided among the "
+            "devices of a stage, Pipeline(..., devices_per_stage=...).",
         )
     return tuple(sorted({canonical(str(node.device)) for node in by_user}))
 
 
-def _stages(order: list[Node], user_devices: tuple[str, ...]) -> dict[Node, int]:
+def _stages(order: list[Node], devices: tuple[str, ...], width: int) -> dict[Node, int]:
     """The stage of each node: from its device scope, else that of its first user. A node that
     writes a variable has the variable's stage."""
     stage: dict[Node, int] = {}
@@ -159,9 +168,9 @@ def _stages(order: list[Node], user_devices: tuple[str, ...]) -> dict[Node, int]
     writers: dict[str, list[Node]] = {}
     for node in order:
         if node.device is not None and node.device.startswith(STAGE):
-            stage[node] = int(node.device.removeprefix(STAGE))
+            stage[node] = width * int(node.device.removeprefix(STAGE))
         elif node.device is not None:
-            stage[node] = user_devices.index(canonical(node.device))
+            stage[node] = devices.index(canonical(node.device))
         for before in node.predecessors:
             users.setdefault(before, []).append(node)
         for name in node.attrs["variables"] if node.op.writes else ():

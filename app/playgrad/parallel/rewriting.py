@@ -145,7 +145,8 @@ class Rewriting:
     def _pipeline(self) -> None:
         nodes: dict[tuple[int, bool], list[Node]] = {}
         for node in self.step.part:
-            key = (self.step.stage[node], node.phase == "gradient")
+            stage = self.step.stage[node] // self.distribution.width
+            key = (stage, node.phase == "gradient")
             nodes.setdefault(key, []).append(node)
         for entry in self.distribution.schedule:
             self._pass(entry, nodes.get((entry.stage, entry.backward), []), self._task(entry))

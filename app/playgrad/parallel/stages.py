@@ -24,12 +24,14 @@ class Chain:
         inputs: for each item, the positions of the items whose results it takes.
         estimate: returns the arithmetic of each item, in any unit.
         measure: returns the seconds of each item, forward and backward together; takes a while.
+        devices: the devices that the user placed each item on; empty for all other items.
     """
 
     names: tuple[str | None, ...]
     inputs: tuple[tuple[int, ...], ...]
     estimate: Callable[[], Sequence[float]]
     measure: Callable[[], Sequence[float]]
+    devices: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
     def layers(self) -> list[str]:
@@ -37,10 +39,16 @@ class Chain:
         return list(dict.fromkeys(name for name in self.names if name is not None))
 
 
-def deal_out(chain: Chain, stages: Stages, count: int) -> tuple[int, ...]:
+def deal_out(
+    chain: Chain, stages: Stages, count: int, groups: Sequence[Sequence[str]] = ()
+) -> tuple[int, ...]:
     """Return the stage of each item of ``chain`` in a pipeline of ``count`` stages.
 
+    Args:
+        groups: the devices of each stage, if the user may place items on them.
+
     Raises:
+        GraphError: the user placed an item on devices that are not those of its stage.
         GraphError: there are fewer items than stages; or ``stages`` does not contain each layer
             once, in an order in which no stage needs a later one.
     """
@@ -51,7 +59,8 @@ def deal_out(chain: Chain, stages: Stages, count: int) -> tuple[int, ...]:
                 hint=f"Use {ESTIMATED!r}, {BALANCED!r}, or list the layers of each stage.",
             )
         _expect_enough(len(chain.names), count, "layers and operations")
-        return balance(chain.estimate() if stages == ESTIMATED else chain.measure(), count)
+        costs = chain.estimate() if stages == ESTIMATED else chain.measure()
+        return balance(costs, count, _placed(chain, groups))
     _expect_enough(len(chain.layers), count, "layers")
     if len(stages) != count:
         raise GraphError(f"stages has {len(stages)} entries, but the pipeline {count} stages.")
@@ -64,10 +73,42 @@ def deal_out(chain: Chain, stages: Stages, count: int) -> tuple[int, ...]:
                     f"{stage[before]}, for '{chain.names[item]}'.",
                     hint="Stages run in order: put a layer in the stage of its inputs or later.",
                 )
+    for item, place in enumerate(_placed(chain, groups)):
+        if place not in (None, stage[item]):
+            raise GraphError(
+                f"'{chain.names[item]}' is placed on {', '.join(chain.devices[item])}, devices of "
+                f"stage {place}, but it is in stage {stage[item]}.",
+                hint="Place it on devices of its stage, or change the stages.",
+            )
     return stage
 
 
-def balance(costs: Sequence[float], count: int) -> tuple[int, ...]:
+def _placed(chain: Chain, groups: Sequence[Sequence[str]]) -> list[int | None]:
+    """Return the stage of each item that the user placed on devices; None for all others.
+
+    Raises:
+        GraphError: the devices of an item are not devices of one stage.
+    """
+    if not groups:
+        return []
+    stage_of = {device: stage for stage, group in enumerate(groups) for device in group}
+    placed: list[int | None] = []
+    for name, devices in zip(chain.names, chain.devices, strict=True):
+        stages = {stage_of.get(device) for device in devices}
+        if None in stages or len(stages) > 1:
+            listed = "; ".join(", ".join(group) for group in groups)
+            raise GraphError(
+                f"'{name}' is placed on {', '.join(devices)}, but the stages of the pipeline have "
+                f"the devices {listed}.",
+                hint="Divide a layer among devices of one stage.",
+            )
+        placed.append(stages.pop() if stages else None)
+    return placed
+
+
+def balance(
+    costs: Sequence[float], count: int, placed: Sequence[int | None] = ()
+) -> tuple[int, ...]:
     """Return the stage of each item so that the most expensive stage is as cheap as possible.
 
     A stage is a run of consecutive items, at least one. Of all optimal partitions, the one with the
@@ -75,11 +116,20 @@ def balance(costs: Sequence[float], count: int) -> tuple[int, ...]:
 
     Args:
         costs: of each item; ≥ 0.
+        placed: the stage of each item that must be in a certain one.
+
+    Raises:
+        GraphError: no partition has the placed items in their stages.
     """
     sums = [0.0, *accumulate(costs)]
-    bound = _cheapest(sums, count, max, lambda cost: cost)[0] * (1 + 1e-9)
+    bound = _cheapest(sums, count, max, lambda cost: cost, placed)[0] * (1 + 1e-9)
+    if math.isinf(bound):
+        raise GraphError(
+            "the devices that layers are placed on do not follow the order of the stages.",
+            hint="Stages are runs of consecutive layers, each with at least one layer.",
+        )
     _, ends = _cheapest(
-        sums, count, lambda a, b: a + b, lambda cost: cost**2 if cost <= bound else math.inf
+        sums, count, lambda a, b: a + b, lambda cost: cost**2 if cost <= bound else math.inf, placed
     )
     return tuple(sum(item >= end for end in ends[:-1]) for item in range(len(costs)))
 
@@ -89,6 +139,7 @@ def _cheapest(
     count: int,
     combine: Callable[[float, float], float],
     price: Callable[[float], float],
+    placed: Sequence[int | None] = (),
 ) -> tuple[float, list[int]]:
     """Return the least price of dividing a chain into ``count`` parts, and the end of each part, by
     dynamic programming.
@@ -97,16 +148,23 @@ def _cheapest(
         sums: of the first 0, 1, 2, ... costs.
         combine: returns the price of several parts, from that of all but the last and of the last.
         price: returns the price of a part, from its cost.
+        placed: the part of each item that must be in a certain one.
     """
     size = len(sums) - 1
+
+    def price_of(part: int, first: int, end: int) -> float:
+        if any(other not in (None, part) for other in placed[first:end]):
+            return math.inf
+        return price(sums[end] - sums[first])
+
     best: list[tuple[float, list[int]]] = [
-        (price(sums[end]), [end]) if end else (math.inf, []) for end in range(size + 1)
+        (price_of(0, 0, end), [end]) if end else (math.inf, []) for end in range(size + 1)
     ]
     for parts in range(2, count + 1):
         best = [
             min(
                 (
-                    (combine(best[cut][0], price(sums[end] - sums[cut])), [*best[cut][1], end])
+                    (combine(best[cut][0], price_of(parts - 1, cut, end)), [*best[cut][1], end])
                     for cut in range(parts - 1, end)
                 ),
                 default=(math.inf, []),

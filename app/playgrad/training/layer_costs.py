@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from contextlib import ExitStack
 
+from playgrad.compiler.place import canonical
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.models.structure import StructureItem, outputs_of
 from playgrad.nn.layer_calls import LayerCall
+from playgrad.nn.sharded_layer import ShardedLayer
 from playgrad.parallel.stages import Chain
 from playgrad.runtime.measuring import run_in_turns
 from playgrad.training.device_data import DeviceData
@@ -28,7 +30,15 @@ def chain_of(recipe: Recipe, data: DeviceData, batch: int) -> Chain:
         tuple(tuple(number[t] for t in item.inputs if t in number) for item in items),
         lambda: [_arithmetic(item) for item in items],
         lambda: _measured(recipe, data, batch),
+        tuple(map(devices_of, items)),
     )
+
+
+def devices_of(item: StructureItem) -> tuple[str, ...]:
+    """Return the devices that the user placed ``item`` on, or divided it among."""
+    if isinstance(item, LayerCall) and isinstance(item.layer, ShardedLayer):
+        return item.layer.devices
+    return () if item.device is None else (canonical(item.device),)
 
 
 def size_of(tensor: Tensor) -> int:

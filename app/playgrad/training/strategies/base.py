@@ -17,7 +17,7 @@ from playgrad.errors import DeviceError, GraphError
 from playgrad.models.network import Network
 from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution
-from playgrad.parallel.partition import take_apart
+from playgrad.parallel.partition import Partition, take_apart
 from playgrad.parallel.rewrite import DistributedStep, rewrite
 from playgrad.parallel.simulator import Job
 from playgrad.parallel.step_jobs import StageCost
@@ -212,11 +212,15 @@ class DistributedStrategy(SeveralDevices):
         """Return ``step`` rewritten for the devices, once for equal arguments."""
         key = DistributionKey(step.run, self)
         if key not in recipe.distributed:
-            parts = take_apart(step.run)
+            parts = self.take_apart(recipe, step)
             distribution = self.distribution(device_kind(recipe.network), parts.user_devices)
             first = self._first(recipe, step)
             recipe.distributed[key] = rewrite(parts, step.batch, distribution, self.name, first)
         return recipe.distributed[key]
+
+    def take_apart(self, recipe: Recipe, step: TrainStep) -> Partition:
+        """Return the nodes of ``step`` by when and where they run."""
+        return take_apart(step.run)
 
     def place(self, recipe: Recipe, step: TrainStep) -> DistributedStep:
         """Distribute ``step``, and move variables to where it needs them."""

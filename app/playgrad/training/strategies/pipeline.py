@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from playgrad.errors import GraphError
 from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution
+from playgrad.parallel.partition import Partition, take_apart
 from playgrad.parallel.schedules import (
     PIPEDREAM,
     SCHEDULES,
@@ -15,7 +16,7 @@ from playgrad.parallel.schedules import (
     make_schedule,
     simulate,
 )
-from playgrad.parallel.stages import ESTIMATED, Chain, Stages, deal_out
+from playgrad.parallel.stages import BALANCED, ESTIMATED, Chain, Stages, deal_out
 from playgrad.parallel.step_jobs import pipeline_jobs
 from playgrad.training.device_data import BatchStream
 from playgrad.training.layer_costs import chain_of
@@ -31,6 +32,7 @@ from playgrad.training.strategies.base import (
     OptionValue,
     Simulation,
     StrategyOption,
+    device_kind,
     named_devices,
 )
 
@@ -102,6 +104,9 @@ class Pipeline(DistributedStrategy):
         chunks: stages on each device. Two or more need the schedule "interleaved", for which the
             default is 2.
         replicas: number of pipelines, each of which processes its share of the batch.
+        devices_per_stage: number of devices of each stage. Layers that are divided among devices
+            (`nn.ColumnParallelDense` and others) name those of their stage in the first pipeline;
+            all other layers are on the first device of their stage.
         collective, bucket_bytes: as in `DataParallel`.
 
     Raises:
@@ -116,6 +121,7 @@ class Pipeline(DistributedStrategy):
     replicas: int = 1
     collective: str = "auto"
     bucket_bytes: int = 1 << 20
+    devices_per_stage: int = 1
 
     name = "pipeline"
     descriptor = Descriptor(
@@ -138,14 +144,39 @@ class Pipeline(DistributedStrategy):
             raise GraphError(
                 f"{self.width} devices cannot make up {self.replicas} equal pipelines."
             )
+        self._check_stages()
         if self.replicas > 1 and self.schedule == PIPEDREAM:
             raise GraphError("an asynchronous pipeline cannot have replicas.")
         self.orders()
 
+    def _check_stages(self) -> None:
+        """Raise GraphError if stages cannot have as many devices as they should."""
+        of_pipeline = self.width // self.replicas
+        if self.devices_per_stage < 1 or of_pipeline % self.devices_per_stage:
+            raise GraphError(
+                f"{of_pipeline} devices of a pipeline cannot make up stages of "
+                f"{self.devices_per_stage}."
+            )
+        if self.devices_per_stage > 1 and (
+            self.chunks != 1 or self.schedule == PIPEDREAM or self.stages == BALANCED
+        ):
+            raise GraphError(
+                "stages of several devices can neither be interleaved, nor asynchronous, nor "
+                "divided by measured times.",
+                hint="Use another schedule, and stages='estimated' or the layers of each stage.",
+            )
+
     @property
     def depth(self) -> int:
-        """The number of devices of one pipeline."""
-        return self.width // self.replicas
+        """The number of devices of one pipeline, or of groups of devices that share a stage."""
+        return self.width // self.replicas // self.devices_per_stage
+
+    def groups(self, kind: str) -> list[tuple[str, ...]]:
+        """Return the devices of each stage of the first pipeline, if they have several."""
+        if self.devices_per_stage == 1:
+            return []
+        names, width = named_devices(self.devices, kind), self.devices_per_stage
+        return [names[width * stage : width * (stage + 1)] for stage in range(self.depth)]
 
     @property
     def stage_count(self) -> int:
@@ -158,37 +189,48 @@ class Pipeline(DistributedStrategy):
         assert self.chunks is not None
         return make_schedule(self.schedule, self.depth, self.micro_batches, self.chunks)
 
-    def stages_of(self, chain: Chain) -> tuple[int, ...]:
+    def stages_of(self, chain: Chain, kind: str = "cpu") -> tuple[int, ...]:
         """Return the stage of each item of the structure that ``chain`` describes."""
-        return deal_out(chain, self.stages, self.stage_count)
+        groups = self.groups(kind)
+        return deal_out(chain, self.stages, self.stage_count, groups)
 
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
         # Divided once: with newly measured times, the stages might differ from fit to fit.
         divided = stream.first or stream
         key = StagesKey(self, divided.data, divided.batch)
         if key not in recipe.stages:
-            recipe.stages[key] = self.stages_of(chain_of(recipe, divided.data, divided.batch))
+            chain = chain_of(recipe, divided.data, divided.batch)
+            recipe.stages[key] = self.stages_of(chain, device_kind(recipe.network))
         step = build_train_step(recipe, stream, recipe.stages[key])
         distributed = self.place(recipe, step)
         return replace(step, run=distributed.run)
 
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
-        self.expect_unplaced(placed_on)
+        if self.devices_per_stage == 1:
+            self.expect_unplaced(placed_on)
         assert self.chunks is not None
-        names = named_devices(self.devices, kind)
+        names, width = named_devices(self.devices, kind), self.devices_per_stage
         schedule = tuple(item.entry for item in simulate(self.orders()))
+        groups = [names[first : first + width] for first in range(0, len(names), width)]
         rows = []
-        for first in range(0, len(names), self.depth):
-            devices = names[first : first + self.depth]
+        for first in range(0, len(groups), self.depth):
+            stages = groups[first : first + self.depth]
             for stream in range(1 + max(entry.stream for entry in schedule)):
-                rows.append((devices if stream == 0 else devices[::-1]) * self.chunks)
+                ordered = stages if stream == 0 else stages[::-1]
+                rows.append(tuple(device for group in ordered for device in group) * self.chunks)
         return Distribution(
             tuple(rows),
             schedule,
             collectives.get(self.collective),
             self.bucket_bytes,
             stashing=self.schedule == PIPEDREAM,
+            width=width,
         )
+
+    def take_apart(self, recipe: Recipe, step: TrainStep) -> Partition:
+        groups = self.groups(device_kind(recipe.network))
+        devices = [device for group in groups for device in group]
+        return take_apart(step.run, devices, self.devices_per_stage)
 
     def settings(self) -> list[str]:
         count = self.micro_batches
@@ -200,6 +242,8 @@ class Pipeline(DistributedStrategy):
         return bubble_formula(self.schedule, self.depth, self.micro_batches, self.chunks)
 
     def simulation(self) -> Simulation:
+        if self.devices_per_stage > 1:
+            raise GraphError("stages of several devices cannot be simulated.")
         return Simulation(
             parts=self.micro_batches,
             stages=self.stage_count,

@@ -16,8 +16,9 @@ from playgrad.ops.state import is_variable
 from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import take_apart
+from playgrad.parallel.passes import INPUTS
 from playgrad.parallel.rewrite import rewrite
-from playgrad.parallel.schedules import make_schedule, simulate
+from playgrad.parallel.schedules import TWO_STREAMS, make_schedule, simulate
 from playgrad.runtime.memory import device_memory
 from playgrad.training.device_data import BatchStream
 from playgrad.training.step_graphs import build_train_step
@@ -99,6 +100,8 @@ def test_1f1b_needs_less_memory_than_gpipe() -> None:
         ("1f1b", (2, 2, 2)),
         ("interleaved", (1,) * 6),
         ("bidirectional", (2, 2, 2)),
+        ("zero_bubble", (2, 2, 2)),
+        ("dualpipe", (2, 2, 2)),
         ("pipedream", (2, 2, 2)),
     ],
 )
@@ -115,11 +118,15 @@ def test_devices_follow_the_schedule(schedule: str, stages: tuple[int, ...]) -> 
         tasks = [segment.task or "" for segment in segments]
         expected = []
         for entry in order:
-            name = f"{'backward' if entry.backward else 'forward'} {entry.micro_batch}"
+            if entry.stage == 0 and entry.part == INPUTS:
+                continue  # nothing waits for the gradients of the first stage's inputs
+            name = f"{entry.kind} {entry.micro_batch}"
             name += f" of stage {entry.stage}" if schedule == "interleaved" else ""
-            name += f" of stream {entry.stream}" if schedule == "bidirectional" else ""
+            name += f" of stream {entry.stream}" if schedule in TWO_STREAMS else ""
             expected.append(name)
-        assert [task for task in tasks if task[:7] in ("forward", "backwar")] == expected
+        assert [
+            task for task in tasks if task.startswith(("forward", "backward", "weights"))
+        ] == expected
         if schedule == "pipedream":  # each backward pass is followed by its update
             for place, task in enumerate(tasks):
                 if task.startswith("backward"):

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 import playgrad as pg
 from playgrad.parallel import bubble_formula
+from playgrad.parallel.passes import INPUTS, WEIGHTS, Orders, Pass
 from playgrad.parallel.schedules import (
     SCHEDULES,
-    Orders,
-    Pass,
+    TWO_STREAMS,
     bubble,
     draw,
     make_schedule,
@@ -26,7 +26,7 @@ MICRO_BATCHES = st.integers(1, 20)
 def valid_schedule(name: str, devices: int, micro_batches: int, chunks: int) -> tuple[Orders, int]:
     """Return a valid schedule near these numbers, and its number of stages."""
     chunks = chunks if name == "interleaved" else 1
-    micro_batches = max(micro_batches, 2) if name == "bidirectional" else micro_batches
+    micro_batches = max(micro_batches, 2) if name in TWO_STREAMS else micro_batches
     return make_schedule(name, devices, micro_batches, chunks), devices * chunks
 
 
@@ -35,7 +35,8 @@ def in_flight(order: list[Pass]) -> int:
     time."""
     active, most = 0, 0
     for entry in order:
-        active += -1 if entry.backward else 1
+        if entry.part != INPUTS:  # activations are needed for the gradients of weights, too
+            active += -1 if entry.backward else 1
         most = max(most, active)
     return most
 
@@ -47,14 +48,16 @@ def test_every_pass_is_done_once_on_the_device_of_its_stage(
     orders, stages = valid_schedule(name, devices, micro_batches, chunks)
     done = [entry for order in orders for entry in order]
     assert len(set(done)) == len(done)
-    streams = 2 if name == "bidirectional" else 1
+    streams = 2 if name in TWO_STREAMS else 1
+    backward = (INPUTS, WEIGHTS) if name in ("zero_bubble", "dualpipe") else ("",)
     micro_batches = max(micro_batches, streams)
     assert set(done) == {
-        Pass(stage, number, backward, stream)
+        Pass(stage, number, bool(kind), stream, part)
         for stage in range(stages)
         for stream in range(streams)
         for number in range((micro_batches + streams - 1 - stream) // streams)
-        for backward in (False, True)
+        for kind, parts in enumerate([("",), backward])
+        for part in parts
     }
     for device, order in enumerate(orders):
         for entry in order:
@@ -72,8 +75,10 @@ def test_what_a_pass_needs_has_ended_before(
     place = {item.entry: number for number, item in enumerate(timed)}
     for entry, device, start in timed:
         needed = []
-        if entry.backward:
-            needed.append(entry._replace(backward=False))
+        if entry.part == WEIGHTS:
+            needed.append(entry._replace(part=INPUTS))
+        elif entry.backward:
+            needed.append(entry._replace(backward=False, part=""))
             if entry.stage + 1 < stages:
                 needed.append(entry._replace(stage=entry.stage + 1))
         elif entry.stage:
@@ -97,6 +102,10 @@ def test_activations_in_flight_are_bounded(devices: int, micro_batches: int, chu
         assert in_flight(order) <= 2 * (devices - device - 1) + (chunks - 1) * devices + 1
         order = make_schedule("bidirectional", devices, max(2, micro_batches))[device]
         assert in_flight(order) <= max(2, devices)
+        order = make_schedule("zero_bubble", devices, micro_batches)[device]
+        assert in_flight(order) == min(devices, micro_batches)
+        order = make_schedule("dualpipe", devices, max(2, micro_batches))[device]
+        assert in_flight(order) <= devices + 1
 
 
 @given(COUNTS, MICRO_BATCHES)
@@ -126,10 +135,33 @@ def test_bubbles_of_bidirectional(half: int, groups: int) -> None:
     assert one <= bubble_formula("1f1b", devices, devices)
 
 
+@given(COUNTS, MICRO_BATCHES)
+def test_bubbles_of_divided_backward_passes(devices: int, micro_batches: int) -> None:
+    micro_batches += devices
+    counted = bubble(make_schedule("zero_bubble", devices, micro_batches))
+    assert bubble_formula("zero_bubble", devices, micro_batches) == pytest.approx(counted)
+    assert counted == pytest.approx((devices - 1) / (3 * micro_batches + devices - 1))
+    assert counted <= bubble_formula("1f1b", devices, micro_batches)
+
+
+@given(st.integers(1, 4), st.integers(1, 4))
+def test_bubbles_of_dualpipe(half: int, groups: int) -> None:
+    """A device in the middle waits for the first micro-batch, and for nothing else."""
+    devices, micro_batches = 2 * half, 2 * half * groups
+    counted = bubble(make_schedule("dualpipe", devices, micro_batches))
+    assert counted == pytest.approx((half - 1) / (3 * micro_batches + half - 1))
+    assert bubble_formula("dualpipe", devices, micro_batches) == pytest.approx(counted)
+    # Less than the report's (p / 2 - 1)(F + B + B - 3 W) = p - 2 for B = 2, F = W = 1, where both
+    # passes of a pair end together.
+    assert counted <= bubble_formula("bidirectional", devices, micro_batches)
+
+
 def test_where_there_is_no_formula_the_bubble_is_counted() -> None:
     for name, devices, micro_batches, chunks in [
         ("bidirectional", 3, 4, 1),
         ("interleaved", 4, 6, 2),
+        ("zero_bubble", 4, 3, 1),
+        ("dualpipe", 3, 4, 1),
     ]:
         counted = bubble(make_schedule(name, devices, micro_batches, chunks))
         assert bubble_formula(name, devices, micro_batches, chunks) == counted > 0
@@ -148,6 +180,14 @@ def test_pictures() -> None:
         "device 0  0⁰AAaa",
         "device 1  ⁰0aaAA",
     ]
+    assert draw(make_schedule("zero_bubble", 2, 3)).splitlines() == [
+        "device 0  01.a+2b+c+",
+        "device 1  .0a1b+2c++",
+    ]
+    assert draw(make_schedule("dualpipe", 2, 4)).splitlines() == [
+        "device 0  0⁰Aa1+¹Bb+++",
+        "device 1  ⁰0aA¹+1bB+++",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -157,6 +197,7 @@ def test_pictures() -> None:
         (("gpipe", 0, 2), "at least one device"),
         (("1f1b", 2, 2, 2), "not 2 chunks"),
         (("bidirectional", 2, 1), "need two micro-batches"),
+        (("dualpipe", 2, 1), "need two micro-batches"),
     ],
 )
 def test_errors(arguments: tuple[str, int, int], words: str) -> None:

@@ -11,7 +11,8 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import GraphError
-from playgrad.parallel.schedules import bubble_formula, make_schedule
+from playgrad.parallel import Pipeline
+from playgrad.parallel.schedules import TWO_STREAMS, bubble_formula, make_schedule
 from playgrad.parallel.simulator import Interconnect, Job, Machine, jobs_of, measured, simulate_jobs
 from playgrad.parallel.step_jobs import BUCKET_BYTES, StageCost, data_parallel_jobs, pipeline_jobs
 from playgrad.runtime.session import Session
@@ -87,7 +88,7 @@ def test_jobs_in_a_circle() -> None:
         simulate_jobs([Job("a", "x", 1.0, "forward", (1,)), Job("b", "x", 1.0, "forward", (0,))])
 
 
-@pytest.mark.parametrize("schedule", ["gpipe", "1f1b"])
+@pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "zero_bubble"])
 @pytest.mark.parametrize("devices", [1, 4, 64])
 def test_bubbles_are_those_of_the_formula(schedule: str, devices: int) -> None:
     micro = 2 * devices
@@ -95,6 +96,14 @@ def test_bubbles_are_those_of_the_formula(schedule: str, devices: int) -> None:
     jobs = pipeline_jobs(costs, make_schedule(schedule, devices, micro))
     times = timeline(simulate_jobs(jobs))
     assert times.bubble == pytest.approx(bubble_formula(schedule, devices, micro))
+
+
+def test_pipelines_that_cannot_be_simulated() -> None:
+    for schedule in TWO_STREAMS:
+        with pytest.raises(GraphError, match=f"two streams of '{schedule}'"):
+            Pipeline(4, 4, schedule).simulation()
+    with pytest.raises(GraphError, match="several devices cannot be simulated"):
+        Pipeline(4, 4, devices_per_stage=2).simulation()
 
 
 @pytest.mark.parametrize("devices", [2, 5, 256])

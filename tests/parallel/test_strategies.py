@@ -17,6 +17,7 @@ from playgrad.errors import GraphError, NonFiniteError
 from playgrad.models.shared_session import shared_session
 from playgrad.parallel import DataParallel, Pipeline, Strategy
 from playgrad.parallel.replicas import mirrored_by
+from playgrad.parallel.schedules import PIPEDREAM, SCHEDULES, TWO_STREAMS
 from playgrad.runtime.memory import device_memory
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.step_graphs import HISTORY_ROWS
@@ -126,6 +127,8 @@ STRATEGIES = [
     Pipeline(3, 3, "interleaved"),
     Pipeline(4, 4, "bidirectional"),
     Pipeline(3, 5, "bidirectional"),
+    Pipeline(3, 5, "zero_bubble"),
+    Pipeline(4, 5, "dualpipe"),
     Pipeline(4, 3, "1f1b", replicas=2),
     Pipeline(4, 4, "bidirectional", replicas=2),
     Pipeline(4, 2, "1f1b", replicas=4),
@@ -178,10 +181,10 @@ def plain_cnn() -> pg.Model:
 
 SWEEP = [
     (schedule, stages, micro_batches)
-    for schedule in ("gpipe", "1f1b", "interleaved", "bidirectional")
+    for schedule in SCHEDULES
     for stages in (2, 3, 4)
     for micro_batches in range(1, 9)
-    if micro_batches > 1 or schedule != "bidirectional"
+    if schedule != PIPEDREAM and (micro_batches > 1 or schedule not in TWO_STREAMS)
 ]
 
 

@@ -69,7 +69,7 @@ STAGES = (("attention", "drop"), ("up", "down", "flat", "head"))
     [
         Pipeline(8, 3, "1f1b", replicas=2, devices_per_stage=2),
         Pipeline(8, 2, "gpipe", replicas=2, devices_per_stage=2, stages=STAGES),
-        Pipeline(8, 2, "bidirectional", replicas=2, devices_per_stage=2, collective="ring"),
+        Pipeline(8, 2, "dualpipe", replicas=2, devices_per_stage=2, collective="ring"),
         Pipeline(4, 4, devices_per_stage=2),
     ],
     ids=str,

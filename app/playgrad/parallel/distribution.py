@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from playgrad.parallel.collectives import Collectives
-from playgrad.parallel.schedules import Pass
+from playgrad.parallel.passes import Pass
 
 
 @dataclass(frozen=True)

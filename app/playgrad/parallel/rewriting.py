@@ -12,8 +12,8 @@ from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.state import Variable, group, is_variable
 from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import MEAN, SPLIT, Partition
+from playgrad.parallel.passes import Pass
 from playgrad.parallel.replicas import Replica, mirror_name
-from playgrad.parallel.schedules import Pass
 
 
 class Rewriting:
@@ -143,13 +143,13 @@ class Rewriting:
     # With micro-batches or stages: in the order of the pipeline schedule.
 
     def _pipeline(self) -> None:
-        nodes: dict[tuple[int, bool], list[Node]] = {}
+        nodes: dict[tuple[int, str], list[Node]] = {}
+        kinds = self._kinds()
         for node in self.step.part:
             stage = self.step.stage[node] // self.distribution.width
-            key = (stage, node.phase == "gradient")
-            nodes.setdefault(key, []).append(node)
+            nodes.setdefault((stage, kinds[node]), []).append(node)
         for entry in self.distribution.schedule:
-            self._pass(entry, nodes.get((entry.stage, entry.backward), []), self._task(entry))
+            self._pass(entry, nodes.get((entry.stage, entry.kind), []), self._task(entry))
         for mean in self.means:
             for replica in self.replicas:
                 parts = range(len(replica.parts))
@@ -158,8 +158,28 @@ class Rewriting:
         self._reduce(self.means, "update")
         self._update("update")
 
+    def _kinds(self) -> dict[Node, str]:
+        """Return the kind of pass of each node of a part: forward, backward or weights."""
+        is_divided = any(entry.part for entry in self.distribution.schedule)
+        kinds: dict[Node, str] = {}
+        awaited: set[Node] = set()  # by the backward passes of earlier stages
+        for node in reversed(self.step.part):
+            is_backward = node.phase == "gradient"
+            kinds[node] = "backward" if is_backward else "forward"
+            if is_divided and is_backward:
+                if node not in awaited:
+                    kinds[node] = "weights"
+                stage = self.step.stage[node] // self.distribution.width
+                awaited |= {
+                    before
+                    for before in node.predecessors
+                    if node in awaited
+                    or self.step.stage.get(before, 0) // self.distribution.width > stage
+                }
+        return kinds
+
     def _task(self, entry: Pass) -> str:
-        name = f"{'backward' if entry.backward else 'forward'} {entry.micro_batch}"
+        name = f"{entry.kind} {entry.micro_batch}"
         if len(set(self.distribution.devices[0])) < len(self.distribution.devices[0]):
             name += f" of stage {entry.stage}"
         return f"{name} of stream {entry.stream}" if self.distribution.streams > 1 else name

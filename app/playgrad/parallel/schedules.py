@@ -15,6 +15,8 @@ bidirectional    Li and Hoefler 2021, *Chimera: Efficiently training large-scale
                  networks with bidirectional pipelines*
 pipedream        Narayanan et al. 2019, *PipeDream: Generalized pipeline parallelism
                  for DNN training*; see `playgrad.parallel.stashing`
+zero_bubble      Qi et al. 2023; see `playgrad.parallel.split_schedules`
+dualpipe         DeepSeek-AI 2024; see `playgrad.parallel.split_schedules`
 ===============  ====================================================================
 """
 
@@ -22,37 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain, zip_longest
-from typing import NamedTuple
 
 from playgrad.errors import GraphError
-
-
-class Pass(NamedTuple):
-    """The forward or backward computation of one stage for one micro-batch.
-
-    In a schedule with two streams of micro-batches, each stream counts its own from 0.
-    """
-
-    stage: int
-    micro_batch: int
-    backward: bool
-    stream: int = 0
-
-
-class TimedPass(NamedTuple):
-    """A pass with its device and start, in units of time: forward takes 1, backward 2."""
-
-    entry: Pass
-    device: int
-    start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + (2 if self.entry.backward else 1)
-
-
-Orders = list[list[Pass]]
-"""The passes of each device, in order."""
+from playgrad.parallel.passes import WEIGHTS, Orders, Pass, TimedPass, needed_by
+from playgrad.parallel.split_schedules import dualpipe, zero_bubble
 
 
 def gpipe(devices: int, micro_batches: int, chunks: int = 1) -> Orders:
@@ -139,8 +114,12 @@ SCHEDULES: dict[str, Callable[[int, int, int], Orders]] = {
     "1f1b": one_forward_one_backward,
     "interleaved": interleaved,
     "bidirectional": bidirectional,
+    "zero_bubble": zero_bubble,
+    "dualpipe": dualpipe,
     PIPEDREAM: one_forward_one_backward,
 }
+TWO_STREAMS = ("bidirectional", "dualpipe")
+"""Schedules in which half of the micro-batches enter at the other end."""
 
 
 def make_schedule(name: str, devices: int, micro_batches: int, chunks: int = 1) -> Orders:
@@ -163,13 +142,14 @@ def make_schedule(name: str, devices: int, micro_batches: int, chunks: int = 1) 
             f"the schedule {name!r} has one stage on each device, not {chunks} chunks.",
             hint="Use the schedule 'interleaved'.",
         )
-    if name == "bidirectional" and micro_batches < 2:
-        raise GraphError("the two streams of a bidirectional pipeline need two micro-batches.")
+    if name in TWO_STREAMS and micro_batches < 2:
+        raise GraphError(f"the two streams of the schedule {name!r} need two micro-batches.")
     return SCHEDULES[name](devices, micro_batches, chunks)
 
 
 def simulate(orders: Orders) -> list[TimedPass]:
-    """Return when each pass runs if forward takes 1, backward 2, and transfers no time.
+    """Return when each pass runs if forward takes 1, backward 2 (or each of its parts 1), and
+    transfers no time.
 
     Returns:
         The passes by start: an order that respects all dependencies.
@@ -187,7 +167,7 @@ def simulate(orders: Orders) -> list[TimedPass]:
         for device, order in enumerate(orders):
             while done[device] < len(order):
                 entry = order[done[device]]
-                needed = _needed(entry, last_stage)
+                needed = needed_by(entry, last_stage)
                 if not all(other in ends for other in needed):
                     break
                 start = max([free_at[device], *(ends[other] for other in needed)])
@@ -217,6 +197,8 @@ def bubble_formula(name: str, devices: int, micro_batches: int, chunks: int = 1)
         interleaved              (p - 1) / (v m + p - 1)      if p divides m
         bidirectional            b / (3 m + b), b = (p - 2) (m / p + 1)
                                                               if p is even and divides m
+        zero_bubble              (p - 1) / (3 m + p - 1)      if m ≥ p
+        dualpipe                 b / (3 m + b), b = p / 2 - 1 if p is even and divides m
 
     Where the formula does not apply, the share is counted by `bubble`.
 
@@ -225,11 +207,17 @@ def bubble_formula(name: str, devices: int, micro_batches: int, chunks: int = 1)
     """
     orders = make_schedule(name, devices, micro_batches, chunks)
     complete_groups = micro_batches % devices == 0
-    if name == "bidirectional":
+    if name in TWO_STREAMS:
         if not complete_groups or devices % 2:
             return bubble(orders)
         idle = (devices - 2) * (micro_batches // devices + 1)
+        if name == "dualpipe":
+            idle = devices // 2 - 1
         return idle / (3 * micro_batches + idle)
+    if name == "zero_bubble":
+        if micro_batches < devices:
+            return bubble(orders)
+        return (devices - 1) / (3 * micro_batches + devices - 1)
     if chunks > 1 and not complete_groups:
         return bubble(orders)
     return (devices - 1) / (chunks * micro_batches + devices - 1)
@@ -257,28 +245,22 @@ def draw(orders: Orders) -> str:
     """Return a picture in text: a line for each device, a column for each unit of time.
 
     Forward passes are digits and backward passes letters, superscript and capital in the second
-    stream. The chunks of a device are not told apart.
+    stream. The chunks of a device are not told apart. Where backward passes are divided, a plus
+    sign is a pass for the gradients of weights.
     """
     timed = simulate(orders)
     lines = [["."] * max(item.end for item in timed) for _ in orders]
     for item in timed:
         entry = item.entry
-        if entry.stream:
+        if entry.part == WEIGHTS:
+            signs = "+" * 10
+        elif entry.stream:
             signs = "ABCDEFGHIJ" if entry.backward else "⁰¹²³⁴⁵⁶⁷⁸⁹"
         else:
             signs = "abcdefghij" if entry.backward else "0123456789"
         for time in range(item.start, item.end):
             lines[item.device][time] = signs[entry.micro_batch % 10]
     return "\n".join(f"device {number}  {''.join(line)}" for number, line in enumerate(lines))
-
-
-def _needed(entry: Pass, last_stage: int) -> list[Pass]:
-    """Return the passes that ``entry`` waits for."""
-    stage = entry.stage
-    if not entry.backward:
-        return [entry._replace(stage=stage - 1)] if stage else []
-    later = [entry._replace(stage=stage + 1)] if stage < last_stage else []
-    return [entry._replace(backward=False), *later]
 
 
 def _alternate(forward: Sequence[Pass], backward: Sequence[Pass], warm_up: int) -> list[Pass]:

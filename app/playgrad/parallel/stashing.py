@@ -27,8 +27,8 @@ from playgrad.ops.elementwise.definitions import where
 from playgrad.ops.state import Variable, group, is_variable, value_of
 from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import Partition
+from playgrad.parallel.passes import Pass
 from playgrad.parallel.rewriting import Rewriting
-from playgrad.parallel.schedules import Pass
 
 
 @dataclass(frozen=True)

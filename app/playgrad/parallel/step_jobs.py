@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from playgrad.errors import GraphError
-from playgrad.parallel.schedules import Orders, Pass
+from playgrad.parallel.passes import INPUTS, WEIGHTS, Orders, Pass
 from playgrad.parallel.simulator import Job
 
 BUCKET_BYTES = 1 << 20
@@ -207,10 +207,15 @@ def _add_pass(
     """
     stage, cost, device = entry.stage, costs[entry.stage], device_of[entry.stage]
     before = costs[stage - 1].activations if stage else 0
+    if entry.part == WEIGHTS:  # half of the backward pass, which exchanges nothing
+        needed = [position[entry._replace(part=INPUTS)]]
+        jobs.add(device, f"weights {entry.micro_batch}", "gradient", cost.backward / 2, needed)
+        return
     if entry.backward:
         name, kind, seconds = f"backward {entry.micro_batch}", "gradient", cost.backward
+        seconds /= 2 if entry.part else 1
         source, target, received, sent = stage + 1, stage - 1, cost.activations, before
-        needed = [position[entry._replace(backward=False)]]
+        needed = [position[entry._replace(backward=False, part="")]]
     else:
         name, kind, seconds = f"forward {entry.micro_batch}", "forward", cost.forward
         source, target, received, sent = stage - 1, stage + 1, before, cost.activations

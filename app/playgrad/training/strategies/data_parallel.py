@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from playgrad.errors import GraphError
 from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution
-from playgrad.parallel.schedules import Pass
+from playgrad.parallel.passes import Pass
 from playgrad.parallel.step_jobs import data_parallel_jobs
 from playgrad.training.device_data import BatchStream
 from playgrad.training.recipe import Recipe

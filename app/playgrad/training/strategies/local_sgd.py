@@ -14,8 +14,8 @@ from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.local_sgd import average
 from playgrad.parallel.partition import take_apart
+from playgrad.parallel.passes import Pass
 from playgrad.parallel.rewrite import DistributedStep
-from playgrad.parallel.schedules import Pass
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
 from playgrad.training.device_data import BatchStream

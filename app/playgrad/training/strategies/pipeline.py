@@ -8,10 +8,11 @@ from playgrad.errors import GraphError
 from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import Partition, take_apart
+from playgrad.parallel.passes import Orders
 from playgrad.parallel.schedules import (
     PIPEDREAM,
     SCHEDULES,
-    Orders,
+    TWO_STREAMS,
     bubble_formula,
     make_schedule,
     simulate,
@@ -52,6 +53,17 @@ _SCHEDULES = {
         "bidirectional",
         "Bidirectional",
         "Two streams, from both ends, each filling the other's gaps.",
+        uses=("collective",),
+    ),
+    "zero_bubble": OptionValue(
+        "zero_bubble",
+        "Zero bubble",
+        "1F1B whose gradients of weights are computed while a device would wait.",
+    ),
+    "dualpipe": OptionValue(
+        "dualpipe",
+        "DualPipe",
+        "Two streams, from both ends, whose gradients of weights fill the gaps that are left.",
         uses=("collective",),
     ),
     PIPEDREAM: OptionValue(
@@ -96,8 +108,8 @@ class Pipeline(DistributedStrategy):
         devices: the number of devices, of the kind that the model trains on, or their names, for
             all replicas together.
         micro_batches: parts of a replica's share of the batch.
-        schedule: the order of the passes: "gpipe", "1f1b", "interleaved", "bidirectional" or
-            "pipedream"; see `playgrad.parallel.schedules`.
+        schedule: the order of the passes: "gpipe", "1f1b", "interleaved", "bidirectional",
+            "zero_bubble", "dualpipe" or "pipedream"; see `playgrad.parallel.schedules`.
         stages: the layers of each stage: their names, or their number, for each stage; or
             "estimated" to divide them by their amount of arithmetic, or "balanced" by measured
             times.
@@ -244,6 +256,8 @@ class Pipeline(DistributedStrategy):
     def simulation(self) -> Simulation:
         if self.devices_per_stage > 1:
             raise GraphError("stages of several devices cannot be simulated.")
+        if self.schedule in TWO_STREAMS:
+            raise GraphError(f"the two streams of {self.schedule!r} cannot be simulated.")
         return Simulation(
             parts=self.micro_batches,
             stages=self.stage_count,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -55,6 +56,18 @@ def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Use an empty cache, so that earlier measurements do not choose the kernels."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLAYGRAD_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pinned_device(empty_cache: None) -> Iterator[None]:
+    """Let "auto" be the GPU, if there is one: a software adapter would lose against NumPy, and no
+    test is to depend on how fast a machine is."""
+    from playgrad.devices.registry import gpu_adapters
+
+    with pytest.MonkeyPatch.context() as patch:
+        if "PLAYGRAD_DEVICE" not in os.environ:
+            patch.setenv("PLAYGRAD_DEVICE", "gpu" if gpu_adapters() else "cpu")
         yield
 
 

@@ -165,7 +165,7 @@ def test_damaged_tunings_are_put_aside(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    from playgrad.devices._wgpu.tunings import recall_tunings, remember_tunings
+    from playgrad.devices._wgpu.measurements import recall_tunings, remember_tunings
 
     monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path))
     DAMAGED[kind](tmp_path / "tunings.json")
@@ -182,7 +182,7 @@ def test_damaged_tunings_are_put_aside(
 def test_tunings_that_cannot_be_reached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from playgrad.devices._wgpu.tunings import recall_tunings, remember_tunings
+    from playgrad.devices._wgpu.measurements import recall_tunings, remember_tunings
 
     file = tmp_path / "file"
     file.write_text("not a folder")

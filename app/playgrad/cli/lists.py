@@ -10,14 +10,16 @@ from pathlib import Path
 from playgrad import io, paths
 from playgrad.devices.registry import list_devices
 from playgrad.errors import shape_text
+from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.server.examples import list_examples
 
 
 def print_devices(as_json: bool) -> int:
-    """Print each device with its adapter."""
+    """Print each device with its adapter, and the one that "auto" takes."""
     devices = list_devices()
+    choice = default_device(AUTO)
     if as_json:
-        print(json.dumps(devices))
+        print(json.dumps([{**d, "auto": d["device"] == choice.device} for d in devices]))
         return 0
     print_table(
         [
@@ -29,6 +31,7 @@ def print_devices(as_json: bool) -> int:
             for device in devices
         ]
     )
+    print(f"{AUTO} is {choice.reason or choice.device}")
     return 0
 
 

@@ -38,7 +38,7 @@ def _add_train(parsers: Parsers) -> None:
         "--device",
         type=kinds.device,
         default="auto",
-        help="auto, cpu, gpu or gpu:N (default: auto)",
+        help="auto, cpu, gpu or gpu:N (default: auto, which is PLAYGRAD_DEVICE or the faster one)",
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=kinds.count, metavar="N", help="number of epochs")

@@ -15,6 +15,7 @@ from playgrad.cli.train import TrainHooks, run_program
 from playgrad.errors import GraphError
 from playgrad.parallel.simulator import Interconnect, simulate_jobs
 from playgrad.parallel.stages import ESTIMATED, deal_out
+from playgrad.runtime.default_device import AUTO
 from playgrad.runtime.hooks import set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import Timeline, timeline
@@ -29,7 +30,7 @@ def simulate(program: Path, options: argparse.Namespace) -> int:
     """Train ``program`` for two steps, measure a step, and print the simulated times."""
     hooks = TrainHooks(ProgressBar(sys.stderr))
     before = set_hooks(hooks)
-    device = None if options.device == "auto" else options.device
+    device = None if options.device == AUTO else options.device
     try:
         overrides = Options(device=device, steps=_STEPS, batch_size=options.batch_size, verbose=0)
         with options_set(overrides):

@@ -16,10 +16,11 @@ from playgrad.cli.export import export
 from playgrad.cli.own_loops import finish_without_fit
 from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
-from playgrad.devices.registry import ensure_devices, gpu_adapters
+from playgrad.devices.registry import ensure_devices
 from playgrad.errors import DeviceError, DeviceLostError, PlaygradError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.models.shared_session import shared_session
+from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import timeline
@@ -46,9 +47,15 @@ class TrainHooks(Hooks):
         self.looped: Any = None
         self.facts: dict[str, Any] = {}
         self._losses = 0
+        self._reason = ""
 
     def fitting(self, model: Any) -> None:
+        """Note the model, and say why it trains on its device, once for each reason."""
         self.model = model
+        reason = model.session.device_reason
+        if reason not in ("", self._reason):
+            self._reason = reason
+            print(f"playgrad: training on {reason}", file=sys.stderr, flush=True)
 
     def looping(self, model: Any) -> None:
         self.looped = model
@@ -82,7 +89,7 @@ def train(program: Path, options: argparse.Namespace) -> int:
     """Run ``program``; the command line's options override those of the program."""
     trace = Trace() if options.trace or options.parallel else None
     overrides = Options(
-        device=None if options.device == "auto" else options.device,
+        device=None if options.device == AUTO else options.device,
         epochs=options.epochs,
         steps=options.steps,
         batch_size=options.batch_size,
@@ -136,8 +143,8 @@ def _placement(options: argparse.Namespace) -> Automatic | None:
     if options.placement is None:
         return None
     kind = options.device.partition(":")[0]
-    if kind == "auto":
-        kind = "gpu" if gpu_adapters() else "cpu"
+    if kind == AUTO:
+        kind = default_device(AUTO).device.partition(":")[0]
     kinds = options.device_kinds or (kind,)
     names = tuple(f"{kind}:{i}" for kind in kinds for i in range(options.devices or 2))
     ensure_devices(names)

@@ -9,6 +9,7 @@ from typing import Any
 
 from playgrad.cli.lists import print_table
 from playgrad.devices import registry
+from playgrad.devices.device_times import save_device_times
 from playgrad.devices.tuning import VARIANTS, Times, Tuning, default_tuning
 from playgrad.errors import DeviceError
 from playgrad.runtime.tuner import Probe, tune
@@ -21,6 +22,7 @@ def run_tune(options: argparse.Namespace) -> int:
     device = registry.gpu(int(options.device.partition(":")[2] or 0))
     if options.forget:
         registry.save_tuning(device, None)
+        save_device_times(device.host.info, None)
         print(f"{device.name} ({device.adapter}): measurements forgotten")
         return 0
     probes: list[Probe] = []

@@ -19,6 +19,7 @@ from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
+from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedDict, check_value
 from playgrad.runtime.fetches import Fetches, requested_program
@@ -32,11 +33,7 @@ from playgrad.runtime.open_sessions import (
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.recovery import Recovery
 from playgrad.runtime.runnable import RepeatResult, Runnable
-from playgrad.runtime.session_placement import (
-    PlacementRequest,
-    SessionPlacement,
-    default_device,
-)
+from playgrad.runtime.session_placement import PlacementRequest, SessionPlacement
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
 
@@ -58,13 +55,18 @@ class Session:
     Args:
         graph: the graph in which tensors are looked up by name; by default the default graph.
         device: device of operations without a device scope: "cpu", "gpu", "gpu:1", or "auto" for
-            a GPU if there is one.
+            the one that ``PLAYGRAD_DEVICE`` names, or else the faster one of ``cpu:0`` and
+            ``gpu:0``, which is measured once on a machine.
         threads: number of threads for independent cpu operations; by default one for each core.
         placement: a function that returns the device of an operation without a device scope, or
             None for ``device``. "auto" lets a planner decide by measured costs.
         soft_placement: place an operation on another device if it cannot run on the requested one,
             instead of raising an error.
         new_transport: returns what carries tensors between devices, for each program.
+
+    Attributes:
+        device: the name of the device.
+        device_reason: why "auto" took it, in a sentence; empty if nothing was measured.
 
     Raises:
         DeviceError: there is no such device, or it cannot be opened.
@@ -82,8 +84,8 @@ class Session:
         self._closed = True  # until there is something to close
         close_abandoned()
         self.graph = graph or get_default_graph()
-        self.device = default_device(device)
-        self._any_device = device == "auto"
+        self.device, self.device_reason = default_device(device)
+        self._any_device = device == AUTO
         self._placement = SessionPlacement(self.device, placement, soft_placement)
         self.executor = Executor(threads)
         self.stop_check: Callable[[], bool] = _interrupts
@@ -140,7 +142,7 @@ class Session:
                 f"{self.device} cannot be opened, so the CPU does the work: {error.message} "
                 "The next session tries the GPU again."
             )
-            self.device = HOST
+            self.device, self.device_reason = HOST, ""
             self._programs.move(lambda: self._placement.move_to(HOST))
 
     @exclusive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from playgrad.compiler.place import HOST, Placement, Policy, canonical, home_of
+from playgrad.compiler.place import Placement, Policy, home_of
 from playgrad.compiler.planner import (
     AUTO,
     Automatic,
@@ -15,7 +15,7 @@ from playgrad.compiler.planner import (
 )
 from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
-from playgrad.errors import DeviceError, GraphError
+from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.graph.traversal import ancestors
@@ -26,24 +26,6 @@ PlacementRequest = Placement | Automatic | str | None
 MAX_PLANNED = 64
 """Programs whose automatic placement a session remembers. A program that is planned again keeps
 its variables where they are."""
-
-
-def default_device(name: str) -> str:
-    """Return the device that "cpu", "gpu", "gpu:1" or "auto" means here; "auto" prefers a GPU.
-
-    Raises:
-        DeviceError: the device does not exist.
-    """
-    devices.look_for_lost_gpus()
-    available = devices.device_names()
-    if name == "auto":
-        return "gpu:0" if "gpu:0" in available else HOST
-    device = canonical(name)
-    if device not in available:
-        if device.startswith("gpu") and "gpu:0" not in available:
-            devices.gpu(0)  # explains that there is none
-        raise DeviceError(f"there is no {device} here.", hint=f"Available: {', '.join(available)}.")
-    return device
 
 
 class SessionPlacement:

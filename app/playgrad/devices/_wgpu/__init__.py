@@ -8,7 +8,12 @@ that what runs here also runs in a page.
 from playgrad.devices._wgpu.adapters import forget_adapters, list_adapters
 from playgrad.devices._wgpu.free_memory import MEMORY_OF, free_memory
 from playgrad.devices._wgpu.host import WgpuHost, open
-from playgrad.devices._wgpu.tunings import recall_tunings, remember_tunings
+from playgrad.devices._wgpu.measurements import (
+    recall_device_times,
+    recall_tunings,
+    remember_device_times,
+    remember_tunings,
+)
 
 __all__ = [
     "MEMORY_OF",
@@ -17,6 +22,8 @@ __all__ = [
     "free_memory",
     "list_adapters",
     "open",
+    "recall_device_times",
     "recall_tunings",
+    "remember_device_times",
     "remember_tunings",
 ]

@@ -92,6 +92,13 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
         lambda w, x: np.where(x >= 0.5, np.minimum(x, 1), 0.1 * (x - 0.5)),
     ),
     "leaky_relu": (nn.LeakyReLU(), [X], lambda w, x: np.where(x > 0, x, 0.3 * x)),
+    # Outside of training; tests/nn/test_function_layers.py has the rest.
+    "rrelu": (nn.RReLU(0.1, 0.3, seed=1), [X], lambda w, x: np.where(x > 0, x, 0.2 * x)),
+    "lambda": (
+        nn.Lambda(pg.pad, (6,), arguments={"pad_width": [[0, 0], [1, 1]]}),
+        [X],
+        lambda w, x: np.pad(x, [(0, 0), (1, 1)]),
+    ),
     "elu": (nn.ELU(0.5), [X], lambda w, x: np.where(x > 0, x, 0.5 * np.expm1(x))),
     "softmax": (nn.Softmax(), [IMAGE], lambda w, x: softmax(x)),
     "permute": (nn.Permute((3, 1, 2)), [IMAGE], lambda w, x: x.transpose(0, 3, 1, 2)),
@@ -324,6 +331,16 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
         lambda w, x: np.broadcast_to(w["position_embeddings"][: x.shape[1]], x.shape),
     ),
     "add": (nn.Add(), [X, X * 2, X], lambda w, a, b, c: a + b + c),
+    "dot": (nn.Dot(1), [X, X**2], lambda w, a, b: (a * b).sum(1, keepdims=True)),
+    "dot of images": (
+        nn.Dot((1, -1), normalize=True),
+        [IMAGE[0], IMAGE[0, ..., :2].repeat(3, 2)],
+        lambda w, a, b: np.einsum(
+            "bij,bki->bjk",
+            a / np.linalg.norm(a, axis=1, keepdims=True),
+            b / np.linalg.norm(b, axis=2, keepdims=True),
+        ),
+    ),
     "multiply": (nn.Multiply(), [X, X + 1], lambda w, a, b: a * b),
     "concatenate": (nn.Concatenate(), [X, X[:, :2]], lambda w, a, b: np.concatenate([a, b], -1)),
     # Outside of training; tests/nn/test_augmentation.py has the rest.

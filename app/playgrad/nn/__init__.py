@@ -3,7 +3,7 @@
 from playgrad.models.inputs import Input
 from playgrad.models.model import Model
 from playgrad.models.sequential import Sequential
-from playgrad.nn.activation_layers import ELU, LeakyReLU, ReLU, Softmax
+from playgrad.nn.activation_layers import ELU, LeakyReLU, ReLU, RReLU, Softmax
 from playgrad.nn.attention import MultiHeadAttention
 from playgrad.nn.augmentation import (
     RandomBrightness,
@@ -38,6 +38,7 @@ from playgrad.nn.ctc import CTC
 from playgrad.nn.curve_metrics import AUC
 from playgrad.nn.dense import Dense
 from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
+from playgrad.nn.dot import Dot
 from playgrad.nn.embedding import Embedding
 from playgrad.nn.f_scores import F1Score, FBetaScore
 from playgrad.nn.feature_normalization import Normalization
@@ -61,6 +62,7 @@ from playgrad.nn.initializers import (
     RandomUniform,
     Zeros,
 )
+from playgrad.nn.lambda_layer import Lambda
 from playgrad.nn.layer import Layer
 from playgrad.nn.losses import (
     BinaryCrossentropy,
@@ -157,6 +159,7 @@ __all__ = [
     "Cropping2D",
     "Dense",
     "DepthwiseConv2D",
+    "Dot",
     "Dropout",
     "CSVLogger",
     "GaussianNoise",
@@ -190,6 +193,7 @@ __all__ = [
     "L1",
     "L1L2",
     "L2",
+    "Lambda",
     "LambdaCallback",
     "LSTM",
     "Layer",
@@ -227,6 +231,7 @@ __all__ = [
     "Poisson",
     "Precision",
     "R2Score",
+    "RReLU",
     "RandomNormal",
     "RandomUniform",
     "RatioMetric",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from playgrad.errors import ShapeError
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
+from playgrad.nn.seeds import seed_of
 from playgrad.ops.core.build import normalize_axis
 from playgrad.ops.elementwise import activations
 from playgrad.ops.elementwise.definitions import greater_equal, minimum, where
+from playgrad.ops.random.uniform_like import random_uniform_like
 from playgrad.ops.reductions.softmax import softmax
 
 
@@ -68,6 +72,46 @@ class LeakyReLU(Layer):
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         return activations.leaky_relu(inputs[0], self.negative_slope)
+
+
+class RReLU(Layer):
+    """Randomized leaky ReLU: ``x`` where it is positive, and ``a * x`` elsewhere.
+
+    Xu et al. 2015. In training, ``a`` is drawn for each element from the uniform distribution
+    between ``lower`` and ``upper``; outside of training it is their mean.
+
+    Args:
+        lower, upper: the bounds of the slope, as in PyTorch.
+        seed: the seed of the random numbers; None derives one from the layer's name.
+
+    Raises:
+        ShapeError: the bounds are not in order.
+    """
+
+    kind = "rrelu"
+    passes_mask = True
+
+    def __init__(
+        self,
+        lower: float = 1 / 8,
+        upper: float = 1 / 3,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        if not -math.inf < lower <= upper < math.inf:
+            raise ShapeError(f"RReLU needs lower <= upper, got lower={lower} and upper={upper}.")
+        self.lower = float(lower)
+        self.upper = float(upper)
+        self.seed = seed
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x = inputs[0]
+        if not training or self.lower == self.upper:
+            return activations.leaky_relu(x, (self.lower + self.upper) / 2)
+        numbers = random_uniform_like(x, seed_of(self))
+        slope = numbers * (self.upper - self.lower) + self.lower
+        return where(greater_equal(x, 0.0), x, x * slope)
 
 
 class ELU(Layer):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ from playgrad.nn.attention_masks import MASKS, combined_mask, with_padding
 from playgrad.nn.cached_attention import seen_from, with_position
 from playgrad.nn.layer import Layer
 from playgrad.nn.masks import mask_of, set_mask
+from playgrad.nn.seeds import seed_of
 from playgrad.ops.arrays.pad import pad
 from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import reshape
@@ -368,7 +368,7 @@ class MultiHeadAttention(Layer):
         return y if bias is None else y + bias
 
     def _dropped(self, weights: Tensor, heads: int, first: int) -> Tensor:
-        seed = zlib.crc32(str(self.name).encode()) if self.seed is None else self.seed
+        seed = seed_of(self)
         if heads == self.num_heads:
             return dropout(weights, self.dropout, seed=seed)
         # The mask is drawn for all heads, so that sharding them does not change it.

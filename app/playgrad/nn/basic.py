@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import zlib
 from typing import Any
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations
 from playgrad.nn.layer import Layer
+from playgrad.nn.seeds import seed_of
 from playgrad.ops.arrays.repeat import repeat
 from playgrad.ops.arrays.shape import expand_dims, flatten, reshape
 from playgrad.ops.arrays.transpose import transpose
@@ -147,5 +147,4 @@ class Dropout(Layer):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         if not training or self.rate == 0.0:
             return inputs[0]
-        seed = zlib.crc32(str(self.name).encode()) if self.seed is None else self.seed
-        return dropout(inputs[0], self.rate, seed=seed)
+        return dropout(inputs[0], self.rate, seed=seed_of(self))

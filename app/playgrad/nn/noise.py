@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import zlib
 from typing import ClassVar
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.basic import Dropout
 from playgrad.nn.layer import Layer
+from playgrad.nn.seeds import seed_of
 from playgrad.ops.arrays.fill import ones_like
 from playgrad.ops.elementwise.definitions import cos, log, sqrt
 from playgrad.ops.random.uniform_like import random_uniform_like
@@ -35,10 +35,7 @@ class GaussianNoise(Layer):
         x = inputs[0]
         if not training or self.stddev == 0.0:
             return x
-        seed = zlib.crc32(str(self.name).encode()) if self.seed is None else self.seed
-        first, second = (
-            random_uniform_like(x, seed=(seed + number) & 0xFFFFFFFF) for number in range(2)
-        )
+        first, second = (random_uniform_like(x, seed_of(self, number)) for number in range(2))
         # Box and Muller 1958, of two uniform numbers. 1 - first is not 0.
         radius = sqrt(log(1.0 - first) * -2.0)
         angle = second * (2.0 * math.pi)

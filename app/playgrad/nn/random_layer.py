@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from playgrad.errors import ShapeError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
-from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.core.build import constant
-from playgrad.ops.elementwise.definitions import cast
-from playgrad.ops.products.matmul import matmul
-from playgrad.ops.random.dropout import dropout
-
-_BITS = 24
+from playgrad.nn.seeds import seed_of
+from playgrad.ops.random.uniform_like import random_uniform_like
 
 
 class RandomLayer(Layer):
@@ -46,19 +38,11 @@ class RandomLayer(Layer):
     def draw(self, images: Tensor, low: float, high: float, number: int = 0) -> Tensor:
         """Return a number from the uniform distribution for each image, of shape (batch, 1, 1, 1).
 
-        It is made of 24 random bits. `dropout` draws them, because its numbers have the shape of a
-        tensor that may not be known yet, and a replica draws those of its share of the batch.
-
         Args:
             number: tells apart the numbers that a layer draws.
         """
-        first = reshape(images[:, :1, :1, :1], (-1, 1))
-        ones = cast(first >= first, "float32") * 0.0 + np.ones(_BITS, np.float32)
-        seed = zlib.crc32(str(self.name).encode()) if self.seed is None else self.seed
-        bits = dropout(ones, 0.5, seed=(seed + number) & 0xFFFFFFFF)  # 0 or 2
-        places = (0.5 ** np.arange(2, _BITS + 2)).astype(np.float32)[:, None]
-        uniform = matmul(bits, constant(places))
-        return reshape(uniform * (high - low) + low, (-1, 1, 1, 1))
+        uniform = random_uniform_like(images[:, :1, :1, :1], seed_of(self, number))
+        return uniform * (high - low) + low
 
     def range_of(self, name: str, factor: Any, least: float = -math.inf) -> tuple[float, float]:
         """Return the bounds that a factor means: a number f is from -f to f.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
 
 from playgrad.errors import ShapeError, shape_text
@@ -10,6 +9,7 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
+from playgrad.nn.seeds import seed_of
 from playgrad.ops.arrays.shape import reshape, stop_gradient
 from playgrad.ops.elementwise.activations import sigmoid, softplus
 from playgrad.ops.elementwise.definitions import cast
@@ -120,9 +120,8 @@ class RestrictedBoltzmannMachine(Layer):
         data = self._as_floats(visible)
         hidden, made = self(data), data
         known = reduce_sum(data, axis=2, keepdims=True) if data.spec.rank == 3 else None
-        seed = zlib.crc32(str(self.name).encode()) if self.seed is None else self.seed
         for step in range(count):
-            drawn = random_uniform_like(hidden, seed=(seed + step) & 0xFFFFFFFF)
+            drawn = random_uniform_like(hidden, seed=seed_of(self, step))
             made = self.visible(cast(drawn < hidden, "float32"))
             made = made if known is None else made * known
             hidden = sigmoid(self._hidden_input(made))

@@ -112,6 +112,7 @@ class Model(TrainableNetwork):
         device: str = "auto",
         strategy: StepBuilder | None = None,
         placement: PlacementRequest = None,
+        weighted_metrics: Any = None,
     ) -> None:
         """Configure the model for training.
 
@@ -128,6 +129,9 @@ class Model(TrainableNetwork):
             placement: "auto" divides the training step among devices by measured costs, if that is
                 faster; `pg.parallel.Automatic` has settings; a function of the node returns the
                 device of each operation. `Session.placement_summary` explains the result.
+            weighted_metrics: as ``metrics``, but samples count by their ``sample_weight`` or
+                ``class_weight``. A metric that is also in ``metrics`` is called
+                ``weighted_<name>`` in logs.
 
         Raises:
             GraphError: there is no optimizer, loss or metric of that name, or both a strategy and
@@ -141,7 +145,7 @@ class Model(TrainableNetwork):
         self._recipe = Recipe(
             self,
             get_optimizer(optimizer),
-            Objectives(loss, as_sequence(metrics), loss_weights),
+            Objectives(loss, as_sequence(metrics), loss_weights, as_sequence(weighted_metrics)),
             strategy,
             placement,
         )
@@ -192,7 +196,7 @@ class Model(TrainableNetwork):
             class_weight: the weight of each class in the loss, such as ``{0: 1, 1: 5}``; classes
                 that are left out weigh 1.
             sample_weight: an array (samples,), the weight of each sample in the loss. Losses are
-                multiplied by their weights; metrics are not.
+                multiplied by their weights; metrics are not, except ``weighted_metrics``.
             steps_per_epoch: steps of an epoch; a data set then goes on where the last epoch ended,
                 and may be endless.
             validation_steps: batches of a validation data set to evaluate; None for one round.

@@ -16,6 +16,7 @@ from playgrad.nn.masked_steps import kept_steps
 from playgrad.nn.masks import mask_of
 from playgrad.nn.metrics import LossMetric, Metric
 from playgrad.nn.ratio_metrics import RatioMetric
+from playgrad.nn.weighted_metric import WeightedMetric
 from playgrad.ops.elementwise.definitions import maximum
 from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
 from playgrad.ops.training.replica import cross_replica_mean
@@ -33,21 +34,24 @@ class Objectives:
         loss: one for all outputs, or a list with one for each; None if it is not known yet.
         metrics_: metrics of all outputs, or a list of lists with those of each.
         loss_weights: the factor of each output's loss in the sum; None for 1.
+        weighted_metrics: as ``metrics_``; in these, samples count by their weights.
 
     Raises:
         GraphError: there is no loss or metric of that name.
     """
 
     def __init__(
-        self, loss: Any, metrics_: Sequence[Any], loss_weights: Sequence[float] | None
+        self,
+        loss: Any,
+        metrics_: Sequence[Any],
+        loss_weights: Sequence[float] | None,
+        weighted_metrics: Sequence[Any] = (),
     ) -> None:
         self._one_loss = not isinstance(loss, (list, tuple))
         items = as_sequence(loss)
         self.losses: list[Loss] = [losses.get(item) for item in items]
-        nested = bool(metrics_) and all(isinstance(item, (list, tuple)) for item in metrics_)
-        groups: Sequence[Any] = metrics_ if nested else [metrics_]
-        self.metrics: list[list[Metric]] = [[metrics.get(m) for m in group] for group in groups]
-        self._one_group = not nested
+        self.metrics, self._one_group = _groups(metrics_)
+        self.weighted_metrics, self._one_weighted_group = _groups(weighted_metrics)
         self._ratios: dict[str, tuple[RatioMetric, list[str]]] = {}
         self.loss_weights = None if loss_weights is None else [float(w) for w in loss_weights]
 
@@ -56,6 +60,7 @@ class Objectives:
         for what, count, shared in (
             ("losses", len(self.losses), self._one_loss),
             ("lists of metrics", len(self.metrics), self._one_group),
+            ("lists of weighted metrics", len(self.weighted_metrics), self._one_weighted_group),
         ):
             if not shared and count != outputs:
                 raise GraphError(f"the model has {outputs} outputs, but {count} {what}.")
@@ -74,23 +79,27 @@ class Objectives:
         loss = self.loss_of(0) if self.losses else None
         return isinstance(loss, losses.FromScores) and loss.from_logits
 
-    def metrics_of(self, number: int, output: Tensor) -> list[Metric]:
-        """Return the metrics of an output; if it has a mask, they are those of the kept steps.
+    def metrics_of(self, outputs: Sequence[Tensor]) -> list[tuple[int, Metric]]:
+        """Return all metrics, each with the number of its output; the weighted ones are the last.
+
+        If an output has a mask, its metrics are those of the kept steps. A weighted metric is a
+        `WeightedMetric`, named ``weighted_<name>`` if another one of the output has its name.
 
         Args:
-            number: which output it is.
-            output: the output, or predictions in its place.
+            outputs: the outputs, or predictions in their place.
         """
-        group = self.metrics[0] if self._one_group else self.metrics[number]
-        mask = mask_of(output)
-        if mask is None:
-            return group
-        return [
-            metric
-            if isinstance(metric, LossMetric) and metric.loss.uses_mask
-            else MaskedMetric(metric, mask.spec.rank)
-            for metric in group
-        ]
+        result: list[tuple[int, Metric]] = []
+        for i, output in enumerate(outputs):
+            group = self.metrics[0] if self._one_group else self.metrics[i]
+            result += [(i, _of_kept_steps(metric, output)) for metric in group]
+        taken = {(i, metric.name) for i, metric in result}
+        for i, output in enumerate(outputs):
+            weighted = self.weighted_metrics
+            for metric in weighted[0] if self._one_weighted_group else weighted[i]:
+                prefix = "weighted_" if (i, metric.name) in taken else ""
+                kept = _of_kept_steps(metric, output)
+                result.append((i, WeightedMetric(kept, prefix + metric.name)))
+        return result
 
     def names(self, layers: Sequence[str], outputs: Sequence[Tensor]) -> list[str]:
         """Return the names of the columns: loss, the loss of each of several outputs, metrics.
@@ -103,16 +112,14 @@ class Objectives:
         """
         is_list = len(outputs) > 1
         names = ["loss"] + ([f"{layer}_loss" for layer in layers] if is_list else [])
-        for i, (layer, output) in enumerate(zip(layers, outputs, strict=True)):
-            prefix = f"{layer}_" if is_list else ""
-            for metric in self.metrics_of(i, output):
-                name = prefix + metric.name
-                if isinstance(metric, RatioMetric):
-                    parts = [f"{name}/{part}" for part in metric.part_names(output.shape)]
-                    self._ratios[name] = (metric, parts)
-                    names += parts
-                else:
-                    names.append(name)
+        for i, metric in self.metrics_of(outputs):
+            name = f"{layers[i]}_{metric.name}" if is_list else metric.name
+            if isinstance(metric, RatioMetric):
+                parts = [f"{name}/{part}" for part in metric.part_names(outputs[i].shape)]
+                self._ratios[name] = (metric, parts)
+                names += parts
+            else:
+                names.append(name)
         return names
 
     def logs(self, columns: Mapping[str, float]) -> dict[str, float]:
@@ -138,7 +145,8 @@ class Objectives:
         """Return a tensor (batch,) for each column of the logs, or (batch, n) for n columns.
 
         Args:
-            weights: one tensor (batch,) that losses are multiplied by, or none.
+            weights: one tensor (batch,) that losses are multiplied by and by which samples count in
+                weighted metrics, or none.
             counted: 1.0 for each sample of the batch that counts, 0.0 for the others, (batch,);
                 None if all do.
         """
@@ -154,12 +162,15 @@ class Objectives:
             total = term if total is None else total + term
         assert total is not None
         columns = [total] + (each if len(each) > 1 else [])
-        for i, (y, prediction) in enumerate(zip(ys, predictions, strict=True)):
-            for metric in self.metrics_of(i, prediction):
-                if isinstance(metric, RatioMetric):
-                    columns += metric.part_values(y, prediction)
-                else:
-                    columns.append(_checked(metric(y, prediction), metric.name))
+        for i, metric in self.metrics_of(predictions):
+            y, prediction = ys[i], predictions[i]
+            if isinstance(metric, WeightedMetric):
+                weight = weights[0] if weights else None
+                columns += metric.weighted_parts(y, prediction, weight)
+            elif isinstance(metric, RatioMetric):
+                columns += metric.part_values(y, prediction)
+            else:
+                columns.append(_checked(metric(y, prediction), metric.name))
         return columns
 
     def targets(
@@ -184,6 +195,21 @@ class Objectives:
             check_finite(y, name)
             checked.append(self.loss_of(i).check_targets(y, output.shape, name, layer))
         return checked
+
+
+def _groups(metrics_: Sequence[Any]) -> tuple[list[list[Metric]], bool]:
+    """Return lists of metrics, and whether there is one for all outputs."""
+    nested = bool(metrics_) and all(isinstance(item, (list, tuple)) for item in metrics_)
+    groups: Sequence[Any] = metrics_ if nested else [metrics_]
+    return [[metrics.get(m) for m in group] for group in groups], not nested
+
+
+def _of_kept_steps(metric: Metric, output: Tensor) -> Metric:
+    """Return ``metric``, or the metric of the steps that the mask of ``output`` keeps."""
+    mask = mask_of(output)
+    if mask is None or (isinstance(metric, LossMetric) and metric.loss.uses_mask):
+        return metric
+    return MaskedMetric(metric, mask.spec.rank)
 
 
 def mean_of_batch(values: Tensor) -> Tensor:

@@ -1,0 +1,53 @@
+"""Metrics in which samples count by their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.metrics import Metric
+from playgrad.nn.ratio_metrics import RatioMetric
+from playgrad.ops.arrays.fill import ones_like
+from playgrad.ops.arrays.shape import expand_dims
+
+
+class WeightedMetric(RatioMetric):
+    """A metric as its weighted mean over the samples of the data set, 0 if no sample has a weight.
+
+    A metric that is computed from means, such as a precision, is computed from weighted means.
+
+    Args:
+        metric: the metric of samples that all count the same.
+        name: the name in logs.
+    """
+
+    def __init__(self, metric: Metric, name: str) -> None:
+        super().__init__(name)
+        self.metric = metric
+
+    def part_names(self, output: Shape) -> Sequence[str]:
+        if isinstance(self.metric, RatioMetric):
+            return (*self.metric.part_names(output), "weight")
+        return ("value", "weight")
+
+    def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        return self.weighted_parts(y_true, y_pred, None)
+
+    def weighted_parts(
+        self, y_true: Tensor, y_pred: Tensor, weight: Tensor | None
+    ) -> Sequence[Tensor]:
+        """Return `part_values` for the weights of the samples, (batch,); None if all weigh 1."""
+        if isinstance(self.metric, RatioMetric):
+            parts = list(self.metric.part_values(y_true, y_pred))
+        else:
+            parts = [self.metric(y_true, y_pred)]
+        if weight is None:
+            return *parts, ones_like(parts[0] if parts[0].spec.rank == 1 else parts[0][:, 0])
+        beside = expand_dims(weight, 1)
+        return *(part * (weight if part.spec.rank == 1 else beside) for part in parts), weight
+
+    def result(self, means: Sequence[float]) -> float | list[float]:
+        *parts, weight = means
+        parts = [part / weight if weight else 0.0 for part in parts]
+        return self.metric.result(parts) if isinstance(self.metric, RatioMetric) else parts[0]

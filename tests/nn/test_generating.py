@@ -108,7 +108,8 @@ def test_other_models_compute_all_positions() -> None:
         masked = nn.TransformerDecoder(16, 2)
         others = [
             nn.TransformerEncoder(16, 2)(x),
-            masked(x, attention_mask=seen),
+            masked(x, decoder_attention_mask=seen),
+            nn.TransformerDecoder(16, 2)(x, x),
             nn.LSTM(8, return_sequences=True)(x),
             nn.LayerNormalization(axis=1)(x),
             nn.Dense(8, activation=over_positions)(x),

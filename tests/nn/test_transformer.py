@@ -49,7 +49,7 @@ def test_block_and_its_gradient(first: bool, causal: bool) -> None:
     layer = kind(HIDDEN, HEADS, activation="gelu", normalize_first=first)
     with pg.Graph().as_default() as graph:
         x, mask = pg.Input((STEPS, WIDTH)), pg.Input((STEPS,), dtype="bool")
-        y = layer(x, padding_mask=mask)
+        y = layer(x, **{"decoder_padding_mask" if causal else "padding_mask": mask})
         (grad,) = pg.gradients(pg.reduce_sum(pg.square(y)), [x])
     with pg.Session(graph, "cpu") as session:
         variables = layer.variables
@@ -113,6 +113,6 @@ def test_mistakes() -> None:
     with pg.Graph().as_default():
         x = pg.Input((5, 8))
         with pytest.raises(pg.UnsupportedOpError, match="'two' attends to its own sequence only"):
-            nn.TransformerDecoder(4, 2, name="two")(x, x)
+            nn.TransformerEncoder(4, 2, name="two")(x, x)
         with pytest.raises(pg.ShapeError, match="'short' has vectors for 3 positions, got 5"):
             nn.PositionEmbedding(3, name="short")(x)

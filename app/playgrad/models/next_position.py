@@ -21,7 +21,8 @@ from playgrad.nn.layer_calls import LayerCall
 from playgrad.nn.merge import Add
 from playgrad.nn.normalization import LayerNormalization
 from playgrad.nn.position_embedding import PositionEmbedding
-from playgrad.nn.transformer import TransformerDecoder, TransformerEncoder
+from playgrad.nn.transformer import TransformerEncoder
+from playgrad.nn.transformer_decoder import TransformerDecoder
 from playgrad.ops.state import placeholder
 
 Array = np.ndarray[Any, Any]
@@ -117,7 +118,8 @@ def _possible(item: StructureItem) -> bool:
         assert isinstance(layer, MultiHeadAttention)
         causal = layer.causal or item.options.get("use_causal_mask")
         special = item.options.get("scores") or item.options.get("masks")
-        return bool(causal) and not special and len(set(item.inputs)) == 1
+        another = isinstance(layer, TransformerDecoder) and len(item.inputs) > 1
+        return bool(causal) and not (special or another) and len(set(item.inputs)) == 1
     if isinstance(layer, Embedding) and layer.mask_zero:
         return False
     if isinstance(layer, LayerNormalization) and layer.axis not in (-1, 2):

@@ -111,7 +111,8 @@ from playgrad.nn.restricted_boltzmann_machine import RestrictedBoltzmannMachine
 from playgrad.nn.rms_normalization import RMSNormalization
 from playgrad.nn.simple_rnn import SimpleRNN
 from playgrad.nn.time_distributed import TimeDistributed
-from playgrad.nn.transformer import TransformerDecoder, TransformerEncoder
+from playgrad.nn.transformer import TransformerEncoder
+from playgrad.nn.transformer_decoder import TransformerDecoder
 from playgrad.nn.upsampling import UpSampling1D, UpSampling2D
 from playgrad.training.averages import SwapEMAWeights
 from playgrad.training.callbacks import (

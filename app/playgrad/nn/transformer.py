@@ -95,7 +95,7 @@ class TransformerEncoder(MultiHeadAttention):
             raise UnsupportedOpError(
                 f"layer '{self.name}' attends to its own sequence only.",
                 source=self.source,
-                hint="Add nn.MultiHeadAttention for another one.",
+                hint="Use nn.TransformerDecoder for another one.",
             )
         super().build(*shapes, masks=masks)
         width = self.known(shapes[0], -1)
@@ -138,8 +138,13 @@ class TransformerEncoder(MultiHeadAttention):
 
     def _after(self, x: Tensor, context: Tensor, training: bool) -> Tensor:
         """Return the result for inputs ``x`` and the ``context`` of all heads."""
+        return self._fed_forward(self._attended(x, context, training), training)
+
+    def _attended(self, x: Tensor, context: Tensor, training: bool) -> Tensor:
         context = self.combined(context, *self.kernel_and_bias("output"))
-        x = self._added("attention", x, context, training)
+        return self._added("attention", x, context, training)
+
+    def _fed_forward(self, x: Tensor, training: bool) -> Tensor:
         normal = self._normalized("feed_forward", x) if self.normalize_first else x
         kernel, bias = self.kernel_and_bias("hidden")
         hidden = self._activate(matmul(normal, kernel) + bias)
@@ -156,14 +161,3 @@ class TransformerEncoder(MultiHeadAttention):
             result = dropout(result, self.dropout, seed=seed)
         total = x + result
         return total if self.normalize_first else self._normalized(part, total)
-
-
-class TransformerDecoder(TransformerEncoder):
-    """A `TransformerEncoder` in which a position attends only to itself and those before it.
-
-    The block of GPT. Arguments and weights are those of `TransformerEncoder`; attention to the
-    sequence of an encoder is not supported.
-    """
-
-    kind = "transformer_decoder"
-    is_causal = True

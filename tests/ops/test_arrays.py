@@ -143,6 +143,22 @@ def test_scatter_add_is_an_addition_at_indices() -> None:
         value(pg.scatter_add(pg.zeros(5), [-1], pg.ones(1)))
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("count", [40, 5000])
+def test_many_updates_are_added_in_their_order_on_a_gpu(count: int) -> None:
+    """Those outside the table are left out, whether the indices are searched or sorted."""
+    random = np.random.default_rng(count)
+    indices = random.integers(-3, 45, count).astype(np.int32)
+    updates = random.normal(size=(count, 3)).astype(np.float32)
+    expected = np.zeros((40, 3), np.float32)
+    inside = (indices >= 0) & (indices < 40)
+    np.add.at(expected, indices[inside], updates[inside])
+    computed = pg.Variable(indices, dtype="int32", trainable=False)
+    with pg.Session(device="gpu:0") as session:
+        result = session.run(pg.scatter_add(pg.zeros([40, 3]), computed, updates))
+    np.testing.assert_array_equal(result, expected)
+
+
 @pytest.mark.parametrize(
     ("ours", "expected"),
     [

@@ -176,6 +176,8 @@ _GATHER = register(
 
 # scatter_add, the gradient of gather
 
+_MANY = (np.arange(150, dtype=np.int32) * 37) % 29  # five of each, and many rows without any
+
 
 def _infer_scatter_add(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     updates, indices = inputs
@@ -227,6 +229,9 @@ _SCATTER_ADD = register(
             Sample((floats(4, 2, 3), integers(2, 3)), {"rows": 9, "axis": 1}, differentiable=(0,)),
             Sample((integers(6, 5), integers(6)), {"rows": 9}),
             Sample((floats(0, 5), integers(0)), {"rows": 9}, differentiable=(0,)),
+            # So many that a GPU sorts the indices first.
+            Sample((floats(150, 7), _MANY), {"rows": 260}, differentiable=(0,)),
+            Sample((floats(2, 150, 4), _MANY), {"rows": 260, "axis": 1}, differentiable=(0,)),
         ),
         invalid=(
             InvalidSample(

@@ -7,6 +7,8 @@ from typing import Any
 
 from playgrad.dtypes import dtype
 from playgrad.ops.core.kernel import (
+    Binding,
+    KernelCall,
     KernelRequest,
     Lowering,
     element_type,
@@ -15,9 +17,13 @@ from playgrad.ops.core.kernel import (
 )
 from playgrad.ops.expression import wgsl
 from playgrad.ops.lowering.item_kernel import item_kernel, number_type
+from playgrad.ops.lowering.sort import BLOCK, INTEGER_KEY, ordering
 
 MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u", "bool": "false"}
 """The result for an index outside the axis, by element type."""
+SORTED_FROM = 1 << 18
+"""Comparisons in a search of all indices, one for each of them and each element of the result, from
+which sorting the indices pays: below, its dispatches cost more than they save."""
 
 
 def lower_gather(request: KernelRequest) -> Lowering:
@@ -109,28 +115,48 @@ def lower_scatter_along_axis(request: KernelRequest) -> Lowering:
 
 
 def _lower_added(request: KernelRequest, along: bool) -> Lowering:
+    """Lower the sums of updates. Many are found by bisection of the sorted indices, few by a search
+    of all; the order of additions is the same."""
     updates, indices = request.inputs[:2]
     axis = request.attrs.get("axis", 0)
     shape = request.outputs[0].static_shape
     count, width = shape[axis], prod(shape[axis + 1 :])
     picked = indices.static_shape[axis] if along else indices.size
+    sorts = not along and request.outputs[0].size * picked >= SORTED_FROM
+    calls: list[KernelCall] = []
+    scratch: tuple[int, ...] = ()
+    order: tuple[Binding, ...] = ()
+    if sorts:
+        merges = (-(-picked // BLOCK) - 1).bit_length()
+        order = (Binding("order", "scratch", merges, "i32"),)
+        calls, scratch = ordering(
+            request,
+            input_binding("source", 1, indices),
+            INTEGER_KEY,
+            length=picked,
+            inner=1,
+            items=picked,
+            result=order[0],
+        )
+        scratch = (*scratch, 4 * picked)
     call = item_kernel(
         request,
-        "scatter_add.wgsl",
+        "scatter_add_sorted.wgsl" if sorts else "scatter_add.wgsl",
         request.outputs[0].size,
         (
             input_binding("updates", 0, updates),
             input_binding("indices", 1, indices),
+            *order,
             *request.epilogue_bindings(),
             output_binding("result", 0, request.outputs[0]),
         ),
         {"rows": count, "width": width, "indices": picked, "along": along},
-        iterations=picked,
+        iterations=2 * picked.bit_length() if sorts else picked,
         NUMBER=(number := number_type(updates, "scatter_add")),
         ROWS=max(1, count),
         WIDTH=max(1, width),
         INDICES=picked,
-        PLACE="at" if along else "i",
         store=request.store("result", number=number),
+        **({} if sorts else {"PLACE": "at" if along else "i"}),
     )
-    return Lowering((call,))
+    return Lowering((*calls, call), scratch)

@@ -143,6 +143,12 @@ _SCATTER = register(
                 (floats(2, 11, 3), integers(2, 11, 3)), {"axis": 1, "size": 9}, differentiable=(0,)
             ),
             Sample((integers(3, 4), integers(3, 4)), {"axis": 1, "size": 9}),
+            # So many that a GPU sorts the indices first.
+            Sample(
+                (floats(2, 150, 3), integers(2, 150, 3)),
+                {"axis": 1, "size": 300},
+                differentiable=(0,),
+            ),
         ),
         invalid=(
             InvalidSample(

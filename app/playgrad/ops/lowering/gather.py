@@ -122,7 +122,8 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
     shape = request.outputs[0].static_shape
     count, width = shape[axis], prod(shape[axis + 1 :])
     picked = indices.static_shape[axis] if along else indices.size
-    sorts = not along and request.outputs[0].size * picked >= SORTED_FROM
+    sorts = request.outputs[0].size * picked >= SORTED_FROM
+    stride = width if along else 1
     calls: list[KernelCall] = []
     scratch: tuple[int, ...] = ()
     order: tuple[Binding, ...] = ()
@@ -134,11 +135,11 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
             input_binding("source", 1, indices),
             INTEGER_KEY,
             length=picked,
-            inner=1,
-            items=picked,
+            inner=stride,
+            items=indices.size,
             result=order[0],
         )
-        scratch = (*scratch, 4 * picked)
+        scratch = (*scratch, 4 * indices.size)
     call = item_kernel(
         request,
         "scatter_add_sorted.wgsl" if sorts else "scatter_add.wgsl",
@@ -157,6 +158,10 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
         WIDTH=max(1, width),
         INDICES=picked,
         store=request.store("result", number=number),
-        **({} if sorts else {"PLACE": "at" if along else "i"}),
+        **(
+            {"STRIDE": stride, "LINE": "first" if along else "0u"}
+            if sorts
+            else {"PLACE": "at" if along else "i"}
+        ),
     )
     return Lowering((*calls, call), scratch)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import playgrad as pg
+from playgrad import paths
 from playgrad.devices import device_times, registry
 from playgrad.devices.device_times import (
     DeviceTimes,
@@ -141,12 +142,18 @@ def test_it_is_measured_once(
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("place", ["a file", "no home folder"])
 def test_it_holds_for_the_process_if_it_cannot_be_saved(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str
 ) -> None:
     measured = Measured(monkeypatch, DeviceTimes(1.0, 2.0))
-    (tmp_path / "file").write_text("not a folder")
-    monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path / "file"))
+    if place == "a file":
+        (tmp_path / "file").write_text("not a folder")
+        monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path / "file"))
+    else:
+        for name in ("PLAYGRAD_CACHE", "XDG_CACHE_HOME", "HOME"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr(paths, "_home_of_user", lambda: None)
     assert [default_device("auto").device for _ in range(2)] == ["cpu:0", "cpu:0"]
     assert measured.count == 1
 

@@ -58,7 +58,7 @@ def save_device_times(info: AdapterInfo, times: DeviceTimes | None) -> None:
     """Save the times measured with an adapter; None forgets them.
 
     Raises:
-        OSError: they cannot be saved. They hold for this process.
+        OSError, PlaygradError: they cannot be saved. They hold for this process.
     """
     key = _key(info)
     saved = parse_device_times(this_host().recall_device_times())

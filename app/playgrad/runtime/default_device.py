@@ -97,7 +97,7 @@ def _faster_device() -> DeviceChoice:
                 times = measure_devices()
             except PlaygradError as error:
                 return _without_times(info.name, info.is_software, error)
-            with suppress(OSError):  # it cannot be saved, but holds for this process
+            with suppress(OSError, PlaygradError):  # not saved, it holds for this process
                 save_device_times(info, times)
     device = GPU if times.favours_gpu(info.is_software) else HOST
     return DeviceChoice(device, describe(device, times, info.name))

@@ -25,7 +25,7 @@ from playgrad.devices import registry
 from playgrad.devices.device import Device
 from playgrad.devices.tuning import VARIANTS, Times, Tuning, choose
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
-from playgrad.errors import KernelError
+from playgrad.errors import KernelError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.ops.state import placeholder
@@ -173,7 +173,7 @@ def ensure_tuned(device: Device) -> None:
             while not tuner.is_done:
                 tuner.measure_next()
         finally:
-            with suppress(OSError):  # it cannot be saved, but holds for this process
+            with suppress(OSError, PlaygradError):  # not saved, it holds for this process
                 registry.save_tuning(device, tuner.tuning())
 
 

@@ -31,7 +31,10 @@ CASES = {
     "other": lambda x, query, seen: attention()(query, x, value_mask=seen),
     "key": lambda x, query, seen: attention()(query, x, x, value_mask=seen, key_mask=seen),
     "encoder": lambda x, query, seen: nn.TransformerEncoder(6, 2)(x, padding_mask=seen),
-    "decoder": lambda x, query, seen: nn.TransformerDecoder(6, 2)(x, padding_mask=seen),
+    "decoder": lambda x, query, seen: nn.TransformerDecoder(6, 2)(x, decoder_padding_mask=seen),
+    "cross": lambda x, query, seen: nn.TransformerDecoder(6, 2)(
+        query, x, encoder_padding_mask=seen
+    ),
 }
 
 
@@ -56,7 +59,7 @@ def test_padding_is_not_seen(case: str) -> None:
     inputs = [TOKENS, QUERIES, SEEN]
     result, expected = (each.predict(inputs)[0] for each in (attached, explicit))
     np.testing.assert_allclose(result, expected, atol=1e-6)
-    assert masked == (case not in ("other", "key")), "the result has the mask of the query"
+    assert masked == (case not in ("other", "key", "cross")), "the result has the mask of the query"
     unmasked = explicit.predict([TOKENS, QUERIES, np.ones_like(SEEN)])[0]
     assert (case == "decoder") == np.allclose(
         result[SEEN] if masked else result, unmasked[SEEN] if masked else unmasked

@@ -11,7 +11,8 @@ from playgrad.errors import GraphError, UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.attention import MultiHeadAttention, as_floats
-from playgrad.nn.attention_masks import MASKS, combined_mask
+from playgrad.nn.attention_masks import MASKS, combined_mask, with_padding
+from playgrad.nn.masks import mask_of, set_mask
 from playgrad.nn.transformer import TransformerEncoder
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.attention import attention_weights, dot_product_attention, weighted_values
@@ -32,6 +33,8 @@ class TransformerDecoder(TransformerEncoder):
     A call takes ``decoder_padding_mask`` (batch, positions) and ``decoder_attention_mask`` (batch,
     positions, positions), and for the second sequence ``encoder_padding_mask`` (batch, from) and
     ``encoder_attention_mask`` (batch, positions, from): true where there is something to see.
+    Without padding masks, those of the sequences take their place; the result has that of the
+    first.
 
     The weights of the attention to the second sequence are named like the others, with ``cross_``
     before: ``cross_query_kernel``, ``cross_gamma``. The first call decides whether there are any.
@@ -120,10 +123,15 @@ class TransformerDecoder(TransformerEncoder):
         self.roles([x.shape])
         normal = self._normalized("attention", x) if self.normalize_first else x
         query, key, value = self.projected(normal)
-        context = self.attend(query, key, value, 0, training, combined_mask(self, own), True)
-        x = self._attended(x, context, training)
-        mask = combined_mask(self, cross)
-        return self._fed_forward(self._crossed(x, as_floats(inputs[1]), mask, training), training)
+        seen, seen_there = (
+            combined_mask(self, with_padding(given, inputs[:number], ("value_mask",)))
+            for number, given in ((1, own), (2, cross))
+        )
+        x = self._attended(x, self.attend(query, key, value, 0, training, seen, True), training)
+        x = self._crossed(x, as_floats(inputs[1]), seen_there, training)
+        y = self._fed_forward(x, training)
+        set_mask(y, mask_of(inputs[0]))
+        return y
 
     def _crossed(self, x: Tensor, other: Tensor, mask: Tensor | None, training: bool) -> Tensor:
         """Return ``x`` with what its positions see in the other sequence added to it."""

@@ -46,7 +46,25 @@ def test_film_ratings(capsys: pytest.CaptureFixture[str]) -> None:
     assert number(out, r"; ([\d.]+) with the mean of each film$") > 1
 
 
+def test_grid_world(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "grid-world", "--device", "cpu")
+    assert number(out, r"^goal reached from (\d+) of 25 fields") >= 24
+    assert number(out, r", (\d+) shortest ways$") >= 22
+
+
+def test_logic_trees(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "logic-trees", "--device", "cpu")
+    assert number(out, r"^accuracy ([\d.]+)%") > 97
+    assert number(out, r": (\d+)x$") > 5
+
+
 def test_sampled_neighbours(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "sampled-neighbours", "--device", "cpu")
     without = number(out, r"^accuracy without neighbours ([\d.]+)%")
     assert number(out, r"^accuracy with neighbours ([\d.]+)%") > max(94, without + 4), out
+
+
+def test_tic_tac_toe(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "tic-tac-toe", "--device", "cpu")
+    assert number(out, r"^lost before training ([\d.]+)%") > 30
+    assert number(out, r"^lost after training ([\d.]+)%") < 5

@@ -32,6 +32,14 @@ def test_deep_belief_net(
     assert number(out, r"^accuracy with pre-training ([\d.]+)%") > max(60, without + 3), out
 
 
+@pytest.mark.slow
+def test_the_results_of_whole_trainings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert number(output(capsys, "board-moves", "--device", "cpu"), r"found ([\d.]+)%") > 99
+    out = output(capsys, "deep-belief-net", "--device", "cpu")
+    assert number(out, r"^accuracy with pre-training ([\d.]+)%") > 66
+    assert number(out, r"^accuracy without ([\d.]+)%") < 63
+
+
 def number_pairs(out: str) -> list[tuple[float, float]]:
     """Return error and variance of each machine."""
     lines = [line for line in out.splitlines() if " units: " in line]

@@ -56,6 +56,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.verify import verify
 from playgrad.models import eager_values as eager_values
 from playgrad.models.generating import generate
+from playgrad.models.loading import model_from_json
 from playgrad.nn import Input, Model, Sequential
 from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
 from playgrad.ops import __all__ as _operations
@@ -110,6 +111,7 @@ __all__ = [
     "graph_from_json",
     "graph_to_json",
     "io",
+    "model_from_json",
     "name_scope",
     "nn",
     "optim",

@@ -12,7 +12,7 @@ import numpy as np
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef, lookup
-from playgrad.graph.tensor import Node
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.json_text import parse_json
 
 FORMAT = "playgrad-graph"
@@ -33,11 +33,12 @@ def graph_to_json(graph: Graph, nodes: Iterable[Node] | None = None) -> dict[str
         "version": VERSION,
         "seed": graph.seed,
         "random_ops": graph.random_ops,
-        "nodes": [_node_to_json(node, names) for node in chosen],
+        "nodes": [node_to_json(node, names) for node in chosen],
     }
 
 
-def _node_to_json(node: Node, names: Container[str]) -> dict[str, Any]:
+def node_to_json(node: Node, names: Container[str]) -> dict[str, Any]:
+    """Return ``node`` as plain data, with control edges from the nodes called ``names``."""
     data: dict[str, Any] = {
         "name": node.name,
         "op": node.op.name,
@@ -89,7 +90,7 @@ def graph_from_json(data: dict[str, Any], ops: Mapping[str, OpDef] | None = None
         graph.random_ops = int(data["random_ops"])
         for item in data["nodes"]:
             name = item.get("name")
-            _add_node(graph, item, ops or {})
+            add_node(graph, item, ops or {})
     except PlaygradError:
         raise
     # The rules of ops rely on attributes that their constructors checked. Those of a damaged file
@@ -102,16 +103,31 @@ def graph_from_json(data: dict[str, Any], ops: Mapping[str, OpDef] | None = None
     return graph
 
 
-def _add_node(graph: Graph, item: dict[str, Any], ops: Mapping[str, OpDef]) -> None:
+def add_node(
+    graph: Graph,
+    item: dict[str, Any],
+    ops: Mapping[str, OpDef],
+    tensors: Mapping[str, Tensor] | None = None,
+) -> Node:
+    """Add the node that ``node_to_json`` wrote.
+
+    Args:
+        ops: operations by name, in place of those that are registered.
+        tensors: tensors by their names in the data, in place of those of the graph.
+
+    Raises:
+        ValueError: the data is damaged; other errors are possible.
+    """
     name, phase, source = item["name"], item["phase"], item.get("source")
     if not isinstance(name, str) or name in graph:
         raise ValueError("its name is not a text, or occurs twice")
     labels = (phase, item.get("device"), item.get("task"))
     if phase is None or not all(label is None or isinstance(label, str) for label in labels):
         raise ValueError("its phase, device or task is not a text")
-    graph.add(
+    known = tensors or {}
+    return graph.add(
         ops.get(item["op"]) or lookup(item["op"]),
-        [graph.tensor(name) for name in item["inputs"]],
+        [known[name] if name in known else graph.tensor(name) for name in item["inputs"]],
         {key: decode(value) for key, value in item["attrs"].items()},
         name=name,
         control_inputs=[graph.node(name) for name in item["control_inputs"]],

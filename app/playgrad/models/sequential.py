@@ -113,15 +113,35 @@ class Sequential(Model):
             self.build(arrays[0].shape[1:], arrays[0].dtype.name)
 
     def get_config(self) -> dict[str, Any]:
-        """Return name and layers as plain data, without weights."""
+        """Return name, layers and, once it is built, the inputs as plain data, without weights."""
         layers = [{"kind": layer.kind, "config": layer.get_config()} for layer in self._chain]
-        return {"name": self.name, "layers": layers}
+        config: dict[str, Any] = {"name": self.name, "layers": layers}
+        if self.built:
+            batch, *shape = self.input_shape
+            config["build"] = {
+                "sample_shape": shape, "dtype": self.input_dtype, "batch_size": batch
+            }  # fmt: skip
+        return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Return a new chain of new layers, not built."""
-        layers = [layer_type(item["kind"]).from_config(item["config"]) for item in config["layers"]]
-        return cls(layers, config["name"])
+        """Return a new chain of new layers, built if the one in ``config`` was.
+
+        Raises:
+            GraphError: the configuration is damaged, or has an unknown layer.
+        """
+        try:
+            layers = [
+                layer_type(item["kind"]).from_config(item["config"]) for item in config["layers"]
+            ]
+            model = cls(layers, config["name"])
+            if "build" in config:
+                model.build(**config["build"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise GraphError(
+                f"the configuration of the model is damaged: {type(error).__name__} {error}."
+            ) from None
+        return model
 
     def _empty(self, layers: list[Layer]) -> Model:
         chain = Sequential.__new__(Sequential)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any, Self
+
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
+from playgrad.models.configuration import structure_config, structure_from_config
 from playgrad.models.network import Network
 from playgrad.models.structure import Structure
 from playgrad.optim.optimizer import Optimizer
@@ -22,6 +26,32 @@ class TrainableNetwork(Network):
         super().__init__(graph, structure, name)
         self._recipe: Recipe | None = None
         self._training = TrainingState()
+
+    # As plain data
+
+    def get_config(self) -> dict[str, Any]:
+        """Return name, layers and structure as plain data, without weights.
+
+        Raises:
+            GraphError: an argument of a layer is a function.
+        """
+        return {"name": self.name, **structure_config(self.structure)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Return a new model with new layers and initial weights, not compiled.
+
+        Raises:
+            GraphError: the configuration is damaged, or has an unknown layer or operation.
+        """
+        model = cls.__new__(cls)
+        structure = structure_from_config(config)
+        TrainableNetwork.__init__(model, structure.graph, structure, config.get("name"))
+        return model
+
+    def to_json(self) -> str:
+        """Return the text of ``get_config`` for ``pg.model_from_json``."""
+        return json.dumps({"class_name": type(self).__name__, "config": self.get_config()})
 
     # The recipe
 

@@ -31,7 +31,7 @@ const choices = listOf(record({ name: text, title: text, about: text, uses: opti
 
 export const report = record({
   updates: optional(mapOf(number)), staleness: optional(mapOf(number)),
-  mean_staleness: optional(number), lost: optional(mapOf(text)),
+  mean_staleness: optional(number), lost: optional(mapOf(text)), overlap: optional(text),
 });
 
 export const timeline = record({

@@ -19,6 +19,7 @@ from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 from playgrad.training.device_data import BatchStream
 from playgrad.training.prepare_data import prepare_data
+from playgrad.training.recipe import MEASURED_RUNS, Speeds
 from playgrad.training.strategies.asynchronous import AsynchronousStep
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (120, 6, 6)).astype(np.uint8)
@@ -59,16 +60,64 @@ def train(model: pg.Model) -> tuple[nn.History, dict[str, Any]]:
 @pytest.mark.parametrize("steps", [1, 3, 50])
 def test_overlapping_steps_give_the_same_numbers(steps: int) -> None:
     alone, weights = train(compiled_model(None))
-    together, same = train(compiled_model(Overlap(steps)))
+    together, same = train(compiled_model(Overlap(steps, always=True)))
     np.testing.assert_array_equal(together.losses, alone.losses)
     for name, value in weights.items():
         np.testing.assert_array_equal(same[name], value)
 
 
+@pytest.mark.parametrize("faster", [0, 1])
+def test_the_faster_way_is_chosen_and_remembered(
+    faster: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone, weights = train(compiled_model(None))
+    model = compiled_model(Overlap(3))
+    monkeypatch.setattr(Speeds, "chosen", property(lambda speeds: decided(speeds, faster)))
+    nodes: list[pg.Node] = []
+    repeat = pg.Session.repeat
+
+    def watch(session: pg.Session, node: pg.Node, steps: int) -> Any:
+        nodes.extend([node] * (steps > 0))
+        return repeat(session, node, steps)
+
+    monkeypatch.setattr(pg.Session, "repeat", watch)
+    history = model.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
+    np.testing.assert_array_equal(history.losses, alone.losses)
+    for name, value in model.get_weights().items():
+        np.testing.assert_array_equal(value, weights[name])
+    assert "× the speed" in history.parallel["overlap"]
+    (speeds,) = model.recipe.speeds.values()
+    measured = list(speeds.runs)
+    assert min(measured) > MEASURED_RUNS
+    nodes.clear()
+    model.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
+    assert speeds.runs == measured
+    unrolled = [node.name.startswith("unrolled/") for node in nodes]
+    assert any(unrolled) if faster else not any(unrolled)
+    model.close()
+
+
+def decided(speeds: Speeds, way: int) -> int | None:
+    """Return ``way`` in place of the faster one, once both have been measured."""
+    return way if min(map(len, speeds.seconds)) >= MEASURED_RUNS else None
+
+
+def test_speeds() -> None:
+    """The first run of each way does not count, and of the others the fastest does."""
+    speeds = Speeds()
+    for run in range(MEASURED_RUNS + 1):
+        for way, seconds in enumerate([0.1 if run else 9.0, 0.2 if run == 3 else 0.3]):
+            assert speeds.chosen is None and speeds.next_measured == way
+            speeds.add(way, seconds)
+    assert speeds.chosen == 0
+    speeds.add(1, 0.05)
+    assert speeds.chosen == 1
+
+
 def test_overlapping_steps_are_one_graph() -> None:
     """The input of the second step waits for the loss before it, which must be finite, but not for
     the backward pass."""
-    model = compiled_model(Overlap(3))
+    model = compiled_model(Overlap(3, always=True))
     with options_set(Options(steps=6)):
         model.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0)
     inside = [node for node in model.graph.nodes if node.name.startswith("unrolled/step_1/")]
@@ -118,7 +167,7 @@ def test_one_asynchronous_replica_is_no_different() -> None:
 def test_a_trace_of_overlapping_steps_has_them_all(steps: int, traced: int) -> None:
     """The trace has as many steps as overlap, or all steps of a shorter training."""
     trace = Trace()
-    model = compiled_model(Overlap(3))
+    model = compiled_model(Overlap(3, always=True))
     with options_set(Options(trace=trace, steps=steps)):
         assert len(model.fit(IMAGES, LABELS, batch_size=BATCH, verbose=0).losses) == steps
     model.close()

@@ -27,6 +27,10 @@ class StepBuilder(Protocol):
         ...
 
 
+MEASURED_RUNS = 4
+"""Runs of each of two ways before one is chosen; other work on the machine delays some of them."""
+
+
 @dataclass(frozen=True)
 class Placing:
     """The devices of a training: at most one of a strategy and a placement."""
@@ -78,6 +82,37 @@ class DistributionKey:
 
 
 @dataclass
+class Speeds:
+    """Measured seconds of the same work done in two ways, of which the faster one is chosen.
+
+    Attributes:
+        seconds: of the first and of the second way, without the first run of each, which compiles.
+        runs: the number of runs of each.
+    """
+
+    seconds: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    runs: list[int] = field(default_factory=lambda: [0, 0])
+
+    @property
+    def chosen(self) -> int | None:
+        """The faster way, 0 or 1, by the least times; None until each has been measured enough."""
+        if min(map(len, self.seconds)) < MEASURED_RUNS:
+            return None
+        return int(min(self.seconds[1]) < min(self.seconds[0]))
+
+    @property
+    def next_measured(self) -> int:
+        """The way to be measured next: they take turns."""
+        return int(self.runs[1] < self.runs[0])
+
+    def add(self, way: int, seconds: float) -> None:
+        """Add a run."""
+        if self.runs[way]:
+            self.seconds[way].append(seconds)
+        self.runs[way] += 1
+
+
+@dataclass
 class Recipe:
     """A network with everything that ``compile`` says about its training, and the steps built so
     far.
@@ -91,6 +126,7 @@ class Recipe:
         stages: the stage of each item of the structure, by strategy.
         distributed: training steps as strategies have rewritten them.
         extra_nodes: nodes that strategies run in addition to or instead of a training step.
+        speeds: measured speeds of the two ways in which strategies can run a training step.
     """
 
     network: Network
@@ -105,6 +141,7 @@ class Recipe:
     stages: dict[StagesKey, tuple[int, ...]] = field(default_factory=dict)
     distributed: dict[DistributionKey, DistributedStep] = field(default_factory=dict)
     extra_nodes: dict[DistributionKey, Node] = field(default_factory=dict)
+    speeds: dict[DistributionKey, Speeds] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.data = DeviceDataCache(self.network)

@@ -1,8 +1,10 @@
-// Running sums along one axis; an invocation computes one line, in order.
+// Running sums along one axis; an invocation computes one line in order, or one block of a line.
 
 alias Number = ${NUMBER};
 const LENGTH = ${LENGTH}u;
 const INNER = ${INNER}u;
+const LINES = ${LINES}u;
+const BLOCK = ${BLOCK}u;
 
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -10,9 +12,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (index >= ${ITEMS}u) {
     return;
   }
-  let first = index / INNER * LENGTH * INNER + index % INNER;
+  let line = index % LINES;
+  let block = index / LINES;
+  let first = line / INNER * LENGTH * INNER + line % INNER;
   var total = Number();
-  for (var i = 0u; i < LENGTH; i++) {
+  ${BEFORE}
+  for (var i = block * BLOCK; i < min(block * BLOCK + BLOCK, LENGTH); i++) {
     let position = first + (${POSITION}) * INNER;
     let value = source[position];
     result[position] = ${STORED};

@@ -144,6 +144,15 @@ def test_scatter_add_is_an_addition_at_indices() -> None:
 
 
 @pytest.mark.gpu
+def test_long_running_sums_on_a_gpu() -> None:
+    """llvmpipe ends loops after 65,535 rounds, without a word."""
+    x = np.random.default_rng(0).integers(-50, 50, (2, 70_000)).astype(np.float32)
+    with pg.Session(device="gpu:0") as session:
+        result = session.run(pg.cumsum(x, 1))
+    np.testing.assert_array_equal(result, np.cumsum(x, 1))
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize("count", [40, 5000])
 def test_many_updates_are_added_in_their_order_on_a_gpu(count: int) -> None:
     """Those outside the table are left out, whether the indices are searched or sorted."""

@@ -1,4 +1,4 @@
-"""Lowering of reductions along axes, in a fixed order, of argmax and argmin, and of cumsum.
+"""Lowering of reductions along axes, in a fixed order, and of argmax and argmin.
 
 attrs: ``axes`` (non-negative, sorted). A reduction with few outputs is split into parts, which a
 second dispatch reduces. If the target's tuning asks for it, contiguous elements are reduced by a
@@ -232,29 +232,5 @@ def _lower_position(request: KernelRequest, kind: str, symbol: str) -> Lowering:
         LENGTH=shape[axis],
         INNER=inner,
         better=render("common/better_float.wgsl", BETTER=symbol) if number == "f32" else plain,
-    )
-    return Lowering((call,))
-
-
-def lower_cumsum(request: KernelRequest) -> Lowering:
-    """Lower the running sum along attrs ``axis``; an invocation adds up one line."""
-    shape = request.inputs[0].static_shape
-    axis, exclusive = request.attrs["axis"], request.attrs["exclusive"]
-    length, inner = shape[axis], prod(shape[axis + 1 :])
-    call = item_kernel(
-        request,
-        "cumsum.wgsl",
-        request.inputs[0].size // max(length, 1),
-        (
-            input_binding("source", 0, request.inputs[0]),
-            output_binding("result", 0, request.outputs[0]),
-        ),
-        {"length": length, "inner": inner, **request.attrs},
-        iterations=length,
-        NUMBER=number_type(request.inputs[0], "cumsum"),
-        LENGTH=length,
-        INNER=inner,
-        POSITION=f"{length - 1}u - i" if request.attrs["reverse"] else "i",
-        STORED="total" if exclusive else "total + value",
     )
     return Lowering((call,))

@@ -14,7 +14,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, normalize_axis
 from playgrad.ops.core.samples import floats, integers
-from playgrad.ops.lowering.reduce import lower_cumsum
+from playgrad.ops.lowering.cumsum import lower_cumsum
 from playgrad.ops.reductions.reduce import expect_axes
 
 
@@ -91,6 +91,9 @@ _CUMSUM = register(
             Sample((floats(3, 4, 5),), _attrs(1, reverse=True)),
             Sample((floats(9),), _attrs(0, exclusive=True, reverse=True)),
             Sample((integers(4, 6),), _attrs(1)),
+            # So long that a GPU divides the lines into blocks.
+            Sample((floats(2, 1030),), _attrs(1)),
+            Sample((floats(1100, 3),), _attrs(0, exclusive=True, reverse=True)),
         ),
         invalid=(
             InvalidSample((floats(2, 3),), _attrs(2), ShapeError, "axis 2 does not exist"),

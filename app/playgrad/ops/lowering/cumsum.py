@@ -1,0 +1,84 @@
+"""Lowering of running sums: line by line, or, where lines are few and long, in blocks."""
+
+from __future__ import annotations
+
+from math import isqrt, prod
+
+from playgrad.ops.core.kernel import (
+    Binding,
+    KernelRequest,
+    Lowering,
+    element_type,
+    input_binding,
+    output_binding,
+)
+from playgrad.ops.lowering.item_kernel import item_kernel, number_type
+from playgrad.ops.lowering.reduce import BUSY_INVOCATIONS
+
+LONG = 1024
+"""Elements of a line from which it may be divided into blocks."""
+
+
+def lower_cumsum(request: KernelRequest) -> Lowering:
+    """Lower the running sum along attrs ``axis``.
+
+    An invocation adds up one line, or one block of it: then a dispatch before writes the sums of
+    all blocks, and each block begins with those before it.
+    """
+    shape = request.inputs[0].static_shape
+    axis, exclusive = request.attrs["axis"], request.attrs["exclusive"]
+    length, inner = shape[axis], prod(shape[axis + 1 :])
+    lines = request.inputs[0].size // max(length, 1)
+    busy = BUSY_INVOCATIONS[request.target.tuning.reduction]
+    block = isqrt(length) if length >= LONG and lines < busy else max(1, length)
+    blocks = -(-length // block)
+    source = input_binding("source", 0, request.inputs[0])
+    result = output_binding("result", 0, request.outputs[0])
+    params = {"length": length, "inner": inner, "block": block, **request.attrs}
+    constants = {
+        "NUMBER": number_type(request.inputs[0], "cumsum"),
+        "LENGTH": length,
+        "INNER": inner,
+        "LINES": max(1, lines),
+        "BLOCK": block,
+        "POSITION": f"{length - 1}u - i" if request.attrs["reverse"] else "i",
+    }
+    stored = "total" if exclusive else "total + value"
+    if blocks <= 1:
+        call = item_kernel(
+            request,
+            "cumsum.wgsl",
+            lines,
+            (source, result),
+            params,
+            iterations=length,
+            STORED=stored,
+            BEFORE="",
+            **constants,
+        )
+        return Lowering((call,))
+    sums = Binding("sums", "scratch", 0, element_type(request.inputs[0]))
+    items = lines * blocks
+    calls = (
+        item_kernel(
+            request,
+            "cumsum_block_sums.wgsl",
+            items,
+            (source, sums),
+            params,
+            iterations=block,
+            **constants,
+        ),
+        item_kernel(
+            request,
+            "cumsum.wgsl",
+            items,
+            (source, sums, result),
+            params,
+            iterations=block + blocks,
+            STORED=stored,
+            BEFORE="for (var b = 0u; b < block; b++) { total += sums[b * LINES + line]; }",
+            **constants,
+        ),
+    )
+    return Lowering(calls, scratch=(4 * items,))

@@ -16,7 +16,9 @@ from playgrad.ops.lowering.item_kernel import item_kernel, number_type
 from playgrad.ops.lowering.reduce import BUSY_INVOCATIONS
 
 LONG = 1024
-"""Elements of a line from which it may be divided into blocks."""
+"""Elements of a line from which it is divided into blocks if there are few lines."""
+MOST_ROUNDS = 65_535
+"""Rounds after which llvmpipe ends the loops of an invocation, without a word."""
 
 
 def lower_cumsum(request: KernelRequest) -> Lowering:
@@ -30,7 +32,8 @@ def lower_cumsum(request: KernelRequest) -> Lowering:
     length, inner = shape[axis], prod(shape[axis + 1 :])
     lines = request.inputs[0].size // max(length, 1)
     busy = BUSY_INVOCATIONS[request.target.tuning.reduction]
-    block = isqrt(length) if length >= LONG and lines < busy else max(1, length)
+    divides = length >= LONG and (lines < busy or length > MOST_ROUNDS)
+    block = isqrt(length) if divides else max(1, length)
     blocks = -(-length // block)
     source = input_binding("source", 0, request.inputs[0])
     result = output_binding("result", 0, request.outputs[0])

@@ -118,6 +118,17 @@ class Dispatches:
         self.blocks.append(Block(size, 0, 0))
         return Storage(size, block=len(self.blocks) - 1)
 
+    def _check_rounds(self, lowering: Lowering, node: Node) -> None:
+        """Raise UnsupportedOpError if the driver would end a loop early."""
+        most = self.target.most_rounds
+        rounds = max((call.iterations for call in lowering.calls), default=0)
+        if most is not None and rounds > most:
+            raise UnsupportedOpError(
+                f"the operation {node.op.name!r} needs {rounds:,} rounds of a loop, which llvmpipe "
+                f"ends after {most:,}.",
+                hint="Use device='cpu'.",
+            )
+
     def _lower(self, node: Node) -> None:
         for index, tensor in enumerate(node.outputs):
             if node.op.writes:
@@ -137,6 +148,7 @@ class Dispatches:
         if node.op.lower is None:
             raise UnsupportedOpError(f"the operation {node.op.name!r} cannot run on a GPU.")
         lowering: Lowering = node.op.lower(request)
+        self._check_rounds(lowering, node)
         scratch = [self._block(max(4, size), node) for size in lowering.scratch]
         filled: set[int] = set()
         for call in lowering.calls:

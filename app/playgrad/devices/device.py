@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.devices.base import Plan
 from playgrad.devices.pending import Result
-from playgrad.devices.target import AdapterInfo, Target
+from playgrad.devices.target import AdapterInfo, Target, most_rounds
 from playgrad.errors import DeviceLostError
 
 Array = np.ndarray[Any, Any]
@@ -53,7 +53,13 @@ class Device:
     def __init__(self, name: str, host: DeviceHost) -> None:
         self.name = name
         self.lost = False
-        self.target = Target(host.info.is_software, host.info.limits, has_quads=host.info.has_quads)
+        info = host.info
+        self.target = Target(
+            info.is_software,
+            info.limits,
+            has_quads=info.has_quads,
+            most_rounds=most_rounds(info.name),
+        )
         self.host = host
 
     @property

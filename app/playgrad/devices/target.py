@@ -8,6 +8,7 @@ from typing import Any
 
 from playgrad.devices.tuning import Tuning, default_tuning
 
+LLVMPIPE_ROUNDS = 65_535
 SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "microsoft basic render", "softpipe")
 
 
@@ -79,17 +80,25 @@ class Target:
         measured: the fastest variants of kernels, if they were measured. Otherwise ``is_software``
             and ``has_quads`` choose them.
         has_quads: invocations run in groups of four that can read each other's values.
+        most_rounds: rounds after which the driver ends the loops of an invocation, without a word;
+            None for no limit.
     """
 
     is_software: bool
     limits: Limits
     measured: Tuning | None = None
     has_quads: bool = False
+    most_rounds: int | None = None
 
     @property
     def tuning(self) -> Tuning:
         """The variants to run."""
         return self.measured or default_tuning(self.is_software, self.has_quads)
+
+
+def most_rounds(adapter: str) -> int | None:
+    """Return `Target.most_rounds` of an adapter of this name: llvmpipe has a limit."""
+    return LLVMPIPE_ROUNDS if "llvmpipe" in adapter.lower() else None
 
 
 def is_software_name(text: str) -> bool:

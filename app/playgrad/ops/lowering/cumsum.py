@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isqrt, prod
 
+from playgrad.devices.target import LLVMPIPE_ROUNDS
 from playgrad.ops.core.kernel import (
     Binding,
     KernelRequest,
@@ -17,8 +18,6 @@ from playgrad.ops.lowering.reduce import BUSY_INVOCATIONS
 
 LONG = 1024
 """Elements of a line from which it is divided into blocks if there are few lines."""
-MOST_ROUNDS = 65_535
-"""Rounds after which llvmpipe ends the loops of an invocation, without a word."""
 
 
 def lower_cumsum(request: KernelRequest) -> Lowering:
@@ -32,7 +31,7 @@ def lower_cumsum(request: KernelRequest) -> Lowering:
     length, inner = shape[axis], prod(shape[axis + 1 :])
     lines = request.inputs[0].size // max(length, 1)
     busy = BUSY_INVOCATIONS[request.target.tuning.reduction]
-    divides = length >= LONG and (lines < busy or length > MOST_ROUNDS)
+    divides = length >= LONG and (lines < busy or length > LLVMPIPE_ROUNDS)
     block = isqrt(length) if divides else max(1, length)
     blocks = -(-length // block)
     source = input_binding("source", 0, request.inputs[0])

@@ -49,7 +49,9 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
         "LOGARITHM": logarithm,
         "store": request.store("result"),
     }
-    if request.target.tuning.reduction != "trees" or classes < INVOCATIONS:
+    most = request.target.most_rounds
+    alone = request.target.tuning.reduction != "trees" and (most is None or iterations <= most)
+    if alone or classes < INVOCATIONS:
         return Lowering(
             (item_kernel(request, "softmax.wgsl", rows, bindings, params, iterations, **constants),)
         )

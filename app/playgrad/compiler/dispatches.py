@@ -121,7 +121,7 @@ class Dispatches:
     def _check_rounds(self, lowering: Lowering, node: Node) -> None:
         """Raise UnsupportedOpError if the driver would end a loop early."""
         most = self.target.most_rounds
-        rounds = max((call.iterations for call in lowering.calls), default=0)
+        rounds = max((call.rounds for call in lowering.calls), default=0)
         if most is not None and rounds > most:
             raise UnsupportedOpError(
                 f"the operation {node.op.name!r} needs {rounds:,} rounds of a loop, which llvmpipe "

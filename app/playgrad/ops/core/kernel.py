@@ -7,7 +7,7 @@ limits of the target, but no buffers, devices or sessions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from playgrad.devices.target import Limits, Target
@@ -49,6 +49,7 @@ class KernelCall:
         results: the number of results that an invocation keeps in registers.
         mergeable: whether it may be merged with other dispatches. False for kernels of the user's
             program, so that an error of the device's compiler is about one kernel.
+        rounds: of all loops of an invocation, where a long axis of a tensor decides; else 0.
     """
 
     family: str
@@ -59,6 +60,11 @@ class KernelCall:
     iterations: int = 64
     results: int = 1
     mergeable: bool = True
+    rounds: int = 0
+
+    def of_rounds(self, rounds: int) -> KernelCall:
+        """Return the dispatch, of which an invocation runs that many rounds of loops."""
+        return replace(self, rounds=rounds)
 
 
 @dataclass(frozen=True)

@@ -164,4 +164,4 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
             else {"PLACE": "at" if along else "i"}
         ),
     )
-    return Lowering((*calls, call), scratch)
+    return Lowering((*calls, call if sorts else call.of_rounds(picked)), scratch)

@@ -55,4 +55,4 @@ def _lower(request: KernelRequest, kernel: str, bindings: Any, **constants: obje
         EPSILON=repr(float(epsilon)),
         **constants,
     )
-    return Lowering((call,))
+    return Lowering((call.of_rounds(call.iterations),))

@@ -233,4 +233,4 @@ def _lower_position(request: KernelRequest, kind: str, symbol: str) -> Lowering:
         INNER=inner,
         better=render("common/better_float.wgsl", BETTER=symbol) if number == "f32" else plain,
     )
-    return Lowering((call,))
+    return Lowering((call.of_rounds(shape[axis]),))

@@ -52,9 +52,8 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
     most = request.target.most_rounds
     alone = request.target.tuning.reduction != "trees" and (most is None or iterations <= most)
     if alone or classes < INVOCATIONS:
-        return Lowering(
-            (item_kernel(request, "softmax.wgsl", rows, bindings, params, iterations, **constants),)
-        )
+        call = item_kernel(request, "softmax.wgsl", rows, bindings, params, iterations, **constants)
+        return Lowering((call.of_rounds(iterations),))
     groups = grid(rows, 1, request.target.limits)
     constants |= {"INVOCATIONS": INVOCATIONS, "ITEMS": rows, "GRID_X": groups[0]}
     code = render("softmax_shared.wgsl", **constants)
@@ -84,4 +83,4 @@ def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:
         iterations=_PASSES * classes,
         CLASSES=classes,
     )
-    return Lowering((call,))
+    return Lowering((call.of_rounds(call.iterations),))

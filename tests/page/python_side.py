@@ -83,8 +83,20 @@ class PythonSide:
 
 
 @contextmanager
-def _modules_anew(stubs: dict[str, Any]) -> Iterator[None]:
-    """Import the modules of the page anew, with stubs for those that only a browser has."""
+def modules_anew(host: SimpleNamespace) -> Iterator[None]:
+    """Import the modules of the page anew, with stubs for those that only a browser has.
+
+    Args:
+        host: stands in for ``playgrad_host``.
+    """
+    ffi = SimpleNamespace(JsException=Exception)
+    memory = SimpleNamespace(HEAPU8=SimpleNamespace(byteLength=64 << 20))
+    stubs: dict[str, Any] = {
+        "playgrad_host": host,
+        "pyodide": SimpleNamespace(ffi=ffi),
+        "pyodide.ffi": ffi,
+        "pyodide_js": SimpleNamespace(_module=memory),
+    }
     before = _forget_modules()
     sys.modules.update(stubs)
     try:
@@ -108,17 +120,8 @@ def _forget_modules() -> dict[str, ModuleType]:
 def python_side() -> Iterator[PythonSide]:
     """A new Python side, which shares nothing with the one before but the library."""
     host = SimpleNamespace(take_interrupt=lambda: False)
-    ffi = SimpleNamespace(JsException=Exception)
-    stubs = {
-        "playgrad_host": host,
-        "pyodide": SimpleNamespace(ffi=ffi),
-        "pyodide.ffi": ffi,
-        "pyodide_js": SimpleNamespace(
-            _module=SimpleNamespace(HEAPU8=SimpleNamespace(byteLength=64 << 20))
-        ),
-    }
     hooks, read = get_hooks(), data_source.read_from_files
-    with _modules_anew(stubs), pytest.MonkeyPatch.context() as patch:
+    with modules_anew(host), pytest.MonkeyPatch.context() as patch:
         from playgrad.page import controller
 
         side = PythonSide(controller)

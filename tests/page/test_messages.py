@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -27,6 +26,7 @@ from playgrad.devices.target import AdapterInfo, Limits
 from playgrad.graph.graph import reset_default_graph
 from playgrad.runtime.hooks import get_hooks, set_hooks
 from tests.page.messages import Types
+from tests.page.python_side import modules_anew
 
 TYPES = Types()
 LIBRARY = Path(playgrad.__file__).parent
@@ -95,33 +95,12 @@ class Page:
         self.controller.handle_pending()
 
 
-@contextmanager
-def _fresh_modules(**stubs: ModuleType | SimpleNamespace) -> Iterator[None]:
-    """Make the page's modules importable anew, with stubs for modules that only a browser has."""
-    before = dict(sys.modules)
-    sys.modules.update(stubs)  # type: ignore[arg-type]
-    try:
-        yield
-    finally:
-        for name in sys.modules.keys() - before.keys():
-            if "_browser" in name or name.startswith(("playgrad.page", "pyodide", "playgrad_host")):
-                del sys.modules[name]
-
-
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     """The page after a run on one device, a failed run, an asynchronous run in the Lab, and
     requests."""
     host = SimpleNamespace(stop_requested=lambda: False, take_interrupt=lambda: False)
-    ffi = SimpleNamespace(JsException=Exception)
-    memory = SimpleNamespace(HEAPU8=SimpleNamespace(byteLength=64 << 20))
-    stubs = {
-        "playgrad_host": host,
-        "pyodide": SimpleNamespace(ffi=ffi),
-        "pyodide.ffi": ffi,
-        "pyodide_js": SimpleNamespace(_module=memory),
-    }
-    with _fresh_modules(**stubs), pytest.MonkeyPatch.context() as patch:  # type: ignore[arg-type]
+    with modules_anew(host), pytest.MonkeyPatch.context() as patch:
         from playgrad.page import controller
 
         page = Page(controller)

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from waitress.adjustments import Adjustments
 
+from playgrad.server.channel import Parser
 from tests.server.crowd import memory
 from tests.server.odd_requests import odd_request
 from tests.server.processes import ServerProcess, running_server
@@ -141,3 +143,11 @@ def test_pipelined_downloads_hold_no_thread(served: ServerProcess) -> None:
     finally:
         for connection in connections:
             connection.close()
+
+
+def test_a_request_that_is_refused_has_a_name_for_the_log() -> None:
+    """waitress reads it if the client is gone by then, which depends on who is faster."""
+    parser = Parser(Adjustments())
+    parser.received(b"GET\r\n\r\n")
+    assert parser.error is not None
+    assert parser.path == ""

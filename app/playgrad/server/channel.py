@@ -41,6 +41,8 @@ class Parser(HTTPRequestParser):
     """Reads a request, and refuses one with a body as soon as its headers have arrived."""
 
     error: Any
+    path = ""
+    """Also of a request that has none: waitress logs it if the client is gone by then."""
 
     def received(self, data: bytes) -> int:
         consumed: int = super().received(data)

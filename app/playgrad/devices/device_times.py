@@ -6,20 +6,19 @@ the decision, and what the host saves.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from playgrad.devices.saved_entries import dump_entries, parse_entries
 from playgrad.devices.saved_tunings import adapter_key
 from playgrad.devices.target import AdapterInfo
 from playgrad.devices.this_host import this_host
-from playgrad.json_text import parse_json
 
 SOFTWARE_WORTH = 0.9
 """A software adapter must take less than this share of the processor's time. It computes on the
@@ -84,23 +83,13 @@ def parse_device_times(text: str) -> dict[str, DeviceTimes]:
 
     Entries that are damaged or come from another version are dropped.
     """
-    try:
-        entries = parse_json(text)
-    except ValueError:
-        return {}
-    if not isinstance(entries, dict):
-        return {}
-    return {key: DeviceTimes(**entry) for key, entry in entries.items() if _is_times(entry)}
+    return parse_entries(text, DeviceTimes, lambda _, value: _is_time(value))
 
 
-def _is_times(entry: Any) -> bool:
-    return (
-        isinstance(entry, dict)
-        and entry.keys() == {item.name for item in fields(DeviceTimes)}
-        and all(isinstance(value, float) and 0 < value < math.inf for value in entry.values())
-    )
+def _is_time(value: Any) -> bool:
+    return isinstance(value, float) and 0 < value < math.inf
 
 
 def dump_device_times(times: Mapping[str, DeviceTimes]) -> str:
     """Return ``times``, by adapter and processor, as JSON."""
-    return json.dumps({key: asdict(each) for key, each in times.items()}, indent=1) + "\n"
+    return dump_entries(times)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from functools import cache
 
 from playgrad import paths
+from playgrad.devices.saved_entries import dump_entries, parse_entries
 from playgrad.devices.target import AdapterInfo
 from playgrad.devices.tuning import VARIANTS, Tuning
-from playgrad.json_text import parse_json
 
 
 def adapter_key(info: AdapterInfo) -> str:
@@ -34,23 +32,9 @@ def parse_tunings(text: str) -> dict[str, Tuning]:
 
     Entries that are damaged or come from another version are dropped.
     """
-    try:
-        entries = parse_json(text)
-    except ValueError:
-        return {}
-    if not isinstance(entries, dict):
-        return {}
-    return {key: Tuning(**entry) for key, entry in entries.items() if _is_tuning(entry)}
-
-
-def _is_tuning(entry: object) -> bool:
-    return (
-        isinstance(entry, dict)
-        and entry.keys() == {item.name for item in fields(Tuning)}
-        and all(variant in VARIANTS[kind] for kind, variant in entry.items())
-    )
+    return parse_entries(text, Tuning, lambda kind, variant: variant in VARIANTS[kind])
 
 
 def dump_tunings(tunings: Mapping[str, Tuning]) -> str:
     """Return ``tunings``, by `adapter_key`, as JSON."""
-    return json.dumps({key: asdict(tuning) for key, tuning in tunings.items()}, indent=1) + "\n"
+    return dump_entries(tunings)

@@ -19,7 +19,7 @@ from playgrad.ops.attention import attention_weights, dot_product_attention, wei
 from playgrad.ops.random.dropout import dropout
 
 _CROSS_MASKS = {"encoder_padding_mask": "value_mask", "encoder_attention_mask": "attention_mask"}
-"""What the masks of the other sequence are called in `MASKS`."""
+"""The names in `MASKS` of the masks of the other sequence."""
 
 
 class TransformerDecoder(TransformerEncoder):

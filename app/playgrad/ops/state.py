@@ -205,7 +205,7 @@ class Variable(Tensor):
 
     @property
     def trainable(self) -> bool:
-        """Whether optimizers update it by default."""
+        """True if optimizers update it by default."""
         return bool(self.node.attrs["trainable"])
 
     @trainable.setter

@@ -83,7 +83,7 @@ class OverlappedStep(TrainStep):
 
     @property
     def overlaps(self) -> bool:
-        """Whether steps overlap, as far as has been measured."""
+        """True if steps overlap, as far as has been measured."""
         return self.speeds is None or self.speeds.chosen != 0
 
     @property

@@ -12,8 +12,8 @@ from playwright.sync_api import Locator, expect
 from tests.browser import sessions
 from tests.browser.bad_network import BadNetwork
 from tests.browser.playground import GOOD, PATIENCE_MS
-from tests.browser.routes import answer, close, served
-from tests.browser.sessions import LONG, SHORT, Visit
+from tests.browser.routes import answer, close, served, without_modules
+from tests.browser.sessions import SHORT, Visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -46,7 +46,7 @@ def visit(browser: Browser, server: str, name: str) -> Iterator[Visit]:
         context.add_init_script(PRELUDES.get(name, ""))
         _prepare_workers(context, server, WORKER_PRELUDES.get(name, ""))
         if name == "a browser without modules":
-            _without_modules(context, server)
+            without_modules(context, server)
         if name in FAULTS:
             network.break_(*FAULTS[name])
         yield Visit(context, network.address if name in FAULTS else server)
@@ -59,13 +59,6 @@ def _prepare_workers(context: BrowserContext, server: str, prelude: str) -> None
     if prelude:
         text, headers = served(f"{server}/static/engine/device-worker.js")
         context.route("**/engine/device-worker.js", answer(f"{prelude}\n{text}", headers))
-
-
-def _without_modules(context: BrowserContext, server: str) -> None:
-    body, headers = served(f"{server}/")
-    body = body.replace("<script nomodule>", "<script>")
-    body = body.replace('<script type="module"', '<script type="unknown"')
-    context.route(f"{server}/", answer(body, headers))
 
 
 PRELUDES = {
@@ -180,11 +173,7 @@ def restored(visit: Visit) -> Locator:
 
 
 def resumable(visit: Visit) -> Locator:
-    visit.choose_device("cpu")
-    visit.start(LONG)
-    visit.wait(lambda: visit.steps > 40)
-    kept = "import('/static/js/store.js').then((store) => store.kept.value?.step > 0)"
-    sessions.wait_until(visit.page, kept)
+    sessions.training(visit)
     visit.timed("stop", "stopped")
     return told(visit, "Resume continues")
 

@@ -29,6 +29,15 @@ def answer(body: str, headers: dict[str, str]) -> Callable[[Route], None]:
     return lambda route: route.fulfill(body=body, headers=headers)
 
 
+def without_modules(context: BrowserContext, server: str) -> None:
+    """Have ``context`` see the page as a browser does that runs `nomodule` scripts, and knows no
+    modules."""
+    body, headers = served(f"{server}/")
+    body = body.replace("<script nomodule>", "<script>")
+    body = body.replace('<script type="module"', '<script type="unknown"')
+    context.route(f"{server}/", answer(body, headers))
+
+
 def close(context: BrowserContext) -> None:
     """Close a context, whether or not handlers of its routes are at work."""
     context.unroute_all(behavior="ignoreErrors")

@@ -147,6 +147,15 @@ class Visit(Playground):
         self.forgive("404")  # the other page has no icon
 
 
+def training(visit: Visit) -> None:
+    """Train for long, until the page has a checkpoint."""
+    visit.choose_device("cpu")
+    visit.start(LONG)
+    visit.wait(lambda: visit.steps > 40)
+    kept = "import('/static/js/store.js').then((store) => store.kept.value?.step > 0)"
+    wait_until(visit.page, kept)
+
+
 def kill(folder: Path) -> None:
     """Kill the browser that keeps its files in ``folder``, and only that one."""
     for entry in Path("/proc").iterdir():

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.playground import GOOD, PATIENCE_MS
-from tests.browser.routes import answer, close, served
+from tests.browser.routes import answer, close, served, without_modules
 
 pytestmark = pytest.mark.browser
 
@@ -217,13 +217,9 @@ def test_a_gpu_that_comes_back_is_found_on_request(chromium: Browser, server: st
 
 @lacking
 def test_a_browser_without_modules_is_told(chromium: Browser, server: str) -> None:
-    """The page as such a browser sees it: it runs `nomodule` scripts, and knows no modules."""
     context = chromium.new_context()
     page = context.new_page()
-    body, headers = served(f"{server}/")
-    body = body.replace("<script nomodule>", "<script>")
-    body = body.replace('<script type="module"', '<script type="unknown"')
-    context.route(f"{server}/", answer(body, headers))
+    without_modules(context, server)
     page.goto(f"{server}/")
     expect(page.locator("#early-note")).to_contain_text("too old for playgrad")
     close(context)

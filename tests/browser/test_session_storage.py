@@ -15,7 +15,7 @@ from playwright.sync_api import Expect
 
 from tests.browser import sessions
 from tests.browser.playground import PATIENCE_MS
-from tests.browser.sessions import EDITED, FAILING, LONG, SHORT, Visit, shown
+from tests.browser.sessions import EDITED, FAILING, SHORT, Visit, shown, training
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -54,14 +54,6 @@ def before_run(visit: Visit) -> None:
     sessions.wait_until_restored(visit.page, "import")
     visit.write(EDITED)
     visit.choose_device("cpu")
-
-
-def training(visit: Visit) -> None:
-    visit.choose_device("cpu")
-    visit.start(LONG)
-    visit.wait(lambda: visit.steps > 40)
-    kept = "import('/static/js/store.js').then((store) => store.kept.value?.step > 0)"
-    sessions.wait_until(visit.page, kept)
 
 
 def paused(visit: Visit) -> None:

@@ -161,6 +161,11 @@ export class EngineClient {
     this.#pending.clear();
   }
 
+  /** Whether the next run can begin at once, in an interpreter of its own. */
+  get canBegin() {
+    return !this.#used || this.#spare.ready !== undefined;
+  }
+
   /** Look for a GPU again. */
   look() {
     this.#devices.look();
@@ -173,7 +178,7 @@ export class EngineClient {
 
   /** Send a command. A run begins in a new interpreter. @param {Command} command @param {Uint8Array} [payload] */
   post(command, payload) {
-    const waits = command.kind === "run" ? this.#used && !this.#spare.ready : this.#held.length > 0;
+    const waits = command.kind === "run" ? !this.canBegin : this.#held.length > 0;
     if (waits) {
       this.#held.push([command, payload]);
       if (command.kind === "run") this.#hold();

@@ -6,7 +6,7 @@ import { markGone } from "./ring.js";
 
 /**
  * @import { Interpreter } from "./interpreter.js"
- * @import { Contents, DeviceCommand, DeviceEvent, DeviceWorkerRequest } from "./messages.js"
+ * @import { Contents, DeviceCommand, DeviceEvent, DeviceWorkerRequest, Template } from "./messages.js"
  */
 
 /** The worker script for each kind of device. */
@@ -37,6 +37,8 @@ export class DeviceWorkers {
   #entries = new Map();
   /** Data sets on devices, by device. @type {Map<string, Contents>} */
   #kept = new Map();
+  /** From which processors' workers start quickly. @type {Template | undefined} */
+  template;
 
   /** @param {(event: DeviceNews) => void} report gets the events of device workers */
   constructor(report) {
@@ -113,7 +115,8 @@ export class DeviceWorkers {
     const { control } = interpreter.memory;
     const port = interpreter.deviceEnds[channel];
     const { lock, worker } = entry;
-    sendToDevice(worker, { kind: "connect", device, lock, control, reply, port }, [port]);
+    const template = device.startsWith("cpu") ? this.template : undefined;
+    sendToDevice(worker, { kind: "connect", device, lock, control, reply, port, template }, [port]);
     interpreter.addPort();
   }
 

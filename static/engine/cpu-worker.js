@@ -7,7 +7,7 @@ import { holdForLife, stopFlagAtWork } from "./life.js";
 import { bootPython } from "./python-boot.js";
 import { RingWriter } from "./ring.js";
 
-/** @import { DeviceCall, DeviceCommand, DeviceEnds, DeviceEvent } from "./messages.js" */
+/** @import { DeviceCall, DeviceCommand, DeviceEnds, DeviceEvent, Template } from "./messages.js" */
 
 const SETUP = `
 from playgrad.runtime.cpu_server import Server
@@ -36,12 +36,13 @@ class Processor {
     this.#serve = pyodide.runPython(SETUP, { globals });
   }
 
-  /** Boot an interpreter. @param {string} device */
-  static async start(device) {
+  /** Boot an interpreter. @param {string} device @param {Template} [template] of another one */
+  static async start(device, template) {
     const log = (/** @type {string} */ line) => console.log(`${device}: ${line}`);
-    const pyodide = await bootPython(
+    const { pyodide } = await bootPython(
       { stdout: log, stderr: log },
       (state) => send({ kind: "loading", stage: "python", ...state }),
+      template,
     );
     return new Processor(pyodide);
   }
@@ -78,14 +79,14 @@ class CpuWorker {
   /** @type {Promise<Processor> | undefined} */
   #processor;
 
-  /** @param {DeviceEnds} ends */
-  async connect(ends) {
+  /** @param {DeviceEnds} ends @param {Template} [template] */
+  async connect(ends, template) {
     const { device } = ends;
     /** @param {"starting" | "ready"} state */
     const report = (state) => send({ kind: "device_worker", device, state });
     if (this.#processor) report("starting");
     else holdForLife(ends.lock, () => report("starting"));
-    this.#processor ??= Processor.start(device);
+    this.#processor ??= Processor.start(device, template);
     (await this.#processor).connect(ends);
     report("ready");
   }
@@ -95,7 +96,7 @@ const worker = new CpuWorker();
 /** @param {MessageEvent<DeviceCommand>} event */
 self.onmessage = ({ data }) => {
   if (data.kind !== "connect") return;
-  worker.connect(data).catch((error) => {
+  worker.connect(data, data.template).catch((error) => {
     // Thrown uncaught, it tells the page that this worker cannot be used.
     setTimeout(() => {
       throw error;

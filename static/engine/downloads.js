@@ -174,8 +174,8 @@ export class Gathered {
   }
 }
 
-/** @param {Uint8Array} content @returns {Uint8Array<any>} */
-function inSharedMemory(content) {
+/** @param {Uint8Array} content @returns {Uint8Array<any>} a copy that all workers can read */
+export function inSharedMemory(content) {
   const copy = new Uint8Array(new SharedArrayBuffer(content.length));
   copy.set(content);
   return copy;

@@ -21,8 +21,8 @@ const LENGTH = 4;
  * @typedef {{state: number, files: Sizes, functions: number, memory: number,
  *            pages: [first: number, count: number][]}} Header
  *   sizes in bytes; `functions`: the number of functions after the libraries are loaded
- * @typedef {{header: Header, state: Uint8Array, body: Promise<Uint8Array>, checked: Promise<void>}} Image
- *   `checked`: rejects if the image is not the one that the server sent
+ * @typedef {{header: Header, state: Uint8Array, body: Promise<Uint8Array>}} Image
+ * @typedef {Record<string, WebAssembly.Module>} Libraries compiled, by path
  * @typedef {any} Module the Emscripten module in which Pyodide runs
  */
 
@@ -31,7 +31,8 @@ const LENGTH = 4;
  * @param {string} url
  * @param {RequestCache} cache
  * @param {(amount: Amount) => void} progress
- * @returns {Promise<Image>} as soon as its first parts have arrived
+ * @returns {Promise<Image & {whole: Promise<Uint8Array>}>} as soon as its first parts have arrived;
+ *   `whole`: the file; rejects if it is not the one that the server sent
  * @throws {LoadError}
  */
 export async function openImage(url, cache, progress) {
@@ -39,8 +40,7 @@ export async function openImage(url, cache, progress) {
   const { portions, total } = arriving;
   const gathered = new Gathered(total);
 
-  /** Wait until so many bytes have arrived. @param {number} size */
-  async function until(size) {
+  const image = await read(async (size) => {
     while (gathered.size < size) {
       const { done, value } = await portions.next();
       if (done) throw new LoadError("the image of Python's memory ends too early", { isDamaged: true });
@@ -48,19 +48,32 @@ export async function openImage(url, cache, progress) {
       progress({ received: gathered.size, total });
     }
     return gathered.bytes;
-  }
+  });
+  const whole = image.body.then(async () => {
+    await check(gathered.bytes, arriving);
+    return gathered.bytes;
+  });
+  // Both are reported where the image is restored.
+  image.body.catch(() => {});
+  whole.catch(() => {});
+  return { ...image, whole };
+}
 
+/** @param {Uint8Array} bytes of the file, all there @returns {Promise<Image>} */
+export const imageIn = (bytes) => read(async () => bytes);
+
+/**
+ * @param {(size: number) => Promise<Uint8Array>} until waits for the first `size` bytes
+ * @returns {Promise<Image>}
+ */
+async function read(until) {
   const start = LENGTH + new DataView((await until(LENGTH)).buffer).getUint32(0, true);
-  const header = parse((await until(start)).subarray(LENGTH, start));
+  const header = parse((await until(start)).slice(LENGTH, start));
   const end = start + header.state;
   const state = (await until(end)).slice(start, end); // aligned, as Pyodide expects
   const rest = [...header.files, ...header.pages.map(([, count]) => ["", count * PAGE])];
-  const body = until(rest.reduce((sum, [, size]) => sum + Number(size), end)).then((bytes) => bytes.subarray(end));
-  const checked = body.then(() => check(gathered.bytes, arriving));
-  // Both are reported where the image is restored.
-  body.catch(() => {});
-  checked.catch(() => {});
-  return { header, state, body, checked };
+  const size = rest.reduce((sum, [, each]) => sum + Number(each), end);
+  return { header, state, body: until(size).then((bytes) => bytes.subarray(end)) };
 }
 
 /** @param {Uint8Array} bytes @returns {Header} */
@@ -76,12 +89,14 @@ function parse(bytes) {
  * Write files and load the libraries (.so) among them, before Python starts.
  * @param {Module} module
  * @param {Sizes} files
- * @param {Uint8Array} bytes of all files
- * @returns {Promise<number>} the number of bytes used
+ * @param {Uint8Array<ArrayBuffer>} bytes of all files, which become the interpreter's own
+ * @param {Libraries} [compiled] by another interpreter
+ * @returns {Promise<Libraries>}
  */
-export async function install(module, files, bytes) {
+export async function install(module, files, bytes, compiled = {}) {
   const folders = new Set();
-  const libraries = new Map();
+  /** @type {[string, Promise<WebAssembly.Module>][]} */
+  const libraries = [];
   let at = 0;
   for (const [path, size] of files) {
     const content = bytes.subarray(at, (at += size));
@@ -89,14 +104,19 @@ export async function install(module, files, bytes) {
     if (!folders.has(folder)) module.FS.mkdirTree(folder);
     folders.add(folder);
     module.FS.writeFile(path, content, { canOwn: true });
-    if (path.endsWith(".so")) libraries.set(path, content);
+    if (path.endsWith(".so")) {
+      libraries.push([path, Promise.resolve(compiled[path] ?? WebAssembly.compile(content))]);
+    }
   }
   const flags = { loadAsync: true, nodelete: true };
-  for (const [path, content] of libraries) {
-    const exports = await module.loadWebAssemblyModule(content, flags, path, {});
+  /** @type {Libraries} */
+  const made = {};
+  for (const [path, library] of libraries) {
+    made[path] = await library;
+    const exports = await module.loadWebAssemblyModule(made[path], flags, path, {});
     module.newDSO(path, undefined, exports).global = false;
   }
-  return at;
+  return made;
 }
 
 /**
@@ -124,12 +144,12 @@ export function preparing(create, prepare) {
  * Options for `loadPyodide` that restore an image instead of starting Python.
  * @param {(settings: any) => Promise<Module>} create Pyodide's own, from pyodide.asm.mjs
  * @param {Image} image
+ * @param {(module: Module, files: Uint8Array) => Promise<unknown>} installed installs the files
  */
-export function restoring(create, { header, state, body }) {
-  let restored = 0;
+export function restoring(create, { header, state, body }, installed) {
+  const size = header.files.reduce((sum, [, each]) => sum + each, 0);
   const created = preparing(create, async (module) => {
-    const bytes = await body;
-    restored = await install(module, header.files, bytes);
+    await installed(module, (await body).subarray(0, size));
     if (module.wasmTable.length !== header.functions) {
       throw new Error("this browser numbers Python's functions differently from the image");
     }
@@ -140,7 +160,7 @@ export function restoring(create, { header, state, body }) {
     /** @param {any} settings */
     async createPyodideModule(settings) {
       const module = await created(settings);
-      fill(module, header, (await body).subarray(restored));
+      fill(module, header, (await body).subarray(size));
       return module;
     },
   };

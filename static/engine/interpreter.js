@@ -11,7 +11,9 @@ import { isWellFormed } from "./message-checks.js";
 import { Mailbox, createSharedMemory, requestStop } from "./shared-memory.js";
 
 /**
- * @import { DeviceWorkerRequest, Inheritance, PythonCommand, PythonEvent, PythonWorkerEvent } from "./messages.js"
+ * @import {
+ *   DeviceWorkerRequest, Inheritance, PythonCommand, PythonEvent, PythonWorkerEvent, Template,
+ * } from "./messages.js"
  */
 
 /**
@@ -42,8 +44,8 @@ export class Interpreter {
   #over = false;
   #overdue = 0;
 
-  /** Start a worker. @param {Listener} listener */
-  constructor(listener) {
+  /** Start a worker. @param {Listener} listener @param {Template} [template] of an earlier one */
+  constructor(listener, template) {
     this.#listener = listener;
     this.#worker = new Worker(SCRIPT, { type: "module", name: "python" });
     this.#worker.onmessage = () => this.#over || listener.forged();
@@ -56,7 +58,7 @@ export class Interpreter {
     port1.onmessage = ({ data }) => this.#received(data);
     const ports = this.#createPorts(2 * mostDevices() + REPLACEMENTS);
     /** @type {PythonCommand} */
-    const start = { kind: "start", memory: this.memory, lock: this.#lock, ports, port: port2 };
+    const start = { kind: "start", memory: this.memory, lock: this.#lock, ports, port: port2, template };
     this.#worker.postMessage(start, [port2, ...ports]);
     this.#overdue = setTimeout(() => {
       this.#end(`its worker did not start: its scripts have not arrived for ${START_MS / 1000} s`);

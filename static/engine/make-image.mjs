@@ -14,7 +14,8 @@ const IMPORTS = `
 import gc, platform, random, sysconfig, traceback
 import numpy
 import playgrad
-import playgrad.io, playgrad.page.faults, playgrad.page.graph_view, playgrad.page.output
+import playgrad.io
+from playgrad.page import answers, faults, graph_view, idle_tuner, lab, output, reserve, restored_model
 gc.collect()
 `;
 

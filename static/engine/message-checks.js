@@ -45,6 +45,9 @@ export const traceEvents = listOf(record({
   name: text, device: text, start: number, end: number, kind: text, bytes: number,
 }));
 
+/** @type {Check} */
+const code = (value) => value instanceof WebAssembly.Module;
+
 const placement = record({
   headline: text, seconds: number, seconds_alone: number, bytes_moved: number,
   rows: listOf(record({ scope: text, nodes: listOf(text), device: text, reason: text })),
@@ -58,6 +61,9 @@ const FIELDS = {
     progress: optional(nullable(record({ received: count, total: count }))),
   },
   ready: { version: text, python: text, numpy: text, timings: mapOf(number) },
+  template: {
+    template: record({ code, libraries: mapOf(code), image: bytes, runtime: mapOf(bytes) }),
+  },
   tunings: { text },
   data_file: { path: text, answer: shared, into: optional(shared) },
   crash: { message: text },
@@ -108,7 +114,7 @@ const FIELDS = {
 
 /** Messages that only JavaScript sends: Python's, which a program can forge, are of other kinds. */
 const SENT_BY_JAVASCRIPT = new Set([
-  "alive", "loading", "ready", "tunings", "data_file", "crash", "device_worker",
+  "alive", "loading", "ready", "template", "tunings", "data_file", "crash", "device_worker",
 ]);
 
 /** Whether Python may send messages of a kind. @param {unknown} kind */

@@ -14,13 +14,15 @@
 /**
  * Page → Python worker.
  *   `start`: the first message and the only one outside `port`, on which all others travel. The
- *     worker holds `lock` until it ends; `ports` are spare ones for future device workers.
+ *     worker holds `lock` until it ends; `ports` are spare ones for future device workers;
+ *     `template` is from an earlier worker.
  *   `inherit`: what earlier Python workers leave behind; sent before the first request.
  *   `files`: more files of the server, in shared memory, by path.
  *   `poke`: the mailbox has a request; needed only while Python is idle.
  *   `ports`: spare ports that replace used ones.
  * @typedef {(
- *   | {kind: "start", memory: SharedMemory, lock: string, port: MessagePort, ports: MessagePort[]}
+ *   | {kind: "start", memory: SharedMemory, lock: string, port: MessagePort, ports: MessagePort[],
+ *      template?: Template}
  *   | {kind: "inherit"} & Inheritance
  *   | {kind: "files", files: Map<string, Uint8Array>}
  *   | {kind: "poke"}
@@ -36,6 +38,7 @@
  *   `alive`: the worker holds its lock.
  *   `loading`: how the downloads go; `problem` is a sentence, "" while all is well.
  *   `ready`: the versions of playgrad, Python and NumPy; `timings` in milliseconds, by phase.
+ *   `template`: from which the next workers start quickly; not sent by those that have one.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
  *   `data_file`: see `DataRequest`.
  *   `crash`: Python could not start or is broken; only a new worker helps.
@@ -43,10 +46,15 @@
  *   | {kind: "alive"}
  *   | Loading
  *   | {kind: "ready", version: string, python: string, numpy: string, timings: Record<string, number>}
+ *   | {kind: "template", template: Template}
  *   | {kind: "tunings", text: string}
  *   | DataRequest
  *   | {kind: "crash", message: string}
  * )} PythonWorkerEvent
+ * @typedef {{code: WebAssembly.Module, libraries: Record<string, WebAssembly.Module>,
+ *            image: Uint8Array, runtime: Record<string, Uint8Array>}} Template
+ *   what an interpreter was started from: code and libraries, compiled; the image of its memory and
+ *   other files, by URL, in shared memory
  * @typedef {{kind: "loading", stage: "python" | "library", problem?: string,
  *            progress?: {received: number, total: number} | null}} Loading bytes
  * @typedef {{kind: "data_file", path: string, answer: SharedArrayBuffer, into?: SharedArrayBuffer}} DataRequest
@@ -149,7 +157,7 @@
  *     and hold `lock` until the worker ends.
  * @typedef {(
  *   | {kind: "look"}
- *   | {kind: "connect"} & DeviceEnds
+ *   | {kind: "connect", template?: Template} & DeviceEnds
  * )} DeviceCommand
  */
 

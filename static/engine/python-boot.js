@@ -1,13 +1,21 @@
 /**
  * Starts Python with NumPy and playgrad: from the server's image of its memory, or step by step if
  * this browser cannot use the image. Downloads run in parallel, and begin again if they fail.
+ *
+ * An interpreter that was restored leaves a template: compiled code and the image, in memory that
+ * all workers share. The next one is restored from it, without downloading or compiling again.
  */
 
 import { pyodideURL } from "../vendor/versions.js";
-import { LoadError, load } from "./downloads.js";
-import { openImage, restoring } from "./image.js";
+import { LoadError, inSharedMemory, load } from "./downloads.js";
+import { imageIn, install, openImage, restoring } from "./image.js";
 import { LoadReport } from "./load-report.js";
 import { readingAllMemory } from "./wasm-memory.js";
+
+/**
+ * @import { Image, Libraries } from "./image.js"
+ * @import { Template } from "./messages.js"
+ */
 
 /** The server's folder of the runtime, its lock file and the NumPy wheel. */
 const PYODIDE = new URL(pyodideURL, self.location.href).href;
@@ -16,7 +24,7 @@ const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
 
 /** Files that Pyodide fetches by itself. */
 const RUNTIME = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"].map((name) => PYODIDE + name);
-const LOCK = RUNTIME[2];
+const [CODE, , LOCK] = RUNTIME;
 
 /** A module that has arrived can be imported in no time, unless something is wrong. */
 const IMPORT_MS = 10_000;
@@ -32,24 +40,34 @@ const stdin = () => null;
  * @typedef {{stdout: (line: string) => void, stderr: (line: string) => void}} Streams
  * @typedef {import("./load-report.js").LoadState} LoadState
  * @typedef {any} Pyodide
+ * @typedef {{pyodide: Pyodide, template?: () => Promise<Template>}} Booted
+ *   `pyodide`: an interpreter in which `import playgrad` works
  */
 
 /**
  * @param {Streams} streams
- * @param {(state: LoadState) => void} [report] is told how the downloads go
- * @returns {Promise<Pyodide>} in which `import playgrad` works
+ * @param {(state: LoadState) => void} report is told how the downloads go
+ * @param {Template} [template] of an earlier interpreter
+ * @returns {Promise<Booted>}
  */
-export async function bootPython(streams, report = () => {}) {
+export async function bootPython(streams, report, template) {
   if (typeof WebAssembly === "undefined") throw new Error("this browser has no WebAssembly in workers");
   const downloads = new Downloads(new LoadReport(report));
   const library = downloads.library();
   library.catch(() => {}); // awaited below
+  if (template) {
+    try {
+      return await copy(await library, template, streams);
+    } catch (error) {
+      console.info(`Python starts without the template of the last one: ${error}`);
+    }
+  }
   const runtime = downloads.files(RUNTIME);
   try {
     return await restore(downloads, library, runtime, streams);
   } catch (error) {
     console.info(`Python starts without an image of its memory: ${error}`);
-    return await startAfresh(downloads, await library, runtime, streams);
+    return { pyodide: await startAfresh(downloads, await library, runtime, streams) };
   }
 }
 
@@ -135,22 +153,69 @@ async function inTime(step) {
  * @param {Files} runtime
  * @param {Streams} streams
  * @param {RequestCache} [cache]
- * @returns {Promise<Pyodide>}
+ * @returns {Promise<Booted>}
  */
 async function restore(downloads, library, runtime, streams, cache = "default") {
   try {
     const opened = openImage(IMAGE, cache, downloads.progressOf(IMAGE));
-    const [image, { loadPyodide, create }] = await Promise.all([opened, library]);
-    const options = { indexURL: PYODIDE, stdin, ...streams, ...restoring(readingAllMemory(create), image) };
-    const [pyodide] = await Promise.all([loaded(() => loadPyodide(options), runtime), image.checked]);
-    pyodide.runPython(RESEED);
-    return pyodide;
+    const [image, modules] = await Promise.all([opened, library]);
+    const [made, whole] = await Promise.all([restored(modules, image, runtime, streams), image.whole]);
+    const template = async () => ({
+      code: made.code,
+      libraries: made.libraries,
+      image: inSharedMemory(whole),
+      runtime: await shared(runtime),
+    });
+    return { pyodide: made.pyodide, template };
   } catch (error) {
     // It may be the copy in the browser's cache that is damaged.
     const again = error instanceof LoadError && !error.status && !error.isSilence && cache === "default";
     if (!again) throw error;
     return await restore(downloads, library, runtime, streams, "reload");
   }
+}
+
+/** Files other than Python's code, which is shared in its compiled form. @param {Files} runtime */
+async function shared(runtime) {
+  /** @type {Record<string, Uint8Array>} */
+  const files = {};
+  for (const [url, content] of runtime) if (url !== CODE) files[url] = inSharedMemory(await content);
+  return files;
+}
+
+/**
+ * @param {Library} library
+ * @param {Template} template
+ * @param {Streams} streams
+ * @returns {Promise<Booted>}
+ */
+async function copy(library, template, streams) {
+  const image = await imageIn(template.image);
+  const entries = Object.entries(template.runtime);
+  const runtime = new Map(entries.map(([url, content]) => [url, Promise.resolve(content.slice())]));
+  return await restored(library, image, runtime, streams, template);
+}
+
+/**
+ * @param {Library} library
+ * @param {Image} image
+ * @param {Files} runtime
+ * @param {Streams} streams
+ * @param {Partial<Pick<Template, "code" | "libraries">>} [compiled] by another interpreter
+ */
+async function restored({ loadPyodide, create }, image, runtime, streams, compiled = {}) {
+  /** @type {Libraries} */
+  let libraries = {};
+  const options = {
+    indexURL: PYODIDE, stdin, ...streams,
+    ...restoring(readingAllMemory(create), image, async (module, files) => {
+      // A copy, because a program may write to its files.
+      libraries = await install(module, image.header.files, files.slice(), compiled.libraries);
+    }),
+  };
+  const { pyodide, code } = await loaded(() => loadPyodide(options), runtime, compiled.code);
+  pyodide.runPython(RESEED);
+  return { pyodide, code, libraries };
 }
 
 /**
@@ -165,32 +230,40 @@ async function startAfresh(downloads, { loadPyodide, create }, runtime, streams)
   const wheel = PYODIDE + lock.packages.numpy.file_name;
   const files = new Map([...runtime, ...downloads.files([wheel, BUNDLE])]);
   const options = { indexURL: PYODIDE, packages: ["numpy"], stdin, ...streams, createPyodideModule: readingAllMemory(create) };
-  const pyodide = await loaded(() => loadPyodide(options), files);
+  const { pyodide } = await loaded(() => loadPyodide(options), files);
   const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
   pyodide.unpackArchive(await files.get(BUNDLE), "zip", { extractDir: sitePackages });
   return pyodide;
 }
 
 /**
- * Let Pyodide have files that are downloaded here. It fetches them by itself, but gives up, or waits
- * for ever, when one of them fails, and it keeps what was damaged.
+ * Let Pyodide have files that are downloaded here, and code that is compiled. It fetches them by
+ * itself, but gives up, or waits for ever, when one of them fails, and it keeps what was damaged.
  * @param {() => Promise<Pyodide>} load
  * @param {Files} files
- * @returns {Promise<Pyodide>}
+ * @param {WebAssembly.Module} [compiled] Python's code
  */
-async function loaded(load, files) {
+async function loaded(load, files, compiled) {
   const { fetch } = self;
+  const { instantiateStreaming } = WebAssembly;
+  let code = compiled;
   self.fetch = async (input, options) => {
     const url = new URL(String(input), self.location.href).href;
+    if (url === CODE && compiled) return new Response();
     const content = files.get(url);
     if (!content) return await fetch(input, options);
     const type = url.endsWith(".wasm") ? "application/wasm" : "application/octet-stream";
     return new Response(await content, { headers: { "Content-Type": type } });
   };
+  WebAssembly.instantiateStreaming = async (source, imports) => {
+    code ??= await WebAssembly.compileStreaming(source);
+    return { module: code, instance: await WebAssembly.instantiate(code, imports) };
+  };
   try {
     const [pyodide] = await Promise.all([load(), ...files.values()]);
-    return pyodide;
+    return { pyodide, code: /** @type {WebAssembly.Module} */ (code) };
   } finally {
-    self.fetch = fetch;
+    Object.assign(self, { fetch });
+    Object.assign(WebAssembly, { instantiateStreaming });
   }
 }

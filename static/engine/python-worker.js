@@ -18,7 +18,7 @@ import { createHost } from "./python-host.js";
 
 /**
  * @import {
- *   DeviceWorkerRequest, Inheritance, PythonCommand, PythonEvent, PythonWorkerEvent,
+ *   DeviceWorkerRequest, Inheritance, PythonCommand, PythonEvent, PythonWorkerEvent, Template,
  * } from "./messages.js"
  */
 
@@ -52,7 +52,7 @@ import platform, numpy, playgrad
 [playgrad.__version__, platform.python_version(), numpy.__version__]
 `;
 
-/** The worker's Python, from the start of its download. */
+/** The worker's Python, from the page's first message on. */
 class PythonWorker {
   #files = new DataFiles((request) => this.#send(request));
   /** When each phase of the start ended, in milliseconds. @type {Record<string, number>} */
@@ -61,28 +61,19 @@ class PythonWorker {
   #inheritance = { tunings: "", kept: new Map(), files: new Map() };
   /** @type {DeviceLinks | undefined} */
   #links;
-  /** @type {MessagePort | undefined} to the page, once it has connected this worker */
+  /** To the page. */
   #port;
-  /** @type {PythonWorkerEvent[]} for the page, before it has connected this worker */
-  #waiting = [];
   /** @type {(() => string) | undefined} Python's `serve`, once it can be called */
   #serve;
   /** Whether the page has sent a request. */
   #poked = false;
   /** @type {OutputLimit[]} */
   #limits = [];
-  /** Pyodide; begins to load before the page has connected this worker. */
-  #runtime = this.#boot();
-
-  constructor() {
-    this.#runtime.catch(() => {}); // `#start` awaits and reports it
-  }
 
   /** @param {Extract<PythonCommand, {kind: "start"}>} command the first message */
-  connect(command) {
+  constructor(command) {
     this.#port = command.port;
     this.#port.onmessage = ({ data }) => this.#receive(data);
-    for (const event of this.#waiting) this.#send(event);
     holdForLife(command.lock, () => this.#send({ kind: "alive" }));
     this.#start(command).catch((error) => this.#crash(String(error)));
   }
@@ -107,8 +98,7 @@ class PythonWorker {
 
   /** @param {PythonWorkerEvent | PythonEvent | DeviceWorkerRequest} event @param {ArrayBuffer[]} [transfer] */
   #send(event, transfer = []) {
-    if (this.#port) this.#port.postMessage(event, transfer);
-    else this.#waiting.push(/** @type {PythonWorkerEvent} */ (event));
+    this.#port.postMessage(event, transfer);
   }
 
   /** @param {string} message */
@@ -116,7 +106,8 @@ class PythonWorker {
     this.#send({ kind: "crash", message });
   }
 
-  async #boot() {
+  /** @param {Template} [template] of an earlier interpreter */
+  async #boot(template) {
     this.#send({ kind: "loading", stage: "python" });
     // For what Python writes before the controller takes over its streams, or past them.
     /** @type {(kind: "stdout" | "stderr") => (line: string) => void} */
@@ -125,29 +116,31 @@ class PythonWorker {
       this.#limits.push(limit);
       return (line) => limit.write(`${line}\n`);
     };
-    const pyodide = await bootPython(
+    const booted = await bootPython(
       { stdout: sink("stdout"), stderr: sink("stderr") },
       (state) => this.#send({ kind: "loading", stage: "python", ...state }),
+      template,
     );
     this.#ended("python");
-    return pyodide;
+    return booted;
   }
 
   /** @param {Extract<PythonCommand, {kind: "start"}>} command */
-  async #start({ memory, ports }) {
+  async #start({ memory, ports, template }) {
     /** @type {(event: PythonEvent | PythonWorkerEvent | DeviceWorkerRequest, transfer?: ArrayBuffer[]) => void} */
     const send = (event, transfer) => {
       for (const limit of this.#limits) limit.flush();
       this.#send(event, transfer);
     };
     this.#links = new DeviceLinks(memory, ports, send);
-    const pyodide = await this.#runtime;
+    const { pyodide, template: own } = await this.#boot(template);
     const host = createHost(memory, this.#links, this.#files, this.#inheritance, send);
     pyodide.registerJsModule("playgrad_host", host);
     send({ kind: "loading", stage: "library" });
     this.#serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
     this.#ended("library");
     send({ kind: "ready", ...versions(pyodide), timings: this.#timings });
+    if (own) send({ kind: "template", template: await own() }); // before a program occupies the thread
     // From here on a stop may interrupt Python; earlier, it would break the start.
     pyodide.setInterruptBuffer(interruptBuffer(memory.control));
     // The mailbox alone does not tell: the inheritance, sent before a request, may not be here yet.
@@ -189,9 +182,8 @@ function versions(pyodide) {
   return { version, python, numpy };
 }
 
-const worker = new PythonWorker();
 /** @param {MessageEvent<PythonCommand>} event */
 const first = ({ data }) => {
-  if (data.kind === "start") worker.connect(data);
+  if (data.kind === "start") new PythonWorker(data);
 };
 self.addEventListener("message", first, { once: true });

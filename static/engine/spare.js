@@ -3,7 +3,7 @@
 import { Interpreter } from "./interpreter.js";
 
 /**
- * @import { PythonWorkerEvent } from "./messages.js"
+ * @import { PythonWorkerEvent, Template } from "./messages.js"
  * @import { Listener } from "./interpreter.js"
  */
 
@@ -15,6 +15,8 @@ export class Spare {
   #python;
   /** @type {Ready | undefined} */
   #ready;
+  /** Sent by the first worker. @type {Template | undefined} */
+  template;
 
   /** @param {() => void} onSettled is called when the worker is ready, has failed to boot or cannot go on for now */
   constructor(onSettled) {
@@ -38,12 +40,13 @@ export class Spare {
       received: (event) => {
         if (python !== this.#python) return later.received(event);
         if (event.kind === "ready") this.#settle(event);
+        else if (event.kind === "template") this.template = event.template;
         else if (event.kind === "crash") this.#failed();
         else if (event.kind === "loading" && event.problem) this.#onSettled();
       },
       ended: (reason) => (python === this.#python ? this.#failed() : later.ended(reason)),
       forged: () => later.forged(),
-    });
+    }, this.template);
     this.#python = python;
   }
 

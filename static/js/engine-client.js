@@ -23,7 +23,7 @@ import { recall, remember } from "./storage.js";
  */
 
 /**
- * @typedef {Exclude<PythonWorkerEvent, {kind: "alive" | "data_file"}> | Exclude<PythonEvent, Reply>
+ * @typedef {Exclude<PythonWorkerEvent, {kind: "alive" | "data_file" | "template"}> | Exclude<PythonEvent, Reply>
  *           | DeviceNews | {kind: "forged"} | {kind: "reused"} | {kind: "data_problem", problem: string}} EngineEvent
  *   `forged`: a program posted a message as if it were the engine; it was dropped;
  *   `reused`: a run begins in the Python worker of the last one;
@@ -129,6 +129,9 @@ export class EngineClient {
         return;
       case "data_file":
         this.#data.serve(event);
+        return;
+      case "template":
+        this.#spare.template = this.#devices.template = event.template;
         return;
       case "tunings":
         remember(TUNINGS, event.text);

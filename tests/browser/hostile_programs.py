@@ -51,6 +51,11 @@ LIBRARY = {
         "import pathlib, playgrad\n"
         "for path in pathlib.Path(playgrad.__file__).parent.rglob('*.py'): path.write_text('1 / 0')"
     ),
+    "files changed in place": (
+        "import pathlib, playgrad\n"
+        "for path in pathlib.Path(playgrad.__file__).parent.rglob('*.py'):\n"
+        "    if path.stat().st_size > 3: path.open('r+b').write(b'1/0')"
+    ),
     "disk full": ("data = bytes(1 << 24)\nfor i in range(20): open(f'/tmp/{i}', 'wb').write(data)"),
 }
 

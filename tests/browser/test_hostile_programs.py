@@ -23,7 +23,10 @@ pytestmark = [
 MNIST = paths.static() / "examples" / "mnist-mlp.py"
 ENOUGH_SECONDS = 4
 """For a program to do what it does. One that still runs is stopped then."""
-QUICK = ("no builtins", "other playgrad", "stdout replaced", "the engine's port", "no Atomics")
+QUICK = (
+    "no builtins", "other playgrad", "files changed in place", "stdout replaced",
+    "the engine's port", "no Atomics",
+)  # fmt: skip
 ALL = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in PROGRAMS]
 
 

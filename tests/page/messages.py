@@ -26,6 +26,7 @@ _SAMPLES: dict[str, Any] = {
     "null": None,
     "Uint8Array": "a Uint8Array",
     "SharedArrayBuffer": "a SharedArrayBuffer",
+    "WebAssembly.Module": "a WebAssembly.Module",
 }
 
 
@@ -223,6 +224,9 @@ class _Reader:
             self.take(".")
             self.next()
             return ("name", "any")
+        if token == "WebAssembly":  # the only name with a dot
+            self.take(".")
+            token += f".{self.next()}"
         arguments = tuple(self.items(">")) if self.skip("<") else ()
         return ("name", token, arguments)
 

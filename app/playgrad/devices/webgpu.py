@@ -16,8 +16,8 @@ from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
 from playgrad.errors import OutOfMemoryError
 
 Array = np.ndarray[Any, Any]
-MOST_READ_BYTES = 32 << 20
-"""The most that one call reads: it passes through a staging buffer of the GPU."""
+MOST_READ_BYTES = 16 << 20
+"""The most that one call reads. In the page, staging buffers up to this size are used again."""
 
 
 class WebGpuDevice(Device):

@@ -15,7 +15,7 @@ from playgrad.ops.state import contents_of
 Array = np.ndarray[Any, Any]
 Key = tuple[Graph, str]
 
-COPY_SECONDS = 8.0
+COPY_SECONDS = 9.0
 """Seconds of training after which the variables are copied again.
 
 No copy is to be older than 10 s: the rest is for the work that must end first, a chunk of steps.

@@ -101,8 +101,8 @@ class Tab:
                 )
             except Error as error:
                 return {"error": str(error).splitlines()[0]}
-        if error := ran.pop("error"):
-            return {"error": error}
+        if problem := ran.pop("error"):
+            return {"error": problem}
         return ran | {
             "results": [json.loads(text.rpartition("RESULT")[2]) for text in ran["texts"]]
         }

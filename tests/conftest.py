@@ -45,10 +45,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if "survival" in terminalreporter.config.option.markexpr:
+    lines = survival.table(terminalreporter.stats)
+    if lines:
         terminalreporter.section("What was tried, and what survived")
-        for line in survival.table(terminalreporter.stats):
-            terminalreporter.write_line(line)
+    for line in lines:
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session", autouse=True)

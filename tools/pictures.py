@@ -1,0 +1,90 @@
+"""Take the documentation's pictures of the page: ``python -m tools.pictures``.
+
+Real training in headless Chromium on the software GPU; takes a minute. Look at the pictures in
+``docs/images`` before you commit them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+from bench.browser import chromium
+from bench.server import playgrad_app, serving
+from playgrad.server.bundle import BundleCache
+from playgrad.server.image import ImageCache
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+THREE = [(0.30, 0.22), (0.52, 0.12), (0.72, 0.25), (0.68, 0.42), (0.45, 0.48)], [
+    (0.45, 0.48), (0.72, 0.54), (0.76, 0.74), (0.52, 0.88), (0.28, 0.78),
+]  # fmt: skip
+PATIENCE_MS = 180_000
+
+
+def main() -> None:
+    """Take all pictures."""
+    ImageCache(BundleCache()).make()
+    with serving(playgrad_app()) as server, chromium() as browser:
+        _training(_open(browser, server, 1366, 768))
+        _lab(_open(browser, server, 1280, 1192))
+
+
+def _open(browser: Browser, server: str, width: int, height: int) -> Page:
+    """Open the page with the example that reads digits."""
+    context = browser.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{server}/")
+    _wait_for_status(page, "ready")
+    return page
+
+
+def _wait_for_status(page: Page, status: str) -> None:
+    page.wait_for_function(
+        "status => document.querySelector('[data-testid=status]').textContent === status",
+        arg=status,
+    )
+
+
+def _training(page: Page) -> None:
+    """In the middle of training, with a digit that was drawn."""
+    page.get_by_test_id("run").click()
+    _wait_for_status(page, "running")
+    page.wait_for_timeout(4000)
+    _draw(page)
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_timeout(2500)
+    page.screenshot(path=IMAGES / "page-training.png")
+
+
+def _draw(page: Page) -> None:
+    box = page.get_by_test_id("digit-canvas").bounding_box()
+    assert box
+    for stroke in THREE:
+        for number, (x, y) in enumerate(stroke):
+            page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=8)
+            if number == 0:
+                page.mouse.down()
+        page.mouse.up()
+
+
+def _lab(page: Page) -> None:
+    """Asynchronous replicas, one of them held up."""
+    page.get_by_test_id("tab-lab").click()
+    page.get_by_test_id("lab-strategy").select_option("async")
+    page.get_by_test_id("lab-kind").select_option("cpu")
+    page.get_by_test_id("lab-devices").fill("2")
+    page.get_by_test_id("lab-steps").fill("200")
+    page.get_by_label("Device 1").fill("40")
+    page.get_by_label("Device 1").press("Tab")
+    page.get_by_test_id("lab-run").click()
+    _wait_for_status(page, "running")
+    _wait_for_status(page, "done")
+    page.evaluate("scrollTo(0, 0)")
+    page.mouse.move(0, 0)
+    page.screenshot(path=IMAGES / "lab.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ Real training in headless Chromium on the software GPU; takes a minute. Look at 
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page
@@ -16,9 +17,6 @@ from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-THREE = [(0.30, 0.22), (0.52, 0.12), (0.72, 0.25), (0.68, 0.42), (0.45, 0.48)], [
-    (0.45, 0.48), (0.72, 0.54), (0.76, 0.74), (0.52, 0.88), (0.28, 0.78),
-]  # fmt: skip
 PATIENCE_MS = 180_000
 
 
@@ -51,22 +49,28 @@ def _training(page: Page) -> None:
     """In the middle of training, with a digit that was drawn."""
     page.get_by_test_id("run").click()
     _wait_for_status(page, "running")
-    page.wait_for_timeout(4000)
-    _draw(page)
+    page.wait_for_function(
+        "Number(document.querySelector('[data-testid=step-count]').textContent) > 500"
+    )
+    _draw_three(page)
     page.evaluate("scrollTo(0, 0)")
-    page.wait_for_timeout(2500)
+    page.wait_for_timeout(1000)
     page.screenshot(path=IMAGES / "page-training.png")
 
 
-def _draw(page: Page) -> None:
+def _draw_three(page: Page) -> None:
+    """Draw a 3: two arcs, one above the other, in one stroke."""
     box = page.get_by_test_id("digit-canvas").bounding_box()
     assert box
-    for stroke in THREE:
-        for number, (x, y) in enumerate(stroke):
-            page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=8)
-            if number == 0:
-                page.mouse.down()
-        page.mouse.up()
+    upper = [(0.31, degrees) for degrees in range(-150, 91, 15)]
+    lower = [(0.68, degrees) for degrees in range(-90, 151, 15)]
+    for number, (middle, degrees) in enumerate(upper + lower):
+        x = 0.47 + 0.20 * math.cos(math.radians(degrees))
+        y = middle + 0.19 * math.sin(math.radians(degrees))
+        page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=3)
+        if number == 0:
+            page.mouse.down()
+    page.mouse.up()
 
 
 def _lab(page: Page) -> None:

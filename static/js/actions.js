@@ -8,6 +8,7 @@ import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
 import * as format from "./format.js";
 import { labRecorder } from "./lab-runs.js";
+import { GPU, refetchModule } from "./refetch.js";
 import { describeResume } from "./session-notes.js";
 import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
@@ -68,8 +69,9 @@ export function loadNow() {
 }
 
 /** Look for a GPU again, and say what was found. */
-export function lookForGpu() {
+export async function lookForGpu() {
   store.gpu.value = { known: false, info: null, problem: null, isAsked: true };
+  await refetchModule(GPU);
   client.look();
 }
 

@@ -1,6 +1,7 @@
 /** Starts Python again when it could not be started: at growing intervals, and when the computer is online again. */
 
 import { batch, effect } from "../vendor/preact.js";
+import { PYTHON, refetchModule } from "./refetch.js";
 import * as store from "./store.js";
 
 /** Pauses before Python is started again, in milliseconds; the last one repeats. */
@@ -22,9 +23,13 @@ export function keepStarting() {
 }
 
 /** Start Python again if it could not be started. */
-export function startAgain() {
+export async function startAgain() {
+  if (store.engine.value !== "broken") return;
+  store.reportLoading("python", "Trying to start Python again…");
+  await refetchModule(PYTHON);
   if (store.engine.value !== "broken") return;
   batch(() => {
+    store.reportLoading("python", "");
     store.error.value = null;
     store.runState.value = "idle";
     store.engine.value = "starting";

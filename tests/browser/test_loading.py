@@ -225,7 +225,12 @@ def test_a_part_of_the_page_that_does_not_arrive(
 @accident
 @pytest.mark.parametrize(
     ("name", "fault"),
-    [("pyodide.asm.wasm", "cut"), ("python-worker.js", "missing"), ("examples.json", "broken")],
+    [
+        ("pyodide.asm.wasm", "cut"),
+        ("python-worker.js", "missing"),
+        ("wasm-memory.js", "shortened"),
+        ("examples.json", "broken"),
+    ],
 )
 def test_a_part_of_the_engine_that_does_not_arrive(
     chromium: Browser,
@@ -236,6 +241,19 @@ def test_a_part_of_the_engine_that_does_not_arrive(
 ) -> None:
     (path,) = [path for path in requested["engine"] if path.endswith(name)]
     assert try_each(chromium, network, [(path, fault)], "ready") == []
+
+
+@accident
+@pytest.mark.gpu
+def test_a_damaged_part_of_the_gpus_worker(chromium: Browser, network: BadNetwork) -> None:
+    """The browser keeps it with the mark of the right one."""
+    with visit(chromium) as tab, network.broken("shortened", "engine/readback.js"):
+        tab.open(network)
+        tab.ready()
+        assert tab.is_told_of_no_gpu()
+        network.mend()
+        tab.page.get_by_test_id("gpu-again").click()
+        expect(tab.page.get_by_test_id("gpu-again")).to_have_count(0, timeout=PATIENCE_MS)
 
 
 @accident

@@ -50,7 +50,7 @@ def _training(page: Page) -> None:
     page.get_by_test_id("run").click()
     _wait_for_status(page, "running")
     page.wait_for_function(
-        "Number(document.querySelector('[data-testid=step-count]').textContent) > 500"
+        "() => Number(document.querySelector('[data-testid=step-count]').textContent) > 500"
     )
     _draw_three(page)
     page.evaluate("scrollTo(0, 0)")

@@ -159,7 +159,7 @@ def mutated(seed: int, count: int) -> Iterator[tuple[str, Content]]:
                 names.append(mutation.__name__)
         if draw.random() < 0.05:  # the head of one file and the tail of another
             other = draw.choice(files)
-            content[draw.randrange(len(content)) :] = other[draw.randrange(len(other)) :]
+            content[draw.randrange(len(content) + 1) :] = other[draw.randrange(len(other)) :]
             names.append("splice")
         yield f"{seed}/{number}: {', '.join(names)}", bytes(content)
 

@@ -10,7 +10,7 @@ import { markGone } from "./ring.js";
  */
 
 /** The worker script for each kind of device. */
-const SCRIPTS = {
+export const SCRIPTS = {
   cpu: new URL("./cpu-worker.js", import.meta.url),
   gpu: new URL("./device-worker.js", import.meta.url),
 };
@@ -37,8 +37,6 @@ export class DeviceWorkers {
   #entries = new Map();
   /** Data sets on devices, by device. @type {Map<string, Contents>} */
   #kept = new Map();
-  /** From which processors' workers start quickly. @type {Template | undefined} */
-  template;
 
   /** @param {(event: DeviceNews) => void} report gets the events of device workers */
   constructor(report) {
@@ -60,10 +58,11 @@ export class DeviceWorkers {
    * Connect a worker to Python, or end one that Python gives up.
    * @param {DeviceWorkerRequest} request
    * @param {Interpreter} interpreter that requests it
+   * @param {Template} [template] from which a processor's worker starts quickly
    */
-  serve(request, interpreter) {
+  serve(request, interpreter, template) {
     const { device, channel } = request;
-    if (request.state === "starting") this.#connect(device, { interpreter, channel, reply: request.reply });
+    if (request.state === "starting") this.#connect(device, { interpreter, channel, reply: request.reply }, template);
     else if (this.#entries.get(device)?.connection?.channel === channel) this.#end(device, request.message);
   }
 
@@ -102,8 +101,8 @@ export class DeviceWorkers {
     return entry;
   }
 
-  /** @param {string} device @param {Connection} connection */
-  #connect(device, connection) {
+  /** @param {string} device @param {Connection} connection @param {Template} [template] */
+  #connect(device, connection, template) {
     let entry = this.#entries.get(device);
     if (entry?.connection?.interpreter === connection.interpreter) {
       entry.worker.terminate(); // Python wants another one: it gave this one up
@@ -115,7 +114,6 @@ export class DeviceWorkers {
     const { control } = interpreter.memory;
     const port = interpreter.deviceEnds[channel];
     const { lock, worker } = entry;
-    const template = device.startsWith("cpu") ? this.template : undefined;
     sendToDevice(worker, { kind: "connect", device, lock, control, reply, port, template }, [port]);
     interpreter.addPort();
   }

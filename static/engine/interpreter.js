@@ -24,7 +24,7 @@ import { Mailbox, createSharedMemory, requestStop } from "./shared-memory.js";
  *   `forged`: the user's program posted a message as if it were the engine
  */
 
-const SCRIPT = new URL("./python-worker.js", import.meta.url);
+export const SCRIPT = new URL("./python-worker.js", import.meta.url);
 
 /** Workers that can be lost and replaced in one run, in addition to the largest number in use. */
 const REPLACEMENTS = 8;

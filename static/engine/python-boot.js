@@ -184,6 +184,7 @@ async function shared(runtime) {
 }
 
 /**
+ * Restore an interpreter from the template of another one.
  * @param {Library} library
  * @param {Template} template
  * @param {Streams} streams
@@ -263,7 +264,7 @@ async function loaded(load, files, compiled) {
     const [pyodide] = await Promise.all([load(), ...files.values()]);
     return { pyodide, code: /** @type {WebAssembly.Module} */ (code) };
   } finally {
-    Object.assign(self, { fetch });
-    Object.assign(WebAssembly, { instantiateStreaming });
+    self.fetch = fetch;
+    WebAssembly.instantiateStreaming = instantiateStreaming;
   }
 }

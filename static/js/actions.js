@@ -1,6 +1,7 @@
 /** The user's commands. Each changes the store at once, so that the page responds at once. */
 
 import { batch, effect, untracked } from "../vendor/preact.js";
+import { SCRIPTS } from "../engine/connect.js";
 import { hurry } from "../engine/downloads.js";
 import { missingFeature } from "./boot-features.js";
 import { keepStarting, startAgain } from "./boot-retry.js";
@@ -8,7 +9,7 @@ import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
 import * as format from "./format.js";
 import { labRecorder } from "./lab-runs.js";
-import { GPU, refetchModule } from "./refetch.js";
+import { refetchModule } from "./refetch.js";
 import { describeResume } from "./session-notes.js";
 import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
@@ -71,7 +72,7 @@ export function loadNow() {
 /** Look for a GPU again, and say what was found. */
 export async function lookForGpu() {
   store.gpu.value = { known: false, info: null, problem: null, isAsked: true };
-  await refetchModule(GPU);
+  await refetchModule(SCRIPTS.gpu);
   client.look();
 }
 

@@ -1,7 +1,8 @@
 /** Starts Python again when it could not be started: at growing intervals, and when the computer is online again. */
 
 import { batch, effect } from "../vendor/preact.js";
-import { PYTHON, refetchModule } from "./refetch.js";
+import { SCRIPT } from "../engine/interpreter.js";
+import { refetchModule } from "./refetch.js";
 import * as store from "./store.js";
 
 /** Pauses before Python is started again, in milliseconds; the last one repeats. */
@@ -26,7 +27,7 @@ export function keepStarting() {
 export async function startAgain() {
   if (store.engine.value !== "broken") return;
   store.reportLoading("python", "Trying to start Python again…");
-  await refetchModule(PYTHON);
+  await refetchModule(SCRIPT);
   if (store.engine.value !== "broken") return;
   batch(() => {
     store.reportLoading("python", "");

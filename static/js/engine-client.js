@@ -122,7 +122,7 @@ export class EngineClient {
   #dispatch(event, python) {
     switch (event.kind) {
       case "device_worker":
-        this.#devices.serve(event, python);
+        this.#devices.serve(event, python, this.#spare.template);
         return;
       case "reply":
         this.#resolvePending(event);
@@ -131,7 +131,7 @@ export class EngineClient {
         this.#data.serve(event);
         return;
       case "template":
-        this.#spare.template = this.#devices.template = event.template;
+        this.#spare.template = event.template;
         return;
       case "tunings":
         remember(TUNINGS, event.text);

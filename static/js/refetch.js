@@ -3,15 +3,10 @@
 const IMPORTS = /\b(?:from|import)\s+"(\.{1,2}\/[^"]+)"/g;
 const PATIENCE_MS = 10_000;
 
-/** The script of Python's workers. */
-export const PYTHON = new URL("../engine/python-worker.js", import.meta.url).href;
-/** The script of the GPU's workers. */
-export const GPU = new URL("../engine/device-worker.js", import.meta.url).href;
-
 /**
  * Fetch a module and all that it imports past the browser's cache. A file that was damaged on its way
  * may be there with the mark of the right one, and the browser would use it again.
- * @param {string} url
+ * @param {URL} url
  * @returns {Promise<void>} when all have arrived, or cannot be fetched now
  */
 export async function refetchModule(url) {
@@ -25,5 +20,5 @@ export async function refetchModule(url) {
     const imported = [...(await response.text()).matchAll(IMPORTS)].map(([, path]) => new URL(path, each).href);
     await Promise.all(imported.map(visit));
   };
-  await visit(url).catch(() => {}); // whoever imports the module next reports what is wrong
+  await visit(url.href).catch(() => {}); // whoever imports the module next reports what is wrong
 }

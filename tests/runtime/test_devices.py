@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -261,6 +263,17 @@ class TestLoss:
             registry.close_gpus()
         with Session(graph, device="gpu") as session:
             assert session.run(w) == 1
+
+    def test_of_a_session_and_its_device_in_one_garbage_collection(self, graph, monkeypatch):
+        """Wgpu's objects are finalized before the session is closed, which must not call them."""
+        with monkeypatch.context() as patch:
+            patch.setattr(registry, "_gpus", {})
+            session = Session(graph, device="gpu")
+            session.run(ops.Variable([1.0], name="w"))
+            session.cycle = session
+        del session
+        gc.collect()
+        Session(graph, device="cpu").close()  # closes it
 
 
 def test_attached_devices_are_there_for_a_while(graph):

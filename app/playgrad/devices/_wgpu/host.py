@@ -197,6 +197,11 @@ class WgpuHost(Host):
             self._device.destroy()
             self._destroyed = True
 
+    def __del__(self) -> None:
+        # A garbage collection that finds a session and its host together finalizes wgpu's objects,
+        # too. The session is closed afterwards, and must not call them.
+        self._destroyed = True
+
     @contextmanager
     def _errors(self, where: str) -> Iterator[None]:
         """Enclose calls of wgpu: one thread at a time, none after `destroy`, and wgpu's errors

@@ -23,6 +23,9 @@ import * as store from "./store.js";
 const LEAST_LIMIT = 64 << 20;
 const LIMIT_FACTOR = 4;
 
+/** How long Python has been up, or an example open, before its data sets are fetched. */
+const DATA_MS = 1000;
+
 const client = new EngineClient(receive);
 
 /** Start the engine, restart it whenever it breaks, and begin what waits for it. */
@@ -35,10 +38,7 @@ export function startEngine() {
   effect(() => {
     if (store.engine.value === "starting") client.start();
   });
-  effect(() => {
-    // After a change of the example, or a restart of Python.
-    if (store.exampleId.value && store.engine.value !== "broken") client.expect(store.source.peek());
-  });
+  effect(expectData);
   effect(() => {
     if (store.active.value) return;
     client.atRest();
@@ -52,6 +52,19 @@ export function startEngine() {
     if (store.engine.value !== "up" || store.active.value || !store.gpu.value.info) return;
     if (store.tuning.value?.wanted ?? true) client.post({ kind: "tune" });
   });
+}
+
+/**
+ * Fetch the data sets of a chosen example, or of a run that waits. Python comes first on a slow line,
+ * and who writes another program at once needs none of them.
+ */
+function expectData() {
+  if (!store.exampleId.value || store.engine.value === "broken") return;
+  const expect = () => client.expect(store.source.peek());
+  if (store.queuedRun.value) return expect();
+  if (store.engine.value !== "up") return;
+  const timer = setTimeout(expect, DATA_MS);
+  return () => clearTimeout(timer);
 }
 
 /** Say why nothing can run in this browser. */

@@ -12,6 +12,7 @@ import pytest
 
 from tests.browser.conftest import Engine
 from tests.browser.playground import Playground
+from tests.sweeps import slow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Worker
@@ -67,6 +68,7 @@ def finish(engine: Engine, source: str) -> str:
 
 WORKERS = {"gpu": "device-worker", "cpu": "cpu-worker"}
 KINDS = pytest.mark.parametrize("kind", WORKERS)
+MOSTLY_GPUS = pytest.mark.parametrize("kind", ["gpu", *slow("cpu")])
 
 
 def values(source: str) -> Any:
@@ -91,8 +93,8 @@ session.close()
     ("kind", "size"),
     [
         ("gpu", 16),
-        ("cpu", 1100),
-        pytest.param("gpu", 1100, marks=pytest.mark.slow),
+        ("cpu", 16),
+        *slow(("gpu", 1100), ("cpu", 1100)),
     ],
 )
 def test_four_devices_give_what_the_desktop_gives(engine: Engine, kind: str, size: int) -> None:
@@ -109,7 +111,7 @@ def test_four_devices_give_what_the_desktop_gives(engine: Engine, kind: str, siz
     assert len(engine.workers(WORKERS[kind])) == 4 - (kind == "cpu")
 
 
-@KINDS
+@MOSTLY_GPUS
 def test_devices_work_at_the_same_time(engine: Engine, kind: str) -> None:
     source = (
         network(kind, 512, times=4)
@@ -211,7 +213,7 @@ def test_training_goes_on_from_the_replica_that_is_left(engine: Engine, kind: st
     assert after == "4 True"
 
 
-@KINDS
+@MOSTLY_GPUS
 def test_a_worker_that_hangs_is_named_and_replaced(engine: Engine, kind: str) -> None:
     source = network(kind) + "session.run(updates, {x: batch})\nsession.executor.timeout = 5.0\n"
     result = break_while_running(engine, f"{kind}:3", source, "for (;;);")
@@ -245,7 +247,7 @@ STOP = """async () => {
 }"""
 
 
-@KINDS
+@MOSTLY_GPUS
 def test_stop_while_all_work(engine: Engine, kind: str) -> None:
     engine.begin(network(kind, 256, times=8) + ENDLESS)
     engine.page.wait_for_timeout(300)
@@ -255,11 +257,11 @@ def test_stop_while_all_work(engine: Engine, kind: str) -> None:
     finish(engine, network(kind) + RUN)
 
 
-@KINDS
+@MOSTLY_GPUS
 def test_runs_leave_nothing_behind(engine: Engine, kind: str) -> None:
     finish(engine, network(kind, 8) + RUN)
     workers = len(engine.workers("worker"))
-    for _ in range(6):
+    for _ in range(3):
         finish(engine, network(kind, 8) + "session.run([total, *updates], {x: batch})")
     source = """
 import json

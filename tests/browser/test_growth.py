@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import CDPSession
 
 from tests.browser.playground import Playground
+from tests.sweeps import slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -134,6 +135,7 @@ def check_growth(before: dict[str, float], after: dict[str, float], calls: int) 
         assert after[name] - before[name] <= allowed, name
 
 
+@pytest.mark.slow
 def test_calls_of_a_long_program(playground: Playground) -> None:
     before, after = measured(playground, 40, 40)
     check_growth(before, after, 40)
@@ -146,7 +148,7 @@ def test_three_hundred_calls_and_six_hundred_more(playground: Playground) -> Non
     check_growth(second, third, 600)
 
 
-@pytest.mark.parametrize("lines", [30_000, pytest.param(300_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("lines", [30_000, *slow(300_000)])
 def test_printed_lines(playground: Playground, lines: int) -> None:
     memory = Memory(playground)
     playground.runs_well()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import Engine
-from tests.browser.test_devices import KINDS, RUN, WORKERS, finish, network, worker_of
+from tests.browser.test_devices import MOSTLY_GPUS, RUN, WORKERS, finish, network, worker_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -56,7 +56,7 @@ _browser.wait_mailbox(600)  # until the page reports that it hangs
     return printed
 
 
-@KINDS
+@MOSTLY_GPUS
 def test_reading_a_variable(engine: Engine, kind: str) -> None:
     """It comes from the copy in Python's memory."""
     printed = while_hanging(
@@ -68,7 +68,7 @@ def test_reading_a_variable(engine: Engine, kind: str) -> None:
     assert printed == ["(64, 64)", "(64, 64)"]
 
 
-@KINDS
+@MOSTLY_GPUS
 def test_writing_variables(engine: Engine, kind: str) -> None:
     """They are written on the device that takes the place of the lost one."""
     printed = while_hanging(
@@ -80,7 +80,7 @@ def test_writing_variables(engine: Engine, kind: str) -> None:
     assert printed == ["False"]
 
 
-@KINDS
+@MOSTLY_GPUS
 def test_closing_a_session(engine: Engine, kind: str) -> None:
     """The resources to release are gone with the worker: that is not an error."""
     assert while_hanging(engine, f"{kind}:2", "limited(session.close)") == []
@@ -114,7 +114,7 @@ print(session.value(count)[0] == total)
 """
 
 
-@KINDS
+@MOSTLY_GPUS
 def test_who_is_long_at_work_gives_signs_of_life(engine: Engine, kind: str) -> None:
     source = network(kind) + LIMITED + LONG.format(kind=kind)
     assert finish(engine, source) == "True"

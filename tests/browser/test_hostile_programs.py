@@ -10,6 +10,7 @@ import pytest
 from playgrad import paths
 from tests.browser.hostile_programs import PROGRAMS
 from tests.browser.playground import Playground
+from tests.sweeps import slow, sweep
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -24,10 +25,9 @@ MNIST = paths.static() / "examples" / "mnist-mlp.py"
 ENOUGH_SECONDS = 4
 """For a program to do what it does. One that still runs is stopped then."""
 QUICK = (
-    "no builtins", "other playgrad", "files changed in place", "stdout replaced",
-    "the engine's port", "no Atomics",
+    "no builtins", "files changed in place", "the engine's port",
 )  # fmt: skip
-ALL = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in PROGRAMS]
+ALL = sweep(PROGRAMS, QUICK)
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_the_mnist_example_trains_afterwards(page: Playground, name: str) -> Non
     page.timed("stop", "stopped", "done")
 
 
-@pytest.mark.parametrize("name", ["locks", "stolen locks"])
+@pytest.mark.parametrize("name", ["stolen locks", *slow("locks")])
 def test_another_tab_opens_beside_it(
     chromium: Browser, server: str, page: Playground, name: str
 ) -> None:

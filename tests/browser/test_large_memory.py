@@ -17,6 +17,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from playgrad.io import decode
 from tests.browser.conftest import Engine
+from tests.sweeps import slow
 
 pytestmark = [
     pytest.mark.browser,
@@ -24,12 +25,7 @@ pytestmark = [
     pytest.mark.survival("Python with gigabytes in memory"),
 ]
 
-SIZES = [
-    2.2,
-    pytest.param(2.6, marks=pytest.mark.slow),
-    pytest.param(3.0, marks=pytest.mark.slow),
-    pytest.param(3.5, marks=pytest.mark.slow),
-]
+SIZES = [2.2, *slow(2.6, 3.0, 3.5)]
 BOUNDARY = 1 << 31
 
 # Fill gaps of every size below as well, so that everything allocated later lies above.
@@ -162,11 +158,7 @@ _PAIR = "pg.parallel.DataParallel(['{0}:0', '{0}:1'])"
     ("device", "strategy"),
     [
         ("gpu:0", "None"),
-        ("cpu:0", "None"),
-        *(
-            pytest.param(f"{kind}:0", _PAIR.format(kind), marks=pytest.mark.slow)
-            for kind in ("gpu", "cpu")
-        ),
+        *slow(("cpu:0", "None"), ("gpu:0", _PAIR.format("gpu")), ("cpu:0", _PAIR.format("cpu"))),
     ],
     ids=["gpu", "cpu", "gpus", "cpus"],
 )

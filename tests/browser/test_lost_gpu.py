@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.conftest import Engine
 from tests.browser.playground import Playground
+from tests.sweeps import slow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -127,7 +128,7 @@ def lose_twice(engine: Engine, accident: Callable[[Engine], None]) -> list[str]:
 
 
 @pytest.mark.survival("Lost GPU in the page")
-@pytest.mark.parametrize("accident", [destroy_device, end_worker])
+@pytest.mark.parametrize("accident", [end_worker, *slow(destroy_device)])
 def test_training_goes_on_from_the_copy(
     engine: Engine, accident: Callable[[Engine], None], record_property: Any
 ) -> None:

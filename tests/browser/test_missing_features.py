@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.playground import GOOD, PATIENCE_MS
 from tests.browser.routes import answer, close, served, without_modules
+from tests.sweeps import slow, sweep
 
 pytestmark = pytest.mark.browser
 
@@ -41,6 +43,8 @@ NEEDED = {
     "crossOriginIsolated": "not cross-origin isolated",
 }
 """Features, and words of the sentence about them."""
+
+OFTEN_MISSING = ("WebAssembly", "SharedArrayBuffer", "crossOriginIsolated")
 
 DONE_WITHOUT = [
     "navigator.locks",
@@ -108,7 +112,10 @@ def runs(page: Page) -> None:
 
 
 @lacking
-@pytest.mark.parametrize("feature", NEEDED)
+@pytest.mark.parametrize(
+    "feature",
+    sweep(NEEDED, OFTEN_MISSING),
+)
 def test_what_is_needed_is_told_before_and_after_run(
     chromium: Browser, server: str, feature: str
 ) -> None:
@@ -123,7 +130,7 @@ def test_what_is_needed_is_told_before_and_after_run(
 
 
 @lacking
-@pytest.mark.parametrize("feature", ["WebAssembly", "Atomics"])
+@pytest.mark.parametrize("feature", ["Atomics", *slow("WebAssembly")])
 def test_what_only_workers_lack_is_told(chromium: Browser, server: str, feature: str) -> None:
     with without(chromium, server, DELETE % f'["{feature}"]', in_page=False) as page:
         note = page.get_by_test_id("load-note").or_(page.get_by_test_id("error"))
@@ -177,18 +184,11 @@ def runs_without_gpu(chromium: Browser, server: str, trouble: str, device: str) 
 
 
 @lacking
-@pytest.mark.parametrize("trouble", ["no adapter", "no answer about an adapter"])
-def test_without_a_gpu(chromium: Browser, server: str, trouble: str) -> None:
-    runs_without_gpu(chromium, server, trouble, "auto")
-
-
-@lacking
-@pytest.mark.slow
-@pytest.mark.parametrize("device", ["auto", "gpu"])
-@pytest.mark.parametrize("trouble", GPU_TROUBLES)
-def test_every_trouble_with_the_gpu(
-    chromium: Browser, server: str, trouble: str, device: str
-) -> None:
+@pytest.mark.parametrize(
+    ("trouble", "device"),
+    sweep(itertools.product(GPU_TROUBLES, ("auto", "gpu")), [("no adapter", "auto")]),
+)
+def test_without_a_gpu(chromium: Browser, server: str, trouble: str, device: str) -> None:
     runs_without_gpu(chromium, server, trouble, device)
 
 

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.playground import PATIENCE_MS, Playground
+from tests.sweeps import slow, sweep
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -99,7 +100,13 @@ def expect_error(playground: Playground, kind: str, words: str, line: int | None
     return text
 
 
-@pytest.mark.parametrize("name", BAD_PROGRAMS)
+OFTEN = ("syntax", "misspelt", "layer-shape", "nan", "graph", "too-big")
+
+
+@pytest.mark.parametrize(
+    "name",
+    sweep(BAD_PROGRAMS, OFTEN),
+)
 def test_a_bad_program_is_told_where_and_why(playground: Playground, name: str) -> None:
     body, kind, words, line = BAD_PROGRAMS[name]
     playground.start(BEGIN + body)
@@ -108,7 +115,10 @@ def test_a_bad_program_is_told_where_and_why(playground: Playground, name: str) 
     expect(playground.page.locator("[data-testid=editor] .cm-error-line")).to_have_count(0)
 
 
-@pytest.mark.parametrize("units", ["1 << 23", "1 << 25", "1 << 40"])
+@pytest.mark.parametrize(
+    "units",
+    ["1 << 25", *slow("1 << 23", "1 << 40")],
+)
 def test_a_layer_too_big_for_the_memory_of_the_page(playground: Playground, units: str) -> None:
     playground.choose_device("cpu")
     playground.start(BEGIN + BAD_PROGRAMS["too-big"][0].replace("1 << 23", units))
@@ -117,7 +127,7 @@ def test_a_layer_too_big_for_the_memory_of_the_page(playground: Playground, unit
     playground.runs_well()
 
 
-@pytest.mark.parametrize("device", ["gpu", "cpu"])
+@pytest.mark.parametrize("device", ["gpu", *slow("cpu")])
 def test_an_exploding_learning_rate_keeps_the_last_good_weights(
     playground: Playground, device: str
 ) -> None:
@@ -227,6 +237,7 @@ def test_exit_ends_a_program(playground: Playground) -> None:
     playground.runs_well()
 
 
+@pytest.mark.slow
 def test_without_webgpu_training_is_done_by_numpy(
     server: str, launch_chromium: Callable[[bool], Browser]
 ) -> None:

@@ -167,12 +167,11 @@ def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
         lab.choose("single")
         single = lab.run_in_lab()
         assert lab.tracks() == ["gpu:0"]
-        for strategy, devices in (("sync", 2), ("pipeline", 2), ("local", 2)):
-            lab.choose(strategy, devices)
+        for strategy in ("sync", "pipeline"):
+            lab.choose(strategy, 2)
             run = lab.run_in_lab()
-            assert lab.tracks() == [f"gpu:{index}" for index in range(devices)]
-            if strategy != "local":
-                assert float(run[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
+            assert lab.tracks() == ["gpu:0", "gpu:1"]
+            assert float(run[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
         lab.choose("async", 3)
         lab.run_in_lab()
         # Only a few updates are traced, not necessarily of every replica.

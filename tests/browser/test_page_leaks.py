@@ -48,10 +48,9 @@ def run_all_ways(playground: Playground) -> None:
 
 def test_buffers_and_programs_go_with_the_run(playground: Playground) -> None:
     assert left_behind(playground) == [0, 0, 0]
-    for _ in range(2):
-        run_all_ways(playground)
-        assert left_behind(playground) == [0, 0, 0]
-        assert playground.workers() == WORKERS
+    run_all_ways(playground)
+    assert left_behind(playground) == [0, 0, 0]
+    assert playground.workers() == WORKERS
 
 
 def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground) -> None:

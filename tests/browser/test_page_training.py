@@ -273,7 +273,7 @@ def test_the_convolutional_example(trained: Trained) -> None:
     playground.at("example-select").select_option("mnist-cnn")
     playground.start()
     playground.wait(
-        lambda: playground.expect_status("running") == "running" and playground.steps >= 200,
+        lambda: playground.expect_status("running") == "running" and playground.steps >= 60,
         seconds=240,
     )
     speed = playground.number("steps-per-second")
@@ -281,7 +281,7 @@ def test_the_convolutional_example(trained: Trained) -> None:
     print(f"the convolutional example: {1000 / speed:.0f} ms a step; stopped in {answer:.0f} ms")
     weights = playground.weights()
     assert weights["conv2d_1/kernel"].shape == (5, 5, 1, 8)
-    assert accuracy_of_cnn(weights) > 90
+    assert accuracy_of_cnn(weights) > 75
 
 
 def accuracy_of_cnn(weights: dict[str, Array]) -> float:

@@ -16,6 +16,7 @@ from playwright.sync_api import Expect
 from tests.browser import sessions
 from tests.browser.playground import PATIENCE_MS
 from tests.browser.sessions import EDITED, FAILING, SHORT, Visit, shown, training
+from tests.sweeps import slow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -76,10 +77,8 @@ def failed(visit: Visit) -> None:
 @pytest.mark.parametrize(
     "moment",
     [
-        before_run,
         training,
-        done,
-        *(pytest.param(moment, marks=pytest.mark.slow) for moment in (paused, failed)),
+        *slow(before_run, done, paused, failed),
     ],
 )
 def test_everything_is_back(
@@ -213,6 +212,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_weights_outlive_runs_that_train_nothing(
     visit: Visit, record_property: Callable[[str, object], None]
 ) -> None:
@@ -365,10 +365,7 @@ _DAMAGE = """async (damage) => {
     "damage",
     [
         "fields",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in ("version", "null", "text", "missing")
-        ),
+        *slow("version", "null", "text", "missing"),
     ],
 )
 def test_damaged_records_are_put_aside(
@@ -429,12 +426,8 @@ BROKEN = {
 @pytest.mark.parametrize(
     "kind",
     [
-        "undefined",
         "failing",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in ("forbidden", "silent", "aborting")
-        ),
+        *slow("undefined", "forbidden", "silent", "aborting"),
     ],
 )
 def test_without_storage_the_page_works_and_says_so(
@@ -484,6 +477,7 @@ def test_full_storage_cuts_nothing(chromium: Browser, server: str, tmp_path: Pat
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)
 
 
+@pytest.mark.slow
 def test_restoring_is_quick(visit: Visit) -> None:
     done(visit)
     sessions.wait_until_saved(visit.page)

@@ -16,6 +16,7 @@ from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 from tests.browser.conftest import Engine
 from tests.browser.routes import close
+from tests.sweeps import slow
 
 PROGRAM = """
 import numpy as np
@@ -89,7 +90,13 @@ def other_image(tmp_path: Path) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.mark.parametrize("trouble", ["absent", "cut short", "of another layout"])
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "cut short",
+        *slow("absent", "of another layout"),
+    ],
+)
 def test_python_starts_without_an_image(
     context: BrowserContext, server: str, other_image: str, trouble: str
 ) -> None:
@@ -127,6 +134,7 @@ print(history.losses.tobytes().hex())
 """
 
 
+@pytest.mark.slow
 def test_running_again_gives_the_same_also_after_an_error(
     context: BrowserContext, server: str
 ) -> None:

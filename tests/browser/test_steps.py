@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.worker_heaps import WorkerHeaps
+from tests.sweeps import slow
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
@@ -104,7 +105,7 @@ def test_reading_each_loss_makes_encoders_only_and_sends_no_byte(engine: Engine)
     assert calls_between_marks(engine, _READ_EACH) == {"createCommandEncoder": 2000, "submit": 2000}
 
 
-@pytest.mark.parametrize("steps", [2000, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("steps", [2000, *slow(10_000)])
 def test_steps_leave_nothing_behind(engine: Engine, steps: int) -> None:
     """Nothing accumulates on the device, in Python, or in the JavaScript of the workers."""
 

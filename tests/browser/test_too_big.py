@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.playground import Playground
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 pytestmark = [
     pytest.mark.browser,
@@ -30,14 +24,6 @@ def train(layers, units, rows=64):
     model.fit(x, x, batch_size=16, epochs=1, verbose=0)
 
 """
-
-
-@pytest.fixture
-def playground(chromium: Browser, server: str) -> Iterator[Playground]:
-    opened = Playground(chromium, server)
-    opened.expect_status("ready")
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize(

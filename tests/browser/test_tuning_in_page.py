@@ -44,6 +44,7 @@ def badge(playground: Playground) -> str:
     return playground.at("backend-badge").get_attribute("title") or ""
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_told_kept_and_handed_to_the_next_visit(
     playground: Playground,
 ) -> None:

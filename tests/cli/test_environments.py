@@ -14,6 +14,7 @@ from playgrad import paths
 from playgrad.errors import PlaygradError
 from playgrad.io import load
 from tests.cli.processes import Ended, environment, run_process
+from tests.sweeps import sweep
 
 PROGRAM = """
 import numpy as np
@@ -94,8 +95,17 @@ def train(program: Path, name: str, *more: str) -> Ended:
     return run_process(arguments, env=environment(**changes), prepare=prepare)
 
 
+OFTEN = (
+    "no HOME", "ASCII output", "warnings are errors", "optimized Python", "a deleted folder",
+    "few files", "no streams", "errors on a full disk",
+)  # fmt: skip
+
+
 @survival
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize(
+    "name",
+    sweep(ENVIRONMENTS, OFTEN),
+)
 def test_training_works(program: Path, name: str, tmp_path: Path) -> None:
     weights = tmp_path / "w.npz"
     ended = train(program, name, "--export", str(weights))

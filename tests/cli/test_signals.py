@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.processes import Ended, end_of, environment, run_process, running, wait_for_handlers
+from tests.sweeps import slow
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -91,7 +92,7 @@ def attempts(seed: int, count: int) -> list[tuple[str, float, int]]:
 
 @pytest.mark.gpu
 @pytest.mark.survival("Signals to the command line")
-@pytest.mark.parametrize("count", [32, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [32, *slow(200)])
 def test_interrupts_at_any_moment(
     count: int, program: Path, record_property: Callable[[str, object], None]
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from playgrad import data, paths
 from playgrad.data import parse_idx, source
 from playgrad.errors import DataError
+from tests.sweeps import sweep
 
 
 def idx(array: np.ndarray[Any, Any], code: int = 0x08) -> bytes:
@@ -122,10 +123,14 @@ DAMAGES: dict[str, Any] = {
     "another file": lambda content: idx(LABELS),
     "a web page": lambda content: b"<!doctype html><title>Log in to the network</title>",
 }
+OFTEN = ("one bit", "cut", "a web page")
 
 
 @pytest.mark.survival("Damaged data sets on disk")
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(
+    "damage",
+    sweep(DAMAGES, OFTEN),
+)
 def test_damaged_mnist_is_fetched_again(alone: Path, damage: str) -> None:
     whole = alone.read_bytes()
     alone.write_bytes(DAMAGES[damage](whole))

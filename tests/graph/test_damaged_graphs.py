@@ -15,6 +15,7 @@ import pytest
 import playgrad as pg
 from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.serialize import graph_from_json, graph_from_text, graph_to_json
+from tests.sweeps import slow
 
 _ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 2**31, 2**70, 1e308, "", "x", "x:0", "float64", "gpu:0",
@@ -96,7 +97,7 @@ def _attempts(seed: int, count: int) -> tuple[int, int]:
 
 
 @pytest.mark.survival("Damaged weights files")
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [1, *slow(2)])
 def test_damaged_graphs(seed: int, record_property: Callable[[str, object], None]) -> None:
     tried, read = _attempts(seed, 200 if seed == 1 else 3_000)
     record_property("tried", tried)

@@ -18,6 +18,7 @@ from playgrad.errors import KernelError
 from playgrad.graph.tensor import Tensor
 from playgrad.parallel import DataParallel, LocalSGD, Pipeline, Strategy
 from playgrad.runtime.tasks import SegmentTask
+from tests.sweeps import sweep
 
 pytestmark = [pytest.mark.gpu, pytest.mark.survival("Lost devices on the desktop")]
 
@@ -34,10 +35,7 @@ STRATEGIES = {
     "two pipelines": (4, Pipeline(4, micro_batches=2, replicas=2)),
     "local": (2, LocalSGD(2, every=100)),
 }
-KINDS = [
-    pytest.param(kind, marks=[pytest.mark.slow] if kind != "replicas" else [])
-    for kind in STRATEGIES
-]
+KINDS = sweep(STRATEGIES, ["replicas"])
 
 
 class FaultyStep:

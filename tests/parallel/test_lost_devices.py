@@ -29,6 +29,7 @@ from playgrad.runtime import host_copies
 from playgrad.runtime.cpu_server import Server
 from tests.parallel.test_loss_of_devices import at, iterations
 from tests.runtime.test_interpreters import LocalConnection
+from tests.sweeps import slow
 
 Array = np.ndarray[Any, Any]
 Layers = Callable[[], list[nn.Layer]]
@@ -230,7 +231,14 @@ LAYERS = pytest.mark.parametrize("layers", [mlp, with_state])
 @pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", GPU])
 @LAYERS
-@pytest.mark.parametrize(("copied", "lost"), [(0, 0), (0, 3), (2, 5), (7, 13)])
+@pytest.mark.parametrize(
+    ("copied", "lost"),
+    [
+        (0, 0),
+        (2, 5),
+        *slow((0, 3), (7, 13)),
+    ],
+)
 def test_in_an_epoch(
     layers: Any, devices: Devices, expected: Reference, copied: int, lost: int
 ) -> None:

@@ -21,6 +21,7 @@ from playgrad.parallel.schedules import PIPEDREAM, SCHEDULES, TWO_STREAMS
 from playgrad.runtime.memory import device_memory
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.step_graphs import HISTORY_ROWS
+from tests.sweeps import slow
 
 Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(0)
@@ -119,23 +120,29 @@ def check_equal(one: tuple[Array, dict[str, Array]], other: tuple[Array, dict[st
 
 STRATEGIES = [
     DataParallel(2),
-    DataParallel(3, collective="ring"),
     DataParallel(4, collective="tree", bucket_bytes=600),
-    DataParallel(3, collective="central"),
     Pipeline(3, 4, "gpipe"),
     Pipeline(3, 4, "1f1b", stages=(3, 2, 2)),
-    Pipeline(3, 3, "interleaved"),
-    Pipeline(4, 4, "bidirectional"),
     Pipeline(3, 5, "bidirectional"),
     Pipeline(3, 5, "zero_bubble"),
-    Pipeline(4, 5, "dualpipe"),
     Pipeline(4, 3, "1f1b", replicas=2),
+]
+MORE_STRATEGIES = [
+    DataParallel(3, collective="ring"),
+    DataParallel(3, collective="central"),
+    Pipeline(3, 3, "interleaved"),
+    Pipeline(4, 4, "bidirectional"),
+    Pipeline(4, 5, "dualpipe"),
     Pipeline(4, 4, "bidirectional", replicas=2),
     Pipeline(4, 2, "1f1b", replicas=4),
 ]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+@pytest.mark.parametrize(
+    "strategy",
+    [*STRATEGIES, *slow(*MORE_STRATEGIES)],
+    ids=str,
+)
 def test_fifty_steps_are_those_of_one_device(strategy: Strategy, alone: Any) -> None:
     check_equal(trained(mlp, strategy), alone(mlp))
 
@@ -146,9 +153,11 @@ def test_fifty_steps_are_those_of_one_device(strategy: Strategy, alone: Any) -> 
     [
         (small, DataParallel(2)),
         (small, Pipeline(2, 2)),
-        pytest.param(mlp, DataParallel(4), marks=pytest.mark.slow),
-        pytest.param(mlp, Pipeline(3, 3, "interleaved"), marks=pytest.mark.slow),
-        pytest.param(mlp, Pipeline(4, 4, "bidirectional"), marks=pytest.mark.slow),
+        *slow(
+            (mlp, DataParallel(4)),
+            (mlp, Pipeline(3, 3, "interleaved")),
+            (mlp, Pipeline(4, 4, "bidirectional")),
+        ),
     ],
     ids=lambda value: value.__name__ if callable(value) else str(value),
 )
@@ -354,7 +363,7 @@ def left_over(model: pg.Model) -> tuple[int, ...]:
     )
 
 
-@pytest.mark.parametrize("switches", [30, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("switches", [30, *slow(1000)])
 def test_strategies_that_are_left_leave_nothing_behind(switches: int) -> None:
     pg.set_logical_devices(cpu=3)
     model = compiled(mlp, None)

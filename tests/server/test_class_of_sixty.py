@@ -21,6 +21,7 @@ from playgrad.server.image import ImageCache
 from playgrad.server.serve import make_server
 from tests.server.crowd import Load, load_page, memory, stall
 from tests.server.processes import ServerProcess, running_server
+from tests.sweeps import slow
 
 _SLOW = 40
 _PATIENCE_MS = 400_000
@@ -93,14 +94,15 @@ def check(load: Load, samples: list[int], browsers: int, files: list[str]) -> No
 
 
 @pytest.mark.survival("A class of sixty")
-def test_sixty_browsers_beside_slow_readers(
-    served: ServerProcess, record_property: Callable[[str, object], None]
+@pytest.mark.parametrize("browsers", [25, *slow(60)])
+def test_browsers_beside_slow_readers(
+    served: ServerProcess, browsers: int, record_property: Callable[[str, object], None]
 ) -> None:
-    record_property("tried", 60)
+    record_property("tried", browsers)
     files = page_files()
-    load, samples = run_crowd(served, 60, files)
+    load, samples = run_crowd(served, browsers, files)
     record_property("longest wait", max(load.first_bytes))
-    check(load, samples, 60, files)
+    check(load, samples, browsers, files)
     assert served.log() == ""
 
 

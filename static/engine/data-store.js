@@ -45,6 +45,11 @@ export class DataStore {
     return this.#contents;
   }
 
+  /** The size of what has arrived. */
+  get bytes() {
+    return [...this.#contents.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
   /** Begin to download files that a program will read. @param {string[]} paths */
   expect(paths) {
     // A program that reads the file is told why it cannot be had.

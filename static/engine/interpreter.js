@@ -44,8 +44,13 @@ export class Interpreter {
   #over = false;
   #overdue = 0;
 
-  /** Start a worker. @param {Listener} listener @param {Template} [template] of an earlier one */
-  constructor(listener, template) {
+  /**
+   * Start a worker.
+   * @param {Listener} listener
+   * @param {Template} [template] of an earlier one
+   * @param {number} [dataBytes] the size of the data sets that its program will probably read
+   */
+  constructor(listener, template, dataBytes = 0) {
     this.#listener = listener;
     this.#worker = new Worker(SCRIPT, { type: "module", name: "python" });
     this.#worker.onmessage = () => this.#over || listener.forged();
@@ -58,7 +63,7 @@ export class Interpreter {
     port1.onmessage = ({ data }) => this.#received(data);
     const ports = this.#createPorts(2 * mostDevices() + REPLACEMENTS);
     /** @type {PythonCommand} */
-    const start = { kind: "start", memory: this.memory, lock: this.#lock, ports, port: port2, template };
+    const start = { kind: "start", memory: this.memory, lock: this.#lock, ports, port: port2, template, dataBytes };
     this.#worker.postMessage(start, [port2, ...ports]);
     this.#overdue = setTimeout(() => {
       this.#end(`its worker did not start: its scripts have not arrived for ${START_MS / 1000} s`);

@@ -11,12 +11,13 @@ import { PAGE, install, preparing } from "./image.js";
 
 /** Modules that every page imports and that do not need the page's host module. */
 const IMPORTS = `
-import gc, platform, random, sysconfig, traceback
+import platform, random, sysconfig, traceback
 import numpy
 import playgrad
 import playgrad.io
 from playgrad.page import answers, faults, graph_view, idle_tuner, lab, output, reserve, restored_model
-gc.collect()
+from playgrad.page.warm_up import warm_up
+warm_up()
 `;
 
 /** @param {Uint8Array} input */

@@ -18,11 +18,12 @@
  *     `template` is from an earlier worker.
  *   `inherit`: what earlier Python workers leave behind; sent before the first request.
  *   `files`: more files of the server, in shared memory, by path.
+ *   `start`: `dataBytes` is the size of the data sets that the program will probably read.
  *   `poke`: the mailbox has a request; needed only while Python is idle.
  *   `ports`: spare ports that replace used ones.
  * @typedef {(
  *   | {kind: "start", memory: SharedMemory, lock: string, port: MessagePort, ports: MessagePort[],
- *      template?: Template}
+ *      template?: Template, dataBytes: number}
  *   | {kind: "inherit"} & Inheritance
  *   | {kind: "files", files: Map<string, Uint8Array>}
  *   | {kind: "poke"}

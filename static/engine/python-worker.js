@@ -29,12 +29,13 @@ import { createHost } from "./python-host.js";
 const SETUP = `
 import gc, time, traceback
 from playgrad.devices import _browser
-from playgrad.page import controller
+from playgrad.page import controller, reserve
 
 time.sleep = _browser.sleep
 controller.main()
 # Objects that exist now live on: garbage collection need not visit them before every run.
 gc.freeze()
+reserve.touch_memory(data_bytes)
 
 def serve():
     try:
@@ -126,7 +127,7 @@ class PythonWorker {
   }
 
   /** @param {Extract<PythonCommand, {kind: "start"}>} command */
-  async #start({ memory, ports, template }) {
+  async #start({ memory, ports, template, dataBytes }) {
     /** @type {(event: PythonEvent | PythonWorkerEvent | DeviceWorkerRequest, transfer?: ArrayBuffer[]) => void} */
     const send = (event, transfer) => {
       for (const limit of this.#limits) limit.flush();
@@ -137,7 +138,7 @@ class PythonWorker {
     const host = createHost(memory, this.#links, this.#files, this.#inheritance, send);
     pyodide.registerJsModule("playgrad_host", host);
     send({ kind: "loading", stage: "library" });
-    this.#serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({}) });
+    this.#serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({ data_bytes: dataBytes }) });
     this.#ended("library");
     send({ kind: "ready", ...versions(pyodide), timings: this.#timings });
     if (own) send({ kind: "template", template: await own() }); // before a program occupies the thread

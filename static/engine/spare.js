@@ -31,8 +31,9 @@ export class Spare {
   /**
    * Boot a worker, unless there is one.
    * @param {(python: () => Interpreter) => Listener} listener hears the worker once it is taken
+   * @param {number} dataBytes the size of the data sets that its program will probably read
    */
-  boot(listener) {
+  boot(listener, dataBytes) {
     if (this.#python) return;
     /** @type {Listener} */
     const later = listener(() => python);
@@ -46,7 +47,7 @@ export class Spare {
       },
       ended: (reason) => (python === this.#python ? this.#failed() : later.ended(reason)),
       forged: () => later.forged(),
-    }, this.template);
+    }, this.template, dataBytes);
     this.#python = python;
   }
 

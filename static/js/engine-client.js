@@ -115,7 +115,7 @@ export class EngineClient {
         if (python() !== this.#python) return;
         this.#dispatch({ kind: "crash", message: `Python has stopped: ${reason}.` }, python());
       },
-    }));
+    }), this.#data.bytes);
   }
 
   /** @param {InterpreterEvent} event @param {Interpreter} python */
@@ -174,7 +174,7 @@ export class EngineClient {
     this.#devices.look();
   }
 
-  /** Fetch the files that a program will read, while Python starts. @param {string} source */
+  /** Fetch the files that a program will read. @param {string} source */
   expect(source) {
     this.#data.expect(filesReadBy(source));
   }

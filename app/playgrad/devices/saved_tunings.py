@@ -15,11 +15,11 @@ from playgrad.devices.tuning import VARIANTS, Tuning
 def adapter_key(info: AdapterInfo) -> str:
     """Return the key of an adapter, unique to its driver and this version of the kernels."""
     adapter = (info.backend, info.vendor, info.architecture, info.name, info.driver)
-    return " | ".join((*adapter, _kernels_hash()))
+    return " | ".join((*adapter, kernels_hash()))
 
 
 @cache
-def _kernels_hash() -> str:
+def kernels_hash() -> str:
     """Return a hash of the text of all kernels and the names of their variants."""
     digest = hashlib.blake2b(repr(VARIANTS).encode(), digest_size=8)
     for path in sorted(paths.kernels().rglob("*.wgsl")):

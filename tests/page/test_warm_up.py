@@ -1,0 +1,33 @@
+"""The image of Python's memory holds more than modules, and memory is touched before a run."""
+
+from __future__ import annotations
+
+import gc
+
+from playgrad.compiler import compile as compiler
+from playgrad.devices import saved_tunings
+from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.page.reserve import touch_memory
+from playgrad.page.warm_up import warm_up
+
+
+def test_it_leaves_no_graph_and_no_program_behind() -> None:
+    gc.collect()
+    before = [each for each in gc.get_objects() if isinstance(each, Graph)]
+    programs = list(compiler._cache._entries)
+    nodes = len(get_default_graph().nodes)
+    warm_up()
+    graphs = [each for each in gc.get_objects() if isinstance(each, Graph)]
+    assert len(graphs) == len(before)
+    assert list(compiler._cache._entries) == programs
+    assert len(get_default_graph().nodes) == nodes
+
+
+def test_the_kernels_are_hashed_once() -> None:
+    saved_tunings.kernels_hash.cache_clear()
+    warm_up()
+    assert saved_tunings.kernels_hash.cache_info().currsize == 1
+
+
+def test_touching_no_memory_is_no_error() -> None:
+    touch_memory(0)

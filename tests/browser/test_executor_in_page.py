@@ -27,14 +27,16 @@ class Until:
     def done(self):
         return self.condition()
 
-def task(device, name, after=(), previous=None, until=lambda: True, fails=None):
-    def coroutine(queued, trace):
+def task(device, name, after=(), previous=None, until=lambda: True, fails=None, here=False):
+    def coroutine(queued, trace, attend):
         log.append(f"{name} begins")
+        while here and not until():
+            attend()
         yield Until(until)
         if fails:
             raise fails
         log.append(f"{name} ends")
-    return SegmentTask(name, device, after=after, previous=previous, coroutine=coroutine)
+    return SegmentTask(name, device, after=after, previous=previous, coroutine=coroutine, here=here)
 
 executor = Executor()
 executor.timeout = 60.0
@@ -85,3 +87,38 @@ executor.run([
 print(log.index("one ends") < log.index("two begins"))
 """
     assert finish(engine, TASKS + source) == "True"
+
+
+def test_work_elsewhere_begins_before_and_during_work_of_the_calling_thread(engine: Engine) -> None:
+    """A processor that computes on Python's thread does not make other devices wait."""
+    source = """
+began = lambda name: lambda: f"{name} begins" in log
+executor.run([
+    task("cpu:0", "here", until=began("two"), here=True),
+    task("gpu:0", "one", until=began("here")),
+    task("gpu:1", "two", (1,)),
+])
+print(", ".join(log))
+"""
+    assert finish(engine, TASKS + source) == (
+        "one begins, here begins, one ends, two begins, two ends, here ends"
+    )
+
+
+def test_an_error_elsewhere_is_told_after_the_work_of_the_calling_thread(engine: Engine) -> None:
+    source = """
+looks = []
+def third_look():
+    looks.append("here begins" in log)
+    return looks.count(True) > 2
+try:
+    executor.run([
+        task("cpu:0", "here", until=lambda: looks.count(True) > 2, here=True),
+        task("gpu:0", "one", until=third_look, fails=ValueError("the cause")),
+    ])
+except Exception as error:
+    print(repr(error), log)
+"""
+    assert finish(engine, TASKS + source) == (
+        "ValueError('the cause') ['one begins', 'here begins', 'here ends']"
+    )

@@ -225,7 +225,7 @@ def segments_of(tasks: list[Task], devices: list[str]) -> list[Task]:
         after = {*task.after, last.get(device, number)} - {number}
         last[device] = number
 
-        def coroutine(queued: float, trace: Trace | None, task=task, device=device):
+        def coroutine(queued: float, trace: Trace | None, attend, task=task, device=device):
             start = time.perf_counter()
             yield Delay(0.0)
             task.work()

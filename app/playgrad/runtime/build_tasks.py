@@ -15,15 +15,12 @@ from playgrad.compiler.task_table import TaskEntry, task_table
 from playgrad.devices.device import Loaded
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
-from playgrad.runtime.interpreter import RunValues, node_work
+from playgrad.runtime.interpreter import RunValues, is_heavy, node_work
 from playgrad.runtime.segments import host_coroutine, plan_coroutine
 from playgrad.runtime.tasks import Coroutine, SegmentTask, Task
 from playgrad.runtime.transport import Transport
 
 Array = np.ndarray[Any, Any]
-
-HEAVY_BYTES = 1 << 18
-"""Operations of the processor that touch more bytes than this are worth another thread."""
 
 
 class TaskBuilder:
@@ -84,6 +81,7 @@ class TaskBuilder:
             segment=segment,
             previous=entry.previous,
             final=segment.final,
+            here=segment.device not in self._plans,
         )
         if segment.device in self._plans:
             task.give_up = self._plans[segment.device].device.give_up
@@ -98,10 +96,8 @@ class TaskBuilder:
 
     def _node_task(self, entry: TaskEntry) -> Task:
         node = entry.nodes[0]
-        touched = sum(t.spec.size for t in (*node.inputs, *node.outputs))
-        heavy = touched * 4 > HEAVY_BYTES
         work = self._node_work(node)
-        return Task(node.name, entry.device, work, entry.after, heavy, node.phase)
+        return Task(node.name, entry.device, work, entry.after, is_heavy(node), node.phase)
 
     def _node_work(self, node: Node) -> Callable[[], None]:
         tensors, transport = self._values.tensors, self._transport

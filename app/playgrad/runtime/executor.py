@@ -8,7 +8,8 @@ they may run at the same time:
   which keeps the device's memory in one core's cache. A thread that ends a segment continues with
   its device's next one, and wakes the threads of other devices whose segments became ready. In a
   page, which has one thread for Python, a segment is a call to the device's worker that is not
-  waited for.
+  waited for. Such calls come first; between the operations of cpu:0, which that thread computes
+  itself, it begins those that have become ready.
 - Heavy operations of the processor go to a pool of threads. All others run on the calling thread:
   handing over a small operation costs more than running it.
 """
@@ -22,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from playgrad.devices.pending import TIMEOUT_SECONDS
 from playgrad.runtime.blas import shared_among
 from playgrad.runtime.run import Run
-from playgrad.runtime.tasks import SegmentTask, Task
+from playgrad.runtime.tasks import SegmentTask, Task, never
 from playgrad.runtime.threads import Threads
 from playgrad.runtime.trace import Trace
 
@@ -104,7 +105,7 @@ def _run_only(task: Task, stop: Callable[[], bool] | None) -> None:
     if stop is not None and stop():
         raise KeyboardInterrupt
     if isinstance(task, SegmentTask):
-        for pending in task.coroutine(0.0, None):
+        for pending in task.coroutine(0.0, None, never):
             pending.wait()
     else:
         task.work()

@@ -18,6 +18,8 @@ Array = np.ndarray[Any, Any]
 LARGEST = sys.maxsize // 2
 """Maximum bytes of an operation's results. In a browser this is 1 GiB: addresses have 32 bits
 there, and NumPy corrupts memory when a result and its temporaries come close to the end of it."""
+HEAVY_BYTES = 1 << 18
+"""Operations that touch more bytes than this are worth another thread."""
 
 
 @dataclass
@@ -42,6 +44,11 @@ class RunValues:
         """Forget all values."""
         self.tensors.clear()
         self.written.clear()
+
+
+def is_heavy(node: Node) -> bool:
+    """Return whether ``node`` takes long enough for others to wait for its thread."""
+    return 4 * sum(t.spec.size for t in (*node.inputs, *node.outputs)) > HEAVY_BYTES
 
 
 def node_work(node: Node, values: RunValues) -> Callable[[], None]:

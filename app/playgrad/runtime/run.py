@@ -14,7 +14,7 @@ from threading import Lock
 from playgrad.devices.pending import Pending
 from playgrad.devices.this_host import wait_any
 from playgrad.errors import DeviceTimeoutError
-from playgrad.runtime.tasks import ReadyTable, SegmentTask, Task, delayed
+from playgrad.runtime.tasks import Attend, ReadyTable, SegmentTask, Task, delayed, never
 from playgrad.runtime.threads import Threads
 from playgrad.runtime.trace import Event, Trace
 
@@ -158,10 +158,18 @@ class Run:
         candidates = [n for n in queue if device is None or self.tasks[n].device == device]
         if not candidates:
             return None
-        number = candidates[0] if self.choose is None else self.choose(tuple(candidates))
+        if self.choose is None:
+            number = min(candidates, key=self._computes_here)  # the first of them
+        else:
+            number = self.choose(tuple(candidates))
         queue.remove(number)
         self.writing = self.writing or self.tasks[number].final
         return number
+
+    def _computes_here(self, number: int) -> bool:
+        """Return whether a task computes on the thread that runs it, not on a device elsewhere."""
+        task = self.tasks[number]
+        return task.here if isinstance(task, SegmentTask) else True
 
     # The pool and the device threads
 
@@ -262,7 +270,7 @@ class Run:
     def _do(self, number: int) -> None:
         """Run a task on the calling thread; of a segment in a page, only until its first wait."""
         if self.several_devices and isinstance(self.tasks[number], SegmentTask):
-            self._advance(number, self._coroutine(number))
+            self._advance(number, self._coroutine(number, self._attend))
             if number in self.parked and self.trace is None and not self.delays:
                 self._begun(number)
         else:
@@ -272,7 +280,7 @@ class Run:
     def _run_whole(self, number: int) -> None:
         task = self.tasks[number]
         if isinstance(task, SegmentTask):
-            for pending in self._coroutine(number):
+            for pending in self._coroutine(number, never):
                 pending.wait()
             return
         start = time.perf_counter()
@@ -282,11 +290,33 @@ class Run:
             queued = self.queued[number]
             self.trace.events.append(Event(task.name, task.device, queued, start, end, task.kind))
 
-    def _coroutine(self, number: int) -> Generator[Pending, None, None]:
+    def _coroutine(self, number: int, attend: Attend) -> Generator[Pending, None, None]:
         task = self.tasks[number]
         assert isinstance(task, SegmentTask)
         delay = self.delays.get(task.device, 0.0)
-        return delayed(task, delay, self.queued[number], self.trace)
+        return delayed(task, delay, self.queued[number], self.trace, attend)
+
+    def _attend(self) -> bool:
+        """Resume and begin what other devices do, while the calling thread is at a task of its own.
+
+        An error of theirs ends the run after that task.
+        """
+        try:
+            self._resume_parked()
+            while not self.ending and (number := self._next_elsewhere()) is not None:
+                self._do(number)
+        except BaseException as error:
+            with self.lock:
+                self._failed(error)
+        return False
+
+    def _next_elsewhere(self) -> int | None:
+        with self.lock:
+            elsewhere = deque(n for n in self.ready if not self._computes_here(n))
+            number = self._take(elsewhere)
+            if number is not None:
+                self.ready.remove(number)
+            return number
 
     def _advance(self, number: int, coroutine: Generator[Pending, None, None]) -> None:
         for pending in coroutine:

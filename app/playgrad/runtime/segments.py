@@ -12,9 +12,9 @@ from playgrad.compiler.segments import Segment
 from playgrad.devices.device import Loaded
 from playgrad.devices.pending import Pending
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.runtime.interpreter import RunValues
+from playgrad.runtime.interpreter import RunValues, is_heavy
 from playgrad.runtime.python_program import PythonProgram
-from playgrad.runtime.tasks import Coroutine
+from playgrad.runtime.tasks import Attend, Coroutine
 from playgrad.runtime.trace import Event, Trace
 from playgrad.runtime.transport import Transport
 
@@ -51,16 +51,19 @@ def host_coroutine(
     tensors = values.tensors
     program: PythonProgram | None = None  # until the first run
 
-    def coroutine(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
+    def coroutine(
+        queued: float, trace: Trace | None, attend: Attend
+    ) -> Generator[Pending, None, None]:
         nonlocal program
         start = time.perf_counter()
         for tensor, channel in received:
             tensors[tensor] = transport.get(channel)
         if program is None:
             names = {tensor.name: tensor for tensor, _ in feeds}
-            program = PythonProgram(nodes, [*lasting, *(sent for sent, _ in sends)], names, ())
+            heavy = [node for node in nodes if is_heavy(node)]
+            program = PythonProgram(nodes, [*lasting, *(sent for sent, _ in sends)], names, heavy)
         fed = [tensors.pop(tensor) if last else tensors[tensor] for tensor, last in feeds]
-        fetched, written = program.run_with(values.variable, fed, _never)
+        fetched, written = program.run_with(values.variable, fed, attend)
         values.written.update(written)
         tensors.update(zip(lasting, fetched, strict=False))
         for (_, channel), array in zip(sends, fetched[len(lasting) :], strict=True):
@@ -72,10 +75,6 @@ def host_coroutine(
         yield from ()
 
     return coroutine
-
-
-def _never() -> bool:
-    return False
 
 
 def plan_coroutine(
@@ -103,7 +102,9 @@ def plan_coroutine(
     fetched = [tensor for tensor in results if tensor in fetches]
     tensors = values.tensors
 
-    def coroutine(queued: float, trace: Trace | None) -> Generator[Pending, None, None]:
+    def coroutine(
+        queued: float, trace: Trace | None, attend: Attend
+    ) -> Generator[Pending, None, None]:
         feeds = {
             key: tensors[node.outputs[0]] if node.op.name == "placeholder" else transport.get(key)
             for key, node in sources.items()

@@ -10,10 +10,19 @@ from playgrad.compiler.segments import Segment
 from playgrad.devices.pending import Delay, Pending
 from playgrad.runtime.trace import Trace, delay_event
 
-Coroutine = Callable[[float, "Trace | None"], Generator[Pending, None, None]]
-"""``coroutine(queued, trace)`` begins work and yields each `Pending` that must be done before it
-goes on. ``queued`` is when the task became ready; the coroutine adds its own events to ``trace``.
-Without a trace, it begins all of its work before it yields."""
+Attend = Callable[[], bool]
+"""Lets other devices go on. Returns whether to stop."""
+
+Coroutine = Callable[[float, "Trace | None", Attend], Generator[Pending, None, None]]
+"""``coroutine(queued, trace, attend)`` begins work and yields each `Pending` that must be done
+before it goes on. ``queued`` is when the task became ready; the coroutine adds its own events to
+``trace``. Without a trace, it begins all of its work before it yields. While it computes on the
+thread that runs it, it calls ``attend`` now and then."""
+
+
+def never() -> bool:
+    """An `Attend` for a thread that nobody else waits for."""
+    return False
 
 
 @dataclass
@@ -50,6 +59,8 @@ class SegmentTask(Task):
         give_up: called when the task does not end and nothing waits for it any more.
         previous: position of the device's previous segment, one of ``after``. A device runs its
             segments in order, so this one may be queued as soon as that one has begun.
+        here: whether the coroutine computes on the thread that runs it. Others begin work
+            elsewhere.
     """
 
     work: Callable[[], None] = _nothing
@@ -57,10 +68,11 @@ class SegmentTask(Task):
     coroutine: Coroutine = field(kw_only=True)
     segment: Segment | None = None
     previous: int | None = None
+    here: bool = False
 
 
 def delayed(
-    task: SegmentTask, seconds: float, queued: float, trace: Trace | None
+    task: SegmentTask, seconds: float, queued: float, trace: Trace | None, attend: Attend
 ) -> Generator[Pending, None, None]:
     """Run the coroutine of ``task`` after a delay, which is an event of ``trace``, too."""
     if seconds:
@@ -68,7 +80,7 @@ def delayed(
         yield Delay(seconds)
         if trace is not None:
             trace.events.append(delay_event(task.name, task.device, start, time.perf_counter()))
-    yield from task.coroutine(queued, trace)
+    yield from task.coroutine(queued, trace, attend)
 
 
 class ReadyTable:

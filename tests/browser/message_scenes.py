@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser import sessions
 from tests.browser.bad_network import BadNetwork
-from tests.browser.playground import GOOD, PATIENCE_MS
+from tests.browser.playground import GOOD, PATIENCE_MS, STUBBORN
 from tests.browser.routes import answer, close, served, without_modules
 from tests.browser.sessions import SHORT, Visit
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 Scene = Callable[[Visit], Locator]
 """Leads to a message, and returns what shows it."""
 
-# A program whose Python ends, one that does not stop when it is asked to, and one without end.
+# A program whose Python ends, and one without end.
 CLOSE = GOOD + "\nimport js\njs.close()"
-STUBBORN = GOOD + "while True:\n    try:\n        while True: pass\n    except: pass\n"
 ENDLESS = GOOD.replace("epochs=2", "epochs=10**9")
 
 REMOVE = "Object.defineProperty(globalThis, '%s', { value: undefined });"
@@ -139,7 +138,7 @@ def ended_python(visit: Visit) -> Locator:
 
 
 def stopped_by_force(visit: Visit) -> Locator:
-    visit.start(STUBBORN)
+    visit.start(GOOD + STUBBORN)
     visit.wait(lambda: "trained well" in visit.text("console"))
     visit.timed("stop", "loading", "stopped")
     visit.expect_status("stopped")

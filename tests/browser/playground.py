@@ -33,6 +33,17 @@ print("trained well")
 """
 """A very short program: eight steps of a tiny network."""
 
+STUBBORN = """
+print("begun")
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+"""
+"""A loop that no stop interrupts, once it has printed its line."""
+
 # Clicks a button and returns the milliseconds until the status is one of `states`, measured in the
 # page, without the round trip to the test.
 _CLICK_AND_WAIT = """([button, states]) => new Promise((resolve) => {

@@ -12,7 +12,7 @@ import safetensors.numpy
 from playwright.sync_api import expect
 
 from playgrad import data
-from tests.browser.playground import GOOD, Playground
+from tests.browser.playground import GOOD, STUBBORN, Playground
 
 pytestmark = [
     pytest.mark.browser,
@@ -94,8 +94,7 @@ def test_a_python_that_hangs_at_rest(playground: Playground, tmp_path: Path) -> 
 def test_a_stop_that_restarts_python_keeps_the_weights(
     playground: Playground, tmp_path: Path
 ) -> None:
-    stubborn = "\nwhile True:\n    try:\n        while True: pass\n    except BaseException: pass"
-    playground.start(GOOD + stubborn)
+    playground.start(GOOD + STUBBORN)
     playground.wait(lambda: "trained well" in playground.text("console"))
     playground.timed("stop", "stopped", "loading")
     playground.expect_status("stopped")

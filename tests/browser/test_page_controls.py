@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import PATIENCE_MS, STUBBORN, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -26,14 +26,6 @@ model.compile(
     metrics=["accuracy"],
 )
 model.fit(x[:6000], y[:6000], batch_size=64, epochs=10_000, verbose=0)
-"""
-STUBBORN = """
-while True:
-    try:
-        while True:
-            pass
-    except KeyboardInterrupt:
-        print("not now")
 """
 GENEROUS_MS = 30_000
 """A response takes milliseconds; beyond this, a button is broken, even on a busy machine."""
@@ -178,7 +170,7 @@ def test_stop_ends_an_infinite_loop(playground: Playground, source: str) -> None
 def test_stop_ends_a_loop_that_swallows_interrupts(playground: Playground) -> None:
     """Python is restarted with a notice; the page need not be reloaded."""
     playground.start(STUBBORN)
-    playground.page.wait_for_timeout(4000)  # it may wait for the spare interpreter first
+    playground.wait(lambda: "begun" in playground.text("console"))
     answers(playground, "stop", "loading", "stopped")
     expect(playground.page.get_by_text("Python did not stop in time").first).to_be_visible()
     playground.expect_status("stopped")

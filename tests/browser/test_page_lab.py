@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
-from tests.browser.test_page_controls import STUBBORN
+from tests.browser.playground import PATIENCE_MS, STUBBORN, Playground
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

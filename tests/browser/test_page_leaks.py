@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.playground import GOOD, Playground
+from tests.browser.playground import GOOD, STUBBORN, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -55,9 +55,8 @@ def test_buffers_and_programs_go_with_the_run(playground: Playground) -> None:
 
 def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground) -> None:
     """The device workers of the old Python end with it, and free their devices."""
-    stubborn = GOOD + "while True:\n    try:\n        while True: pass\n    except: pass\n"
     for _ in range(2):
-        playground.start(stubborn)
+        playground.start(GOOD + STUBBORN)
         playground.wait(lambda: "trained well" in playground.text("console"))
         playground.timed("stop", "loading", "stopped")
         playground.expect_status("stopped")

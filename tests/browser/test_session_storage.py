@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Expect
 
 from tests.browser import sessions
-from tests.browser.playground import PATIENCE_MS
+from tests.browser.playground import PATIENCE_MS, STUBBORN
 from tests.browser.sessions import EDITED, FAILING, SHORT, Visit, shown, training
 from tests.sweeps import slow
 
@@ -203,13 +203,6 @@ NOTHING_TRAINED = {
         "error",
     ),
 }
-STUBBORN = """
-print("begun")
-while True:
-    try:
-        while True: pass
-    except BaseException: pass
-"""
 
 
 @pytest.mark.slow

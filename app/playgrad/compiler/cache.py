@@ -1,6 +1,6 @@
-"""A cache of compiled programs for the next run of the same code.
+"""A cache of compiled programs, for a program that builds the same graph again.
 
-A page runs a program again and again, each time with a new graph and a new session. The key of a
+It does so in a loop over settings, or in a console, each time with a new session. The key of a
 compiled program is everything that it depends on: the nodes with their attributes, edges, scopes
 and source lines, the fetches and feeds, and the placement.
 """

@@ -138,8 +138,9 @@ class Session:
         except DeviceError as error:
             if not self._any_device:
                 raise
+            problem = error.message.removeprefix(f"{self.device}: ")
             warn_user(
-                f"{self.device} cannot be opened, so the CPU does the work: {error.message} "
+                f"{self.device} cannot be opened, so the CPU does the work: {problem} "
                 "The next session tries the GPU again."
             )
             self.device, self.device_reason = HOST, ""

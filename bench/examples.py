@@ -1,0 +1,118 @@
+"""Runs every example on every host: the seconds that each takes, and the last line of its output.
+
+python -m bench.examples                          all of them: an hour or two on two cores
+python -m bench.examples --only lenet --hosts desktop-cpu page-webgpu
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+from bench.browser import Tab, chromium
+from bench.paths import ROOT
+from bench.server import peers_app, playgrad_app, serving
+from playgrad import paths
+
+HOSTS = {
+    "desktop-cpu": "cpu",
+    "desktop-wgpu": "gpu",
+    "page-cpu": "cpu",
+    "page-webgpu": "gpu",
+}
+"""The device that each host uses."""
+
+# The program's own output is kept, so that its last line can be shown.
+_TIMED = """
+import io, json, sys, time
+_kept, _began = io.StringIO(), time.time()
+
+class _Both(io.TextIOBase):
+    def write(self, text):
+        _kept.write(text)
+        return len(text)
+
+_stdout, sys.stdout = sys.stdout, _Both()
+exec(compile({source!r}, {name!r}, "exec"), {{"__name__": "__main__"}})
+sys.stdout = _stdout
+_lines = _kept.getvalue().strip().splitlines() or [""]
+print("RESULT" + json.dumps({{"seconds": time.time() - _began, "last": _lines[-1]}}))
+"""
+
+Outcome = dict[str, Any]
+
+
+def examples() -> list[str]:
+    return sorted(path.stem for path in (paths.static() / "examples").glob("*.py"))
+
+
+def on_desktop(name: str, device: str, seconds: float) -> Outcome:
+    """Run an example with `playgrad train`; its time includes the start of Python."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "app")])}
+    command = [sys.executable, "-m", "playgrad.cli", "train", name, "--device", device]
+    began = time.monotonic()
+    try:
+        ran = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"more than {seconds:.0f}"}
+    lines = (ran.stdout if ran.returncode == 0 else ran.stderr).strip().splitlines() or [""]
+    if ran.returncode != 0:
+        return {"error": lines[-1]}
+    return {"seconds": time.monotonic() - began, "last": lines[-1]}
+
+
+def in_page(tab: Tab, name: str, device: str) -> Outcome:
+    """Run an example in the page's workers; its time is that from Run to the end."""
+    source = (paths.static() / "examples" / f"{name}.py").read_text(encoding="utf-8")
+    ran = tab.run_playgrad(_TIMED.format(source=source, name=f"{name}.py"), device)
+    if "error" in ran:
+        is_late = "come to an end" in str(ran["error"])
+        return {"error": f"more than {tab.milliseconds / 1000:.0f}" if is_late else ran["error"]}
+    outcome: Outcome = ran["results"][0]
+    return outcome
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="bench.examples", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("--only", nargs="+", default=examples(), choices=examples(), metavar="NAME")
+    parser.add_argument("--hosts", nargs="+", default=list(HOSTS), choices=HOSTS)
+    parser.add_argument("--patience", type=float, default=180, help="seconds for each run")
+    parser.add_argument("--hardware", action="store_true", help="use the machine's GPU")
+    options = parser.parse_args(arguments)
+    failed = False
+    rows: dict[str, list[str]] = {}
+    with (
+        serving(peers_app()) as peers,
+        serving(playgrad_app()) as playgrad,
+        chromium(options.hardware) as browser,
+    ):
+        tab = Tab(browser, peers, playgrad, options.patience)
+        for name in options.only:
+            for host in options.hosts:
+                device = HOSTS[host]
+                if host.startswith("page"):
+                    outcome = in_page(tab, name, device)
+                else:
+                    outcome = on_desktop(name, device, options.patience)
+                late = str(outcome.get("error", "")).startswith("more than")
+                failed |= "error" in outcome and not late
+                text = outcome["error"] if "error" in outcome else f"{outcome['seconds']:.0f}"
+                rows.setdefault(name, []).append(text)
+                print(f"{name}, {host}: {json.dumps(outcome)}", file=sys.stderr, flush=True)
+    print(f"| example | {' | '.join(options.hosts)} |\n|---|{'---:|' * len(options.hosts)}")
+    for name, texts in rows.items():
+        print(f"| `{name}` | {' | '.join(texts)} |")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -240,6 +240,35 @@ session.close()
     assert "there is no program" in finish(engine, source)
 
 
+OWN_OPERATION = """
+import numpy as np
+import playgrad as pg
+
+pg.set_logical_devices(cpu=2, gpu=2)
+cubed = pg.register_op(
+    "cubed",
+    reference=lambda x: x**3,
+    shape=lambda x: x,
+    gradient=lambda g, y, x: 3.0 * g * x * x,
+    wgsl="fn element(i: u32) -> f32 { return x[i] * x[i] * x[i]; }",
+    samples=[(np.arange(3, dtype="f"),)],
+)
+with pg.Graph().as_default() as graph:
+    x = pg.placeholder("float32", [4], name="x")
+    results = []
+    for device in ("cpu:0", "cpu:1", "gpu:0", "gpu:1"):
+        with pg.device(device):
+            y = cubed(x)
+            results += [y, *pg.gradients(pg.sum(y), [x])]
+print([value.tolist() for value in pg.Session(graph).run(results, {x: np.arange(4, dtype="f")})])
+"""
+
+
+def test_an_operation_of_the_program_runs_on_every_device(engine: Engine) -> None:
+    values = json.loads(finish(engine, OWN_OPERATION))
+    assert values == 4 * [[0, 1, 8, 27], [0, 3, 12, 27]]
+
+
 STOP = """async () => {
   const asked = performance.now();
   const { state } = await engine.stop();

@@ -13,11 +13,11 @@ from playgrad.page.warm_up import warm_up
 
 def test_it_leaves_no_graph_and_no_program_behind() -> None:
     gc.collect()
-    before = [each for each in gc.get_objects() if isinstance(each, Graph)]
+    before = [each for each in gc.get_objects() if type(each) is Graph]
     programs = list(compiler._cache._entries)
     nodes = len(get_default_graph().nodes)
     warm_up()
-    graphs = [each for each in gc.get_objects() if isinstance(each, Graph)]
+    graphs = [each for each in gc.get_objects() if type(each) is Graph]
     assert len(graphs) == len(before)
     assert list(compiler._cache._entries) == programs
     assert len(get_default_graph().nodes) == nodes

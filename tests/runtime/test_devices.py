@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from playgrad import ops
-from playgrad.devices import registry
+from playgrad.devices import registry, webgpu
 from playgrad.devices.null import NullHost
 from playgrad.devices.target import Limits
 from playgrad.errors import DeviceError, DeviceLostError, OutOfMemoryError, UnsupportedOpError
@@ -218,6 +218,29 @@ def test_at_most_one_submit_a_step(monkeypatch):
         session.repeat(net.train, 20, net.feeds())
         assert submitted == [1] * len(submitted)
         assert 3 <= len(submitted) <= 20  # short steps share a submit, but at most eight
+
+
+def test_variables_are_written_together(graph, monkeypatch):
+    sizes = [(5,), (2, 3), (4096,), ()]
+    variables = [
+        ops.Variable(np.zeros(size, np.float32), name=f"v{n}") for n, size in enumerate(sizes)
+    ]
+    values = {
+        v: np.random.default_rng(0).random(size, np.float32)
+        for v, size in zip(variables, sizes, strict=True)
+    }
+    with Session(graph, device="gpu") as session:
+        session.run(variables)
+        host = session.opened("gpu:0").host
+        calls, execute = [], host.execute
+        monkeypatch.setattr(host, "execute", lambda e: calls.append(len(e.writes)) or execute(e))
+        session.assign(values)
+        assert calls == [4]
+        monkeypatch.setattr(webgpu, "MOST_WRITTEN_BYTES", 100)
+        session.assign(values)
+        assert calls == [4, 2, 1, 1]
+        for variable, value in values.items():
+            assert np.array_equal(session.value(variable), value)
 
 
 class TestLoss:

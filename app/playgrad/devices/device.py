@@ -138,8 +138,8 @@ class Device:
         """Load ``plan``; ``external`` gives the buffer for each external key in it."""
         raise NotImplementedError
 
-    def write(self, buffer: int, offset: int, array: Array) -> None:
-        """Write ``array`` to a buffer, from byte ``offset`` on."""
+    def write_all(self, writes: Sequence[tuple[int, int, Array]]) -> None:
+        """Write several arrays, each given with a buffer and the offset of its first byte there."""
         raise NotImplementedError
 
     def read_all(self, ranges: Sequence[Range]) -> list[Array]:

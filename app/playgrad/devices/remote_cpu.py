@@ -98,10 +98,11 @@ class RemoteCpu(Device):
     def __init__(self, name: str, connection: Connection) -> None:
         super().__init__(name, CpuHost(connection))
 
-    def write(self, buffer: int, offset: int, array: Array) -> None:
+    def write_all(self, writes: Sequence[tuple[int, int, Array]]) -> None:
         with self.guarded():
-            argument = {"place": [buffer, offset], "headers": headers_of([array])}
-            self.host.ask("write", array.tobytes(), **argument)
+            for buffer, offset, array in writes:
+                argument = {"place": [buffer, offset], "headers": headers_of([array])}
+                self.host.ask("write", array.tobytes(), **argument)
 
     def read_all(self, ranges: Sequence[Range]) -> list[Array]:
         places = [[each.buffer, each.offset] for each in ranges]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from playgrad.errors import OutOfMemoryError
 Array = np.ndarray[Any, Any]
 MOST_READ_BYTES = 16 << 20
 """The most that one call reads. In the page, staging buffers up to this size are used again."""
+MOST_WRITTEN_BYTES = 16 << 20
+"""The most that one call writes, unless one array is larger: each is copied on the way."""
 
 
 class WebGpuDevice(Device):
@@ -36,16 +39,26 @@ class WebGpuDevice(Device):
             for buffer, kept in host.kept.items():
                 cache.adopt(buffer, kept)
 
-    def write(self, buffer: int, offset: int, array: Array) -> None:
-        def upload(content: Any) -> None:
-            self.host.execute(Execution(writes=[(buffer, offset, content)]))
-
+    def write_all(self, writes: Sequence[tuple[int, int, Array]]) -> None:
+        """Write several arrays, in as few round trips as their size allows."""
+        together: list[Write] = []
+        size = 0
         with self.guarded():
-            data = to_device_bytes(array)
-            if self._cache is not None and buffer in self._cache:
-                self._cache.write(buffer, data, upload)
-            else:
-                upload(data)
+            for buffer, offset, array in writes:
+                data = to_device_bytes(array)
+                if self._cache is not None and buffer in self._cache:
+                    self._cache.write(buffer, data, partial(self._upload_alone, buffer, offset))
+                    continue
+                if together and size + len(data) > MOST_WRITTEN_BYTES:
+                    self.host.execute(Execution(writes=together))
+                    together, size = [], 0
+                together.append((buffer, offset, data))
+                size += len(data)
+            if together:
+                self.host.execute(Execution(writes=together))
+
+    def _upload_alone(self, buffer: int, offset: int, content: Any) -> None:
+        self.host.execute(Execution(writes=[(buffer, offset, content)]))
 
     def read_all(self, ranges: Sequence[Range]) -> list[Array]:
         reads = [

@@ -217,8 +217,7 @@ class Programs:
 
     def set(self, values: Sequence[tuple[Node, Array]]) -> None:
         """Assign values to variables that have memory."""
-        for node, array in values:
-            self.store.set((node.graph, node.name), array)
+        self.store.set({(node.graph, node.name): array for node, array in values})
 
     def initialize(self, graph: Graph, nodes: Sequence[Node]) -> None:
         """Initialize those of ``nodes``, variables of ``graph``, that have no value.
@@ -239,8 +238,8 @@ class Programs:
             arrays = self._initial(graph, group)
             for home, there in self._homes(group).items():
                 self.store.allocate(graph, there, home)
-            for node, array in zip(group, arrays, strict=True):
-                self.store.set((graph, node.name), array)
+            keys = [(graph, node.name) for node in group]
+            self.store.set(dict(zip(keys, arrays, strict=True)))
 
     def _settle(self, graph: Graph, rescued: Sequence[Node]) -> None:
         """Bring the values of variables that were on a lost device to where they live now."""

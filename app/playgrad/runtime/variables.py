@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -185,27 +185,33 @@ class VariableStore:
                 hint="Run the program again, or load saved weights and compile again.",
             )
 
-    def set(self, key: Key, array: Array) -> None:
-        """Set the value of a variable to ``array``, which has its shape and dtype."""
-        if key in self.places and key not in self.rescued:
-            self._write(key, array)
-            if self.copies.is_current and is_copied(key):
-                self.copies.assigned(key, array.copy())
-            return
-        values = self.rescued if key in self.rescued else self.arrays
-        values[key] = array.copy()
-        if self.places:
-            self.copies.assigned(key, values[key])
+    def set(self, values: Mapping[Key, Array]) -> None:
+        """Set the values of variables to arrays that have their shapes and dtypes."""
+        there = {k: a for k, a in values.items() if k in self.places and k not in self.rescued}
+        self._write(there)
+        for key, array in values.items():
+            if key in there:
+                if self.copies.is_current and is_copied(key):
+                    self.copies.assigned(key, array.copy())
+                continue
+            owned = self.rescued if key in self.rescued else self.arrays
+            owned[key] = array.copy()
+            if self.places:
+                self.copies.assigned(key, owned[key])
 
-    def _write(self, key: Key, array: Array) -> None:
-        place = self.places[key][1]
-        device, buffer = self.buffers[place.buffer]
-        device.write(buffer, place.offset, array)
+    def _write(self, values: Mapping[Key, Array]) -> None:
+        writes: dict[Device, list[tuple[int, int, Array]]] = {}
+        for key, array in values.items():
+            place = self.places[key][1]
+            device, buffer = self.buffers[place.buffer]
+            writes.setdefault(device, []).append((buffer, place.offset, array))
+        for device, each in writes.items():
+            device.write_all(each)
 
     def settle(self, key: Key) -> None:
         """Bring a rescued value to where memory was allocated for it, or to the processor."""
         if key in self.places:
-            self._write(key, self.rescued[key])
+            self._write({key: self.rescued[key]})
         else:
             self.arrays[key] = self.rescued[key]
         del self.rescued[key]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 _BYTES = 32 << 20
@@ -25,7 +27,8 @@ class Reserve:
 def touch_memory(size: int) -> None:
     """Let the operating system provide ``size`` bytes for the next program's data.
 
-    The first access to each page is slow: several times as slow as copying data into it.
+    The first access to each page is slow: several times as slow as copying data into it. If there
+    is not as much memory, nothing happens.
     """
-    with Reserve():
+    with suppress(MemoryError), Reserve():
         np.empty(size, np.uint8)[::_PAGE_BYTES] = 0

@@ -298,6 +298,23 @@ def test_offline_just_after_opening(chromium: Browser, network: BadNetwork, seco
         tab.ready()
 
 
+def test_data_sets_are_fetched_once_python_is_up(chromium: Browser, network: BadNetwork) -> None:
+    """Python is what a slow line has to bring first."""
+    network.asked.clear()
+    network.break_("silent", "/pyodide.asm.wasm")
+    with visit(chromium) as tab:
+        tab.open(network)
+        tab.up()
+        tab.page.wait_for_timeout(3000)
+        assert not [path for path in network.asked if "/data/" in path]
+        network.mend()
+        end = time.monotonic() + PATIENCE_MS / 1000
+        while not any("train-images" in path for path in network.asked):
+            assert time.monotonic() < end, "the data set of the first example is not fetched"
+            tab.try_again()
+            tab.page.wait_for_timeout(100)
+
+
 MNIST = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
 
 

@@ -29,17 +29,10 @@ HOSTS = {
 
 # The program's own output is kept, so that its last line can be shown.
 _TIMED = """
-import io, json, sys, time
+import contextlib, io, json, time
 _kept, _began = io.StringIO(), time.time()
-
-class _Both(io.TextIOBase):
-    def write(self, text):
-        _kept.write(text)
-        return len(text)
-
-_stdout, sys.stdout = sys.stdout, _Both()
-exec(compile({source!r}, {name!r}, "exec"), {{"__name__": "__main__"}})
-sys.stdout = _stdout
+with contextlib.redirect_stdout(_kept):
+    exec(compile({source!r}, {name!r}, "exec"), {{"__name__": "__main__"}})
 _lines = _kept.getvalue().strip().splitlines() or [""]
 print("RESULT" + json.dumps({{"seconds": time.time() - _began, "last": _lines[-1]}}))
 """
@@ -61,7 +54,7 @@ def on_desktop(name: str, device: str, seconds: float) -> Outcome:
             command, env=environment, capture_output=True, text=True, timeout=seconds
         )
     except subprocess.TimeoutExpired:
-        return {"error": f"more than {seconds:.0f}"}
+        return _late(seconds)
     lines = (ran.stdout if ran.returncode == 0 else ran.stderr).strip().splitlines() or [""]
     if ran.returncode != 0:
         return {"error": lines[-1]}
@@ -74,9 +67,21 @@ def in_page(tab: Tab, name: str, device: str) -> Outcome:
     ran = tab.run_playgrad(_TIMED.format(source=source, name=f"{name}.py"), device)
     if "error" in ran:
         is_late = "come to an end" in str(ran["error"])
-        return {"error": f"more than {tab.milliseconds / 1000:.0f}" if is_late else ran["error"]}
+        return _late(tab.milliseconds / 1000) if is_late else {"error": ran["error"]}
     outcome: Outcome = ran["results"][0]
     return outcome
+
+
+def _late(seconds: float) -> Outcome:
+    return {"more_than": seconds}
+
+
+def _cell(outcome: Outcome) -> str:
+    if "error" in outcome:
+        return str(outcome["error"])
+    return (
+        f"> {outcome['more_than']:.0f}" if "more_than" in outcome else f"{outcome['seconds']:.0f}"
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -103,10 +108,8 @@ def main(arguments: list[str]) -> int:
                     outcome = in_page(tab, name, device)
                 else:
                     outcome = on_desktop(name, device, options.patience)
-                late = str(outcome.get("error", "")).startswith("more than")
-                failed |= "error" in outcome and not late
-                text = outcome["error"] if "error" in outcome else f"{outcome['seconds']:.0f}"
-                rows.setdefault(name, []).append(text)
+                failed |= "error" in outcome
+                rows.setdefault(name, []).append(_cell(outcome))
                 print(f"{name}, {host}: {json.dumps(outcome)}", file=sys.stderr, flush=True)
     print(f"| example | {' | '.join(options.hosts)} |\n|---|{'---:|' * len(options.hosts)}")
     for name, texts in rows.items():

@@ -13,18 +13,9 @@ import numpy as np
 import playgrad as pg
 from playgrad import nn
 
-PAPERS, TOPICS, WORDS = 300, 3, 60
-random = np.random.default_rng(0)
-topics = random.integers(0, TOPICS, PAPERS).astype(np.int32)
-words = np.zeros((PAPERS, WORDS), np.float32)
-links = np.eye(PAPERS, dtype=np.float32)
-for paper, topic in enumerate(topics):
-    words[paper, random.integers(0, WORDS, 6)] = 1  # words that any paper uses
-    words[paper, random.integers(0, 20, 4) + 20 * topic] = 1  # words of the topic
-    for _ in range(3):
-        same = random.random() < 0.85
-        other = random.choice(np.flatnonzero(topics == topic) if same else PAPERS)
-        links[paper, other] = links[other, paper] = 1
+words, links, topics = pg.data.citation_graph()
+PAPERS, WORDS = words.shape
+TOPICS = 3
 
 
 class GraphNetwork(nn.Layer):

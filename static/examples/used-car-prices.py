@@ -12,16 +12,7 @@ import numpy as np
 import playgrad as pg
 from playgrad import nn
 
-random = np.random.default_rng(0)
-count = 2000
-age = random.uniform(0, 15, count)  # years
-distance = age * random.normal(14_000, 3_000, count).clip(2_000)  # kilometres
-power = random.uniform(50, 200, count)  # kilowatts
-diesel = random.integers(0, 2, count)
-price = (5_000 + 180 * power) * np.exp(-0.11 * age - (3e-6 - 1e-6 * diesel) * distance)
-price *= random.normal(1, 0.05, count)  # 5% up or down, for no reason in the table
-
-x = np.stack([age, distance, power, diesel], axis=1)
+x, price = pg.data.used_cars()  # years, kilometres, kilowatts, diesel or not; euros
 train, test = slice(0, 1600), slice(1600, None)
 inputs = (x - x[train].mean(axis=0)) / x[train].std(axis=0)
 mean, deviation = price[train].mean(), price[train].std()

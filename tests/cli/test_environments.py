@@ -102,10 +102,7 @@ OFTEN = (
 
 
 @survival
-@pytest.mark.parametrize(
-    "name",
-    sweep(ENVIRONMENTS, OFTEN),
-)
+@pytest.mark.parametrize("name", sweep(ENVIRONMENTS, OFTEN))
 def test_training_works(program: Path, name: str, tmp_path: Path) -> None:
     weights = tmp_path / "w.npz"
     ended = train(program, name, "--export", str(weights))

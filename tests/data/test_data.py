@@ -127,10 +127,7 @@ OFTEN = ("one bit", "cut", "a web page")
 
 
 @pytest.mark.survival("Damaged data sets on disk")
-@pytest.mark.parametrize(
-    "damage",
-    sweep(DAMAGES, OFTEN),
-)
+@pytest.mark.parametrize("damage", sweep(DAMAGES, OFTEN))
 def test_damaged_mnist_is_fetched_again(alone: Path, damage: str) -> None:
     whole = alone.read_bytes()
     alone.write_bytes(DAMAGES[damage](whole))
@@ -180,7 +177,7 @@ def test_the_real_digits() -> None:
     assert sorted(set(y_test.tolist())) == list(range(10))
 
 
-@pytest.mark.parametrize("make", [data.circle, data.xor, data.gauss, data.spiral])
+@pytest.mark.parametrize("make", [data.circle, data.xor, data.gauss, data.moons, data.spiral])
 def test_toys(make: Any) -> None:
     points, labels = make(samples=200, seed=3)
     assert (points.dtype, points.shape) == (np.float32, (200, 2))
@@ -189,3 +186,33 @@ def test_toys(make: Any) -> None:
     assert np.abs(points).max() < 2
     np.testing.assert_array_equal(points, make(samples=200, seed=3)[0])
     assert not np.array_equal(points, make(samples=200, seed=4)[0])
+
+
+def test_data_sets_by_name() -> None:
+    known = data.available()
+    assert known["used_cars"] == "features and prices of used cars."
+    for name in set(known) - {"mnist"}:
+        first, again = data.load(name), getattr(data, name)()
+        assert all(map(np.array_equal, first, again)), name
+    points, labels = data.load("moons", samples=9, seed=3)
+    np.testing.assert_array_equal(points, data.moons(9, seed=3)[0])
+    assert labels.shape == (9,)
+    with pytest.raises(DataError, match=r"no data set 'iris'.*mnist, circle"):
+        data.load("iris")
+    with pytest.raises(DataError, match=r"'circle' has no option 'count'.*samples, noise, seed"):
+        data.load("circle", count=3)
+
+
+def test_made_up_data() -> None:
+    cars, price = data.used_cars(50)
+    assert cars.shape == (50, 4) and cars.dtype == price.dtype == np.float32
+    assert price.min() > 0 and set(cars[:, 3]) == {0, 1}
+    stars = data.film_ratings(40, 20)
+    assert stars.shape == (40, 20) and stars.dtype == np.int32 and set(stars.flat) == set(range(6))
+    words, links, topics = data.citation_graph(60)
+    assert words.shape == (60, 60) and topics.dtype == np.int32 and set(topics) == {0, 1, 2}
+    np.testing.assert_array_equal(links, links.T)
+    same = (topics[:, None] == topics)[links > np.eye(60)]
+    assert same.mean() > 0.75
+    assert data.rhyme().isascii() and data.rhyme().count("\n") == 9
+    assert not np.array_equal(data.film_ratings(seed=1), data.film_ratings(seed=2))

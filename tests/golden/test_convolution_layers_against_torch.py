@@ -105,7 +105,7 @@ def test_losses_and_weights_are_those_of_torch(case: str, device: str) -> None:
     model.build(x.shape[1:], x.dtype.name)
     weights = {
         name: torch.tensor(value, dtype=torch.float64, requires_grad=True)
-        for name, value in model.get_weights().items()
+        for name, value in model.named_weights().items()
     }
     samples = torch.tensor(x).double() if x.dtype == np.float32 else torch.tensor(x).long()
     expected, actual = [], []
@@ -119,6 +119,6 @@ def test_losses_and_weights_are_those_of_torch(case: str, device: str) -> None:
         actual.append(float(model.train_on_batch(x, y)))
     np.testing.assert_allclose(actual, expected, rtol=1e-4)
     assert expected[-1] < 0.95 * expected[0]
-    for name, array in model.get_weights().items():
+    for name, array in model.named_weights().items():
         np.testing.assert_allclose(array, weights[name].detach(), rtol=1e-3, atol=1e-4)
     model.close()

@@ -162,7 +162,7 @@ def trained(
         device=device,
     )
     model.build((28, 28), "uint8")
-    before = model.get_weights()
+    before = model.named_weights()
     with options_set(Options(steps=STEPS)):
         history = model.fit(*digits, batch_size=BATCH, verbose=0)
     yield model, before, history.losses
@@ -198,7 +198,7 @@ def test_loss_curve_and_weights_are_those_of_torch(
     assert len(losses) == STEPS
     np.testing.assert_allclose(losses, expected, rtol=2e-5)
     assert losses[-5:].mean() < 0.6 * losses[:5].mean()
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         moved = np.linalg.norm(exact[name] - before[name])
         rounding = np.linalg.norm(rounded[name] - exact[name])
         assert np.linalg.norm(value - exact[name]) < 3e-4 * moved + rounding, name

@@ -266,6 +266,28 @@ class TestTensors:
         with pytest.raises(DTypeError, match="fill of 300 takes uint8 values"):
             ops.fill([2], 300, "uint8")
 
+    @pytest.mark.parametrize("value", [[1, 2], (True, False), np.array([1, 2]), np.arange(2.0)])
+    def test_lists_and_arrays_beside_floats_are_converted(self, graph, value):
+        x, w = ops.placeholder("float32", [3, 2]), ops.Variable([3.0, 4.0])
+        for result in (x + value, value * x, ops.maximum(x, value), w.assign(value)):
+            assert result.dtype == "float32"
+        assert ops.Variable([3, 4], dtype="uint32").assign([1, 2]).dtype == "uint32"
+        with pytest.raises(DTypeError, match="takes int32 values, but some do not fit"):
+            ops.Variable([3, 4]).assign([1.5, 2.0])
+
+    @pytest.mark.parametrize("value", [ops.constant, int, list, np.asarray])
+    def test_equality_is_an_error_that_names_the_function(self, graph, value):
+        x, other = ops.constant([1.0]), value([1.0] if value is not int else 1)
+        with pytest.raises(GraphError, match=r"pg\.equal\(a, b\)"):
+            _ = x == other
+        with pytest.raises(GraphError, match=r"pg\.not_equal\(a, b\)"):
+            _ = other != x
+        assert x != None and {x: 1}[x] == 1  # noqa: E711 - None has no values
+
+    def test_text_is_not_a_value(self, graph):
+        with pytest.raises(DTypeError, match="cannot make a tensor of <U1 values"):
+            ops.constant("a", "float32")
+
     def test_infinities_and_nan_are_floats(self, graph):
         assert np.isnan(ops.constant(math.nan).node.attrs["value"])
         assert np.isposinf(ops.constant([math.inf]).node.attrs["value"]).all()
@@ -285,7 +307,7 @@ class TestTensors:
         with pytest.raises(ShapeError, match=r"does not fit the variable of shape \(2, 3\)"):
             w.assign(np.zeros((1, 2, 3), np.float32))
         with pytest.raises(DTypeError):
-            w.assign(np.zeros((2, 3), np.int32))
+            w.assign(ops.constant(np.zeros((2, 3), np.int32)))
         assert ops.trainable_variables(graph) == ops.global_variables(graph) == [w]
 
 

@@ -149,11 +149,11 @@ MISMATCHED = {
 def test_weights_of_another_model_change_nothing(tmp_path: Path, case: str) -> None:
     tensors, words = MISMATCHED[case]
     model = small_model()
-    before = model.get_weights()
+    before = model.named_weights()
     save(tensors, tmp_path / "w.safetensors")
     with pytest.raises(CheckpointError, match=words):
         model.load_weights(tmp_path / "w.safetensors")
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, before[name])
 
 

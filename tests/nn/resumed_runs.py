@@ -78,7 +78,7 @@ def run(program: Program, resumed: bytes | None = None, stop_at: int | None = No
         return Outcome([], [], sent, listener.events)
     finally:
         set_hooks(before)
-    weights = [model.get_weights() for model in trained.models]
+    weights = [model.named_weights() for model in trained.models]
     for model in trained.models:
         model.close()
     return Outcome(trained.histories, weights, sent, listener.events)

@@ -115,7 +115,7 @@ def test_masks_of_calls() -> None:
     every = padding[:, None] & seen & np.tri(STEPS, 7, dtype=bool)
     # PyTorch has no batch of masks for each sample: one for each sample and head.
     mask = torch.tensor(~np.repeat(every, HEADS, axis=0))
-    values = {n.rpartition("/")[2]: v for n, v in model.get_weights().items()}
+    values = {n.rpartition("/")[2]: v for n, v in model.named_weights().items()}
     theirs = torch_attention(values, [X, MEMORY])
     memory_ = torch.tensor(MEMORY)
     expected, averages = theirs(torch.tensor(X), memory_, memory_, attn_mask=mask)

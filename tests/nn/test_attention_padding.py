@@ -55,7 +55,7 @@ def test_padding_is_not_seen(case: str) -> None:
 
     attached, masked = model(True)
     explicit, _ = model(False)
-    explicit.set_weights(attached.get_weights())
+    explicit.set_weights(attached.named_weights())
     inputs = [TOKENS, QUERIES, SEEN]
     result, expected = (each.predict(inputs)[0] for each in (attached, explicit))
     np.testing.assert_allclose(result, expected, atol=1e-6)
@@ -93,7 +93,7 @@ def test_classifier_of_padded_sequences() -> None:
         x = nn.TransformerEncoder(6, 2)(x)
         model = pg.Model(tokens, nn.Dense(2)(nn.GlobalAveragePooling1D()(x)))
     result = model.predict(TOKENS)
-    weights = model.get_weights()
+    weights = model.named_weights()
     weights["embedding_1/embeddings"][0] = 7.0  # the vector of padding
     model.set_weights(weights)
     np.testing.assert_allclose(model.predict(TOKENS), result, atol=1e-6)

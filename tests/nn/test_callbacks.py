@@ -52,6 +52,26 @@ def test_epochs_go_on_in_one_go_where_nobody_looks_between_them(device: str) -> 
     assert chunks < 60 <= more
 
 
+def test_an_epoch_reports_its_own_seconds() -> None:
+    ends: list[float] = []
+    whole: list[float] = []
+
+    class Recorder(Hooks):
+        def emit(self, event: Event) -> None:
+            if event["kind"] == "epoch_end":
+                ends.append(event["seconds"])
+            elif event["kind"] == "fit_end":
+                whole.append(event["seconds"])
+
+    before = set_hooks(Recorder())
+    try:
+        classifier("cpu").fit(X, LABELS, batch_size=20, epochs=5, verbose=0)
+    finally:
+        set_hooks(before)
+    assert len(ends) == 5 and min(ends) >= 0
+    assert sum(ends) <= whole[0]  # seconds since the beginning would be counted again and again
+
+
 def test_callbacks_are_called_in_order() -> None:
     calls: list[str] = []
 
@@ -95,6 +115,31 @@ def test_early_stopping_goes_back_to_the_best() -> None:
     assert model.evaluate(X, Y) == pytest.approx(min(losses), rel=1e-5)
     with pytest.raises(pg.GraphError, match=r"watches 'val_loss', which is not in the logs.*loss"):
         model.fit(X, Y, callbacks=[nn.EarlyStopping()], verbose=0)
+
+
+def test_a_schedule_of_the_epoch_alone() -> None:
+    model = line(pg.optim.SGD(0.1))
+    rates = nn.LearningRateScheduler(lambda epoch: 0.1 / (epoch + 1))
+    model.fit(X, Y, epochs=2, callbacks=[rates], verbose=0)
+    assert model.optimizer is not None
+    assert model.session.value(model.optimizer.learning_rate) == pytest.approx(0.05)
+
+
+def test_epochs_are_counted_from_the_initial_one(capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[int] = []
+    look = nn.LambdaCallback(
+        on_epoch_begin=lambda epoch, logs: seen.append(epoch),
+        on_epoch_end=lambda epoch, logs: seen.append(epoch),
+    )
+    model = line()
+    model.fit(X, Y, epochs=3, verbose=0)
+    history = model.fit(X, Y, epochs=5, initial_epoch=3, callbacks=look)
+    assert seen == [3, 3, 4, 4] and history.epoch == [3, 4]
+    assert [text[:9] for text in capsys.readouterr().out.splitlines()] == ["epoch 4/5", "epoch 5/5"]
+    data = pg.data.Dataset.from_tensor_slices((X, Y)).batch(10)
+    assert model.fit(data, epochs=3, initial_epoch=1, verbose=0).epoch == [1, 2]
+    with pytest.raises(pg.DataError, match=r"initial_epoch must be.*less than epochs \(2\), got 2"):
+        model.fit(X, Y, epochs=2, initial_epoch=2, verbose=0)
 
 
 @pytest.mark.parametrize("rate", [None, -1.0, float("nan")])

@@ -207,7 +207,7 @@ def test_a_clone_is_trained_by_the_same_strategy(deep: bool) -> None:
     single.compile("sgd", "mse", device="cpu")
     single.build((4,))
     for trained in (twin, model, twin):  # in turns, even if both share their variables
-        single.set_weights(dict(zip(single.weights, trained.get_weights().values(), strict=True)))
+        single.set_weights(dict(zip(single.weights, trained.named_weights().values(), strict=True)))
         single.compile("sgd", "mse", device="cpu")
         losses = trained.fit(X, Y, batch_size=10, verbose=0, shuffle=False).losses
         expected = single.fit(X, Y, batch_size=10, verbose=0, shuffle=False).losses

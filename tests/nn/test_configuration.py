@@ -62,7 +62,7 @@ def test_a_model_comes_back(name: str) -> None:
     ]
     assert [repr(loss.spec) for loss in copy.losses] == [repr(loss.spec) for loss in model.losses]
     x = inputs(model)
-    copy.set_weights(model.get_weights())
+    copy.set_weights(model.named_weights())
     for one, other in zip(as_list(copy.predict(x)), as_list(model.predict(x)), strict=True):
         np.testing.assert_array_equal(one, other)
     model.close()
@@ -82,7 +82,7 @@ def test_branches_are_those_of_a_deep_clone_and_train_alike() -> None:
     for each in (model, copy, copy.clone(), copy.clone(deep=False)):
         each.compile(pg.optim.SGD(0.05), "mse", device="cpu")
         if not history:
-            start = model.get_weights()
+            start = model.named_weights()
         else:
             each.set_weights(start)
         losses = each.fit([X, X[::-1]], [Y, -Y], batch_size=10, epochs=2, verbose=0).losses

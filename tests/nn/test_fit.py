@@ -56,7 +56,7 @@ def test_the_stream_of_samples_wraps_over_epochs() -> None:
     model = line(pg.optim.SGD(0.0))
     history = model.fit(X, Y, batch_size=16, epochs=2, verbose=0)
     assert len(history.losses) == 2 * 4
-    w = model.get_weights()
+    w = model.named_weights()
     errors = ((X @ w["dense_1/kernel"] + w["dense_1/bias"])[:, 0] - Y) ** 2
     for step, loss in enumerate(history.losses):
         index = batch_indices((0, SHUFFLE_SEED), step, 50, 16, True)
@@ -66,7 +66,7 @@ def test_the_stream_of_samples_wraps_over_epochs() -> None:
 def test_without_shuffling_samples_come_in_order() -> None:
     model = line(pg.optim.SGD(0.0))
     history = model.fit(X, Y, batch_size=20, epochs=2, shuffle=False, verbose=0)
-    w = model.get_weights()
+    w = model.named_weights()
     errors = ((X @ w["dense_1/kernel"] + w["dense_1/bias"])[:, 0] - Y) ** 2
     stream = np.arange(120) % 50
     expected = [errors[stream[20 * step : 20 * step + 20]].mean() for step in range(6)]
@@ -116,8 +116,8 @@ def test_train_on_batch_is_a_step_of_fit(device: str) -> None:
     results = [stepped.train_on_batch(X[i : i + 10], Y[i : i + 10]) for i in range(0, 50, 10)]
     np.testing.assert_allclose(results, history.steps, rtol=1e-4)
     assert set(stepped.train_on_batch(X, Y, return_dict=True)) == {"loss", "mae"}
-    for name, value in fitted.get_weights().items():
-        assert value.shape == stepped.get_weights()[name].shape
+    for name, value in fitted.named_weights().items():
+        assert value.shape == stepped.named_weights()[name].shape
     fitted.close()
     stepped.close()
 
@@ -147,6 +147,26 @@ def test_fit_needs_compile() -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_an_index_outside_a_table(device: str) -> None:
+    """The CPU says which index; a GPU has NaN, and the error does not only blame the rate."""
+    model = pg.Sequential([pg.Input((3,)), nn.Embedding(5, 2), nn.Flatten()])
+    model.compile("sgd", "mse", device=device)
+    words = np.array([[0, 4, 9]] * 4, np.float32)  # cast by the layer: not checked when fed
+    error, text = (
+        (pg.DataError, "9")
+        if device == "cpu"
+        else (pg.NonFiniteError, r"learning rate.*indices of 'embedding_1'.*outside the table")
+    )
+    for train in (model.fit, model.train_on_batch):
+        with pytest.raises(error, match=text):
+            train(words, np.zeros((4, 6), np.float32))
+    model.close()
+    with pytest.raises(pg.NonFiniteError) as caught:
+        line(pg.optim.SGD(1e18), device).fit(X, Y, batch_size=10, epochs=20, verbose=0)
+    assert "indices" not in str(caught.value)
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_an_exploding_learning_rate(device: str) -> None:
     model = line(pg.optim.SGD(1e18), device)
     with pytest.raises(
@@ -160,18 +180,18 @@ def test_an_exploding_learning_rate(device: str) -> None:
     again = line(pg.optim.SGD(1e18), device)
     with options_set(Options(steps=steps)):
         again.fit(X, Y, batch_size=10, verbose=0)
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         assert np.isfinite(value).all()
-        np.testing.assert_array_equal(value, again.get_weights()[name])
+        np.testing.assert_array_equal(value, again.named_weights()[name])
     # The model can be repaired and trained further.
     fresh = line("sgd", device)
     fresh.build((4,))
-    model.set_weights(fresh.get_weights())
+    model.set_weights(fresh.named_weights())
     model.session.assign({model.optimizer.learning_rate: 0.01})
     model.fit(X, Y, epochs=2, verbose=0)
     with pytest.raises(pg.NonFiniteError, match="at step 1;"):
         model.session.assign({model.optimizer.learning_rate: 1e30})
-        model.set_weights({k: v * 0 + 3e38 for k, v in fresh.get_weights().items()})
+        model.set_weights({k: v * 0 + 3e38 for k, v in fresh.named_weights().items()})
         model.train_on_batch(X, Y)
     for each in (model, again, fresh):
         each.close()
@@ -198,11 +218,30 @@ def test_a_trace_of_one_step() -> None:
 def test_moving_to_another_device_keeps_everything() -> None:
     model = classifier("cpu")
     model.fit(X, LABELS, epochs=2, verbose=0)
-    before, iterations = model.get_weights(), model.session.value(model.optimizer.iterations)
+    before, iterations = model.named_weights(), model.session.value(model.optimizer.iterations)
     with options_set(Options(device="gpu")):
         assert model.session.device == "gpu:0"
-        for name, value in model.get_weights().items():
+        for name, value in model.named_weights().items():
             np.testing.assert_array_equal(value, before[name])
         assert model.session.value(model.optimizer.iterations) == iterations
         model.fit(X, LABELS, verbose=0)
     model.close()
+
+
+@pytest.mark.parametrize("device", DEVICES[:1])
+def test_batches_of_another_size_share_the_optimizer(device: str) -> None:
+    def network() -> pg.Model:
+        model = pg.Sequential([pg.Input((None, 1)), nn.Conv1D(1, 3, kernel_initializer="ones")])
+        model.compile(pg.optim.SGD(0.01, momentum=0.9), loss="mse", device=device)
+        return model
+
+    fitted, stepped = network(), network()
+    batches = [
+        (np.full((2, size, 1), 0.5, np.float32), np.zeros((2, size - 2, 1), np.float32))
+        for size in (4, 6, 4, 6)
+    ]
+    history = fitted.fit(iter(batches), verbose=0)
+    losses = [stepped.train_on_batch(x, y) for x, y in batches]
+    np.testing.assert_allclose(losses, history.losses, rtol=1e-5)
+    fitted.close()
+    stepped.close()

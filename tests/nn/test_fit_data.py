@@ -85,14 +85,14 @@ def test_bytes_stay_bytes_on_the_device() -> None:
 def test_data_that_cannot_be_used(x: Any, y: Any, error: type[Exception], words: str) -> None:
     model = classifier()
     model.fit(X, LABELS, verbose=0)
-    before = model.get_weights()
+    before = model.named_weights()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         with pytest.raises(error, match=words):
             model.fit(x, y, verbose=0)
         with pytest.raises(error, match=r"validation x|validation y|'dense_1'"):
             model.fit(X, LABELS, validation_data=(x, y), verbose=0)
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, before[name])
     model.fit(X, LABELS, verbose=0)
 
@@ -151,7 +151,9 @@ def test_bool_inputs_and_targets() -> None:
         kept = pg.where(mask, values, 0.0)
         model = pg.Model([values, mask], nn.Dense(1)(kept))
     np.testing.assert_allclose(
-        model.predict([x, seen]), np.where(seen, x, 0) @ model.get_weights()["dense_1/kernel"], 1e-5
+        model.predict([x, seen]),
+        np.where(seen, x, 0) @ model.named_weights()["dense_1/kernel"],
+        1e-5,
     )
     model.compile(pg.optim.Adam(0.1), nn.BinaryCrossentropy(from_logits=True), ["accuracy"])
     model.fit([x, seen], x.max(axis=1) > 0.5, batch_size=10, epochs=10, verbose=0)

@@ -69,7 +69,7 @@ def test_stored_positions_give_the_scores_of_all_positions(device: str) -> None:
     for _ in range(2):  # again with other weights
         expected = model.predict(np.array([tokens], np.int32))[0]
         np.testing.assert_allclose(scores_one_by_one(model, tokens), expected, atol=2e-5)
-        model.set_weights({name: 1.5 * w for name, w in model.get_weights().items()})
+        model.set_weights({name: 1.5 * w for name, w in model.named_weights().items()})
     model.close()
 
 
@@ -124,6 +124,8 @@ def test_other_models_compute_all_positions() -> None:
 
 
 def test_mistakes(model: pg.Model) -> None:
+    with pytest.raises(pg.ShapeError, match=r"one sequence of tokens, but has shape \(2, 2\)"):
+        pg.generate(model, [[1, 2], [3, 4]], 2)
     with pytest.raises(pg.DataError, match="the prompt is empty"):
         pg.generate(model, [], 2)
     with pytest.raises(pg.DataError, match="temperature must be at least 0, got -1"):

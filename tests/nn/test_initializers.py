@@ -65,7 +65,7 @@ def test_they_are_saved_with_layers() -> None:
     with pg.Graph().as_default():
         model = pg.Sequential([nn.Dense(4, kernel_initializer="orthogonal")])
         model.build((4,))
-        kernel = model.get_weights()["dense_1/kernel"]
+        kernel = model.named_weights()["dense_1/kernel"]
         np.testing.assert_allclose(kernel.T @ kernel, np.eye(4), atol=1e-5)
         model.close()
 

@@ -447,7 +447,7 @@ def test_a_layer_of_ones_own() -> None:
     clone = pg.Sequential.from_config(model.get_config())
     np.testing.assert_allclose(clone.predict(X), X * 3, rtol=1e-6)
     model.fit(X, X, verbose=0)
-    assert model.get_weights()["scale_1/factor"].max() < 3
+    assert model.named_weights()["scale_1/factor"].max() < 3
 
 
 def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
@@ -515,6 +515,8 @@ def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
         (lambda: call(nn.Add(), (3,)), pg.ShapeError, "takes two or more tensors"),
         (lambda: call(nn.Add(), (3,), (4,)), pg.ShapeError, "do not broadcast"),
         (lambda: call(nn.Conv2D(1, 9), (4, 4, 1)), pg.ShapeError, "conv2d_1/conv2d"),
+        (lambda: nn.Dense(3, activation="prelu"), pg.GraphError, r"weights.*nn\.PReLU\(\) after"),
+        (lambda: nn.Conv2D(3, 1, activation="rrelu"), pg.GraphError, r"nn\.RReLU\(\) after"),
         (lambda: nn.Dense(3, activation="rely"), pg.GraphError, "no activation 'rely'.*relu"),
         (lambda: nn.Dense(3, kernel_initializer="x"), pg.GraphError, "no initializer 'x'"),
         (lambda: nn.Dense(3, name="a/b"), pg.GraphError, "'a/b' cannot name a layer"),
@@ -589,7 +591,7 @@ def test_weights_begin_alike_on_every_device() -> None:
         model = pg.Sequential([nn.Dense(20, kernel_initializer="he_normal"), nn.Dense(7)])
         model.compile("sgd", "mse", device=device)
         model.build((30,))
-        values.append(model.get_weights())
+        values.append(model.named_weights())
         model.close()
     for name in values[0]:
         np.testing.assert_array_equal(values[0][name], values[1][name])

@@ -355,3 +355,20 @@ def test_a_loss_function_must_give_one_number_a_sample() -> None:
             return pg.reduce_sum(y - p)
 
         evaluate(losses.get(total), BITS, LOGITS)
+
+
+def test_losses_are_known_by_the_identifiers_of_keras() -> None:
+    for name, kind in {
+        "bce": nn.BinaryCrossentropy,
+        "BCE": nn.BinaryCrossentropy,
+        "MSE": nn.MeanSquaredError,
+        "mape": nn.MeanAbsolutePercentageError,
+        "KLD": nn.KLDivergence,
+        "BinaryCrossentropy": nn.BinaryCrossentropy,
+        "CosineSimilarity": nn.CosineSimilarity,
+        "LogCosh": nn.LogCosh,
+    }.items():
+        assert isinstance(losses.get(name), kind)
+    for name in ("CustomLoss", "custom", "Loss"):
+        with pytest.raises(pg.GraphError, match="no loss"):
+            losses.get(name)

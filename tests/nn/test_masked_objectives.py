@@ -69,9 +69,9 @@ def test_masked_steps_have_no_gradient_and_weights_count() -> None:
     for targets in (y, other):
         model = pg.Sequential([pg.Input((4, 2)), nn.Masking(), nn.Dense(1)])
         model.compile(pg.optim.SGD(0.1), squares, metrics=["mae", "root_mean_squared_error"])
-        before = model.get_weights()
+        before = model.named_weights()
         logs = model.train_on_batch(x, targets, sample_weight=weights)
-        ends.append((logs, model.get_weights()))
+        ends.append((logs, model.named_weights()))
     assert ends[0][0] == ends[1][0]
     p = x @ before["dense_1/kernel"]
     error = (p - y)[..., 0]
@@ -97,7 +97,7 @@ def test_replicas_weigh_kept_steps_alike() -> None:
         model.compile(pg.optim.SGD(0.5), "sparse_categorical_crossentropy", device="cpu",
                       strategy=strategy)  # fmt: skip
         model.fit(WORDS[:4], LABELS[:4], epochs=3, batch_size=4, shuffle=False, verbose=0)
-        ends.append(model.get_weights())
+        ends.append(model.named_weights())
     for name, value in ends[0].items():
         np.testing.assert_allclose(ends[1][name], value, rtol=1e-4, atol=1e-6)
 

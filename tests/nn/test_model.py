@@ -75,7 +75,7 @@ def test_branches_and_operations_without_a_layer(graph: pg.Graph) -> None:
         "dense_3",
         "concatenate_1",
     ]
-    w = model.get_weights()
+    w = model.named_weights()
     hidden = np.tanh(X @ w["dense_1/kernel"])
     parts = [2 * hidden @ w["dense_2/kernel"], hidden @ w["dense_3/kernel"]]
     np.testing.assert_allclose(model.predict(X), np.concatenate(parts, 1) + 1, atol=1e-5)
@@ -125,7 +125,7 @@ def test_a_shared_layer_and_models_that_share_layers(graph: pg.Graph) -> None:
     before = encoder.predict(X)
     whole.fit(X, X, epochs=5, verbose=0)
     assert np.abs(encoder.predict(X) - before).max() > 1e-3  # trained by the other model
-    w = whole.get_weights()
+    w = whole.named_weights()
 
     def layer(x: Array) -> Array:
         return np.tanh(x @ w["dense_1/kernel"] + w["dense_1/bias"])
@@ -149,7 +149,7 @@ def test_chains_of_chains_and_clones() -> None:
     assert [layer.kind for layer in model.layers] == ["dense", "dropout", "dense"]
     clone = use(pg.Sequential.from_config(model.get_config()))
     clone.build((4,))
-    clone.set_weights(model.get_weights())
+    clone.set_weights(model.named_weights())
     np.testing.assert_array_equal(clone.predict(X), model.predict(X))
     clone.fit(X, X[:, 0], verbose=0)
     assert not np.array_equal(clone.predict(X), model.predict(X))
@@ -164,7 +164,7 @@ def test_weights_do_not_depend_on_what_is_built_first() -> None:
     three.predict(X)
     three.fit(X, X[:, 0], verbose=0)
     np.testing.assert_array_equal(
-        three.get_weights()["dense_1/kernel"], two.get_weights()["dense_1/kernel"]
+        three.named_weights()["dense_1/kernel"], two.named_weights()["dense_1/kernel"]
     )
 
 
@@ -195,11 +195,21 @@ def test_layers_train_on_the_devices_chosen_for_them(graph: pg.Graph, optimizer:
         )
 
 
-def test_weights_are_set_by_name(graph: pg.Graph) -> None:
+def test_weights_are_a_list_and_have_names(graph: pg.Graph) -> None:
     inputs = pg.Input((4,))
     model = use(pg.Model(inputs, nn.Dense(1)(inputs)))
-    with pytest.raises(pg.CheckpointError, match=r"weights are set by name.*got list"):
-        model.set_weights(list(model.get_weights().values()))
+    kernel, bias = model.get_weights()
+    assert kernel.shape == (4, 1) and bias.shape == (1,)
+    model.set_weights([np.ones((4, 1)), [2.0]])  # float64 and a list
+    named = model.named_weights()
+    assert list(named) == list(model.weight_specs())
+    assert named["dense_1/bias"] == [2.0]
+    model.set_weights({**named, "dense_1/bias": bias})
+    assert model.get_weights()[1] == bias
+    with pytest.raises(pg.CheckpointError, match=r"has 2 weights, got 1 arrays"):
+        model.set_weights([kernel])
+    with pytest.raises(pg.CheckpointError, match=r"from a list of arrays, or by name.*got int"):
+        model.set_weights(3)
 
 
 @pytest.mark.parametrize("value", [["accuracy"], {"a": "mse"}, 3])
@@ -255,8 +265,8 @@ def test_wrong_structure(graph: pg.Graph) -> None:
         pg.Model(other, pg.constant(1.0))
     with pytest.raises(pg.GraphError, match="at least one input and one output"):
         pg.Model([], [])
-    with pytest.raises(pg.GraphError, match="two layers of the model are named 'same'"):
-        nn.Dense(2, name="same")(nn.Dense(2, name="same")(x))
+    with pytest.raises(pg.GraphError, match=r"named 'same'.*Rename"):
+        pg.Model(x, nn.Dense(2, name="same")(nn.Dense(2, name="same")(x)))
     with pytest.raises(pg.GraphError, match="takes 1 inputs, got 2"):
         pg.Model(x, y).call([x, other])
 
@@ -286,3 +296,97 @@ def test_a_chain_that_does_not_fit_can_be_mended() -> None:
     assert not model.built
     model.build((5, 5, 1))
     assert next(iter(model.weights)) == "conv2d_1/kernel"
+
+
+def test_a_model_takes_arrays_for_tensors(graph: pg.Graph) -> None:
+    inputs = pg.Input((4,))
+    model = use(pg.Model(inputs, nn.Dense(1)(inputs)))
+    x = np.ones((3, 4), np.float32)
+    np.testing.assert_allclose(model(x).numpy(), model.predict(x, verbose=0), rtol=1e-6)
+    with pytest.raises(pg.GraphError, match="takes 1 inputs, got 2"):
+        model([x, x])
+
+
+def test_a_network_goes_on_from_the_outputs_of_a_chain(graph: pg.Graph) -> None:
+    chain = pg.Sequential([pg.Input((4,)), nn.Dense(2)])
+    with pytest.raises(pg.GraphError, match=r"graph of 'sequential'.*model\.outputs\[0\]"):
+        chain(pg.Input((4,)))
+    model = use(pg.Model(list(chain.inputs), nn.Dense(3)(chain.outputs[0])))
+    chain.trainable = False
+    before = chain.get_weights()
+    model.fit(X, X[:, :3], verbose=0)
+    np.testing.assert_array_equal(chain.get_weights()[0], before[0])
+
+
+def test_layers_by_name_and_index() -> None:
+    model = pg.Sequential([nn.Dense(3), nn.Dense(2), nn.Dense(1, name="last")])
+    assert model.get_layer("last") is model.layers[2] is model.get_layer(index=-1)
+    assert model.layers[0].weights == []
+    with pytest.raises(pg.GraphError, match=r"no layer 'dense_2'.*: last"):
+        model.get_layer("dense_2")
+    model.build((4,))
+    dense = model.get_layer(name="dense_2")
+    assert dense is model.get_layer(index=1)
+    assert dense.weights == [dense.variables["kernel"], dense.variables["bias"]]
+    for arguments in ((), ("last", 2)):
+        with pytest.raises(pg.GraphError, match="a name or an index"):
+            model.get_layer(*arguments)
+    with pytest.raises(pg.GraphError, match="3 layers, so none at index 3"):
+        model.get_layer(index=3)
+    both = nn.Bidirectional(nn.GRU(2), weights=None)
+    assert both.weights == [] and both.clone().get_config() == both.get_config()
+
+
+def test_the_last_layer_is_removed() -> None:
+    model = pg.Sequential([nn.Dense(3), nn.Dense(2)])
+    assert isinstance(model.pop(), nn.Dense)
+    model.add(nn.Dense(2))
+    use(model).fit(X, X[:, :2], verbose=0)
+    kernel = model.get_weights()[0]
+    head = model.pop()
+    assert [layer.name for layer in model.layers] == ["dense_1"]
+    assert head.name == "dense_2" and model.output_shape == (None, 3)
+    np.testing.assert_allclose(
+        model.predict(X, verbose=0), X @ kernel + model.get_weights()[1], rtol=1e-4, atol=1e-5
+    )
+    with pytest.raises(pg.GraphError, match="compile"):
+        model.evaluate(X, X[:, :3])
+    use(model).fit(X, X[:, :3], verbose=0)
+    with pytest.raises(pg.GraphError, match="no layer to remove but the one"):
+        model.pop()
+
+
+def test_a_batch_is_tested() -> None:
+    model = use(pg.Sequential([nn.Dense(1)]), metrics=["mae"])
+    y = X[:, :1]
+    loss, error = model.test_on_batch(X, y)
+    assert [loss, error] == model.evaluate(X, y)
+    assert model.test_on_batch(X, y, return_dict=True) == {"loss": loss, "mae": error}
+    assert model.test_on_batch(X, y, np.zeros(len(X)), return_dict=True)["loss"] == 0
+    with pytest.raises(pg.DataError, match="the arrays of one batch"):
+        model.test_on_batch(iter([(X, y)]))
+
+
+def test_models_of_one_graph_may_have_layers_of_one_name(graph: pg.Graph) -> None:
+    models = []
+    for units in (2, 3):
+        x = pg.Input((4,))
+        hidden = nn.Dense(units, name="hidden")
+        models.append(use(pg.Model(x, nn.Dense(1)(hidden(x)))))
+        assert next(iter(models[-1].weights)) == "hidden/kernel"
+        assert models[-1].get_layer("hidden") is hidden
+        assert hidden.get_config()["name"] == "hidden"
+    first, second = models
+    before = first.get_weights()
+    second.fit(X, X[:, :1], verbose=0)
+    np.testing.assert_array_equal(first.get_weights()[0], before[0])
+    twin = second.clone()
+    assert twin.named_weights().keys() == second.named_weights().keys()
+    np.testing.assert_array_equal(twin.predict(X), second.predict(X))
+    both = nn.Dense(1)(nn.Dense(2, name="a")(nn.Dense(2, name="a")(x)))
+    with pytest.raises(pg.GraphError, match="two layers of the model are named 'a'"):
+        pg.Model(x, both)
+    chain = pg.Sequential([nn.Dense(2, name="b"), nn.Dense(2, name="b")])
+    for _ in range(2):
+        with pytest.raises(pg.GraphError, match="two layers of the model are named 'b'"):
+            chain.build((4,))

@@ -69,11 +69,13 @@ def test_checkpoints_are_saved(tmp_path: Path) -> None:
     model.fit(X, Y, epochs=3, verbose=0, callbacks=[every, last])
     files = sorted(path.name for path in tmp_path.iterdir())
     assert files == ["last.safetensors", "w-01.npz", "w-02.npz", "w-03.npz"]
-    weights = model.get_weights()
+    weights = model.named_weights()
     model.load_weights(tmp_path / "w-01.npz")
-    assert np.any(model.get_weights()["dense_1/kernel"] != weights["dense_1/kernel"])
+    assert np.any(model.named_weights()["dense_1/kernel"] != weights["dense_1/kernel"])
     model.load_weights(tmp_path / "last.safetensors")
-    np.testing.assert_array_equal(model.get_weights()["dense_1/kernel"], weights["dense_1/kernel"])
+    np.testing.assert_array_equal(
+        model.named_weights()["dense_1/kernel"], weights["dense_1/kernel"]
+    )
     model.close()
 
 
@@ -112,12 +114,14 @@ def test_validation_sees_the_averages() -> None:
 
     plain, without = run()
     seen: list[dict[str, Any]] = []
-    look = nn.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append(look.model.get_weights()))
+    look = nn.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: seen.append(look.model.named_weights())
+    )
     model, history = run(nn.SwapEMAWeights(swap_on_epoch=True), look)
     # Swapping changes what is evaluated, not the training; fit ends with the averages.
     np.testing.assert_array_equal(history.losses, without.losses)
-    for key, value in model.get_weights().items():
-        np.testing.assert_array_equal(value, plain.get_weights()[key])
+    for key, value in model.named_weights().items():
+        np.testing.assert_array_equal(value, plain.named_weights()[key])
         np.testing.assert_array_equal(value, seen[-1][key])
     assert all(
         a != b
@@ -137,7 +141,7 @@ def test_terminate_on_nan(capsys: pytest.CaptureFixture[str]) -> None:
     history = model.fit(X, Y, epochs=3, verbose=0, callbacks=nn.TerminateOnNaN())
     assert len(history.losses) < 6
     assert "training ended: the loss became" in capsys.readouterr().out
-    assert all(np.isfinite(value).all() for value in model.get_weights().values())
+    assert all(np.isfinite(value).all() for value in model.named_weights().values())
     with pytest.raises(pg.NonFiniteError):
         model.fit(X, Y, epochs=3, verbose=0)
     model.close()

@@ -55,15 +55,15 @@ def test_moving_averages_follow_the_batches(device: str, whole_fit: bool) -> Non
     else:
         for _ in range(2):
             model.train_on_batch(X, X[:, :1])
-    weights = model.get_weights()
+    weights = model.named_weights()
     kept = 0.75**2
     for name, start, moment in (("mean", 0, X.mean(0)), ("variance", 1, X.var(0))):
         expected = start * kept + moment * (1 - kept)
         average = weights[f"batch_normalization_1/moving_{name}"]
         np.testing.assert_allclose(average, expected, rtol=1e-5)
-    before = model.get_weights()
+    before = model.named_weights()
     prediction, _ = model.predict(X), model.evaluate(X, X[:, :1])
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, before[name])  # read, but not updated
     w = {name.rpartition("/")[2]: value for name, value in weights.items()}
     factor = w["gamma"] / np.sqrt(w["moving_variance"] + 1e-3)
@@ -77,13 +77,13 @@ def test_moving_averages_follow_the_batches(device: str, whole_fit: bool) -> Non
 def test_a_step_that_fails_moves_no_average(device: str) -> None:
     model = normalized(nn.BatchNormalization(), nn.Dense(1), device=device)
     model.train_on_batch(X, X[:, :1])
-    before = model.get_weights()
+    before = model.named_weights()
     targets = np.full((12, 1), 3e38, np.float32)  # finite, unlike their squares
     with pytest.raises(pg.NonFiniteError):
         model.fit(X, targets, batch_size=12, epochs=3, verbose=0)
     with pytest.raises(pg.NonFiniteError):
         model.train_on_batch(X, targets)
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)
     model.close()
 
@@ -95,7 +95,7 @@ def test_a_shared_layer_is_updated_by_each_of_its_calls() -> None:
         model = pg.Model([a, b], nn.Add()(shared(a), shared(b)))
     model.compile("sgd", "mse", device="cpu")
     model.train_on_batch([X, X + 8], X)
-    moving = model.get_weights()["batch_normalization_1/moving_mean"]
+    moving = model.named_weights()["batch_normalization_1/moving_mean"]
     np.testing.assert_allclose(moving, 0.25 * X.mean(0) + 0.5 * (X.mean(0) + 8), rtol=1e-5)
 
 
@@ -121,6 +121,34 @@ def test_weights_summary_and_files() -> None:
         twin.build((5,))
         twin.load_weights(file.getvalue())
         np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "kind", [nn.BatchNormalization, nn.LayerNormalization, nn.GroupNormalization]
+)
+def test_initializers_and_regularizers(kind: Any) -> None:
+    more: dict[str, Any] = {"groups": 1} if kind is nn.GroupNormalization else {}
+    if kind is nn.BatchNormalization:
+        more = {"moving_mean_initializer": nn.Constant(3), "moving_variance_initializer": "zeros"}
+    layer = kind(
+        beta_initializer=nn.Constant(2),
+        gamma_initializer=nn.Constant(-4),
+        beta_regularizer=nn.L1(0.5),
+        gamma_regularizer="l2",
+        **more,
+    )
+    twin = type(layer).from_config(layer.get_config())
+    model = normalized(twin)
+    model.build((5,))
+    weights = {name.rpartition("/")[2]: value for name, value in model.named_weights().items()}
+    starts = {"gamma": -4, "beta": 2}
+    if kind is nn.BatchNormalization:
+        starts |= {"moving_mean": 3, "moving_variance": 0}
+    for name, start in starts.items():
+        np.testing.assert_array_equal(weights[name], np.full(5, start), err_msg=name)
+    with model.graph.as_default():
+        penalties = [penalty.numpy() for penalty in model.losses]
+    np.testing.assert_allclose(sorted(penalties), [0.01 * 16 * 5, 0.5 * 2 * 5], rtol=1e-6)
 
 
 @pytest.mark.parametrize(("synchronized", "forward", "backward"), [(True, 4, 2), (False, 2, 0)])

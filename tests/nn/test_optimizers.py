@@ -143,6 +143,8 @@ def test_wrong_use(graph: pg.Graph) -> None:
         optim.SGD().minimize(pg.constant(1.0) * 2.0)
     with pytest.raises(pg.GraphError, match="got no gradients"):
         optim.SGD().apply_gradients([(None, w)])
+    assert isinstance(pg.optim.get("Adam"), pg.optim.Adam), "a class is known by its name"
+    assert isinstance(pg.optim.get("SGD"), pg.optim.SGD)
     with pytest.raises(pg.GraphError, match=r"no optimizer 'ftrl'.*adam"):
         optim.get("ftrl")
     assert optim.SGD(np.float32(0.5)).initial_learning_rate == 0.5
@@ -177,3 +179,10 @@ def test_wrong_use(graph: pg.Graph) -> None:
         optimizer.exclude_from_weight_decay(var_names=["w"])
     with pg.Graph().as_default(), pytest.raises(pg.GraphError, match="already trains another"):
         optimizer.minimize(quadratic()[1])
+
+
+def test_a_momentum_of_averages_that_are_not_kept_warns() -> None:
+    with pytest.warns(
+        RuntimeWarning, match=r"ema_momentum=0\.5 of Adam does nothing without use_ema"
+    ):
+        optim.Adam(ema_momentum=0.5)

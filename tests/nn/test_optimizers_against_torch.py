@@ -66,6 +66,16 @@ OPTIMIZERS: dict[str, tuple[Callable[[], optim.Optimizer], Any]] = {
         lambda: optim.AdamW(0.01, epsilon=1e-6),
         lambda w: torch.optim.AdamW(w, 0.01, eps=1e-6, weight_decay=0.004),
     ),
+    "adam amsgrad": (
+        lambda: optim.Adam(0.05, beta_2=0.5, epsilon=1e-6, amsgrad=True),
+        lambda w: torch.optim.Adam(w, 0.05, betas=(0.9, 0.5), eps=1e-6, amsgrad=True),
+    ),
+    "adamw amsgrad": (
+        lambda: optim.AdamW(0.05, beta_2=0.5, epsilon=1e-6, amsgrad=True),
+        lambda w: torch.optim.AdamW(
+            w, 0.05, betas=(0.9, 0.5), eps=1e-6, amsgrad=True, weight_decay=0.004
+        ),
+    ),
     "rmsprop": (
         lambda: optim.RMSprop(0.01, rho=0.8, epsilon=1e-14),
         lambda w: torch.optim.RMSprop(w, 0.01, alpha=0.8, eps=1e-7),

@@ -44,6 +44,49 @@ def test_precision_and_recall_of_all_samples() -> None:
     model.close()
 
 
+def test_precision_and_recall_of_one_class_and_of_the_best() -> None:
+    with pg.Graph(seed=1).as_default():
+        model = pg.Sequential([nn.Dense(3, "sigmoid")])
+    makers: dict[str, Any] = {"precision": nn.Precision, "recall": nn.Recall}
+    asked: list[dict[str, Any]] = [
+        {"class_id": 2},
+        {"top_k": 2},
+        {"top_k": 1, "class_id": 0},
+        {"thresholds": 0.6, "top_k": 2},
+    ]
+    model.compile(
+        "sgd",
+        "bce",
+        [
+            make(**more, name=f"{n}_{i}")
+            for n, make in makers.items()
+            for i, more in enumerate(asked)
+        ],
+        device="cpu",
+    )
+    found = model.evaluate(X, MANY, batch_size=7, return_dict=True)
+    scores = model.predict(X)
+    order = np.argsort(-scores, axis=1)
+    for i, more in enumerate(asked):
+        predicted, true = scores > more.get("thresholds", -1 if "top_k" in more else 0.5), MANY
+        if "top_k" in more:
+            best = np.zeros_like(predicted)
+            np.put_along_axis(best, order[:, : more["top_k"]], True, axis=1)
+            predicted = predicted & best
+        if "class_id" in more:
+            predicted, true = predicted[:, more["class_id"]], true[:, more["class_id"]]
+        hits = predicted * true
+        np.testing.assert_allclose(found[f"precision_{i}"], share(hits, predicted), rtol=1e-5)
+        np.testing.assert_allclose(found[f"recall_{i}"], share(hits, true), rtol=1e-5)
+    for more in ({"class_id": 3}, {"top_k": 4}):
+        model.compile("sgd", "bce", [nn.Precision(**more)], device="cpu")
+        with pytest.raises(pg.ShapeError, match="needs more classes"):
+            model.evaluate(X, MANY)
+    with pytest.raises(ValueError, match="top_k must be a whole number of at least 1"):
+        nn.Recall(top_k=0)
+    model.close()
+
+
 def test_regression() -> None:
     with pg.Graph(seed=1).as_default():
         model = pg.Sequential([nn.Dense(1)])
@@ -62,6 +105,32 @@ def test_regression() -> None:
 def test_nothing_predicted_is_0() -> None:
     assert nn.Precision().result([0.0, 0.0]) == nn.Recall().result([0.0, 0.0]) == 0.0
     assert nn.R2Score().result([1.0, 4.0, 2.0]) == 0.0
+
+
+def test_classes_are_known_by_their_names() -> None:
+    assert isinstance(metrics.get("AUC"), nn.AUC)
+    assert metrics.get("Precision").name == "precision"
+
+
+NAMES = {
+    "MSE": "mse",
+    "BCE": "bce",
+    "ACC": "accuracy",
+    "F1Score": "f1_score",
+    "FBetaScore": "fbeta_score",
+    "f_beta_score": "f_beta_score",
+    "R2Score": "r2_score",
+    "KLDivergence": "kl_divergence",
+    "SparseCategoricalAccuracy": "sparse_categorical_accuracy",
+    "TopKCategoricalAccuracy": "top_k_categorical_accuracy",
+    "RootMeanSquaredError": "root_mean_squared_error",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_identifier_of_keras_names_a_metric(name: str) -> None:
+    assert metrics.get(name).name == NAMES[name]
+    assert metrics.get(NAMES[name]).name == NAMES[name]
 
 
 def test_wrong_use() -> None:

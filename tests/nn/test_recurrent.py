@@ -100,7 +100,7 @@ def test_an_lstm_trains_like_that_of_pytorch(device: str) -> None:
     y = np.sin(x.sum((2, 3)))[..., None].astype(np.float32)
     model = pg.Sequential([pg.Input((6, 2)), nn.LSTM(UNITS), nn.Dense(1)])
     model.compile(pg.optim.Adam(0.01), "mse", device=device)
-    weights = model.get_weights()
+    weights = model.named_weights()
     names = ("kernel", "recurrent_kernel", "bias")
     lstm = theirs("lstm", {name: weights[f"lstm_1/{name}"] for name in names})
     dense = torch.nn.Linear(UNITS, 1)  # type: ignore[no-untyped-call]
@@ -234,9 +234,9 @@ def test_stateful_layers_go_on_where_the_last_batch_ended(device: str) -> None:
     halves.reset_states()
     np.testing.assert_allclose(halves.predict(X[:, :2]), first, rtol=1e-5)
     np.testing.assert_allclose(halves.predict(X[:, 2:4]), second, rtol=1e-5)
-    before = halves.get_weights()
+    before = halves.named_weights()
     halves.train_on_batch(X[:, :2], np.zeros((3, 4), np.float32))
-    after = halves.get_weights()
+    after = halves.named_weights()
     assert all((before[name] != after[name]).any() for name in before)
     assert not halves.layers[0].variables["state_0"].trainable
 
@@ -300,7 +300,7 @@ def test_biases_and_regularizers_of_an_lstm() -> None:
         [pg.Input((5, 2)), nn.LSTM(UNITS, recurrent_regularizer=nn.L2(0.5), unroll=True)]
     )
     model.compile("sgd", "mse", device="cpu")
-    weights = model.get_weights()
+    weights = model.named_weights()
     np.testing.assert_array_equal(weights["lstm_1/bias"].reshape(4, -1)[:, 0], [0, 1, 0, 0])
     product = weights["lstm_1/recurrent_kernel"] @ weights["lstm_1/recurrent_kernel"].T
     np.testing.assert_allclose(product, np.eye(UNITS), atol=1e-5)  # orthogonal

@@ -20,7 +20,8 @@ def test_losses_are_multiplied_by_sample_weights(device: str) -> None:
     model = line(pg.optim.SGD(0.05), device)
     model.build((4,))
     w = {
-        name: torch.tensor(value, requires_grad=True) for name, value in model.get_weights().items()
+        name: torch.tensor(value, requires_grad=True)
+        for name, value in model.named_weights().items()
     }
     optimizer = torch.optim.SGD(list(w.values()), 0.05)
     losses = []
@@ -38,7 +39,7 @@ def test_losses_are_multiplied_by_sample_weights(device: str) -> None:
     )
     loss = model.train_on_batch(X, Y, sample_weight=WEIGHTS)
     np.testing.assert_allclose(loss, losses[3], rtol=1e-4)
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         np.testing.assert_allclose(value, w[name].detach().numpy(), rtol=1e-3, atol=1e-5)
     # Without weights, the next training is as before.
     np.testing.assert_allclose(model.fit(X, Y, 50, 1, 0).losses, model_loss(w), rtol=1e-3)

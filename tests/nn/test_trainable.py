@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,9 @@ def model_of(*layers: nn.Layer, strategy: Any = None, device: str = "cpu") -> pg
 
 
 def moved(model: pg.Sequential, steps: int = 2) -> list[str]:
-    before = model.get_weights()
+    before = model.named_weights()
     model.fit(X, Y, 25, steps, 0)
-    after = model.get_weights()
+    after = model.named_weights()
     return [name for name, value in after.items() if np.any(value != before[name])]
 
 
@@ -57,9 +58,9 @@ def test_train_on_batch_follows_as_well() -> None:
     for frozen in (0, 1):
         model.trainable = True
         model.layers[frozen].trainable = False
-        before = model.get_weights()
+        before = model.named_weights()
         model.train_on_batch(X, Y)
-        after = model.get_weights()
+        after = model.named_weights()
         changed = {name[:7] for name in after if np.any(after[name] != before[name])}
         assert changed == {f"dense_{2 - frozen}"}
     model.close()
@@ -134,7 +135,7 @@ def penalty(weights: dict[str, Array]) -> float:
 def test_penalties_are_part_of_the_loss() -> None:
     model = model_of(*regularized())
     model.fit(X, Y, 25, 1, 0)
-    weights = model.get_weights()
+    weights = model.named_weights()
     error = float(((model.predict(X)[:, 0] - Y) ** 2).mean())
     expected = error + penalty(weights)
     np.testing.assert_allclose(model.evaluate(X, Y), expected, rtol=1e-5)
@@ -142,14 +143,59 @@ def test_penalties_are_part_of_the_loss() -> None:
     model.close()
 
 
+def test_penalties_of_results_are_means_over_samples() -> None:
+    """As in Keras: the sum over the batch, divided by its size."""
+    model = model_of(nn.Dense(3, activity_regularizer=nn.L1L2(0.1, 0.2)), nn.Dense(1))
+    model.fit(X, Y, 25, 1, 0)
+    weights = model.named_weights()
+    hidden = X @ weights["dense_1/kernel"] + weights["dense_1/bias"]
+    error = float(((model.predict(X)[:, 0] - Y) ** 2).mean())
+    expected = error + (0.1 * np.abs(hidden) + 0.2 * hidden**2).sum(axis=1).mean()
+    for batch_size in (50, 7):  # the last batch of 7 is filled up
+        np.testing.assert_allclose(model.evaluate(X, Y, batch_size), expected, rtol=1e-5)
+    np.testing.assert_allclose(model.train_on_batch(X, Y), expected, rtol=1e-5)
+    model.close()
+
+
+@pytest.mark.parametrize("layer", [nn.Conv2D, nn.Conv2DTranspose, nn.DepthwiseConv2D])
+def test_penalties_of_results_train(layer: Any) -> None:
+    size = (2, 1) if layer is not nn.DepthwiseConv2D else (1,)
+    small = layer(*size, use_bias=False, activity_regularizer="l2")
+    small = layer.from_config(small.get_config())
+    model = pg.Sequential([small, nn.Flatten(), nn.Dense(1)])
+    model.compile(pg.optim.SGD(0.1), "mse", device="cpu")
+    images = np.ones((4, 2, 2, 1), np.float32)
+    model.fit(images, np.zeros(4), epochs=3, verbose=0)
+    model.layers[2].trainable = False
+    model.set_weights([w * (i == 0) for i, w in enumerate(model.get_weights())])
+    before = np.abs(model.get_weights()[0]).sum()
+    model.fit(images, np.zeros(4), epochs=3, verbose=0)
+    assert 0 < np.abs(model.get_weights()[0]).sum() < before
+    model.close()
+
+
+def test_penalties_of_results_that_cannot_be() -> None:
+    @dataclass(frozen=True)
+    class Largest(nn.Regularizer):
+        def __call__(self, weight: pg.Tensor) -> pg.Tensor:
+            return pg.reduce_max(weight)
+
+    model = model_of(nn.Dense(3, activity_regularizer=Largest()), nn.Dense(1))
+    with pytest.raises(pg.GraphError, match="Largest cannot be an activity_regularizer"):
+        model.fit(X, Y, verbose=0)
+    inside = nn.TimeDistributed(nn.Dense(2, activity_regularizer="l1"))
+    with pytest.raises(pg.GraphError, match="inside a TimeDistributed layer cannot have an act"):
+        pg.Sequential([pg.Input((3, 4)), inside])
+
+
 def test_penalties_shrink_weights() -> None:
     model = model_of(nn.Dense(1, use_bias=False, kernel_regularizer=nn.L2(0.5)))
     model.compile(pg.optim.SGD(0.1), "mse", device="cpu")
     zeros = np.zeros_like(X)
-    before = model.get_weights()["dense_1/kernel"]
+    before = model.named_weights()["dense_1/kernel"]
     model.fit(zeros, np.zeros(50), 50, 3, 0)
     # The gradient of 0.5 * w**2 is w.
-    np.testing.assert_allclose(model.get_weights()["dense_1/kernel"], before * 0.9**3, rtol=1e-5)
+    np.testing.assert_allclose(model.named_weights()["dense_1/kernel"], before * 0.9**3, rtol=1e-5)
     model.close()
 
 
@@ -157,7 +203,8 @@ def test_penalties_shrink_weights() -> None:
 def test_penalties_and_frozen_layers_on_several_devices(strategy: Any) -> None:
     losses = []
     for used in (None, strategy):
-        model = model_of(*regularized(), nn.Dense(1), strategy=used)
+        active = nn.Dense(2, activity_regularizer=nn.L2(0.1))
+        model = model_of(*regularized(), active, nn.Dense(1), strategy=used)
         model.layers[2].trainable = False
         losses.append(model.fit(X, Y, 10, 2, 0).losses)
         model.close()
@@ -172,3 +219,27 @@ def test_regularizers_are_named_and_saved() -> None:
         nn.Conv2D(2, 3, kernel_regularizer="l3")
     with pytest.raises(ValueError, match="l2 of L2 must be a number of at least 0, got -1"):
         nn.L2(-1)
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "names"),
+    [
+        (nn.Conv1D, (6, 2), ["kernel", "bias"]),
+        (nn.Conv2D, (6, 6, 2), ["kernel", "bias"]),
+        (nn.Conv2DTranspose, (3, 3, 2), ["kernel", "bias"]),
+        (nn.DepthwiseConv2D, (6, 6, 2), ["depthwise", "bias"]),
+        (nn.SeparableConv2D, (6, 6, 2), ["depthwise", "pointwise", "bias"]),
+        (nn.Embedding, (6,), ["embeddings"]),
+    ],
+)
+def test_each_weight_has_its_regularizer(layer: Any, shape: Any, names: list[str]) -> None:
+    factors = {f"{name}_regularizer": nn.L1(2.0**n) for n, name in enumerate(names)}
+    starts = {f"{name}_initializer": "ones" for name in names}
+    filters = {"depthwise_conv2d": (3,), "embedding": (7, 3)}.get(layer.kind, (4, 3))
+    model = pg.Sequential([pg.Input(shape), layer(*filters, **factors, **starts)])
+    penalties = [float(one.numpy()) for one in model.losses]
+    sizes = [weight.size for weight in model.get_weights()]
+    assert penalties == [2.0**n * size for n, size in enumerate(sizes)] and len(sizes) == len(names)
+    copy = layer.from_config(model.layers[0].get_config())
+    assert all(getattr(copy, name) == factor for name, factor in factors.items())
+    model.close()

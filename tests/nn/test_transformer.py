@@ -90,8 +90,8 @@ def test_an_embedding_is_the_output_layer_too() -> None:
         table_use = embedding(tokens)
         logits = pg.matmul(table_use, embedding.variables["embeddings"], transpose_b=True)
         model = pg.Model(tokens, logits)
-    assert list(model.get_weights()) == ["words/embeddings"]
-    table = torch.tensor(model.get_weights()["words/embeddings"], requires_grad=True)
+    assert list(model.named_weights()) == ["words/embeddings"]
+    table = torch.tensor(model.named_weights()["words/embeddings"], requires_grad=True)
     ids = RNG.integers(0, 6, (8, 4)).astype(np.int32)
     labels = RNG.integers(0, 6, (8, 4)).astype(np.int32)
     model.compile(pg.optim.SGD(0.5), nn.SparseCategoricalCrossentropy(True), device="cpu")
@@ -104,7 +104,7 @@ def test_an_embedding_is_the_output_layer_too() -> None:
     assert table.grad is not None
     expected = (table - 0.5 * table.grad).detach().numpy()
     np.testing.assert_allclose(
-        model.get_weights()["words/embeddings"], expected, rtol=1e-4, atol=1e-5
+        model.named_weights()["words/embeddings"], expected, rtol=1e-4, atol=1e-5
     )
     model.close()
 

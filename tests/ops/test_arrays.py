@@ -245,3 +245,12 @@ def test_new_tensors(ours: Callable[[], Any], expected: Any) -> None:
 def test_wrong_arguments(wrong: Callable[[], Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         wrong()
+
+
+@pytest.mark.gpu
+def test_bytes_that_a_gpu_cannot_write_are_a_typed_error() -> None:
+    pixels = pg.placeholder("uint8", [2])
+    with pg.Session(device="gpu") as session:
+        for result in (pg.pad(pixels, 1), pg.one_hot(pg.cast(pixels, "int32"), 3, "uint8")):
+            with pytest.raises(pg.UnsupportedOpError, match="does not support uint8 on a GPU"):
+                session.run(result, {pixels: np.array([1, 2], np.uint8)})

@@ -68,6 +68,25 @@ def test_power_at_base_0() -> None:
     compare(pg.pow, torch.pow, base, exponent)
 
 
+def test_powers_of_integers() -> None:
+    x = np.array([-3, 0, 1, 2, 46341, 2**31 - 1], np.int32)
+    exponents = np.array([5, 4, 3, 2, 1, 0], np.int32)
+    with pg.Graph().as_default():
+        i = pg.constant(x)
+        np.testing.assert_array_equal(value(i**2), x**2)
+        assert (i**2).dtype == "int32"
+        np.testing.assert_array_equal(value(2 ** (i + 0)), [0, 1, 2, 4, 0, 0])
+        np.testing.assert_array_equal(value(pg.pow(i, exponents)), x**exponents)
+        by_half = value(pg.pow(i, 0 - pg.constant(exponents)))
+        theirs = torch.pow(torch.from_numpy(x), torch.from_numpy(-exponents))
+        np.testing.assert_array_equal(by_half, theirs.numpy(), "rounded towards 0, as in PyTorch")
+        for power in (lambda: i**-1, lambda: pg.pow(i, [-1, 0, 0, 0, 0, 0])):
+            with pytest.raises(DTypeError, match=r"no negative powers.*pg\.cast"):
+                power()
+        with pytest.raises(DTypeError):
+            i**0.5
+
+
 @pytest.mark.parametrize("kind", ["int32", "uint32", "uint8", "float32"])
 def test_operators_have_the_meaning_of_numpy(kind: str) -> None:
     low = -9 if kind in ("int32", "float32") else 0
@@ -114,3 +133,11 @@ def test_small_losses_from_logits_are_exact() -> None:
     exact = np.log1p(np.exp(-np.abs(logits.astype(np.float64))))[:, 0]
     np.testing.assert_allclose(losses, exact, rtol=1e-6)
     np.testing.assert_allclose(slopes[:3, 0], [-2.0611537e-9, 2.0611537e-9, -0.5], rtol=1e-6)
+
+
+def test_arguments_by_name() -> None:
+    x = pg.constant([1.0, 2.0])
+    np.testing.assert_array_equal(pg.clip(x, x_max=1.5, x_min=0.0).numpy(), [1.0, 1.5])
+    assert pg.relu(x=x, name="named").node.name == "named"
+    with pytest.raises(TypeError, match="missing a required argument: 'x_max'"):
+        pg.clip(x, x_min=0.0)

@@ -14,7 +14,10 @@ from playgrad.ops import (
     constant,
     dropout,
     placeholder,
+    random_bernoulli,
+    random_categorical,
     random_normal,
+    random_permutation,
     random_uniform,
     truncated_normal,
 )
@@ -78,3 +81,41 @@ def test_an_epoch_holds_every_example_once() -> None:
     assert epochs[0].tolist() != epochs[1].tolist()
     with pytest.raises(ShapeError, match="batches of 0 out of 100 samples"):
         batch_indices(step, 100, 0)
+
+
+@pytest.mark.parametrize(("low", "high"), [(1000.0, 1001.0), (-5001.0, -5000.0), (0.0, 0.1)])
+def test_the_upper_bound_is_not_drawn(low: float, high: float) -> None:
+    drawn = value(random_uniform([200_000], low, high, counter=0))
+    assert np.float32(low) <= drawn.min() and drawn.max() < np.float32(high)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_random_decisions_have_their_probabilities(device: str) -> None:
+    logits = np.log(np.float32([[0.1, 0.2, 0.7], [0.5, 0.5, 1.0]])) + np.float32([[3], [0]])
+    logits[1, 2] = -np.inf
+    rows = placeholder("float32", [None, 3])
+    classes = random_categorical(rows, 4000, counter=0)
+    coins = random_bernoulli((4000, 2), p=[0.1, 0.8], counter=0)
+    order = random_permutation(100, counter=0)
+    shuffled = random_permutation(np.arange(20).reshape(2, 10), axis=1, counter=0)
+    with Session(device=device) as session:
+        drawn, coins, order, shuffled = session.run(
+            [classes, coins, order, shuffled], {rows: logits}
+        )
+    assert drawn.shape == (2, 4000) and drawn.dtype == order.dtype == np.int32
+    shares = [np.bincount(row, minlength=3) / 4000 for row in drawn]
+    np.testing.assert_allclose(shares, [[0.1, 0.2, 0.7], [0.5, 0.5, 0.0]], atol=0.03)
+    np.testing.assert_allclose(coins.mean(0), [0.1, 0.8], atol=0.03)
+    assert set(np.unique(coins)) == {0.0, 1.0} and coins.dtype == np.float32
+    assert sorted(order) == list(range(100)) and list(order) != list(range(100))
+    np.testing.assert_array_equal(shuffled[1], shuffled[0] + 10)
+    assert sorted(shuffled[0]) == list(range(10))
+
+
+def test_random_decisions_check_their_shapes() -> None:
+    with pytest.raises(ShapeError, match=r"\(batch, classes\).*got \(3,\)"):
+        random_categorical(np.zeros(3, np.float32), 2)
+    with pytest.raises(ShapeError, match=r"do not broadcast to \(2,\)"):
+        random_bernoulli((2,), np.zeros((3, 2), np.float32))
+    with pytest.raises(ShapeError, match="size of axis 0"):
+        random_permutation(placeholder("float32", [None, 2]))

@@ -120,7 +120,21 @@ def test_running_sums(exclusive: bool) -> None:
 
 def test_smallest_of_equal_ones_is_the_first() -> None:
     with pg.Graph().as_default():
-        assert value(pg.argmin([[3, 1, 1], [2, 5, 2]])).tolist() == [1, 0]
+        assert value(pg.argmin([[3, 1, 1], [2, 5, 2]], axis=-1)).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 1, -1])
+def test_positions_are_numpys(axis: int | None, keepdims: bool) -> None:
+    x = uniform(2, 3, 4)
+    with pg.Graph().as_default():
+        for ours, theirs in ((pg.argmax, np.argmax), (pg.argmin, np.argmin)):
+            expected = theirs(x, axis=axis, keepdims=keepdims)
+            result = value(ours(x, axis, keepdims))
+            assert result.shape == expected.shape
+            np.testing.assert_array_equal(result, expected)
+        assert value(pg.argmax(3.0)) == 0
+        assert pg.argmax(pg.placeholder("float32", (None, 3))).shape == ()
 
 
 def test_long_sums_have_small_errors() -> None:

@@ -239,3 +239,16 @@ def test_wrong_arguments_are_typed_errors() -> None:
         cumulative()(pg.Variable(SAMPLE), scale=np.ones(3))
     with pytest.raises(pg.GraphError, match="no samples"):
         pg.check_op(pg.register_op("bare", reference=lambda x: x, shape=lambda x: x))
+
+
+def test_lists_beside_floats_keep_declared_dtypes() -> None:
+    picked = pg.register_op(
+        "picked",
+        reference=lambda x, rows: x[rows],
+        shape=lambda x, rows: (rows[0], *x[1:]),
+        dtypes={"rows": "int32"},
+    )
+    with pg.Session(device="cpu") as session:
+        np.testing.assert_array_equal(session.run(picked(pg.constant([3.0, 4.0]), [1])), [4])
+        chosen = pg.where([True, False], pg.constant([1.0, 2.0]), [5, 6])
+        np.testing.assert_array_equal(session.run(chosen), [1, 6])

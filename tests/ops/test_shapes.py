@@ -110,7 +110,7 @@ def test_axes_may_count_from_the_end() -> None:
     assert concat([x, x], -1).shape == (3, 4, 10)
     assert reduce_sum(x, (-1, 0), keepdims=True).shape == (1, 4, 1)
     assert reduce_mean(x).shape == ()
-    assert argmax(x).shape == (3, 4)
+    assert argmax(x, -1).shape == (3, 4)
     assert value(size(x)) == 60
     with pytest.raises(ShapeError, match="axis 3 does not exist in a tensor of 3 dimensions"):
         reduce_max(x, 3)

@@ -154,10 +154,10 @@ def test_what_nobody_else_has_is_taken_from_the_copy(
 ) -> None:
     model = network(Pipeline(TWO, micro_batches=2), dropout=0.0)
     fit(model, 1)
-    saved = model.get_weights()
+    saved = model.named_weights()
     with pytest.raises(DeviceLostError, match=r"cpu:2: its worker .* those of step 6, .*fit again"):
         fit(model, 1, at(2, lambda: setattr(connections["cpu:2"], "left", 1)))
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, saved[name])
     other = network(None, dropout=0.0)
     losses = fit(other, 3).losses

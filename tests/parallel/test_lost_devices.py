@@ -312,7 +312,7 @@ def test_between_two_trainings(
         elif use == "evaluate":
             assert model.evaluate(X, Y) == evaluated
         elif use == "weights":
-            for name, array in model.get_weights().items():
+            for name, array in model.named_weights().items():
                 np.testing.assert_array_equal(array, before[name])
         elif use == "train_on_batch":
             model.train_on_batch(X[:10], Y[:10])
@@ -322,7 +322,7 @@ def test_between_two_trainings(
             other = network(layers, device=devices.name())
             other.build((8,))
             other.load_weights(tmp_path / "weights.safetensors")
-            for name, array in other.get_weights().items():
+            for name, array in other.named_weights().items():
                 np.testing.assert_array_equal(array, before[name])
             other.close()
         expect_same(state(model), before)
@@ -337,10 +337,10 @@ def test_between_two_trainings(
 def test_weights_that_were_just_set_are_not_lost(devices: Devices) -> None:
     model = network(device=devices.name())
     fit(model, 6)
-    weights = {name: array + 1 for name, array in model.get_weights().items()}
+    weights = {name: array + 1 for name, array in model.named_weights().items()}
     model.set_weights(weights)
     devices.lose()
-    for name, array in model.get_weights().items():
+    for name, array in model.named_weights().items():
         np.testing.assert_array_equal(array, weights[name])
     model.close()
 
@@ -376,7 +376,7 @@ def test_a_callback_that_notices_ends_the_training(devices: Devices, use: str) -
     def notice() -> None:
         devices.lose()
         if use == "get":
-            model.get_weights()
+            model.named_weights()
         elif use == "set":
             assert model.optimizer is not None
             model.session.assign({model.optimizer.learning_rate: np.float32(0.1)})
@@ -394,11 +394,11 @@ def test_a_callback_that_notices_ends_the_training(devices: Devices, use: str) -
 def test_a_loss_that_undoes_work_is_told_by_who_notices(devices: Devices) -> None:
     model = network(device=devices.name())
     model.train_on_batch(X[:10], Y[:10])
-    before = model.get_weights()
+    before = model.named_weights()
     model.train_on_batch(X[:10], Y[:10])
     devices.lose()
     with pytest.warns(RuntimeWarning, match=r"cpu:1 was lost. The variables have their values"):
-        after = model.get_weights()
+        after = model.named_weights()
     for name, array in after.items():
         np.testing.assert_array_equal(array, before[name])
     model.close()

@@ -56,7 +56,7 @@ def check_equal(model: pg.Model, single: pg.Model, x: Any = VECTORS, y: Any = LA
     curve, expected = (np.array(m.history.history["loss"]) for m in (model, single))
     np.testing.assert_allclose(curve, expected, rtol=2e-3)
     assert expected[-1] < 0.95 * expected[0]
-    weights, expected_weights = model.get_weights(), single.get_weights()
+    weights, expected_weights = model.named_weights(), single.named_weights()
     assert list(weights) == list(expected_weights)
     for name, value in expected_weights.items():
         np.testing.assert_allclose(weights[name], value, rtol=2e-2, atol=2e-3, err_msg=name)
@@ -177,15 +177,15 @@ class TestInsideLayers:
         model, single = self.mlp(CPUS), self.mlp(None)
         single.build((10,))
         model.build((10,))
-        start = single.get_weights()
-        for name, value in model.get_weights().items():
+        start = single.named_weights()
+        for name, value in model.named_weights().items():
             np.testing.assert_array_equal(value, start[name], err_msg=name)
         changed = {name: value + 1 for name, value in start.items()}
         single.set_weights(changed)
         file = io.BytesIO()
         single.save_weights(file, "safetensors")
         model.load_weights(file.getvalue())
-        for name, value in model.get_weights().items():
+        for name, value in model.named_weights().items():
             np.testing.assert_array_equal(value, changed[name], err_msg=name)
         np.testing.assert_array_equal(
             model.session.value(model.weights["up/kernel_1"]), changed["up/kernel"][:, 3:6]

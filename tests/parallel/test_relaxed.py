@@ -52,7 +52,7 @@ def compiled_model(
 
 def train(model: pg.Model) -> tuple[nn.History, dict[str, Any]]:
     history = model.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
-    weights = model.get_weights()
+    weights = model.named_weights()
     model.close()
     return history, weights
 
@@ -83,7 +83,7 @@ def test_the_faster_way_is_chosen_and_remembered(
     monkeypatch.setattr(pg.Session, "repeat", watch)
     history = model.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
     np.testing.assert_array_equal(history.losses, alone.losses)
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, weights[name])
     assert "× the speed" in history.parallel["overlap"]
     (speeds,) = model.recipe.speeds.values()
@@ -194,15 +194,15 @@ def test_local_sgd_tells_of_a_loss_that_is_not_finite(every: int, culprit: int) 
     loss = nn.SparseCategoricalCrossentropy(from_logits=True)
     model.compile("sgd", loss, device="cpu", strategy=LocalSGD(2, every=every))
     model.build((4,))
-    start = model.get_weights()
+    start = model.named_weights()
     for _ in range(2):
         words = "on cpu:1 became NaN or inf" if culprit else "became NaN at step 1"
         with pytest.raises(NonFiniteError, match=words):
             model.fit(x, np.arange(BATCH) % 2, batch_size=BATCH, shuffle=False, verbose=0)
         if culprit == 0:
-            for name, value in model.get_weights().items():
+            for name, value in model.named_weights().items():
                 np.testing.assert_array_equal(value, start[name])
-        assert all(np.isfinite(value).all() for value in model.get_weights().values())
+        assert all(np.isfinite(value).all() for value in model.named_weights().values())
     model.fit(np.nan_to_num(x) / 3e38, np.arange(BATCH) % 2, batch_size=BATCH, verbose=0)
     model.close()
 
@@ -370,7 +370,7 @@ def test_local_sgd_weights_uneven_shares_by_samples() -> None:
     model = pg.Sequential([nn.Dense(1, name="line")])
     model.compile(pg.optim.SGD(0.1), "mse", device="cpu", strategy=LocalSGD(3, every=2))
     model.build((3,))
-    start = model.get_weights()
+    start = model.named_weights()
     model.fit(x, y, batch_size=7, epochs=2, verbose=0, shuffle=False)
 
     bounds = (0, 2, 4, 7)
@@ -386,9 +386,9 @@ def test_local_sgd_weights_uneven_shares_by_samples() -> None:
             mean = [(2 * a + 2 * b + 3 * c) / 7 for a, b, c in zip(*replicas, strict=True)]
             replicas = [(mean[0], mean[1])] * 3
     np.testing.assert_allclose(
-        model.get_weights()["line/kernel"], replicas[0][0], rtol=1e-4, atol=1e-6
+        model.named_weights()["line/kernel"], replicas[0][0], rtol=1e-4, atol=1e-6
     )
     np.testing.assert_allclose(
-        model.get_weights()["line/bias"], replicas[0][1], rtol=1e-4, atol=1e-6
+        model.named_weights()["line/bias"], replicas[0][1], rtol=1e-4, atol=1e-6
     )
     model.close()

@@ -78,7 +78,7 @@ class Result(NamedTuple):
 
 def result_of(model: pg.Model) -> Result:
     assert model.history is not None
-    return Result(np.array(model.history.history["loss"]), model.get_weights(), model.predict(X))
+    return Result(np.array(model.history.history["loss"]), model.named_weights(), model.predict(X))
 
 
 @cache
@@ -137,15 +137,15 @@ def test_one_all_reduce_forward_and_no_gather(graph: pg.Graph) -> None:
 
 def test_weights_are_those_of_one_device() -> None:
     model, single = transformer(CPUS[:2]), transformer(None)
-    start = single.get_weights()
-    for name, value in model.get_weights().items():
+    start = single.named_weights()
+    for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, start[name], err_msg=name)
     changed = {name: value + 1 for name, value in start.items()}
     single.set_weights(changed)
     file = io.BytesIO()
     single.save_weights(file, "safetensors")
     model.load_weights(file.getvalue())
-    for name, value in model.get_weights().items():
+    for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, changed[name], err_msg=name)
     part = model.session.value(model.weights["attention/query_kernel_1"])
     np.testing.assert_array_equal(part, changed["attention/query_kernel"][:, 2 * 4 :])

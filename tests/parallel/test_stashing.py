@@ -48,7 +48,7 @@ def trained(
     model.compile(optimizer, "mse", device=device, strategy=strategy)
     epochs = STEPS * BATCH // len(X)
     history = model.fit(X, Y, batch_size=batch, epochs=epochs, shuffle=False, verbose=0)
-    result = history.losses, model.get_weights()
+    result = history.losses, model.named_weights()
     model.close()
     return result
 
@@ -117,7 +117,7 @@ def reimplemented(stages: int, micro_batches: int, optimizer: str) -> tuple[Arra
     model = network()
     model.build((WIDTHS[0],))
     model.compile("sgd", "mse", device="cpu")
-    weights = model.get_weights()
+    weights = model.named_weights()
     model.close()
     count = len(WIDTHS) - 1
     parts = [
@@ -207,7 +207,7 @@ def test_moving_averages_follow_each_micro_batch() -> None:
             )
         model.compile(pg.optim.SGD(0.05), "mse", device="cpu", strategy=strategy)
         model.fit(X, Y, batch_size=batch, epochs=2, shuffle=False, verbose=0)
-        weights = model.get_weights()
+        weights = model.named_weights()
         model.close()
         return weights
 

@@ -91,7 +91,7 @@ def trained(
     with options_set(Options(steps=steps)):
         history = model.fit(x, y, batch_size=batch, verbose=0)
     assert len(history.steps) == steps
-    result = history.steps, model.get_weights()
+    result = history.steps, model.named_weights()
     model.close()
     return result
 
@@ -252,12 +252,12 @@ def test_a_loss_that_is_not_finite_changes_nothing_anywhere(strategy: Strategy) 
     pg.set_logical_devices(cpu=3)
     model = compiled(mlp, strategy)
     model.fit(X, Y, batch_size=50, verbose=0)
-    before, state = model.get_weights(), model.session.value("adam/dense_6/kernel/v")
+    before, state = model.named_weights(), model.session.value("adam/dense_6/kernel/v")
     bad = X.copy()
     bad[-1] = 3e38  # in the last share of the first batch
     with pytest.raises(NonFiniteError, match="step 1"):
         model.fit(bad[150:], Y[150:], batch_size=50, shuffle=False, verbose=0)
-    for name, weights in model.get_weights().items():
+    for name, weights in model.named_weights().items():
         np.testing.assert_array_equal(weights, before[name])
     np.testing.assert_array_equal(model.session.value("adam/dense_6/kernel/v"), state)
     for name, (first, *others) in mirrors_of(model).items():
@@ -265,7 +265,7 @@ def test_a_loss_that_is_not_finite_changes_nothing_anywhere(strategy: Strategy) 
             # Only the original flag is set again; the next fit updates the mirrors.
             np.testing.assert_array_equal(first, other ^ True if "healthy" in name else other)
     model.fit(X, Y, batch_size=50, verbose=0)  # training can continue
-    assert any((w != before[name]).any() for name, w in model.get_weights().items())
+    assert any((w != before[name]).any() for name, w in model.named_weights().items())
     model.close()
 
 
@@ -279,7 +279,7 @@ def test_a_new_learning_rate_reaches_all(strategy: Strategy) -> None:
         for first, *others in mirrors_of(model).values():
             for other in others:
                 np.testing.assert_array_equal(first, other)
-        weights = model.get_weights()["dense_6/kernel"]
+        weights = model.named_weights()["dense_6/kernel"]
         model.close()
         return weights
 

@@ -73,8 +73,8 @@ def test_losses_are_those_of_arrays(strategy: Strategy, monkeypatch: pytest.Monk
     history = other.fit(batches().prefetch(2), epochs=2, verbose=0)
     np.testing.assert_array_equal(history.steps, expected.steps)
     assert history.history == expected.history
-    weights = other.get_weights()
-    for name, value in one.get_weights().items():
+    weights = other.named_weights()
+    for name, value in one.named_weights().items():
         np.testing.assert_array_equal(weights[name], value, err_msg=name)
     one.close()
     other.close()

@@ -56,7 +56,7 @@ def trained(network: pg.Model, strategy: Strategy | None, x: Any = X, y: Any = Y
 def on_one_device() -> tuple[Array, dict[str, Array]]:
     network = model(None, None)
     losses = trained(network, None)
-    weights = network.get_weights()
+    weights = network.named_weights()
     network.close()
     return losses, weights
 
@@ -80,7 +80,7 @@ def test_it_equals_one_device(strategy: Pipeline) -> None:
     expected, expected_weights = on_one_device()
     np.testing.assert_allclose(losses, expected, rtol=1e-4)
     assert expected[-4:].mean() < 0.95 * expected[:4].mean()
-    weights = network.get_weights()
+    weights = network.named_weights()
     assert list(weights) == list(expected_weights)
     for name, value in expected_weights.items():
         np.testing.assert_allclose(weights[name], value, rtol=2e-3, atol=2e-4, err_msg=name)

@@ -118,7 +118,7 @@ def test_initial_values_do_not_depend_on_their_groups(monkeypatch: pytest.Monkey
     def values() -> dict[str, np.ndarray]:
         model = network(3, 50)
         model.build((50,))
-        weights = model.get_weights()
+        weights = model.named_weights()
         model.close()
         return weights
 

@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from playgrad.bridge import advice
 from playgrad.cli.parser import make_parser
 from playgrad.cli.streams import mend_streams
 from playgrad.errors import PlaygradError
@@ -64,7 +65,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _fail(options, f"{type(error).__name__}: {error}")
     except Exception as error:
         place = _place(error, getattr(options, "program", None))
-        return _fail(options, f"{type(error).__name__}: {error}{place}")
+        said = advice(error)
+        text = f"{type(error).__name__}: {error}{place}"
+        return _fail(options, f"{text}. {said}" if said else text)
     return code
 
 

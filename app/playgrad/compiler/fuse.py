@@ -7,6 +7,7 @@ epilogue.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,10 +140,9 @@ class _Fuser:
                 and len(node.inputs) + _bindings(group) - 1 <= MAX_BINDINGS
             ):
                 rest = [t for i, t in enumerate(group.inputs) if i != position]
-                order = [tensor, *rest]
+                leaves = _leaves([tensor, *rest])
                 group.exprs = [
-                    e.substitute(expr, [e.Leaf(order.index(t)) for t in group.inputs])
-                    for expr in group.exprs
+                    e.substitute(expr, [leaves[t] for t in group.inputs]) for expr in group.exprs
                 ]
                 group.inputs = rest
                 group.base = node
@@ -195,7 +195,8 @@ def _merge(group: _Group, tensor: Tensor) -> _Group:
     inputs = [t for t in group.inputs if t is not tensor]
     base = len(inputs)
     inner = e.substitute(inner, [e.Leaf(base + i) for i in range(len(node.inputs))])
-    replacement = [inner if t is tensor else e.Leaf(inputs.index(t)) for t in group.inputs]
+    leaves = _leaves(inputs)
+    replacement = [inner if t is tensor else leaves[t] for t in group.inputs]
     merged = _Group(
         group.sink,
         [*inputs, *node.inputs],
@@ -217,14 +218,19 @@ def _inline_constants(group: _Group) -> None:
     if broadcast_shapes(*(tensor.shape for tensor in inputs)) != group.sink.outputs[0].shape:
         return  # a constant determines the shape
     replacement: list[e.Expr] = []
+    leaves = _leaves(inputs)
     for tensor in group.inputs:
         if _is_scalar_constant(tensor):
             value = tensor.node.attrs["value"]
             replacement.append(e.Const(value.reshape(-1)[0].item(), tensor.dtype))
         else:
-            replacement.append(e.Leaf(inputs.index(tensor)))
+            replacement.append(leaves[tensor])
     group.exprs = [e.substitute(expr, replacement) for expr in group.exprs]
     group.inputs = inputs
+
+
+def _leaves(inputs: Sequence[Tensor]) -> dict[Tensor, e.Leaf]:
+    return {tensor: e.Leaf(number) for number, tensor in enumerate(inputs)}
 
 
 def _is_scalar_constant(tensor: Tensor) -> bool:
@@ -235,6 +241,7 @@ def _unique_inputs(group: _Group) -> None:
     unique = list(dict.fromkeys(group.inputs))
     if len(unique) == len(group.inputs):
         return
-    replacement = [e.Leaf(unique.index(tensor)) for tensor in group.inputs]
+    leaves = _leaves(unique)
+    replacement: list[e.Expr] = [leaves[tensor] for tensor in group.inputs]
     group.exprs = [e.substitute(expr, replacement) for expr in group.exprs]
     group.inputs = unique

@@ -51,7 +51,7 @@ class _Ordering:
     """Decides for each reader of an overwritten value: run before the write, or read a copy."""
 
     def __init__(self, program: Program) -> None:
-        self.program = program
+        self.program, self.fetches = program, set(program.fetches)
         needed = set(program.order())
         self.consumers = {
             tensor: [node for node in dict.fromkeys(readers) if node in needed]
@@ -87,7 +87,7 @@ class _Ordering:
 
         Fetches and sends read the device after all of its kernels, hence they need a copy.
         """
-        if value in self.program.fetches:
+        if value in self.fetches:
             self.copied.setdefault(value, set()).add(None)
         for reader in self.consumers.get(value, []):
             if reader is writer:

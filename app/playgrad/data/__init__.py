@@ -5,26 +5,35 @@
 
 from playgrad.data.dataset import Dataset
 from playgrad.data.idx import parse_idx
+from playgrad.data.made_up import citation_graph, film_ratings, rhyme, used_cars
 from playgrad.data.mnist import mnist
 from playgrad.data.pipeline.base import AUTOTUNE, INFINITE, UNKNOWN
 from playgrad.data.png import decode_png
 from playgrad.data.read_files import read_csv, read_idx, read_npz, read_png
-from playgrad.data.toys import circle, gauss, spiral, xor
+from playgrad.data.registry import available, load
+from playgrad.data.toys import circle, gauss, moons, spiral, xor
 
 __all__ = [
     "AUTOTUNE",
     "INFINITE",
     "UNKNOWN",
     "Dataset",
+    "available",
     "circle",
+    "citation_graph",
     "decode_png",
+    "film_ratings",
     "gauss",
+    "load",
     "mnist",
+    "moons",
     "parse_idx",
     "read_csv",
     "read_idx",
     "read_npz",
     "read_png",
+    "rhyme",
     "spiral",
+    "used_cars",
     "xor",
 ]

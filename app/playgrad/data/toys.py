@@ -85,6 +85,25 @@ def spiral(samples: int = 500, noise: float = 0.02, seed: int = 0) -> Points:
     return _points(radius * np.sin(angle), radius * np.cos(angle), labels, noise, random)
 
 
+def moons(samples: int = 500, noise: float = 0.05, seed: int = 0) -> Points:
+    """Return points of two half circles, each of which reaches into the other.
+
+    Args:
+        samples: the number of points; both classes are about equally large.
+        noise: the standard deviation of normal noise added to the coordinates.
+        seed: the seed of the points.
+
+    Returns:
+        The points, float32 of shape (samples, 2), between about -1 and 1, and their labels, int32
+        of shape (samples,), 0 or 1.
+    """
+    random = np.random.default_rng(seed)
+    labels = np.arange(samples) % 2
+    angle, side = random.uniform(0, np.pi, samples), 1 - 2 * labels
+    x, y = side * (np.cos(angle) - 0.5), side * (np.sin(angle) - 0.25)
+    return _points(x / 1.5, y / 1.5, labels, noise, random)
+
+
 def _points(x: Array, y: Array, labels: Array, noise: float, random: np.random.Generator) -> Points:
     points = np.stack([x, y], axis=1) + random.normal(0, noise, (len(labels), 2))
     return points.astype(np.float32), labels.astype(np.int32)

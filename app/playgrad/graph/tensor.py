@@ -75,7 +75,8 @@ class Tensor:
     """A handle for output number ``index`` of ``node``, with shape and dtype but without values.
 
     Arithmetic, comparison (``<``, ``<=``, ``>``, ``>=``), ``@`` and indexing with slices add nodes
-    to the graph. ``==`` compares handles; use ``pg.equal`` for values.
+    to the graph. ``==`` and ``!=`` are errors, as readers disagree on whether they compare handles
+    (use ``is``) or values (use ``pg.equal``).
     """
 
     node: Node
@@ -175,6 +176,27 @@ class Tensor:
         if self.eager_value is not None and self.shape:
             return iter([self[row] for row in range(len(self.eager_value))])
         raise GraphError(f"the tensor '{self.name}' cannot be iterated over.", hint="Slice it.")
+
+    def __eq__(self, other: object) -> bool:
+        return self._compare(other, "==", "equal")
+
+    def __ne__(self, other: object) -> bool:
+        return not self._compare(other, "!=", "not_equal")
+
+    __hash__ = object.__hash__  # of the handle: tensors are keys of feeds
+
+    def _compare(self, other: object, symbol: str, function: str) -> bool:
+        """Return False beside what has no values, such as None.
+
+        Raises:
+            GraphError: ``other`` has values, too.
+        """
+        if isinstance(other, (Tensor, bool, int, float, list, tuple)) or hasattr(other, "dtype"):
+            raise GraphError(
+                f"{symbol} does not compare tensors.",
+                hint=f"Use pg.{function}(a, b) for their values, or 'is' for the tensors.",
+            )
+        return False
 
     __add__, __radd__ = _operator("add"), _operator("add", swapped=True)
     __sub__, __rsub__ = _operator("sub"), _operator("sub", swapped=True)

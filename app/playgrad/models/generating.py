@@ -48,7 +48,7 @@ def generate(
         An int32 array.
 
     Raises:
-        ShapeError: the model's input or output has another shape.
+        ShapeError: the prompt, or the model's input or output, has another shape.
         DataError: the prompt is empty, or a number is out of range.
     """
     shape = model.outputs[0].shape
@@ -58,7 +58,13 @@ def generate(
             "generate() needs a model from (batch, positions) to (batch, positions, tokens), got "
             f"{shape_text(model.input_shape)} to {shape_text(shape)}."
         )
-    tokens = [int(token) for token in np.asarray(prompt).reshape(-1)]
+    array = np.atleast_1d(np.asarray(prompt))
+    if array.ndim != 1:
+        raise ShapeError(
+            f"the prompt must be one sequence of tokens, but has shape {shape_text(array.shape)}.",
+            hint="Call generate() for each row.",
+        )
+    tokens = [int(token) for token in array]
     if not tokens:
         raise DataError("the prompt is empty.", hint="Give at least one token.")
     if temperature < 0:

@@ -164,6 +164,7 @@ class Model(TrainableNetwork):
         shuffle: bool = True,
         class_weight: Mapping[int, float] | None = None,
         sample_weight: Any = None,
+        initial_epoch: int = 0,
         *,
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
@@ -197,6 +198,8 @@ class Model(TrainableNetwork):
                 that are left out weigh 1.
             sample_weight: an array (samples,), the weight of each sample in the loss. Losses are
                 multiplied by their weights; metrics are not, except ``weighted_metrics``.
+            initial_epoch: the number of the first epoch, from 0, for callbacks and logs;
+                ``epochs - initial_epoch`` epochs are trained.
             steps_per_epoch: steps of an epoch; a data set then goes on where the last epoch ended,
                 and may be endless.
             validation_steps: batches of a validation data set to evaluate; None for one round.
@@ -226,6 +229,7 @@ class Model(TrainableNetwork):
             sample_weight,
             steps_per_epoch,
             validation_steps,
+            initial_epoch=initial_epoch,
         )
         return fitting.fit(self.recipe, self._training, x, y, settings, self)
 
@@ -263,12 +267,19 @@ class Model(TrainableNetwork):
             print(", ".join(f"{name} {value:.4f}" for name, value in logs.items()))
         return _as_requested(logs, return_dict)
 
-    def predict(self, x: Any, batch_size: int | None = None, *, steps: int | None = None) -> Any:
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: int | str = 0,
+        steps: int | None = None,
+    ) -> Any:
         """Return the outputs for ``x``.
 
         Args:
             x: as for `fit`; of the batches of a data set, ``(x, y)`` or ``x``, only x counts.
             batch_size: samples per run; 256 if None.
+            verbose: as in Keras; there is nothing to print.
             steps: batches of a data set to predict; None for one round.
 
         Returns:
@@ -309,6 +320,24 @@ class Model(TrainableNetwork):
         return _as_requested(
             batch_api.train_on_batch(self.recipe, x, y, sample_weight, class_weight), return_dict
         )
+
+    def test_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """Return loss and metrics of one batch, as `evaluate` does.
+
+        Args:
+            x, y, sample_weight: arrays, as for `fit`.
+            return_dict: whether to return numbers by name.
+
+        Raises:
+            DataError: the batch is a data set, or does not fit.
+        """
+        if is_stream(x):
+            raise DataError(
+                "test_on_batch takes the arrays of one batch.", hint="Pass data sets to evaluate()."
+            )
+        return self.evaluate(x, y, sample_weight=sample_weight, return_dict=return_dict)
 
 
 def _as_requested(logs: dict[str, float], return_dict: bool) -> Any:

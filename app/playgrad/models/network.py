@@ -21,6 +21,7 @@ from playgrad.models.summary import summary_text
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
 from playgrad.nn.stateful import StatefulLayer
+from playgrad.ops.core.build import as_tensor
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
@@ -100,11 +101,12 @@ class Network:
         """The shape of the first output, with None for the batch."""
         return self.outputs[0].shape
 
-    def call(self, inputs: Tensor | Sequence[Tensor], training: bool = False) -> Any:
+    def call(self, inputs: Any, training: bool = False) -> Any:
         """Apply the model to other tensors of its graph, with the same weights.
 
         Args:
-            inputs: a tensor for each input of the model; one alone needs no list.
+            inputs: a tensor or array for each input of the model; one alone needs no list. To get
+                arrays for arrays, use ``model.predict``.
             training: whether layers such as `Dropout` act as in a training step.
 
         Returns:
@@ -113,14 +115,19 @@ class Network:
         Raises:
             GraphError: the number of tensors is wrong, or one belongs to another graph.
         """
-        tensors = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+        several = isinstance(inputs, (list, tuple))
+        tensors = [as_tensor(x, self.graph) for x in (inputs if several else [inputs])]
         if len(tensors) != len(self.inputs):
             raise GraphError(
                 f"the model '{self.name}' takes {len(self.inputs)} inputs, got {len(tensors)}."
             )
         for tensor in tensors:
             if tensor.graph is not self.graph:
-                raise GraphError(f"'{tensor.name}' does not belong to the graph of '{self.name}'.")
+                raise GraphError(
+                    f"'{tensor.name}' does not belong to the graph of '{self.name}'.",
+                    hint="A Sequential model has a graph of its own. Go on from its outputs: "
+                    "pg.Model(model.inputs, layer(model.outputs[0])).",
+                )
         outputs = self.apply(tensors, training)
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -150,15 +157,16 @@ class Network:
     def named_layers(self) -> list[tuple[str, Layer]]:
         """Return the layers with their names in this model: those of a kind are numbered from 1.
 
-        These are the layers' names in the graph unless several models share it.
+        These are the layers' names in the graph unless several models share it; names that the user
+        gave stay as they are.
         """
         layers = self.structure.layers
-        taken = {layer.name for layer in layers if layer.named_by_user}
+        taken = {layer.given_name for layer in layers}
         counts: dict[str, int] = {}
         named: list[tuple[str, Layer]] = []
         for layer in layers:
-            name = layer.name or layer.kind
-            if not layer.named_by_user:
+            name = layer.given_name or layer.name or layer.kind
+            if layer.given_name is None:
                 kind = name.rpartition("_")[0]
                 while True:
                     counts[kind] = counts.get(kind, 0) + 1
@@ -167,6 +175,34 @@ class Network:
                         break
             named.append((name, layer))
         return named
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """Return the layer called ``name``, or layer number ``index`` of ``layers``.
+
+        Raises:
+            GraphError: there is no such layer, or not exactly one of the two is given.
+        """
+        if (name is None) == (index is None):
+            raise GraphError("get_layer takes a name or an index.", source=self.source)
+        layers = self.layers
+        if index is not None:
+            if not -len(layers) <= index < len(layers):
+                raise GraphError(
+                    f"the model '{self.name}' has {len(layers)} layers, so none at index {index}.",
+                    source=self.source,
+                )
+            return layers[index]
+        named = self.named_layers() if self.built else [(layer.name, layer) for layer in layers]
+        known = [str(each) for each, _ in named if each is not None]
+        if name not in known:
+            raise GraphError(
+                f"the model '{self.name}' has no layer '{name}'.",
+                source=self.source,
+                hint=f"Its layers are: {', '.join(known)}."
+                if known
+                else "Layers have numbers in their names once the model is built.",
+            )
+        return dict(named)[name]
 
     # Weights
 
@@ -198,7 +234,8 @@ class Network:
     def losses(self) -> list[Tensor]:
         """The penalties of the layers' regularizers, as scalars, added to the graph at each use.
 
-        ``fit`` adds them to the loss; a training loop of your own must do so itself.
+        ``fit`` adds them to the loss; a training loop of your own must do so itself. The penalties
+        of activity regularizers, which depend on the batch, are not among them.
         """
         return [
             regularizer(layer.variables[name])
@@ -218,7 +255,12 @@ class Network:
             for name, spec in layer.weight_specs().items()
         }
 
-    def get_weights(self) -> dict[str, Array]:
+    def get_weights(self) -> list[Array]:
+        """Return all weights in the order of the layers, as Keras does; see `named_weights`."""
+        weights = self.named_weights()
+        return [weights[name] for name in self.weight_specs()]
+
+    def named_weights(self) -> dict[str, Array]:
         """Return all weights by name, as in files: those of a sharded layer are put together."""
         layers = self.named_layers()
         variables = [v for _, layer in layers for v in layer.variables.values()]
@@ -232,28 +274,42 @@ class Network:
             ).items()
         }
 
-    def set_weights(self, values: Mapping[str, Array]) -> None:
+    def set_weights(self, values: Sequence[Array] | Mapping[str, Array]) -> None:
         """Replace all weights. On an error, no weight changes.
 
         Args:
-            values: an array for each name of ``get_weights()``.
+            values: a list as that of ``get_weights()``, or an array for each name of
+                ``named_weights()``.
 
         Raises:
-            CheckpointError: a name is missing or unknown, or a shape or dtype differs.
+            CheckpointError: an array is missing or superfluous, or a shape or dtype differs.
         """
-        if not isinstance(values, Mapping):
-            raise CheckpointError(
-                f"weights are set by name, {{'dense_1/kernel': array}}, got "
-                f"{type(values).__name__}."
-            )
         layers = self.named_layers()
-        checked = io.check_match(values, self.weight_specs())
+        checked = io.check_match(self._by_name(values), self.weight_specs())
         assigned: dict[Variable, Array] = {}
         for layer_name, layer in layers:
             weights = {name: checked[f"{layer_name}/{name}"] for name in layer.weight_specs()}
             parts = layer.divided(weights)
             assigned.update((layer.variables[name], array) for name, array in parts.items())
         self.session.assign(assigned)
+
+    def _by_name(self, values: Sequence[Array] | Mapping[str, Array]) -> Mapping[str, Array]:
+        if isinstance(values, Mapping):
+            return values
+        if not isinstance(values, (list, tuple)):
+            raise CheckpointError(
+                "weights are set from a list of arrays, or by name, {'dense_1/kernel': array}, "
+                f"got {type(values).__name__}."
+            )
+        specs = self.weight_specs()
+        if len(values) != len(specs):
+            raise CheckpointError(
+                f"the model '{self.name}' has {len(specs)} weights, got {len(values)} arrays."
+            )
+        return {
+            name: np.asarray(value, specs[name].dtype)
+            for name, value in zip(specs, values, strict=True)
+        }
 
     def save_weights(self, file: str | Path | BinaryIO, format: str | None = None) -> None:
         """Write all weights to a file.
@@ -265,7 +321,7 @@ class Network:
         Raises:
             CheckpointError: the file cannot be written, or not in that format.
         """
-        io.save(self.get_weights(), file, format)
+        io.save(self.named_weights(), file, format)
 
     def load_weights(self, file: str | Path | BinaryIO | bytes) -> None:
         """Load all weights from a file in either format. On an error, no weight changes.

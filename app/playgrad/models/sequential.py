@@ -14,6 +14,7 @@ from playgrad.models.inputs import Input
 from playgrad.models.model import Model
 from playgrad.models.structure import find_structure
 from playgrad.nn.layer import Layer, layer_type
+from playgrad.nn.layer_calls import layers_of
 from playgrad.runtime.options import get_options
 
 
@@ -63,6 +64,26 @@ class Sequential(Model):
             raise GraphError(f"{layer!r} is in the chain twice.", source=layer.source)
         self._chain.append(layer)
 
+    def pop(self) -> Layer:
+        """Remove the last layer, and return it.
+
+        The other layers keep their weights. A model that is compiled must be compiled again.
+
+        Raises:
+            GraphError: there is no layer, or the model is built and has no other.
+        """
+        if len(self._chain) <= int(self.built):
+            raise GraphError(
+                f"the model '{self.name}' has no layer to remove"
+                f"{' but the one that it was built with' if self.built else ''}.",
+                source=self.source,
+            )
+        if self.built:
+            call = layers_of(self.graph).calls[self.outputs[0]]
+            self._structure = find_structure(self.inputs, [call.inputs[0]])
+            self._recipe = None
+        return self._chain.pop()
+
     @property
     def layers(self) -> list[Layer]:
         return list(self._chain)
@@ -101,12 +122,13 @@ class Sequential(Model):
                             source=layer.source,
                             hint="Use pg.Model(inputs, outputs).",
                         )
+            structure = find_structure([first], [tensor])
         except BaseException:
             for layer in self._chain:
                 layer.reset()
             raise
         self.graph = graph
-        self._structure = find_structure([first], [tensor])
+        self._structure = structure
 
     def ensure_built(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         if not self.built and len(arrays) == 1:

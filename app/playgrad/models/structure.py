@@ -77,7 +77,8 @@ def find_structure(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Struc
     is replayed, so they are not part of it.
 
     Raises:
-        GraphError: an output does not depend on any input, or depends on another placeholder.
+        GraphError: an output does not depend on any input, or depends on another placeholder, or
+            two layers have the same name.
     """
     calls = layers_of(outputs[0].graph).calls
     items: dict[StructureItem, bool] = {}
@@ -108,4 +109,19 @@ def find_structure(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Struc
                 op=output.node.name,
                 source=output.node.source,
             )
-    return Structure(tuple(inputs), tuple(outputs), tuple(items))
+    structure = Structure(tuple(inputs), tuple(outputs), tuple(items))
+    _expect_unique_names(structure.layers)
+    return structure
+
+
+def _expect_unique_names(layers: Sequence[Layer]) -> None:
+    named: dict[str, Layer] = {}
+    for layer in layers:
+        name = layer.given_name
+        if name is not None and named.setdefault(name, layer) is not layer:
+            raise GraphError(
+                f"two layers of the model are named '{name}'.",
+                op=layer.name,
+                source=layer.source,
+                hint="Rename one of them.",
+            )

@@ -15,6 +15,7 @@ from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training.callbacks import History
+from playgrad.training.excerpt import Excerpt
 from playgrad.training.recipe import Recipe, StepBuilder
 from playgrad.training.state import TrainingState
 
@@ -137,6 +138,16 @@ class TrainableNetwork(Network):
     def input_maximum(self) -> float:
         """The largest input value in the data of the last ``fit``: 255 for bytes."""
         return self._training.input_maximum
+
+    @property
+    def train_excerpt(self) -> Excerpt | None:
+        """Some of the samples that the last ``fit`` trained with."""
+        return self._training.train
+
+    @property
+    def test_excerpt(self) -> Excerpt | None:
+        """Some of the samples that the last ``fit`` was evaluated with."""
+        return self._training.test
 
     @property
     def stop_training(self) -> bool:

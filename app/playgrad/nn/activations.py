@@ -44,6 +44,9 @@ BY_NAME: dict[str, Activation] = {
     "log_softmax": log_softmax,
 }
 
+_LAYERS = {"prelu": "PReLU", "rrelu": "RReLU"}
+"""Activations that are layers."""
+
 
 def get(value: str | Activation | None) -> Activation:
     """Return the activation called ``value``; None means ``linear``. A function is returned as is.
@@ -55,6 +58,11 @@ def get(value: str | Activation | None) -> Activation:
         return linear
     if callable(value):
         return value
+    if isinstance(value, str) and value in _LAYERS:
+        raise GraphError(
+            f"{value!r} is not a function: it has weights or random numbers of its own.",
+            hint=f"Leave out the activation, and put nn.{_LAYERS[value]}() after the layer.",
+        )
     if not isinstance(value, str) or value not in BY_NAME:
         raise GraphError(
             f"there is no activation {value!r}.", hint=f"Use one of: {', '.join(BY_NAME)}."

@@ -20,13 +20,15 @@ class BiasedLayer(Layer):
         activation: Any,
         use_bias: bool,
         bias_initializer: Any,
-        bias_regularizer: Any = None,
+        bias_regularizer: Any,
+        activity_regularizer: Any,
     ) -> None:
-        """Take the arguments of the constructor that concern bias and activation."""
+        """Take the arguments of the constructor that concern bias, activation and results."""
         self.activation = activation
         self.use_bias = use_bias
         self.bias_initializer = initializers.get(bias_initializer)
         self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.activity_regularizer = regularizers.get(activity_regularizer)
         self._activate = activations.get(activation)
 
     def add_bias(self, channels: int) -> None:

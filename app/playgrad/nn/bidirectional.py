@@ -71,7 +71,6 @@ class Bidirectional(StatefulLayer, WrapperLayer):
                 source=self.source,
                 hint="Call model.set_weights(...).",
             )
-        self.weights = None
         self.layer, self.backward_layer = layer, backward_layer
         self.merge_mode = merge_mode
         self._forward = layer.clone()
@@ -81,6 +80,9 @@ class Bidirectional(StatefulLayer, WrapperLayer):
         self._check()
         for inner in (self._forward, self._backward):
             inner.zero_output_for_mask = inner.return_sequences
+
+    def _arguments(self) -> dict[str, Any]:
+        return {**super()._arguments(), "weights": None}
 
     def _check(self) -> None:
         ahead, back = self._forward, self._backward

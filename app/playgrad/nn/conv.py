@@ -31,6 +31,7 @@ class Conv2D(BiasedLayer):
         use_bias: whether to add a bias.
         kernel_initializer, bias_initializer: name or `Initializer`.
         kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
+        activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
     """
 
     kind = "conv2d"
@@ -50,6 +51,7 @@ class Conv2D(BiasedLayer):
         bias_initializer: Any = "zeros",
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -62,7 +64,7 @@ class Conv2D(BiasedLayer):
         self.groups = self.divisor("groups", groups, "filters", self.filters)
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.set_end(activation, use_bias, bias_initializer, bias_regularizer)
+        self.set_end(activation, use_bias, bias_initializer, bias_regularizer, activity_regularizer)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")

@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers
+from playgrad.nn import initializers, regularizers
 from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d_transpose import conv2d_transpose
 
@@ -29,6 +29,8 @@ class Conv2DTranspose(BiasedLayer):
         activation: name or function; None for no activation.
         use_bias: whether to add a bias.
         kernel_initializer, bias_initializer: name or `Initializer`.
+        kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
+        activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
     """
 
     kind = "conv2d_transpose"
@@ -45,6 +47,9 @@ class Conv2DTranspose(BiasedLayer):
         use_bias: bool = True,
         kernel_initializer: Any = "glorot_uniform",
         bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -55,12 +60,15 @@ class Conv2DTranspose(BiasedLayer):
         self.data_format = self.channels_last(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.kernel_initializer = initializers.get(kernel_initializer)
-        self.set_end(activation, use_bias, bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.set_end(activation, use_bias, bias_initializer, bias_regularizer, activity_regularizer)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
         shape = (*self.kernel_size, self.filters, self.known(shapes[0], -1))
-        self.add_weight("kernel", shape, self.kernel_initializer)
+        self.add_weight(
+            "kernel", shape, self.kernel_initializer, regularizer=self.kernel_regularizer
+        )
         self.add_bias(self.filters)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:

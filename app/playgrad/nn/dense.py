@@ -22,6 +22,7 @@ class Dense(Layer):
         use_bias: whether to add a bias.
         kernel_initializer, bias_initializer: name or `Initializer`.
         kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
+        activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
     """
 
     kind = "dense"
@@ -36,6 +37,7 @@ class Dense(Layer):
         bias_initializer: Any = "zeros",
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -46,6 +48,7 @@ class Dense(Layer):
         self.bias_initializer = initializers.get(bias_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
         self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.activity_regularizer = regularizers.get(activity_regularizer)
         self._activate = activations.get(activation)
 
     def build(self, *shapes: Shape) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers
+from playgrad.nn import initializers, regularizers
 from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
@@ -29,6 +29,8 @@ class DepthwiseConv2D(BiasedLayer):
         activation: name or function; None for no activation.
         use_bias: whether to add a bias.
         depthwise_initializer, bias_initializer: name or `Initializer`.
+        depthwise_regularizer, bias_regularizer: name or `Regularizer`; None for none.
+        activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
     """
 
     kind = "depthwise_conv2d"
@@ -45,6 +47,9 @@ class DepthwiseConv2D(BiasedLayer):
         use_bias: bool = True,
         depthwise_initializer: Any = "glorot_uniform",
         bias_initializer: Any = "zeros",
+        depthwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -55,13 +60,16 @@ class DepthwiseConv2D(BiasedLayer):
         self.data_format = self.channels_last(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.depthwise_initializer = initializers.get(depthwise_initializer)
-        self.set_end(activation, use_bias, bias_initializer)
+        self.depthwise_regularizer = regularizers.get(depthwise_regularizer)
+        self.set_end(activation, use_bias, bias_initializer, bias_regularizer, activity_regularizer)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
         channels = self.known(shapes[0], -1)
         shape = (*self.kernel_size, channels, self.depth_multiplier)
-        self.add_weight("kernel", shape, self.depthwise_initializer)
+        self.add_weight(
+            "kernel", shape, self.depthwise_initializer, regularizer=self.depthwise_regularizer
+        )
         self.add_bias(channels * self.depth_multiplier)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
@@ -86,6 +94,9 @@ class SeparableConv2D(BiasedLayer):
         activation: name or function; None for no activation.
         use_bias: whether to add a bias.
         depthwise_initializer, pointwise_initializer, bias_initializer: name or `Initializer`.
+        depthwise_regularizer, pointwise_regularizer, bias_regularizer: name or `Regularizer`; None
+            for none.
+        activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
     """
 
     kind = "separable_conv2d"
@@ -104,6 +115,10 @@ class SeparableConv2D(BiasedLayer):
         depthwise_initializer: Any = "glorot_uniform",
         pointwise_initializer: Any = "glorot_uniform",
         bias_initializer: Any = "zeros",
+        depthwise_regularizer: Any = None,
+        pointwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -116,15 +131,27 @@ class SeparableConv2D(BiasedLayer):
         self.depth_multiplier = self.positive("depth_multiplier", depth_multiplier)
         self.depthwise_initializer = initializers.get(depthwise_initializer)
         self.pointwise_initializer = initializers.get(pointwise_initializer)
-        self.set_end(activation, use_bias, bias_initializer)
+        self.depthwise_regularizer = regularizers.get(depthwise_regularizer)
+        self.pointwise_regularizer = regularizers.get(pointwise_regularizer)
+        self.set_end(activation, use_bias, bias_initializer, bias_regularizer, activity_regularizer)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
         channels = self.known(shapes[0], -1)
         depthwise = (*self.kernel_size, channels, self.depth_multiplier)
         pointwise = (1, 1, channels * self.depth_multiplier, self.filters)
-        self.add_weight("depthwise_kernel", depthwise, self.depthwise_initializer)
-        self.add_weight("pointwise_kernel", pointwise, self.pointwise_initializer)
+        self.add_weight(
+            "depthwise_kernel",
+            depthwise,
+            self.depthwise_initializer,
+            regularizer=self.depthwise_regularizer,
+        )
+        self.add_weight(
+            "pointwise_kernel",
+            pointwise,
+            self.pointwise_initializer,
+            regularizer=self.pointwise_regularizer,
+        )
         self.add_bias(self.filters)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:

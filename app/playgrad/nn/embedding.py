@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers
+from playgrad.nn import initializers, regularizers
 from playgrad.nn.layer import Layer
 from playgrad.nn.masks import set_mask
 from playgrad.ops.arrays.gather import gather
@@ -23,6 +23,7 @@ class Embedding(Layer):
         input_dim: the number of different inputs.
         output_dim: the length of a vector.
         embeddings_initializer: name or `Initializer`.
+        embeddings_regularizer: name or `Regularizer`; None for none.
         mask_zero: whether input 0 is padding, which layers after this one skip if they use masks.
     """
 
@@ -34,6 +35,7 @@ class Embedding(Layer):
         input_dim: int,
         output_dim: int,
         embeddings_initializer: Any = "uniform",
+        embeddings_regularizer: Any = None,
         mask_zero: bool = False,
         name: str | None = None,
     ) -> None:
@@ -41,11 +43,17 @@ class Embedding(Layer):
         self.input_dim = self.positive("input_dim", input_dim)
         self.output_dim = self.positive("output_dim", output_dim)
         self.embeddings_initializer = initializers.get(embeddings_initializer)
+        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
         self.mask_zero = bool(mask_zero)
 
     def build(self, *shapes: Any) -> None:
         shape = (self.input_dim, self.output_dim)
-        self.add_weight("embeddings", shape, self.embeddings_initializer)
+        self.add_weight(
+            "embeddings",
+            shape,
+            self.embeddings_initializer,
+            regularizer=self.embeddings_regularizer,
+        )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]

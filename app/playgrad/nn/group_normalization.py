@@ -7,15 +7,14 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers
-from playgrad.nn.layer import Layer
 from playgrad.nn.normalization import axis_after_batch
+from playgrad.nn.scaled_layer import ScaledLayer
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.elementwise.definitions import rsqrt, square
 from playgrad.ops.reductions.reduce import reduce_mean
 
 
-class GroupNormalization(Layer):
+class GroupNormalization(ScaledLayer):
     """Group normalization: ``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
     Wu and He 2018. Channels are divided into groups; mean and (biased) variance are those of one
@@ -30,6 +29,7 @@ class GroupNormalization(Layer):
         center: whether there is a ``beta``.
         scale: whether there is a ``gamma``.
         beta_initializer, gamma_initializer: name or `Initializer`.
+        beta_regularizer, gamma_regularizer: name or `Regularizer`; None for none.
     """
 
     kind = "group_normalization"
@@ -44,23 +44,26 @@ class GroupNormalization(Layer):
         scale: bool = True,
         beta_initializer: Any = "zeros",
         gamma_initializer: Any = "ones",
+        beta_regularizer: Any = None,
+        gamma_regularizer: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
         self.groups = -1 if groups == -1 else self.positive("groups", groups)
         self.axis = int(axis)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
-        self.center = bool(center)
-        self.scale = bool(scale)
-        self.beta_initializer = initializers.get(beta_initializer)
-        self.gamma_initializer = initializers.get(gamma_initializer)
+        self.set_scale(
+            center,
+            scale,
+            beta_initializer,
+            gamma_initializer,
+            beta_regularizer,
+            gamma_regularizer,
+        )
 
     def build(self, *shapes: Shape) -> None:
         channels = self.known(shapes[0], axis_after_batch(self, self.axis, shapes[0]))
-        if self.scale:
-            self.add_weight("gamma", (channels,), self.gamma_initializer)
-        if self.center:
-            self.add_weight("beta", (channels,), self.beta_initializer)
+        self.add_scale(channels)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]

@@ -37,6 +37,13 @@ def outputs_hint(layer: str, count: int, otherwise: str) -> str:
     return f"Give '{layer}' {count} output{'s' * (count != 1)}, or {otherwise}."
 
 
+def fits(sizes: tuple[int, ...], shape: Shape) -> bool:
+    """Return whether a sample of these ``sizes`` has ``shape``, of which sizes may be unknown."""
+    return len(sizes) == len(shape) and all(
+        known in (None, size) for size, known in zip(sizes, shape, strict=True)
+    )
+
+
 def count_of(shape: Shape) -> int:
     """Return the number of values of a sample; unknown sizes count as 1."""
     count = 1

@@ -34,7 +34,7 @@ class Layer(LayerChecks):
     save and copy it.
 
     Args:
-        name: unique in the graph; None for ``<kind>_<n>``, assigned at the first call.
+        name: unique in the model; None for ``<kind>_<n>``, assigned at the first call.
 
     Attributes:
         kind: the name of this class of layers in configurations, and in the names of layers.
@@ -42,6 +42,10 @@ class Layer(LayerChecks):
         passes_mask: whether it treats each step of a sequence alone, so that its result has the
             mask of its input.
         uses_mask: whether ``call`` cares for masks itself.
+        activity_regularizer: a penalty on the size of the results, which is added to the loss of
+            each sample in ``fit``, ``evaluate`` and ``train_on_batch``.
+        name: the name in the graph. If layers of several models have one name, a number is added.
+        given_name: the name that the user gave; None for none.
         variables: the layer's variables by name (``kernel``, ``bias``).
         regularizers: the regularizers of variables, by their names.
         output_shape: the shape of the last result; None before the first call.
@@ -53,6 +57,7 @@ class Layer(LayerChecks):
     takes_floats: ClassVar[bool] = True
     passes_mask: ClassVar[bool] = False
     uses_mask: ClassVar[bool] = False
+    activity_regularizer: Regularizer | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -65,7 +70,7 @@ class Layer(LayerChecks):
                 f"{name!r} cannot name a layer: names must not contain blanks, colons or slashes."
             )
         self.name = name
-        self.named_by_user = name is not None
+        self.given_name = name
         self.graph: Graph | None = None
         self.built = False
         self.variables: dict[str, Variable] = {}
@@ -94,6 +99,11 @@ class Layer(LayerChecks):
         self._trainable = bool(trainable)
         for name, variable in self.variables.items():
             variable.trainable = self._trainable and name not in self._fixed
+
+    @property
+    def weights(self) -> list[Variable]:
+        """The variables of the layer; empty before the first call."""
+        return list(self.variables.values())
 
     # Methods to override
 
@@ -147,6 +157,7 @@ class Layer(LayerChecks):
                 for i, output in enumerate(outputs):
                     if any(output is tensor for tensor in tensors):
                         outputs[i] = identity(output)  # models find a call by its outputs
+                self._penalize(outputs)
                 pass_mask(self.name or "", tensors, outputs, self.passes_mask, self.uses_mask)
         except PlaygradError as error:
             error.op = error.op or self.name
@@ -160,9 +171,15 @@ class Layer(LayerChecks):
         several: Any = outputs  # the type is that of most layers
         return outputs[0] if isinstance(result, Tensor) else several
 
+    def _penalize(self, outputs: Sequence[Tensor]) -> None:
+        """Add the penalties of ``outputs`` to those of the step that is being built."""
+        collected = layers_of(outputs[0].graph).penalties
+        if collected is not None and self.activity_regularizer is not None:
+            collected += [self.activity_regularizer.of_samples(output) for output in outputs]
+
     def reset(self) -> None:
         """Remove the layer from its graph, with its variables, as before the first call."""
-        self.name = self.name if self.named_by_user else None
+        self.name = self.given_name
         self.graph = None
         self.built = False
         self.variables = {}
@@ -266,12 +283,12 @@ class Layer(LayerChecks):
     def _arguments(self) -> dict[str, Any]:
         parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
         arguments = {name: getattr(self, name) for name in parameters}
-        if "name" in arguments and not self.named_by_user:
-            arguments["name"] = None
+        if "name" in arguments:
+            arguments["name"] = self.given_name
         return arguments
 
     def _join_graph(self, graph: Graph) -> None:
-        """Register with ``graph``, under a numbered name unless the user chose one."""
+        """Register with ``graph``: under the user's name, numbered if another layer has it."""
         if self.graph is graph:
             return
         if self.graph is not None:
@@ -283,10 +300,8 @@ class Layer(LayerChecks):
             )
         layers = layers_of(graph)
         name = self.name or layers.next_name(self.kind or type(self).__name__.lower())
-        if name in layers.by_name:
-            raise GraphError(
-                f"two layers of the model are named '{name}'.", op=name, source=self.source
-            )
+        if name in layers.by_name:  # of another model, or the model is an error
+            name = layers.next_name(name)
         self.name, self.graph = name, graph
         layers.by_name[name] = self
 

@@ -48,6 +48,8 @@ class GraphLayers:
         calls: the layer calls by their outputs.
         updates: new values of variables that layers update themselves, collected while a training
             step is built; else None.
+        penalties: for each sample, those of activity regularizers (batch,), collected while a step
+            is built; else None.
         shards: tensors whose parts along the last axis are on several devices as well.
         copies: tensors of which several devices have a copy.
         masks: for sequences, bool tensors (batch, steps), false at the steps to skip.
@@ -57,6 +59,7 @@ class GraphLayers:
     counts: dict[str, int] = field(default_factory=dict)
     calls: dict[Tensor, LayerCall] = field(default_factory=dict)
     updates: dict[Variable, Tensor] | None = None
+    penalties: list[Tensor] | None = None
     shards: dict[Tensor, OnDevices] = field(default_factory=dict)
     copies: dict[Tensor, OnDevices] = field(default_factory=dict)
     masks: dict[Tensor, Tensor] = field(default_factory=dict)

@@ -15,7 +15,7 @@ import numpy as np
 from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.nn.label_checks import check_labels, count_of, outputs_hint
+from playgrad.nn.label_checks import check_labels, count_of, fits, outputs_hint
 from playgrad.nn.masked_steps import joined_steps, mean_of_steps, sum_of_kept
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape, reshape_like
@@ -93,7 +93,7 @@ class Loss:
         expected = tuple(output[1:])
         if y.shape[1:] != expected and int(np.prod(y.shape[1:])) == count_of(expected):
             y = y.reshape(len(y), *(1 if n is None else n for n in expected))
-        if y.shape[1:] != expected:
+        if not fits(y.shape[1:], expected):
             raise ShapeError(
                 f"{what} has samples of shape {shape_text(y.shape[1:])}, but the model's output "
                 f"has {shape_text(expected)}.",
@@ -319,6 +319,7 @@ class CustomLoss(Loss):
 
 
 _SHORT = {
+    "bce": "binary_crossentropy",
     "mse": "mean_squared_error",
     "mae": "mean_absolute_error",
     "mape": "mean_absolute_percentage_error",
@@ -331,6 +332,8 @@ _SHORT = {
 def get(value: str | Loss | Callable[[Tensor, Tensor], Tensor]) -> Loss:
     """Return the loss called ``value``; a `Loss` is returned as is, a function becomes a loss.
 
+    Names are those of Keras: "mean_squared_error", "MeanSquaredError", "mse" or "MSE".
+
     Raises:
         GraphError: there is no loss of that name.
     """
@@ -338,16 +341,21 @@ def get(value: str | Loss | Callable[[Tensor, Tensor], Tensor]) -> Loss:
         return value
     if callable(value):
         return value() if isinstance(value, type) else CustomLoss(value)
-    name = _SHORT.get(value, value) if isinstance(value, str) else "custom"
-    if not is_loss(name):
+    if not isinstance(value, str) or not is_loss(value):
         known = [kind for kind in _REGISTRY if kind != "custom"]
         raise GraphError(f"there is no loss {value!r}.", hint=f"Use one of: {', '.join(known)}.")
-    return _REGISTRY[name]()
+    return _REGISTRY[_kind_of(value)]()
 
 
 def is_loss(name: str) -> bool:
     """Return whether there is a loss of this name."""
-    return _SHORT.get(name, name) in _REGISTRY and name != "custom"
+    return _kind_of(name) in _REGISTRY and _kind_of(name) != "custom"
+
+
+def _kind_of(name: str) -> str:
+    """Return the kind that a short form or the name of a class stands for."""
+    by_class = {loss.__name__: kind for kind, loss in _REGISTRY.items()}
+    return _SHORT.get(name.lower()) or by_class.get(name, name)
 
 
 def as_rows(values: Tensor) -> Tensor:

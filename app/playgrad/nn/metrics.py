@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -149,6 +150,7 @@ _OTHER_NAMES = {
     "categorical_accuracy": "accuracy",
     "sparse_top_k_categorical_accuracy": "top_k_accuracy",
     "top_k_categorical_accuracy": "top_k_accuracy",
+    "f_beta_score": "fbeta_score",
     "rmse": "root_mean_squared_error",
     "mse": "mean_squared_error",
     "mae": "mean_absolute_error",
@@ -159,7 +161,7 @@ def get(value: Any) -> Metric:
     """Return the metric called ``value``, with that name in logs.
 
     A `Metric` is returned as is, a `Loss` or a function becomes a metric. Losses can also be
-    named.
+    named, and metrics by their class, such as "AUC"; logs then have the name in lower case, "auc".
 
     Raises:
         GraphError: there is no metric of that name.
@@ -170,11 +172,18 @@ def get(value: Any) -> Metric:
         return LossMetric(value)
     if callable(value):
         return value() if isinstance(value, type) else CustomMetric(value)
-    kind = _OTHER_NAMES.get(value, value) if isinstance(value, str) else "custom"
+    name = _in_lower_case(value) if isinstance(value, str) else "custom"
+    kind = _OTHER_NAMES.get(name, name)
     if kind not in _REGISTRY and losses.is_loss(kind):
-        return LossMetric(losses.get(kind), value)
+        return LossMetric(losses.get(kind), name)
     if kind not in _REGISTRY or kind == "custom":
         known = [name for name in _REGISTRY if name != "custom"]
         raise GraphError(f"there is no metric {value!r}.", hint=f"Use one of: {', '.join(known)}.")
-    name = None if value == "acc" else value
-    return _REGISTRY[kind](name=name)
+    return _REGISTRY[kind](name=None if name == "acc" else name)
+
+
+def _in_lower_case(name: str) -> str:
+    """Return the name of a class, or "MSE", as logs have it: "TopKAccuracy" is "top_k_accuracy"."""
+    by_class = {metric.__name__: kind for kind, metric in _REGISTRY.items()}
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return by_class.get(name, words.lower())

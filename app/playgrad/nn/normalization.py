@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
+from playgrad.nn.scaled_layer import ScaledLayer
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.core.build import constant
 from playgrad.ops.elementwise.definitions import rsqrt, square
@@ -18,7 +21,7 @@ from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.training.replica import cross_replica_mean
 
 
-class BatchNormalization(Layer):
+class BatchNormalization(ScaledLayer):
     """Batch normalization: ``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
     Ioffe and Szegedy 2015, as in Keras. Each channel is normalized separately. In training, mean
@@ -32,6 +35,9 @@ class BatchNormalization(Layer):
         epsilon: added to the variance, so that it is never 0.
         center: whether there is a ``beta``.
         scale: whether there is a ``gamma``.
+        beta_initializer, gamma_initializer: name or `Initializer`.
+        moving_mean_initializer, moving_variance_initializer: those of the moving averages.
+        beta_regularizer, gamma_regularizer: name or `Regularizer`; None for none.
         synchronized: whether replicas normalize by the moments of the whole batch, rather than of
             their part of it.
     """
@@ -46,6 +52,12 @@ class BatchNormalization(Layer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
+        beta_initializer: Any = "zeros",
+        gamma_initializer: Any = "ones",
+        moving_mean_initializer: Any = "zeros",
+        moving_variance_initializer: Any = "ones",
+        beta_regularizer: Any = None,
+        gamma_regularizer: Any = None,
         synchronized: bool = False,
         name: str | None = None,
     ) -> None:
@@ -53,18 +65,26 @@ class BatchNormalization(Layer):
         self.axis = int(axis)
         self.momentum = self.number("momentum", momentum, most=1.0)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
-        self.center = bool(center)
-        self.scale = bool(scale)
+        self.set_scale(
+            center,
+            scale,
+            beta_initializer,
+            gamma_initializer,
+            beta_regularizer,
+            gamma_regularizer,
+        )
+        self.moving_mean_initializer = initializers.get(moving_mean_initializer)
+        self.moving_variance_initializer = initializers.get(moving_variance_initializer)
         self.synchronized = bool(synchronized)
 
     def build(self, *shapes: Shape) -> None:
-        channels = (self.known(shapes[0], self._channel_axis(shapes[0])),)
-        if self.scale:
-            self.add_weight("gamma", channels, "ones")
-        if self.center:
-            self.add_weight("beta", channels, "zeros")
-        self.add_weight("moving_mean", channels, "zeros", trainable=False)
-        self.add_weight("moving_variance", channels, "ones", trainable=False)
+        channels = self.known(shapes[0], self._channel_axis(shapes[0]))
+        self.add_scale(channels)
+        for name, initializer in (
+            ("moving_mean", self.moving_mean_initializer),
+            ("moving_variance", self.moving_variance_initializer),
+        ):
+            self.add_weight(name, (channels,), initializer, trainable=False)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
@@ -116,7 +136,7 @@ class BatchNormalization(Layer):
         return reshape(vector, [-1] + [1] * trailing) if trailing else vector
 
 
-class LayerNormalization(Layer):
+class LayerNormalization(ScaledLayer):
     """Layer normalization: ``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
     Ba, Kiros and Hinton 2016. Mean and (biased) variance are computed along ``axis``, both in
@@ -127,6 +147,8 @@ class LayerNormalization(Layer):
         epsilon: added to the variance, so that it is never 0.
         center: whether there is a ``beta``.
         scale: whether there is a ``gamma``.
+        beta_initializer, gamma_initializer: name or `Initializer`.
+        beta_regularizer, gamma_regularizer: name or `Regularizer`; None for none.
     """
 
     kind = "layer_normalization"
@@ -138,20 +160,26 @@ class LayerNormalization(Layer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
+        beta_initializer: Any = "zeros",
+        gamma_initializer: Any = "ones",
+        beta_regularizer: Any = None,
+        gamma_regularizer: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
         self.axis = int(axis)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
-        self.center = bool(center)
-        self.scale = bool(scale)
+        self.set_scale(
+            center,
+            scale,
+            beta_initializer,
+            gamma_initializer,
+            beta_regularizer,
+            gamma_regularizer,
+        )
 
     def build(self, *shapes: Shape) -> None:
-        size = (self.known(shapes[0], axis_after_batch(self, self.axis, shapes[0])),)
-        if self.scale:
-            self.add_weight("gamma", size, "ones")
-        if self.center:
-            self.add_weight("beta", size, "zeros")
+        self.add_scale(self.known(shapes[0], axis_after_batch(self, self.axis, shapes[0])))
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]

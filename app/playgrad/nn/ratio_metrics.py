@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.losses import mean_of_sample
 from playgrad.nn.metrics import Metric
+from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape
+from playgrad.ops.arrays.sort import top_k as largest
 from playgrad.ops.elementwise.definitions import cast, equal, square, squared_difference
+from playgrad.ops.reductions.reduce import reduce_sum
 
 
 class RatioMetric(Metric):
@@ -45,23 +48,53 @@ class RatioMetric(Metric):
 
 class _Threshold(RatioMetric):
     """Args:
-    thresholds: a prediction above it counts as 1; None for 0.5.
+    thresholds: a prediction above it counts as 1; None for 0.5, or with ``top_k`` for no threshold.
+    top_k: how many of the largest predictions of a sample can count as 1; None for all.
+    class_id: the only class that counts; None for all.
     name: the name in logs.
+
+    Raises:
+        ValueError: an argument is out of its range.
     """
 
-    def __init__(self, thresholds: float | None = None, name: str | None = None) -> None:
+    def __init__(
+        self,
+        thresholds: float | None = None,
+        top_k: int | None = None,
+        class_id: int | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(name)
-        self.threshold = 0.5 if thresholds is None else float(thresholds)
-        if not 0.0 <= self.threshold <= 1.0:
+        default = 0.5 if top_k is None else None
+        self.threshold = default if thresholds is None else float(thresholds)
+        if self.threshold is not None and not 0.0 <= self.threshold <= 1.0:
             raise ValueError(f"thresholds must be a number between 0 and 1, got {thresholds}")
+        for what, value, least in (("top_k", top_k, 1), ("class_id", class_id, 0)):
+            if value is not None and not (isinstance(value, int) and value >= least):
+                raise ValueError(f"{what} must be a whole number of at least {least}, got {value}")
+        self.top_k, self.class_id = top_k, class_id
 
     def result(self, means: Sequence[float]) -> float:
         hits, total = means
         return hits / total if total else 0.0
 
     def _true_and_predicted(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-        true = in_shape_of(y_true, y_pred, self.name)
-        return cast(true > 0.5, "float32"), cast(y_pred > self.threshold, "float32")
+        true = cast(in_shape_of(y_true, y_pred, self.name) > 0.5, "float32")
+        classes = y_pred.shape[-1] if len(y_pred.shape) > 1 else None
+        for what, least in (("top_k", self.top_k), ("class_id", self.class_id)):
+            if least is not None and (classes is None or classes < least + (what == "class_id")):
+                raise ShapeError(
+                    f"{self.name} with {what}={least} needs more classes than an output of shape "
+                    f"{shape_text(y_pred.shape)} has."
+                )
+        predicted: Any = 1.0 if self.threshold is None else cast(y_pred > self.threshold, "float32")
+        if self.top_k is not None and classes is not None:
+            chosen = one_hot(largest(y_pred, self.top_k)[1], classes)
+            predicted = reduce_sum(chosen, axis=-2) * predicted
+        if self.class_id is not None:
+            kept = slice(self.class_id, self.class_id + 1)
+            true, predicted = true[..., kept], predicted[..., kept]
+        return true, predicted
 
 
 class Precision(_Threshold):
@@ -70,7 +103,10 @@ class Precision(_Threshold):
     Targets and predictions have one shape: binary, one for each of several labels, or one-hot.
 
     Args:
-        thresholds: a prediction above it counts as 1; None for 0.5.
+        thresholds: a prediction above it counts as 1; None for 0.5, or with ``top_k`` for no
+            threshold.
+        top_k: how many of the largest predictions of a sample can count as 1; None for all.
+        class_id: the only class that counts; None for all.
         name: the name in logs.
     """
 
@@ -88,7 +124,10 @@ class Recall(_Threshold):
     Targets and predictions have one shape: binary, one for each of several labels, or one-hot.
 
     Args:
-        thresholds: a prediction above it counts as 1; None for 0.5.
+        thresholds: a prediction above it counts as 1; None for 0.5, or with ``top_k`` for no
+            threshold.
+        top_k: how many of the largest predictions of a sample can count as 1; None for all.
+        class_id: the only class that counts; None for all.
         name: the name in logs.
     """
 

@@ -43,6 +43,17 @@ class Regularizer:
         """Return the penalty, a scalar."""
         raise NotImplementedError
 
+    def of_samples(self, values: Tensor) -> Tensor:
+        """Return the penalty of each sample of ``values`` (batch, ...), of shape (batch,).
+
+        Raises:
+            GraphError: the class has no method of its own for it.
+        """
+        raise GraphError(
+            f"{type(self).__name__} cannot be an activity_regularizer.",
+            hint="Give it a method of_samples, which returns a penalty for each sample.",
+        )
+
     def config(self) -> dict[str, Any]:
         """Return plain data from which `get` makes an equal regularizer."""
         return {"kind": self.kind, **asdict(self)}
@@ -58,6 +69,9 @@ class L1(Regularizer):
     def __call__(self, weight: Tensor) -> Tensor:
         return self.l1 * reduce_sum(absolute(weight))
 
+    def of_samples(self, values: Tensor) -> Tensor:
+        return self.l1 * _sum_of_sample(absolute(values))
+
 
 @dataclass(frozen=True)
 class L2(Regularizer):
@@ -68,6 +82,9 @@ class L2(Regularizer):
 
     def __call__(self, weight: Tensor) -> Tensor:
         return self.l2 * reduce_sum(square(weight))
+
+    def of_samples(self, values: Tensor) -> Tensor:
+        return self.l2 * _sum_of_sample(square(values))
 
 
 @dataclass(frozen=True)
@@ -80,6 +97,14 @@ class L1L2(Regularizer):
 
     def __call__(self, weight: Tensor) -> Tensor:
         return self.l1 * reduce_sum(absolute(weight)) + self.l2 * reduce_sum(square(weight))
+
+    def of_samples(self, values: Tensor) -> Tensor:
+        return self.l1 * _sum_of_sample(absolute(values)) + self.l2 * _sum_of_sample(square(values))
+
+
+def _sum_of_sample(values: Tensor) -> Tensor:
+    rank = values.spec.rank
+    return values if rank == 1 else reduce_sum(values, axis=tuple(range(1, rank)))
 
 
 def get(value: str | dict[str, Any] | Regularizer | None) -> Regularizer | None:

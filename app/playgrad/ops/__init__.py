@@ -1,8 +1,7 @@
 """The operations, by the names that users call. Each adds a node to a graph.
 
 Importing this package registers all of them. Subpackages, each of which imports only those after
-it: ``training``; ``convolution``, ``einsum``, ``random``, ``recurrent``; ``products``,
-it: ``control``; ``training``; ``convolution``, ``einsum``, ``random``; ``products``,
+it: ``control``; ``training``; ``convolution``, ``einsum``, ``random``, ``recurrent``; ``products``,
 ``reductions``, ``state``; ``arrays``; ``elementwise``; ``lowering`` (kernels); ``core`` (shared);
 ``expression`` (elementwise formulas).
 """
@@ -130,6 +129,7 @@ from playgrad.ops.elementwise.transcendental import (
 )
 from playgrad.ops.products.confusion_matrix import confusion_matrix
 from playgrad.ops.products.matmul import matmul
+from playgrad.ops.random.choices import random_bernoulli, random_categorical, random_permutation
 from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
 from playgrad.ops.random.dropout import dropout
 from playgrad.ops.random.uniform_like import random_uniform_like
@@ -162,7 +162,12 @@ from playgrad.ops.state import (
 )
 from playgrad.ops.training.adaptive_updates import apply_adagrad, apply_lion, apply_rmsprop
 from playgrad.ops.training.batch_indices import batch_indices
-from playgrad.ops.training.optimizer_updates import apply_adam, apply_momentum, apply_sgd
+from playgrad.ops.training.optimizer_updates import (
+    apply_adam,
+    apply_amsgrad,
+    apply_momentum,
+    apply_sgd,
+)
 from playgrad.ops.training.replica import cross_replica_mean, split_batch
 from playgrad.ops.training.write_history import record
 
@@ -195,6 +200,7 @@ __all__ = [
     "any",
     "apply_adagrad",
     "apply_adam",
+    "apply_amsgrad",
     "apply_lion",
     "apply_momentum",
     "apply_rmsprop",
@@ -313,7 +319,10 @@ __all__ = [
     "pow",
     "power",
     "prod",
+    "random_bernoulli",
+    "random_categorical",
     "random_normal",
+    "random_permutation",
     "random_uniform",
     "random_uniform_like",
     "range",

@@ -64,7 +64,7 @@ def einsum(subscripts: str, *operands: Any, name: str | None = None) -> Tensor:
         total = _product(total, term, later | set(output), sizes, subscripts)
     total = _summed(total, output)
     result = _ordered(total, output).tensor
-    return identity(result, name=name) if name is not None or result in tensors else result
+    return identity(result, name=name) if name is not None or result in set(tensors) else result
 
 
 def _parse(

@@ -16,7 +16,7 @@ from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, lookup, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.core.build import as_tensor, graph_of, one_or_more, whole
+from playgrad.ops.core.build import as_tensor, constant, graph_of, one_or_more, whole
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.elementwise.elementwise_op import elementwise_op
@@ -244,7 +244,8 @@ class Variable(Tensor):
         ).output
 
     def _write(self, op: OpDef, value: Any, name: str | None) -> Tensor:
-        tensor = as_tensor(value, self.graph, self.dtype)
+        with self.graph.as_default():
+            tensor = value if isinstance(value, Tensor) else constant(value, self.dtype)
         return self.graph.add(
             op,
             [self, tensor],

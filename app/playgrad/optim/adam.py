@@ -9,7 +9,7 @@ from typing import Unpack
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.elementwise.definitions import exp, sqrt, where
 from playgrad.ops.state import Variable
-from playgrad.ops.training.optimizer_updates import apply_adam
+from playgrad.ops.training.optimizer_updates import apply_adam, apply_amsgrad
 from playgrad.optim.optimizer import CommonOptions, Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
 
@@ -24,6 +24,8 @@ class Adam(Optimizer):
         learning_rate: a number, or a learning-rate schedule.
         beta_1, beta_2: the fractions of the moving averages that are kept in each step.
         epsilon: avoids division by zero.
+        amsgrad: whether to divide by the largest average of the square so far (Reddi, Kale and
+            Kumar 2018).
         options: those of every `Optimizer`: weight decay, clipping, moving averages.
 
     Raises:
@@ -38,6 +40,7 @@ class Adam(Optimizer):
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-7,
+        amsgrad: bool = False,
         **options: Unpack[OptimizerOptions],
     ) -> None:
         super().__init__(learning_rate, **options)
@@ -46,6 +49,7 @@ class Adam(Optimizer):
         self.beta_1 = beta_1
         self.beta_2 = beta_2
         self.epsilon = epsilon
+        self.amsgrad = bool(amsgrad)
 
     def _factors(self, rate: Tensor, step: Tensor) -> tuple[Tensor, ...]:
         # With c = sqrt(1 - beta_2**t), sqrt(v') is sqrt(v) / c. Both factors are multiplied by c,
@@ -56,7 +60,7 @@ class Adam(Optimizer):
 
     @property
     def slots_per_weight(self) -> int:
-        return 2
+        return 3 if self.amsgrad else 2
 
     def _update(
         self,
@@ -69,6 +73,9 @@ class Adam(Optimizer):
         rate, epsilon = factors
         m, v = self.slot(variable, "m"), self.slot(variable, "v")
         betas = self.beta_1, self.beta_2
+        if self.amsgrad:
+            states = m, v, self.slot(variable, "largest")
+            return apply_amsgrad(variable, *states, grad, rate, epsilon, *betas, gate, decay)[0]
         return apply_adam(variable, m, v, grad, rate, epsilon, *betas, gate, decay)[0]
 
 
@@ -87,10 +94,11 @@ class AdamW(Adam):
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-7,
+        amsgrad: bool = False,
         **options: Unpack[CommonOptions],
     ) -> None:
         super().__init__(
-            learning_rate, beta_1, beta_2, epsilon, weight_decay=weight_decay, **options
+            learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay=weight_decay, **options
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, TypedDict
 from playgrad.errors import GraphError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
+from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.elementwise.definitions import cast, where
@@ -22,6 +23,7 @@ from playgrad.optim.schedules import Schedule
 from playgrad.optim.weight_decay import WeightDecay
 
 _AVERAGE = "average"
+_EMA_MOMENTUM = 0.99
 _REGISTRY: dict[str, type[Optimizer]] = {}
 
 
@@ -58,7 +60,8 @@ class Optimizer:
         use_ema: whether to keep an exponential moving average of each weight (Polyak and Juditsky
             1992). `playgrad.nn.SwapEMAWeights` evaluates with the averages, and `Model.fit` ends
             by copying them into the weights.
-        ema_momentum: the fraction of the moving averages that is kept in each step.
+        ema_momentum: the fraction of the moving averages that is kept in each step. There is a
+            warning if it is set without ``use_ema``.
 
     Attributes:
         iterations: uint32 scalar variable, the number of updates so far.
@@ -85,7 +88,7 @@ class Optimizer:
         clipvalue: float | None = None,
         global_clipnorm: float | None = None,
         use_ema: bool = False,
-        ema_momentum: float = 0.99,
+        ema_momentum: float = _EMA_MOMENTUM,
     ) -> None:
         self.schedule = learning_rate if isinstance(learning_rate, Schedule) else None
         self.initial_learning_rate = checked_rate(
@@ -98,6 +101,11 @@ class Optimizer:
         self.use_ema = bool(use_ema)
         if not 0.0 <= ema_momentum <= 1.0:
             raise ValueError(f"ema_momentum must be between 0 and 1, got {ema_momentum}")
+        if ema_momentum != _EMA_MOMENTUM and not use_ema:
+            warn_user(
+                f"ema_momentum={ema_momentum} of {type(self).__name__} does nothing without "
+                "use_ema=True."
+            )
         self.ema_momentum = float(ema_momentum)
         self._graph: Graph | None = None
         self._scope = ""
@@ -324,13 +332,15 @@ def checked_rate(value: Any) -> float:
 def get(value: str | Optimizer) -> Optimizer:
     """Return a new optimizer called ``value``; an `Optimizer` is returned as is.
 
+    Names of classes, such as "Adam", count as well.
+
     Raises:
         GraphError: there is no optimizer of that name.
     """
     if isinstance(value, Optimizer):
         return value
-    if not isinstance(value, str) or value not in _REGISTRY:
+    if not isinstance(value, str) or value.lower() not in _REGISTRY:
         raise GraphError(
             f"there is no optimizer {value!r}.", hint=f"Use one of: {', '.join(_REGISTRY)}."
         )
-    return _REGISTRY[value]()  # type: ignore[call-arg]
+    return _REGISTRY[value.lower()]()  # type: ignore[call-arg]

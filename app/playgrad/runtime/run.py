@@ -153,9 +153,11 @@ class Run:
             on_device = self.device_threads and isinstance(self.tasks[number], SegmentTask)
             (self.segments if on_device else self.ready).append(number)
 
-    def _take(self, queue: deque[int], device: str | None = None) -> int | None:
-        """Take the next task from ``queue``, or the next task of ``device`` in it."""
-        candidates = [n for n in queue if device is None or self.tasks[n].device == device]
+    def _take(
+        self, queue: deque[int], accepts: Callable[[int], bool] = lambda number: True
+    ) -> int | None:
+        """Take the next task from ``queue`` that ``accepts`` is true of."""
+        candidates = [number for number in queue if accepts(number)]
         if not candidates:
             return None
         if self.choose is None:
@@ -230,7 +232,7 @@ class Run:
 
     def _next_of(self, device: str) -> int | None:
         """Return the next segment for the thread of ``device``, and wake other devices' threads."""
-        number = None if self.ending else self._take(self.segments, device)
+        number = None if self.ending else self._take(self.segments, partial(self._is_of, device))
         if number is not None:
             self.running.add(number)
         else:
@@ -242,6 +244,9 @@ class Run:
         if self.ready or self.ending or not (self.running or self.segments):
             self.wakeups.put(None)
         return number
+
+    def _is_of(self, device: str, number: int) -> bool:
+        return self.tasks[number].device == device
 
     def _error_of(self, number: int) -> BaseException | None:
         """Run a task on a thread other than the caller's; return its error."""
@@ -312,11 +317,7 @@ class Run:
 
     def _next_elsewhere(self) -> int | None:
         with self.lock:
-            elsewhere = deque(n for n in self.ready if not self._computes_here(n))
-            number = self._take(elsewhere)
-            if number is not None:
-                self.ready.remove(number)
-            return number
+            return self._take(self.ready, lambda number: not self._computes_here(number))
 
     def _advance(self, number: int, coroutine: Generator[Pending, None, None]) -> None:
         for pending in coroutine:

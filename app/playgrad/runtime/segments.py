@@ -99,7 +99,8 @@ def plan_coroutine(
             sends.append((node.inputs[0].name, node.attrs["channel"]))
     results = segment.results(fetches)
     names = [tensor.name for tensor in results]
-    fetched = [tensor for tensor in results if tensor in fetches]
+    of_program = set(fetches)
+    fetched = [tensor for tensor in results if tensor in of_program]
     tensors = values.tensors
 
     def coroutine(

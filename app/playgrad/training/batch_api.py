@@ -10,13 +10,14 @@ import numpy as np
 
 from playgrad.errors import NonFiniteError
 from playgrad.graph.graph import at_top
+from playgrad.graph.tensor import Node
 from playgrad.models.network import Network
 from playgrad.ops.elementwise.definitions import is_finite
 from playgrad.ops.state import group, placeholder
 from playgrad.training.data_checks import check_count
 from playgrad.training.layer_updates import assign_updates, collected_updates
 from playgrad.training.objectives import mean_of_batch
-from playgrad.training.penalties import with_penalties
+from playgrad.training.penalties import collected_penalties, with_penalties
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
 from playgrad.training.recipe import BatchStepKey, Recipe
 from playgrad.training.sample_weights import Samples, sample_weights
@@ -24,6 +25,7 @@ from playgrad.training.steps import BatchStep
 
 Array = np.ndarray[Any, Any]
 PREDICTION_BATCH = 256
+_LOOKUPS = ("gather", "gather_nd", "take_along_axis")
 
 
 def predict(network: Network, x: Any, batch_size: int | None, name: str = "x") -> Any:
@@ -69,7 +71,7 @@ def train_on_batch(
     *values, finite, _ = session.run([*step.columns, step.gate, step.update], feeds)
     if not finite:
         rate = float(session.value(recipe.optimizer.learning_rate))
-        raise not_finite_error(float(values[0]), 1, rate)
+        raise not_finite_error(float(values[0]), 1, rate, recipe.network)
     names = recipe.objectives.names(recipe.network.output_names, recipe.network.outputs)
     numbers = np.concatenate([np.atleast_1d(value) for value in values])
     means = {name: float(value) for name, value in zip(names, numbers, strict=True)}
@@ -77,9 +79,9 @@ def train_on_batch(
 
 
 def _batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
-    """Return the step for arrays of these dtypes, built once."""
+    """Return the step for arrays of these dtypes and shapes, built once."""
     key = BatchStepKey(
-        tuple(array.dtype.name for array in samples.arrays),
+        tuple((array.dtype.name, array.shape[1:]) for array in samples.arrays),
         tuple(recipe.network.trainable_variables),
     )
     if key not in recipe.batch_steps:
@@ -94,9 +96,10 @@ def _build_batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
         x_in = [placeholder(x.dtype.name, (None, *x.shape[1:]), "x") for x in samples.xs]
         y_in = [placeholder(y.dtype.name, (None, *y.shape[1:]), "y") for y in samples.ys]
         w_in = [placeholder("float32", (None,), "weight") for _ in samples.weights]
-        with collected_updates(graph) as updates:
+        with collected_updates(graph) as updates, collected_penalties(graph) as activities:
             predictions = network.apply(x_in, training=True)
-        per_sample = with_penalties(recipe.objectives.per_sample(y_in, predictions, w_in), network)
+        per_sample = recipe.objectives.per_sample(y_in, predictions, w_in)
+        per_sample = with_penalties(per_sample, network, activities)
         columns = tuple(mean_of_batch(values) for values in per_sample)
     with at_top(graph), graph.reenter_scope(scope):
         gate = is_finite(columns[0])
@@ -105,7 +108,7 @@ def _build_batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
     return BatchStep((*x_in, *y_in, *w_in), columns, update, gate)
 
 
-def not_finite_error(value: float, step: int, rate: float) -> NonFiniteError:
+def not_finite_error(value: float, step: int, rate: float, network: Network) -> NonFiniteError:
     """Return the error for a loss of ``value`` at ``step``, counted from 1.
 
     Args:
@@ -114,5 +117,29 @@ def not_finite_error(value: float, step: int, rate: float) -> NonFiniteError:
     kind = "NaN" if math.isnan(value) else "infinite"
     return NonFiniteError(
         f"the loss became {kind} at step {step}; the weights are those from before that step.",
-        hint=f"Lower the learning rate (now {rate:g}), or scale the data to about -1 to 1.",
+        hint=not_finite_hint(network, rate),
     )
+
+
+def not_finite_hint(network: Network, rate: float) -> str:
+    """Return what may make the loss of ``network`` finite."""
+    hint = f"Lower the learning rate (now {rate:g}), or scale the data to about -1 to 1."
+    tables = [node.name.removesuffix("/gather") for node in _lookups(network)]
+    if tables:
+        hint += (
+            f" Or check the indices of {' and '.join(repr(name) for name in tables)}: on a GPU, "
+            "one outside the table makes NaN."
+        )
+    return hint
+
+
+def _lookups(network: Network) -> list[Node]:
+    """Return the operations between inputs and outputs that take rows of tables by index."""
+    seen: dict[Node, None] = {}
+    pending = [tensor.node for tensor in network.outputs]
+    while pending:
+        node = pending.pop()
+        if node not in seen:
+            seen[node] = None
+            pending += [tensor.node for tensor in node.inputs]
+    return sorted((n for n in seen if n.op.name in _LOOKUPS), key=lambda node: node.name)

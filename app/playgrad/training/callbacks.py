@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -35,7 +36,7 @@ class TrainedModel(Protocol):
     @property
     def trainable_variables(self) -> list[Variable]: ...
 
-    def get_weights(self) -> dict[str, Array]: ...
+    def named_weights(self) -> dict[str, Array]: ...
 
     def set_weights(self, values: Mapping[str, Array]) -> None: ...
 
@@ -172,7 +173,7 @@ class EarlyStopping(Callback):
         if value < self.best - self.min_delta:
             self.best, self.waited = value, 0
             if self.restore_best_weights:
-                self._weights = self.model.get_weights()
+                self._weights = self.model.named_weights()
             return
         self.waited += 1
         if self.waited > self.patience:
@@ -186,18 +187,34 @@ class LearningRateScheduler(Callback):
     """Set the learning rate before each epoch.
 
     Args:
-        schedule: ``schedule(epoch, current_rate) -> rate``, with epochs counted from 0. A rate that
-            is not a finite number of at least 0 raises ValueError.
+        schedule: ``schedule(epoch, current_rate) -> rate`` or ``schedule(epoch) -> rate``, with
+            epochs counted from 0. A rate that is not a finite number of at least 0 raises
+            ValueError.
     """
 
-    def __init__(self, schedule: Callable[[int, float], float]) -> None:
+    def __init__(self, schedule: Callable[..., float]) -> None:
         self.schedule = schedule
+        self._takes_rate = _takes_two(schedule)
 
     def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
         optimizer, session = self.model.optimizer, self.model.session
         assert optimizer is not None
-        rate = self.schedule(epoch, float(session.value(optimizer.learning_rate)))
+        arguments: tuple[Any, ...] = (epoch,)
+        if self._takes_rate:
+            arguments += (float(session.value(optimizer.learning_rate)),)
+        rate = self.schedule(*arguments)
         session.assign({optimizer.learning_rate: checked_rate(rate)})
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Return whether ``function`` can be called with two arguments; True if nothing is known."""
+    try:
+        inspect.signature(function).bind(0, 0.0)
+    except TypeError:
+        return False
+    except ValueError:  # a function without a signature
+        pass
+    return True
 
 
 class TerminateOnNaN(Callback):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from playgrad.runtime.trace import Trace
 
 CHUNK_SECONDS = 0.08
 """The most that a chunk of steps should take; requests are answered between chunks."""
+ENDLESS = sys.maxsize
+"""The number of steps if the end is not known beforehand."""
 _GROWTH = 4
 _IDLE_SECONDS = 0.05
 
@@ -25,6 +28,7 @@ class Watch:
 
     Attributes:
         between_chunks: called before each chunk of steps, and now and then during a pause.
+        epoch_left: returns the number of steps to the end of the running epoch.
     """
 
     def __init__(self, session: Session, optimizer: Optimizer | None) -> None:
@@ -35,6 +39,7 @@ class Watch:
         self.steps_allowed = 0
         self.seconds_paused = 0.0
         self.between_chunks: Callable[[], None] = lambda: None
+        self.epoch_left: Callable[[], int] = lambda: 1
         if optimizer is not None and get_options().start_paused:
             self._pause(True)
 
@@ -76,11 +81,22 @@ class Watch:
             self._pause(False)
         elif kind == "step":
             self._pause(True)
-            self.steps_allowed += 1
+            self._allow(request.get("unit"))
         elif kind == "set_learning_rate":
             self._set_learning_rate(request.get("value"))
         else:
             self.hooks.serve(request)
+
+    def _allow(self, unit: Any) -> None:
+        if unit == "epoch":
+            self.steps_allowed = max(self.steps_allowed, self.epoch_left())
+        else:
+            self.steps_allowed += 1
+
+    def epoch_ended(self) -> None:
+        """End a step that was to last until now: the length of the epoch was not known."""
+        if self.epoch_left() == ENDLESS:
+            self.steps_allowed = 0
 
     def _pause(self, paused: bool) -> None:
         if not paused:
@@ -98,8 +114,8 @@ class Watch:
             self.hooks.emit({"kind": "stderr", "text": f"{error}\n"})
 
     def allowance(self, steps: int) -> int:
-        """Return how many of ``steps`` steps may be run now: one at a time while paused."""
-        return min(steps, 1) if self.steps_allowed else steps
+        """Return how many of ``steps`` steps may be run now: while paused, those asked for."""
+        return min(steps, self.steps_allowed or steps)
 
     def used(self, steps: int) -> None:
         """Count ``steps`` training steps that were run."""

@@ -38,19 +38,28 @@ class Settings:
     steps_per_epoch: int | None = None
     validation_steps: int | None = None
     steps: int | None = None
+    initial_epoch: int = 0
+
+    @property
+    def rounds(self) -> int:
+        """The number of epochs to train."""
+        return self.epochs - self.initial_epoch
 
     def overridden(self) -> Settings:
         """Return the settings with the overrides of the host's options."""
         options = get_options()
         names = ("batch_size", "epochs", "verbose", "steps")
         overrides = {name: getattr(options, name) for name in names}
+        if options.epochs is not None:  # the number to train
+            overrides["epochs"] = options.epochs + self.initial_epoch
         return replace(self, **{name: v for name, v in overrides.items() if v is not None})
 
     def check(self) -> None:
         """Check what can be checked without the model.
 
         Raises:
-            DataError: a number is not a whole number of at least 1, the validation data is not a
+            DataError: a number is not a whole number of at least 1, ``initial_epoch`` is not less
+                than ``epochs``, the validation data is not a
                 pair, or there are two kinds of it.
             GraphError: a callback is not a `Callback`.
         """
@@ -58,6 +67,12 @@ class Settings:
             value = getattr(self, name)
             if value is not None:
                 check_count(value, name)
+        first = self.initial_epoch
+        if not (isinstance(first, int) and 0 <= first < self.epochs):
+            raise DataError(
+                "initial_epoch must be a whole number from 0 to less than epochs "
+                f"({self.epochs}), got {first!r}."
+            )
         parts = self.validation_data
         is_tuple = isinstance(parts, (tuple, list)) and len(parts) in (2, 3)
         if not (parts is None or is_tuple or is_stream(parts)):

@@ -46,13 +46,12 @@ def fit(
                 step = data.build(settings)
             try:
                 state.input_maximum = data.input_maximum
+                state.train, state.test = data.train, data.test
                 with recovering(recipe):
                     test = None if validation is None else validation()
                     facts, length = data.facts(step), data.steps_per_epoch(settings, step)
                     loop = TrainingLoop(recipe, state, step, test, facts, length, model, undone)
-                return loop.run(
-                    settings.epochs, settings.steps, settings.callbacks, settings.verbose
-                )
+                return loop.run(settings)
             except BaseException:
                 step.finish()  # replicas have threads of their own, even if training did not begin
                 raise

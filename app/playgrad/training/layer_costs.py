@@ -48,13 +48,14 @@ def size_of(tensor: Tensor) -> int:
 
 def _arithmetic(item: StructureItem) -> float:
     """Return the multiplications, additions and results of a forward pass of one sample."""
+    given = set(item.inputs)
     seen: set[Node] = set()
     pending = [tensor.node for tensor in outputs_of(item)]
     while pending:
         node = pending.pop()
         if node not in seen:
             seen.add(node)
-            pending += [tensor.node for tensor in node.inputs if tensor not in item.inputs]
+            pending += [tensor.node for tensor in node.inputs if tensor not in given]
     return float(sum(map(_arithmetic_of, seen)))
 
 

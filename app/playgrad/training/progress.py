@@ -39,6 +39,7 @@ class TrainingProgress:
         self.epochs = 0
         self.accuracy = next((i for i, name in enumerate(names) if name.endswith("accuracy")), None)
         self._started = time.perf_counter()
+        self._epoch_began = 0.0
         self._recent: deque[tuple[float, int]] = deque()
         self.logs: Mapping[str, float] = {}
 
@@ -59,6 +60,7 @@ class TrainingProgress:
         """
         self.epochs = epochs
         self._started = time.perf_counter() - seconds
+        self._epoch_began = seconds
         self._recent.append((seconds, done))
         self.watch.hooks.emit(
             {
@@ -106,7 +108,9 @@ class TrainingProgress:
         )
 
     def epoch_end(self, done: int, logs: Mapping[str, float]) -> None:
-        """Emit ``epoch_end`` with the means of the epoch, and print them."""
+        """Emit ``epoch_end`` with the means and the seconds of the epoch, and print them."""
+        now = self.seconds
+        seconds, self._epoch_began = now - self._epoch_began, now
         name = None if self.accuracy is None else self.names[self.accuracy]
         self.logs = logs
         self.watch.hooks.emit(
@@ -118,12 +122,12 @@ class TrainingProgress:
                 "accuracy": None if name is None else logs[name],
                 "test_loss": logs.get("val_loss"),
                 "test_accuracy": self._test_accuracy,
-                "seconds": self.seconds,
+                "seconds": seconds,
             }
         )
         if self.verbose:
             numbers = ", ".join(f"{key} {value:.4f}" for key, value in logs.items())
-            print(f"epoch {self.epoch}/{self.epochs}: {numbers} ({self.seconds:.1f} s)", flush=True)
+            print(f"epoch {self.epoch}/{self.epochs}: {numbers} ({seconds:.1f} s)", flush=True)
 
     def end(self, reason: str, done: int, dispatches: int, parallel: Mapping[str, Any]) -> None:
         """Emit ``fit_end``.

@@ -58,9 +58,13 @@ class EvalStepKey:
 
 @dataclass(frozen=True)
 class BatchStepKey:
-    """The dtypes of the arrays of a batch, and the variables that the step changes."""
+    """The arrays of a batch, and the variables that the step changes.
 
-    dtypes: tuple[str, ...]
+    Attributes:
+        arrays: dtype and shape of a sample of each.
+    """
+
+    arrays: tuple[tuple[str, tuple[int, ...]], ...]
     trained: tuple[Variable, ...]
 
 

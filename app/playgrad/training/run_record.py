@@ -193,7 +193,7 @@ class RunRecord:
         recipe, graph = fit.recipe, fit.recipe.network.graph
         session = shared_session(graph).session
         assigned = [] if session is None else session.assigned_variables(graph)
-        if session is None or recipe.optimizer.iterations not in assigned:
+        if session is None or recipe.optimizer.iterations not in set(assigned):
             raise GraphError("the model was closed.")
         excluded = set(recipe.bookkeeping())
         if fit.step.replicas_agree:

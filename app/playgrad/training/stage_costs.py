@@ -158,7 +158,7 @@ def _activations(recipe: Recipe, stages: Sequence[int], rows: int) -> list[int]:
     crossing = [0] * (1 + max(stages))
     for item in items:
         for tensor in outputs_of(item):
-            users = [stage_of[user] for user in items if tensor in user.inputs]
+            users = [stage_of[user] for user in items if tensor in set(user.inputs)]
             for stage in range(stage_of[item], max(users, default=0)):
                 crossing[stage] += 4 * rows * size_of(tensor)
     return crossing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from playgrad.training.callbacks import History
+from playgrad.training.excerpt import Excerpt
 from playgrad.training.steps import TrainStep
 
 
@@ -17,9 +18,13 @@ class TrainingState:
         step: its training step; None before the first ``fit``.
         input_maximum: the largest input value in its data: 255 for bytes.
         stop: whether training is to end after this epoch.
+        train, test: some of the samples that it trains and is evaluated with; None if there are
+            none, or if the model has several inputs or outputs.
     """
 
     history: History | None = None
     step: TrainStep | None = None
     input_maximum: float = 1.0
     stop: bool = False
+    train: Excerpt | None = None
+    test: Excerpt | None = None

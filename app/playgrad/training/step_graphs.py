@@ -19,7 +19,7 @@ from playgrad.parallel.partition import STAGE
 from playgrad.training.device_data import BatchStream, DeviceData
 from playgrad.training.layer_updates import assign_updates, collected_updates
 from playgrad.training.objectives import mean_of_batch
-from playgrad.training.penalties import with_penalties
+from playgrad.training.penalties import collected_penalties, with_penalties
 from playgrad.training.recipe import EvalStepKey, Recipe, TrainStepKey
 from playgrad.training.steps import EvalStep, Recorder, TrainStep
 
@@ -71,10 +71,11 @@ def _train_step(
             with graph.device(last):
                 ys = [gather(y, index, name="y") for y in data.ys]
                 weights = [gather(w, index, name="weight") for w in data.weights]
-        with collected_updates(graph) as updates:
+        with collected_updates(graph) as updates, collected_penalties(graph) as activities:
             predictions = network.apply(xs, training=True, devices=devices)
         with graph.device(last):
-            columns = with_penalties(objectives.per_sample(ys, predictions, weights), network)
+            per_sample = objectives.per_sample(ys, predictions, weights)
+            columns = with_penalties(per_sample, network, activities)
             means = [mean_of_batch(values) for values in columns]
     with at_top(graph), graph.reenter_scope(scope):
         columns = [cross_replica_mean(mean) for mean in means]
@@ -121,10 +122,11 @@ def _eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
             xs = [gather(x, inside, name="x") for x in data.xs]
             ys = [gather(y, inside, name="y") for y in data.ys]
             weights = [gather(w, inside, name="weight") for w in data.weights]
-        predictions = network.apply(xs, training=False)
+        with collected_penalties(graph) as activities:
+            predictions = network.apply(xs, training=False)
         counted = cast(within, "float32") if data.count % batch else None
         per_sample = objectives.per_sample(ys, predictions, weights, counted)
-        columns = with_penalties(per_sample, network)
+        columns = with_penalties(per_sample, network, activities)
     with at_top(graph), graph.reenter_scope(scope):
         if counted is not None:
             columns = [

@@ -16,6 +16,7 @@ from playgrad.training.evaluation import (
     StreamedEvaluation,
     no_arguments_for_streams,
 )
+from playgrad.training.excerpt import Excerpt, excerpt
 from playgrad.training.fit_settings import BATCH, Settings
 from playgrad.training.memory_needs import check_training_memory
 from playgrad.training.prepare_data import prepare_data
@@ -36,10 +37,14 @@ class TrainingData(ABC):
     Attributes:
         input_maximum: the largest input value of the first samples, or of the first batch if the
             data is streamed.
+        train, test: some of the samples, also of the first batch if the data is streamed; None if
+            there are none to be had, or if the model has several inputs or outputs.
     """
 
     recipe: Recipe
     input_maximum: float
+    train: Excerpt | None = None
+    test: Excerpt | None = None
 
     @abstractmethod
     def build(self, settings: Settings) -> TrainStep:
@@ -60,13 +65,14 @@ class TrainingData(ABC):
             return None
         if is_stream(parts):
             source, steps = BatchSource(parts, "validation_data"), settings.validation_steps
-            check_rounds(source, steps, settings.epochs, "validation_steps")
+            check_rounds(source, steps, settings.rounds, "validation_steps")
             return lambda: StreamedEvaluation(recipe, source, steps)
         x, y, *weight = parts
         xs, ys = prepare_data(recipe, x, y, "validation ")
         what = "the sample_weight of validation_data"
         weights = sample_weights(ys, None, weight[0] if weight else None, what)
         samples = Samples(xs, ys, weights)
+        self.test = excerpt(samples)
         return lambda: ArrayEvaluation(recipe, samples)
 
 
@@ -85,6 +91,8 @@ class ArrayData(TrainingData):
         self.split: Samples | None = None
         if settings.validation_split:
             self.samples, self.split = self.samples.split(settings.validation_split)
+            self.test = excerpt(self.split)
+        self.train = excerpt(self.samples)
         self.input_maximum = max(float(array[:TYPICAL_SAMPLES].max()) for array in xs)
 
     def validation(self, settings: Settings) -> Callable[[], Evaluation] | None:
@@ -135,7 +143,7 @@ class StreamedData(TrainingData):
         )
         self.recipe = recipe
         self.source = BatchSource(x, "the data set")
-        check_rounds(self.source, settings.steps_per_epoch, settings.epochs)
+        check_rounds(self.source, settings.steps_per_epoch, settings.rounds)
         length = settings.steps_per_epoch or known_length(self.source)
         self.windows = Windows(recipe, self.source, length, settings.class_weight, recipe.placing())
         try:
@@ -144,6 +152,7 @@ class StreamedData(TrainingData):
             self.source.close()
             raise
         self.input_maximum = max(float(array.max()) for array in self.first.xs)
+        self.train = excerpt(self.first)
 
     def _iterations(self) -> int:
         network, optimizer = self.recipe.network, self.recipe.optimizer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,11 +13,12 @@ import numpy as np
 from playgrad.errors import DataError, NonFiniteError, PlaygradError
 from playgrad.runtime.options import get_options
 from playgrad.training.averages import take_averages
-from playgrad.training.batch_api import not_finite_error
-from playgrad.training.callbacks import Callback, History, TerminateOnNaN, TrainedModel
+from playgrad.training.batch_api import not_finite_error, not_finite_hint
+from playgrad.training.callbacks import History, TerminateOnNaN, TrainedModel
 from playgrad.training.checkpoint import FitRecord
-from playgrad.training.chunk_loop import ChunkSizer, Watch, run_steps
+from playgrad.training.chunk_loop import ENDLESS, ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import Evaluation
+from playgrad.training.fit_settings import Settings
 from playgrad.training.progress import TrainingProgress
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recovering
@@ -28,7 +29,6 @@ from playgrad.training.steps import TrainStep
 from playgrad.training.streamed_step import RoundEndError
 
 Array = np.ndarray[Any, Any]
-_ENDLESS = 1 << 62
 _EPOCH_END = "end of epoch "
 
 
@@ -76,6 +76,7 @@ class TrainingLoop:
         record: RunRecord | None = get_options().record
         self.record_of_run = None if record is None or record.fitting else record
         self.watch = Watch(self.session, self.optimizer)
+        self.watch.epoch_left = self._epoch_left
         if self.record_of_run is not None:
             self.watch.between_chunks = self.record_of_run.between_chunks
         self.history = History(step.names)
@@ -84,10 +85,10 @@ class TrainingLoop:
         self.epochs_begun = 0
         self.callbacks_begun = False
 
-    def run(
-        self, epochs: int, steps: int | None, callbacks: Sequence[Callback], verbose: int
-    ) -> History:
-        """Train for ``epochs``, or for exactly ``steps`` steps."""
+    def run(self, settings: Settings) -> History:
+        """Train for the epochs of ``settings``, or for exactly its ``steps``."""
+        epochs, steps, callbacks = settings.rounds, settings.steps, settings.callbacks
+        self.initial_epoch = settings.initial_epoch
         length = self.steps_per_epoch
         self.total = steps or epochs * (length or 0)  # 0: not known
         if steps is not None:
@@ -99,7 +100,8 @@ class TrainingLoop:
         self.chunks_span_epochs = not (
             callbacks or self.test or self.step.synchronizes or self.step.follows_epochs
         )
-        self.progress = TrainingProgress(self.watch, self.step.names, self.total, verbose)
+        self.progress = TrainingProgress(self.watch, self.step.names, self.total, settings.verbose)
+        self.progress.epoch += self.initial_epoch
         state, network = self.state, self.recipe.network
         record = self.record_of_run
         resumed = self.undone
@@ -114,7 +116,7 @@ class TrainingLoop:
             self._end_recording(None)
             return self.history
         self.progress.begin(
-            epochs=self.epochs,
+            epochs=self.initial_epoch + self.epochs,
             done=self.done,
             seconds=0.0 if resumed is None else resumed.seconds,
             steps_per_epoch=self.steps_per_epoch or 0,
@@ -205,7 +207,8 @@ class TrainingLoop:
         history.restore(resumed.steps, resumed.history, resumed.seconds, resumed.train_seconds)
         history.parallel = resumed.parallel
         self.logs = {name: means[-1] for name, means in history.history.items()}
-        self.progress.epoch = resumed.epochs_ended + 1
+        history.epoch = [self.initial_epoch + epoch for epoch in history.epoch]
+        self.progress.epoch = self.initial_epoch + resumed.epochs_ended + 1
         self.progress.logs = self.logs
         self.epochs_begun = resumed.epochs_begun
         self.state.stop = resumed.stop
@@ -223,6 +226,10 @@ class TrainingLoop:
     def _epoch_start(self) -> int:
         """The steps before the running epoch."""
         return self.epoch_ends[-1] if self.epoch_ends else 0
+
+    def _epoch_left(self) -> int:
+        length = self.steps_per_epoch
+        return ENDLESS if length is None else length - (self.done - self._epoch_start)
 
     def _train(self, resumed: FitRecord | None) -> None:
         self._begin_callbacks(resumed)
@@ -254,7 +261,7 @@ class TrainingLoop:
         for epoch in range(len(self.history.epoch), self.epochs):
             if epoch >= self.epochs_begun:
                 for callback in self.callbacks:
-                    callback.on_epoch_begin(epoch, {})
+                    callback.on_epoch_begin(self.initial_epoch + epoch, {})
                 self.epochs_begun = epoch + 1
             start = self._epoch_start
             self.step.begin_epoch(self.session, epoch, start, self.done)
@@ -262,13 +269,13 @@ class TrainingLoop:
             if self.steps_per_epoch is not None:
                 ends.append(start + self.steps_per_epoch)
             try:
-                self._run_steps(min(ends, default=_ENDLESS) - self.done)
+                self._run_steps(min(ends, default=ENDLESS) - self.done)
             except RoundEndError:
                 self._end_round(start)
             self.step.synchronize(self.session)
             self._end_epoch()
             for callback in self.callbacks:
-                callback.on_epoch_end(epoch, self.logs)
+                callback.on_epoch_end(self.initial_epoch + epoch, self.logs)
             if self.state.stop or self.done == self.total:
                 break
 
@@ -334,15 +341,16 @@ class TrainingLoop:
             value = recorder.take(arrays, last, last + 1)[0, 0]
             self.session.assign({self.step.healthy: np.bool_(True)})
             rate = float(self.session.value(self.optimizer.learning_rate))
-            raise not_finite_error(float(value), self.done + 1, rate)
+            raise not_finite_error(float(value), self.done + 1, rate, self.recipe.network)
         unhealthy = [device for device, flag in healthy_replicas.items() if not flag]
         if unhealthy:
             self.session.assign({flags[device]: np.bool_(True) for device in unhealthy})
+            rate = float(self.session.value(self.optimizer.learning_rate))
             when = "step" if steps == 1 else f"{steps} steps"
             raise NonFiniteError(
                 f"the loss of the replica on {unhealthy[0]} became NaN or infinite in the last "
                 f"{when}; the weights were not updated.",
-                hint="Lower the learning rate, or scale the data to about -1 to 1.",
+                hint=not_finite_hint(self.recipe.network, rate),
             )
 
     def _count(self, rows: Array, report: Callable[[Array], None] | None = None) -> None:
@@ -375,6 +383,7 @@ class TrainingLoop:
         self.progress.epoch_end(self.done, self.logs)
         self.epoch_ends.append(self.done)
         self.progress.epoch += 1
+        self.watch.epoch_ended()
 
     def _epoch_logs(self) -> dict[str, float]:
         """Return the means of the epoch by name, with those of the validation data."""

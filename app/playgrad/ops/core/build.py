@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,8 @@ def _constant(graph: Graph, value: Any, kind: Any = None, name: str | None = Non
         array = np.asarray(value)
     except ValueError as error:
         raise ShapeError(f"cannot make an array: {error}") from None
-    target = dtype(kind).name if kind is not None else default_dtype(array)
+    default = default_dtype(array)
+    target = default if kind is None else dtype(kind).name
     what = f"the constant {value!r}" if array.ndim == 0 else "this constant"
     array = converted(array, target, what)
     return graph.add(_CONSTANT, attrs={"value": array}, name=name, phase="input").output
@@ -61,7 +62,7 @@ def as_tensor(value: Any, graph: Graph | None = None, like: str | None = None) -
     Args:
         value: a tensor, a number, nested lists or a NumPy array.
         graph: the graph of the constant; None means the default graph.
-        like: the dtype that a Python number takes.
+        like: the dtype that a Python number takes; lists and arrays do, too, if it is a float's.
 
     Raises:
         DTypeError: a number does not fit ``like`` (0.5 with integers), or ``value`` cannot become a
@@ -77,18 +78,26 @@ def as_tensor(value: Any, graph: Graph | None = None, like: str | None = None) -
             )
         return _constant(graph, value, like)
     if isinstance(value, (bool, int, float, list, tuple, np.ndarray, np.generic)):
-        return _constant(graph, value)
+        floats = like is not None and dtype(like).floating
+        return _constant(graph, value, like if floats else None)
     raise DTypeError(f"cannot make a tensor of {type(value).__name__} {value!r:.60}.")
 
 
-def as_tensors(*values: Any) -> list[Tensor]:
-    """Return ``values`` as tensors of one graph. Numbers take the dtype of the first tensor."""
+def as_tensors(*values: Any, exact: Collection[int] = ()) -> list[Tensor]:
+    """Return ``values`` as tensors of one graph. Numbers take the dtype of the first tensor.
+
+    So do lists and arrays if that is a float's.
+
+    Args:
+        exact: positions at which they keep their dtype, as for conditions.
+    """
     graph = graph_of(*values)
     like = next(
         (value.dtype for value in values if isinstance(value, Tensor) and value.dtype != "bool"),
         next((value.dtype for value in values if isinstance(value, Tensor)), None),
     )
-    return [as_tensor(value, graph, like) for value in values]
+    likes = [like if i not in exact or np.isscalar(v) else None for i, v in enumerate(values)]
+    return [as_tensor(value, graph, kind) for value, kind in zip(values, likes, strict=True)]
 
 
 def add_node(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -102,7 +102,7 @@ def register_op(
             gradient=rules.gradient_rule(second_derivative) if gradient else None,
         )
     )
-    return _constructor(op, inputs, defaults)
+    return _constructor(op, inputs, defaults, dtypes or {})
 
 
 def _parameters(
@@ -122,8 +122,15 @@ def _parameters(
     return inputs, {p.name: None if p.default is empty else p.default for p in attributes}
 
 
-def _constructor(op: OpDef, inputs: Sequence[str], defaults: Mapping[str, Any]) -> _Function:
-    """Return the function that adds a node of ``op``."""
+def _constructor(
+    op: OpDef, inputs: Sequence[str], defaults: Mapping[str, Any], dtypes: Collection[str]
+) -> _Function:
+    """Return the function that adds a node of ``op``.
+
+    Args:
+        dtypes: the inputs whose dtypes are declared.
+    """
+    exact = [position for position, name in enumerate(inputs) if name in dtypes]
 
     def construct(*values: Any, name: str | None = None, **attrs: Any) -> Any:
         if len(values) != len(inputs):
@@ -139,7 +146,7 @@ def _constructor(op: OpDef, inputs: Sequence[str], defaults: Mapping[str, Any]) 
                     hint="Attributes are numbers, bools, strings, or lists of them; pass arrays as "
                     "inputs.",
                 )
-        node = add_node(op, as_tensors(*values), merged, name=name)
+        node = add_node(op, as_tensors(*values, exact=exact), merged, name=name)
         return node.outputs[0] if len(node.outputs) == 1 else list(node.outputs)
 
     construct.__name__ = construct.__qualname__ = op.name

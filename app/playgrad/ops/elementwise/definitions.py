@@ -15,7 +15,7 @@ from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError
 from playgrad.graph.opdef import InvalidSample, Sample, register
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.core.build import add_node, as_tensor, graph_of
+from playgrad.ops.core.build import add_node, as_tensor, as_tensors, graph_of
 from playgrad.ops.core.samples import distinct
 from playgrad.ops.elementwise.elementwise_op import elementwise, elementwise_op
 from playgrad.ops.elementwise.samples import (
@@ -113,7 +113,7 @@ floor_divide: Constructor = elementwise(
     doc="Return ``a / b`` rounded down to a whole number. Integers divided by 0 give 0.",
 )
 # At base 0 the derivatives are those from the right: 0, where the formulas have 0 times infinity.
-pow: Constructor = elementwise(
+_power = elementwise(
     "pow",
     lambda a, b: e.call("pow", a, b),
     lambda g, y, a, b: (
@@ -123,10 +123,42 @@ pow: Constructor = elementwise(
     (
         Sample((random_floats(9, low=0.2, high=3.0), random_floats(9))),
         Sample((random_floats(4, 3, low=0.2, high=3.0), random_floats(1))),
+        Sample((random_integers(5, 1) - 4, random_integers(7) * 3 - 4)),
+        Sample((random_integers(6).astype(np.uint32), np.arange(6, dtype=np.uint32) * 7)),
     ),
     BAD_PAIRS,
-    doc="Return ``a`` to the power ``b``; NaN for a negative ``a`` and a fractional ``b``.",
 )
+
+
+def pow(a: Any, b: Any, *, name: str | None = None) -> Tensor:
+    """Return ``a`` to the power ``b``; NaN for a negative ``a`` and a fractional ``b``.
+
+    Powers of integers are integers and wrap around on overflow, as in NumPy. A negative exponent
+    that is only known when the graph runs gives 0, or ``a`` or 1 where ``a`` is 1 or -1: the
+    quotient rounded towards 0.
+
+    Args:
+        a, b: tensors, arrays or numbers of one dtype; not bool. Numbers take the dtype of the
+            tensor. Shapes broadcast together by NumPy's rules.
+
+    Returns:
+        A tensor of the broadcast shape and the dtype of the arguments, with a gradient for floats.
+
+    Raises:
+        ShapeError: the shapes do not broadcast together.
+        DTypeError: the dtypes differ or are bool, or ``a`` holds integers and an exponent that is
+            known is negative.
+    """
+    base, exponent = as_tensors(a, b)
+    values = exponent.node.attrs.get("value") if exponent.node.op.name == "constant" else None
+    if base.dtype == "int32" and values is not None and np.any(values < 0):
+        raise DTypeError(
+            "integers have no negative powers.",
+            hint="Convert the base: pg.cast(x, 'float32') ** -1.",
+        )
+    return _power(base, exponent, name=name)
+
+
 neg = elementwise("neg", lambda x: -x, lambda g, y, x: -g, unary(), doc="Return ``-x``.")
 square = elementwise(
     "square",

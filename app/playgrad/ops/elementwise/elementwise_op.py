@@ -50,22 +50,28 @@ def elementwise(
     arguments = list(inspect.signature(formula).parameters)
     arity = len(arguments)
     expr = formula(*(Leaf(i) for i in range(arity)))
+    conditions = [i for i, argument in enumerate(arguments) if argument == "condition"]
     op = register(elementwise_op(name, lambda attrs: (expr,), _rule(gradient), samples, invalid))
 
-    def construct(*values: Any, name: str | None = None) -> Tensor:
+    def construct(*values: Any, name: str | None = None, **named: Any) -> Tensor:
+        if named:
+            values = signature.bind(*values, **named).args
         if len(values) != arity:
             raise TypeError(f"{op.name}() takes {arity} arguments, not {len(values)}")
-        return add_node(op, as_tensors(*values), name=name).output
+        return add_node(op, as_tensors(*values, exact=conditions), name=name).output
 
     construct.__name__ = construct.__qualname__ = name
     construct.__doc__ = docstring(doc, expr, arguments, gradient is not None) if doc else None
-    construct.__signature__ = _signature(arguments)  # type: ignore[attr-defined]
+    signature = _signature(arguments)
+    construct.__signature__ = signature  # type: ignore[attr-defined]
     return construct
 
 
 def _signature(arguments: Sequence[str]) -> inspect.Signature:
     Parameter = inspect.Parameter
-    values = [Parameter(name, Parameter.POSITIONAL_ONLY, annotation="Any") for name in arguments]
+    values = [
+        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation="Any") for name in arguments
+    ]
     name = Parameter("name", Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
     return inspect.Signature([*values, name], return_annotation="Tensor")
 

@@ -77,6 +77,18 @@ def select(condition: Any, a: Any, b: Any) -> Any:
     return np.where(condition, a, b)
 
 
+def power(a: Any, b: Any) -> Any:
+    """Return ``a`` to the power ``b``, both of one dtype; integers wrap around.
+
+    The power of an integer with a negative exponent is rounded towards 0, where NumPy has an error:
+    it is 0 unless ``a`` is 1 or -1.
+    """
+    if a.dtype.kind != "i" or not np.any(b < 0):
+        return np.power(a, b)
+    reciprocal = np.where(np.abs(a) == 1, np.power(a, b & 1), 0)
+    return np.where(b < 0, reciprocal, np.power(a, np.maximum(b, 0))).astype(a.dtype)
+
+
 def _is_zero(value: Any) -> bool:
     """Return whether ``value`` is a single number whose bits are all 0."""
     return bool(np.ndim(value) == 0 and value == 0 and not np.signbit(value))
@@ -123,7 +135,7 @@ FUNCTIONS: dict[str, Function] = {
     "ceil": Function(np.ceil, _named("ceil"), domain="f"),
     "round": Function(np.round, _named("round"), domain="f"),
     "trunc": Function(np.trunc, _named("trunc"), domain="f"),
-    "pow": Function(np.power, _named("pg_pow"), domain="f"),
+    "pow": Function(power, _named("pg_pow"), variants=_integers("pg_pow")),
     "maximum": Function(np.maximum, _named("max"), variants=_floats("pg_max")),
     "minimum": Function(np.minimum, _named("min"), variants=_floats("pg_min")),
     "lt": Function(np.less, _infix("<"), "bool"),

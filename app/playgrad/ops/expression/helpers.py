@@ -122,6 +122,20 @@ WGSL_HELPERS: dict[str, str] = {
   if (y != floor(y)) { return bitcast<f32>(pg_nan); }
   return select(p, -p, odd);
 }""",
+    # By repeated squaring: a round for each bit of the exponent.
+    "pg_pow_u32": """fn pg_pow_u32(a: u32, b: u32) -> u32 {
+  var result = 1u;
+  var factor = a;
+  for (var rest = b; rest != 0u; rest = rest >> 1u) {
+    result *= select(1u, factor, (rest & 1u) == 1u);
+    factor *= factor;
+  }
+  return result;
+}""",
+    "pg_pow_i32": """fn pg_pow_i32(a: i32, b: i32) -> i32 {
+  if (b >= 0) { return i32(pg_pow_u32(u32(a), u32(b))); }
+  return select(0, select(1, a, (b & 1) == 1), a == 1 || a == -1);
+}""",
     # Hyperbolic functions. The square of exp(|x| / 2) is finite where exp(|x|) / 2 is.
     "pg_tanh": """fn pg_tanh(x: f32) -> f32 {
   let t = pg_expm1(-2.0 * min(abs(x), 15.0));

@@ -154,6 +154,11 @@ def lower_one_hot(request: KernelRequest) -> Lowering:
 
 
 def _bits(value: float, spec: TensorSpec) -> str:
-    """Return the bits of ``value``, which may be infinite or NaN, as a WGSL literal."""
+    """Return the bits of ``value``, which may be infinite or NaN, as a WGSL literal.
+
+    Raises:
+        UnsupportedOpError: as `number_type`.
+    """
+    number_type(spec, "filling")
     kind = "uint32" if spec.dtype == "bool" else spec.dtype
     return f"{np.asarray(value).astype(kind).view(np.uint32)}u"

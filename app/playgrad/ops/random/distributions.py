@@ -44,7 +44,18 @@ def random_uniform(
     """
     drawn = _draw(_UNIFORM, shape, seed, counter, name)
     scaled = drawn if high - low == 1 else drawn * (high - low)
-    return scaled if low == 0 else scaled + low
+    result = scaled if low == 0 else scaled + low
+    if _rounds_up(low, high):
+        result = minimum(result, float(np.nextafter(np.float32(high), np.float32(low))))
+    return result
+
+
+def _rounds_up(low: float, high: float) -> bool:
+    """Return whether ``low`` + the largest draw x width is ``high`` in float32."""
+    top = 1 - 2.0**-24
+    fused = np.float32(low + top * (high - low))  # rounded once, as some GPUs do
+    stepwise = np.float32(np.float32(top) * np.float32(high - low)) + np.float32(low)
+    return bool(low < high and max(fused, stepwise) >= np.float32(high))
 
 
 def random_normal(

@@ -1,4 +1,4 @@
-"""``argmax`` and ``argmin``: the index of the largest or smallest element along an axis."""
+"""``argmax`` and ``argmin``: the index of the largest or smallest element."""
 
 from __future__ import annotations
 
@@ -11,40 +11,53 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
+from playgrad.ops.arrays.shape import expand_dims, reshape
 from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, normalize_axis
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.reduce import lower_argmax, lower_argmin
 from playgrad.ops.reductions.reduce import expect_axes, reduced_shape
 
 
-def argmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    """Return the index of the largest element along an axis, the first of equal ones.
+def argmax(
+    x: Any, axis: int | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Return the index of the largest element, the first of equal ones.
 
     Args:
-        x: a tensor of at least one dimension; float32, float64, int32 or uint32. NaN is larger
-            than any number.
-        axis: the axis to search; a negative one counts from the end.
+        x: a tensor; float32, float64, int32 or uint32. NaN is larger than any number.
+        axis: the axis to search; a negative one counts from the end. None for all elements: the
+            result is then an index in the flattened tensor.
+        keepdims: whether dimensions that are searched stay, with size 1.
 
     Returns:
-        An int32 tensor of the shape of ``x`` without ``axis``.
+        An int32 tensor of the shape of ``x`` without ``axis``, a scalar for None.
 
     Raises:
-        ShapeError: the axis does not exist, or has size 0.
+        ShapeError: the axis does not exist, or there are no elements to search.
         DTypeError: ``x`` is bool or uint8.
     """
-    tensor = as_tensor(x)
-    attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
-    return add_node(_ARGMAX, [tensor], attrs, name=name).output
+    return _position(_ARGMAX, x, axis, keepdims, name)
 
 
-def argmin(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    """Return the index of the smallest element along an axis, the first of equal ones.
+def argmin(
+    x: Any, axis: int | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Return the index of the smallest element, the first of equal ones.
 
     NaN is smaller than any number. Arguments, result and errors are those of ``argmax``.
     """
+    return _position(_ARGMIN, x, axis, keepdims, name)
+
+
+def _position(op: OpDef, x: Any, axis: int | None, keepdims: bool, name: str | None) -> Tensor:
     tensor = as_tensor(x)
-    attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
-    return add_node(_ARGMIN, [tensor], attrs, name=name).output
+    rank = tensor.spec.rank
+    searched = reshape(tensor, [-1]) if axis is None else tensor
+    attrs = {"axis": 0 if axis is None else normalize_axis(axis, rank)}
+    index = add_node(op, [searched], attrs, name=name).output
+    if not keepdims:
+        return index
+    return reshape(index, [1] * rank) if axis is None else expand_dims(index, attrs["axis"])
 
 
 def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:

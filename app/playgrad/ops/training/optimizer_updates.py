@@ -1,4 +1,4 @@
-"""The updates of gradient descent, plain and with momentum, and of Adam."""
+"""The updates of gradient descent, plain and with momentum, and of Adam and AMSGrad."""
 
 from __future__ import annotations
 
@@ -94,6 +94,32 @@ def apply_adam(
     return new[0], new[1], new[2]
 
 
+def apply_amsgrad(
+    variable: Tensor, m: Tensor, v: Tensor, largest: Tensor, grad: Tensor, learning_rate: Any,
+    epsilon: Any, beta_1: float = 0.9, beta_2: float = 0.999,
+    gate: Tensor | None = None, decay: Any = None, name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    """Update a variable by a step of AMSGrad (Reddi, Kale and Kumar 2018).
+
+    As ``apply_adam``, but divided by the root of the largest ``v`` so far.
+
+    Args:
+        variable, m, v, grad, learning_rate, epsilon, beta_1, beta_2, gate, decay: as in
+            ``apply_adam``.
+        largest: a variable of the same shape and dtype, which starts at 0.
+
+    Returns:
+        The new values of ``variable``, ``m``, ``v`` and ``largest``.
+
+    Raises:
+        ShapeError, DTypeError: as ``apply_sgd``.
+    """
+    attrs = {"beta_1": float(beta_1), "beta_2": float(beta_2)}
+    values = [grad, learning_rate, epsilon]
+    new = add_update(_AMSGRAD, [variable, m, v, largest], values, attrs, gate, decay, name)
+    return new[0], new[1], new[2], new[3]
+
+
 def _sgd(attrs: Attrs, x: e.Expr, grad: e.Expr, rate: e.Expr) -> tuple[e.Expr, ...]:
     return (x - rate * grad,)
 
@@ -115,6 +141,17 @@ def _adam(
     return x - rate * mean / (e.sqrt(square) + epsilon), mean, square
 
 
+def _amsgrad(
+    attrs: Attrs, x: e.Expr, m: e.Expr, v: e.Expr, largest: e.Expr, *values: e.Expr
+) -> tuple[e.Expr, ...]:
+    grad, rate, epsilon = values
+    beta_1, beta_2 = attrs["beta_1"], attrs["beta_2"]
+    mean = beta_1 * m + (1.0 - beta_1) * grad
+    square = beta_2 * v + (1.0 - beta_2) * (grad * grad)
+    most = e.call("maximum", largest, square)
+    return x - rate * mean / (e.sqrt(most) + epsilon), mean, square, most
+
+
 _SGD = update_op("apply_sgd", 1, 1, _sgd, update_samples(1))
 _MOMENTUM = update_op(
     "apply_momentum",
@@ -127,3 +164,6 @@ _MOMENTUM = update_op(
     ),
 )
 _ADAM = update_op("apply_adam", 3, 2, _adam, update_samples(3, 2, beta_1=0.9, beta_2=0.999))
+_AMSGRAD = update_op(
+    "apply_amsgrad", 4, 2, _amsgrad, update_samples(4, 2, beta_1=0.9, beta_2=0.999)
+)

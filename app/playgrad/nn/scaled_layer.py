@@ -1,0 +1,40 @@
+"""The end that normalization layers have in common: a factor and an offset for each channel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playgrad.nn import initializers, regularizers
+from playgrad.nn.layer import Layer
+
+
+class ScaledLayer(Layer):
+    """A layer whose result is multiplied by ``gamma`` and added to ``beta``, if it has them."""
+
+    def set_scale(
+        self,
+        center: bool,
+        scale: bool,
+        beta_initializer: Any,
+        gamma_initializer: Any,
+        beta_regularizer: Any,
+        gamma_regularizer: Any,
+    ) -> None:
+        """Take the arguments of the constructor that concern ``beta`` and ``gamma``."""
+        self.center = bool(center)
+        self.scale = bool(scale)
+        self.beta_initializer = initializers.get(beta_initializer)
+        self.gamma_initializer = initializers.get(gamma_initializer)
+        self.beta_regularizer = regularizers.get(beta_regularizer)
+        self.gamma_regularizer = regularizers.get(gamma_regularizer)
+
+    def add_scale(self, channels: int) -> None:
+        """Add the variables "gamma" and "beta" (channels,), if the layer has them."""
+        if self.scale:
+            self.add_weight(
+                "gamma", (channels,), self.gamma_initializer, regularizer=self.gamma_regularizer
+            )
+        if self.center:
+            self.add_weight(
+                "beta", (channels,), self.beta_initializer, regularizer=self.beta_regularizer
+            )

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "app")]
 
 import playgrad as pg  # noqa: E402
-from tools.docs.api import describe_api  # noqa: E402
+from playgrad.server.api import describe_api  # noqa: E402
 
 project = "playgrad"
 version = release = pg.__version__

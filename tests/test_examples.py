@@ -89,6 +89,11 @@ def test_pipeline_schedules(capsys: pytest.CaptureFixture[str]) -> None:
         assert int(formula) <= int(measured) < 90
 
 
+def test_spiral(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "spiral", "--device", "cpu")
+    assert number(out, r"^accuracy on new points ([\d.]+)%") > 95
+
+
 def test_sync_against_async(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "sync-against-async")
     assert re.search(r"^synchronous: 40 steps", out, re.MULTILINE)

@@ -6,7 +6,6 @@ Real training in headless Chromium on the software GPU; takes a minute. Look at 
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page
@@ -24,12 +23,12 @@ def main() -> None:
     """Take all pictures."""
     ImageCache(BundleCache()).make()
     with serving(playgrad_app()) as server, chromium() as browser:
-        _training(_open(browser, server, 1366, 768))
+        _training(_open(browser, server, 1366, 860))
         _lab(_open(browser, server, 1280, 1192))
 
 
 def _open(browser: Browser, server: str, width: int, height: int) -> Page:
-    """Open the page with the example that reads digits."""
+    """Open the page, and wait for Python."""
     context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
@@ -46,31 +45,15 @@ def _wait_for_status(page: Page, status: str) -> None:
 
 
 def _training(page: Page) -> None:
-    """In the middle of training, with a digit that was drawn."""
+    """Two spirals, separated: blocks on the left, the plane on the right."""
+    page.get_by_test_id("example-select").select_option("spiral")
+    page.get_by_test_id("device-select").select_option("cpu")
+    page.get_by_test_id("blocks-tab").click()
     page.get_by_test_id("run").click()
     _wait_for_status(page, "running")
-    page.wait_for_function(
-        "() => Number(document.querySelector('[data-testid=step-count]').textContent) > 500"
-    )
-    _draw_three(page)
-    page.evaluate("scrollTo(0, 0)")
-    page.wait_for_timeout(1000)
+    _wait_for_status(page, "done")
+    page.wait_for_timeout(1500)  # the last answer about the plane
     page.screenshot(path=IMAGES / "page-training.png")
-
-
-def _draw_three(page: Page) -> None:
-    """Draw a 3: two arcs, one above the other, in one stroke."""
-    box = page.get_by_test_id("digit-canvas").bounding_box()
-    assert box
-    upper = [(0.31, degrees) for degrees in range(-150, 91, 15)]
-    lower = [(0.68, degrees) for degrees in range(-90, 151, 15)]
-    for number, (middle, degrees) in enumerate(upper + lower):
-        x = 0.47 + 0.20 * math.cos(math.radians(degrees))
-        y = middle + 0.19 * math.sin(math.radians(degrees))
-        page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=3)
-        if number == 0:
-            page.mouse.down()
-    page.mouse.up()
 
 
 def _lab(page: Page) -> None:

@@ -53,6 +53,37 @@ const placement = record({
   rows: listOf(record({ scope: text, nodes: listOf(text), device: text, reason: text })),
 });
 
+const viewFacts = { version: count, seconds: number };
+const targeted = record({ points: bytes, targets: bytes, total: count });
+
+/** Checks of the views of a task, by what they show. @type {Record<string, Check>} */
+const VIEWS = {
+  none: record(viewFacts),
+  unknown: record(viewFacts),
+  plane: record({
+    ...viewFacts, outputs: bytes,
+    layers: listOf(record({ name: text, units: count, side: count, maps: bytes })),
+    data: optional(record({
+      side: count, across: tuple(number, number), up: tuple(number, number), scale: text, classes: count,
+      train: targeted, test: nullable(targeted),
+    })),
+  }),
+  images: record({
+    ...viewFacts, predicted: listOf(count), chances: nullable(listOf(number)),
+    data: optional(record({
+      height: count, width: count, channels: oneOf(1, 3), pixels: bytes, labels: listOf(number), tested: flag,
+      total: count,
+    })),
+  }),
+  rows: record({
+    ...viewFacts, predicted: bytes, error: number, explained: nullable(number),
+    data: optional(record({ truth: bytes, tested: flag, total: count })),
+  }),
+};
+
+/** @type {Check} */
+const task = (value) => isObject(value) && Object.hasOwn(VIEWS, value.shows) && VIEWS[value.shows](value);
+
 /** A check of each field, for each kind of message. @type {Record<string, Record<string, Check>>} */
 const FIELDS = {
   alive: {},
@@ -108,7 +139,7 @@ const FIELDS = {
   reply: {
     id: count, ok: flag, filename: optional(text), bytes: optional(bytes),
     names: optional(listOf(text)), probabilities: optional(listOf(number)), label: optional(number),
-    placement: optional(placement), graph: optional(graph),
+    placement: optional(placement), graph: optional(graph), task: optional(task),
   },
 };
 

@@ -15,10 +15,10 @@
  * Page → Python worker.
  *   `start`: the first message and the only one outside `port`, on which all others travel. The
  *     worker holds `lock` until it ends; `ports` are spare ones for future device workers;
- *     `template` is from an earlier worker.
+ *     `template` is from an earlier worker; `dataBytes` is the size of the data sets that its program
+ *     will probably read.
  *   `inherit`: what earlier Python workers leave behind; sent before the first request.
  *   `files`: more files of the server, in shared memory, by path.
- *   `start`: `dataBytes` is the size of the data sets that the program will probably read.
  *   `poke`: the mailbox has a request; needed only while Python is idle.
  *   `ports`: spare ports that replace used ones.
  * @typedef {(
@@ -73,7 +73,8 @@
 
 /**
  * Python → page, sent by Python's `emit`.
- *   `fit_begin`, `progress`, `epoch_end`, `fit_end`: training; a point is [step, loss, accuracy].
+ *   `fit_begin`, `progress`, `epoch_end`, `fit_end`: training; a point is [step, loss, accuracy]. The
+ *     seconds are those of the fit, without pauses; of `epoch_end`, those of the epoch.
  *   `graph`: the graph of a training step.
  *   `lab_choices`: what the Lab offers; sent once, at the start.
  *   `lab_fit`: a run in the Lab begins to train; `single`: on one device, without a strategy;
@@ -121,11 +122,12 @@
  *   `restore`: take the trained model from the checkpoint that is the payload, without its program,
  *     and answer `export`, `import` and `predict` from it until a run trains a model.
  *   `predict`: 784 pixels from 0 to 1, row by row.
+ *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has.
  * @typedef {(
  *   | {kind: "run", source: string, options: RunOptions}
  *   | {kind: "pause"}
  *   | {kind: "resume"}
- *   | {kind: "step"}
+ *   | {kind: "step", unit: StepUnit}
  *   | {kind: "set_learning_rate", value: number}
  *   | {kind: "trace"}
  *   | {kind: "reset"}
@@ -138,6 +140,7 @@
  *   | {kind: "predict", pixels: number[]}
  *   | {kind: "placement"}
  *   | {kind: "graph"}
+ *   | {kind: "task_view", known: number}
  * )} Question
  * @typedef {Command | Question & {id: number}} Request
  * @typedef {{
@@ -147,6 +150,7 @@
  *   predict: {probabilities: number[], label: number},
  *   placement: {placement: Placement},
  *   graph: {graph: Graph},
+ *   task_view: {task: TaskView},
  * }} Answers by the kind of the question
  * @typedef {Answers[keyof Answers]} Answer
  */
@@ -218,6 +222,7 @@
 /**
  * The data that these messages carry:
  *
+ * @typedef {"batch" | "epoch"} StepUnit the end of an epoch ends a step of "epoch"
  * @typedef {"idle" | "running" | "paused" | "stopped" | "done" | "error"} RunState
  * @typedef {{type: string, message: string, line: number | null, op: string | null,
  *            traceback?: string}} ErrorInfo `line` of the user's program, `op`: the node concerned
@@ -249,6 +254,32 @@
  *            attrs: Record<string, string>}} GraphNode
  * @typedef {{from: string, to: string, output: number, control: boolean}} GraphEdge
  * @typedef {{name: string, nodes: GraphNode[], edges: GraphEdge[]}} Graph
+ *
+ * @typedef {(
+ *   | {shows: "none" | "unknown", version: number, seconds: number}
+ *   | {shows: "plane", data?: PlaneData, outputs: Uint8Array, layers: UnitMaps[]} & ViewFacts
+ *   | {shows: "images", data?: PictureData, predicted: number[], chances: number[] | null} & ViewFacts
+ *   | {shows: "rows", data?: RowData, predicted: Uint8Array, error: number, explained: number | null} & ViewFacts
+ * )} TaskView
+ *   `data` is left out if the page has it. Numbers in bytes are float32, least byte first.
+ *   `unknown`: the model was restored, without its data;
+ *   `plane`: `outputs` (cells, outputs) over a grid of side × side cells, row by row from the top;
+ *   `images`: the class predicted for each image, and its probability;
+ *   `rows`: the mean absolute error, and the explained part of the variance, of the rows that are shown
+ * @typedef {{version: number, seconds: number}} ViewFacts
+ *   `version`: of the data; `seconds`: how long the answer took
+ * @typedef {{side: number, across: number[], up: number[], scale: Scale, classes: number,
+ *            train: TargetedPoints, test: TargetedPoints | null}} PlaneData
+ *   `across`, `up`: from and to; `classes`: 0 for numbers
+ * @typedef {{points: Uint8Array, targets: Uint8Array, total: number}} TargetedPoints
+ *   (points, 2) and their classes or numbers; `total`: how many the data set has
+ * @typedef {{name: string, units: number, side: number, maps: Uint8Array}} UnitMaps
+ *   pictures of the layer's first units, side × side bytes each; 128 is 0
+ * @typedef {{height: number, width: number, channels: number, pixels: Uint8Array, labels: number[],
+ *            tested: boolean, total: number}} PictureData `tested`: not trained with
+ * @typedef {{truth: Uint8Array, tested: boolean, total: number}} RowData
+ * @typedef {"softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear"} Scale
+ *   as in `app/playgrad/page/outputs.py`
  *
  * @typedef {{device: "auto" | "gpu" | "cpu", paused: boolean, devices?: number,
  *            lab?: LabOptions, resume?: boolean}} RunOptions

@@ -10,11 +10,10 @@ import { receive } from "./engine-events.js";
 import * as format from "./format.js";
 import { labRecorder } from "./lab-runs.js";
 import { refetchModule } from "./refetch.js";
-import { describeResume } from "./session-notes.js";
 import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
 
-/** @import { Answers, Placement, Question, WeightsFormat } from "../engine/messages.js" */
+/** @import { Answers, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
@@ -105,12 +104,15 @@ function launch({ paused, inLab, resumed }) {
   else {
     store.clearRun();
     store.transcript.clear();
+    store.outputOpen.value = null;
     const program = { exampleId: store.exampleId.value, source: store.source.value };
     store.executed.value = { ...program, began: Date.now() };
   }
   store.note("");
   store.transcriptVersion.value += 1;
   store.liveModel.value = false;
+  store.clearTask();
+  store.earlierSeconds.value = 0;
   store.runState.value = "running";
   store.intent.value = paused ? "step" : "run";
   store.runOptions.value = kept?.options ?? (inLab ? labRecorder.begin() : {});
@@ -118,7 +120,7 @@ function launch({ paused, inLab, resumed }) {
   const { source } = store.executed.value;
   if (kept) client.post({ kind: "run", source, options: { ...options, resume: true } }, kept.bytes);
   else client.post({ kind: "run", source, options });
-  if (paused) client.post({ kind: "step" });
+  if (paused) postStep();
   // So that the browser does not drop the session when the disk is nearly full.
   navigator.storage?.persist?.().catch(() => {});
 }
@@ -176,11 +178,18 @@ export function resume() {
   client.post({ kind: "resume" });
 }
 
-/** Train one batch, of the paused run or of a new one. */
+/** Train one batch or epoch, of the paused run or of a new one. */
 export function step() {
   if (store.runState.value !== "paused") return begin({ paused: true });
   store.intent.value = "step";
-  client.post({ kind: "step" });
+  postStep();
+}
+
+const postStep = () => client.post({ kind: "step", unit: store.stepUnit.value });
+
+/** Train on with another learning rate. @param {number} value */
+export function setLearningRate(value) {
+  if (store.active.value) client.post({ kind: "set_learning_rate", value });
 }
 
 export function stop() {
@@ -192,8 +201,8 @@ export function stop() {
 function interrupt(why) {
   store.intent.value = why;
   client.stop(() => batch(() => {
-    const left = store.kept.value ? ` The weights are kept. ${describeResume()}` : "";
-    store.note(`Python did not stop in time, so it was restarted.${left}`.trim());
+    const left = store.kept.value ? " The weights are kept." : "";
+    store.note(`Python did not stop in time, so it was restarted.${left}`);
     store.liveModel.value = false;
     store.intent.value = null;
     store.runState.value = "stopped";
@@ -208,14 +217,10 @@ export function reset() {
   const hadWeights = store.kept.value !== null;
   batch(() => {
     store.queuedRun.value = null;
-    store.clearRun();
-    store.clearGraph();
-    store.liveModel.value = false;
+    store.clearResults();
     store.kept.value = null;
     if (hadWeights) store.note("Curves and weights are cleared.", "Undo", () => bringBack(undo));
     else store.note("");
-    store.transcript.clear();
-    store.transcriptVersion.value += 1;
     store.resetPending.value = true;
     if (store.active.value) interrupt("reset");
   });
@@ -258,6 +263,17 @@ export async function predict(pixels) {
 }
 
 /**
+ * What the model does with its data.
+ * @param {number} known the version of the data that the page has
+ * @returns {Promise<TaskView>}
+ * @throws {EngineFailure}
+ */
+export async function taskView(known) {
+  const answer = await ask({ kind: "task_view", known });
+  return answer.task;
+}
+
+/**
  * The device of each operation of the last training step, with the reason.
  * @returns {Promise<Placement>}
  * @throws {EngineFailure}
@@ -269,12 +285,12 @@ export async function placement() {
 
 /** @param {WeightsFormat} format @returns {Promise<Answers["export"]>} */
 export async function exportWeights(format) {
-  return await shown(ask({ kind: "export", format }));
+  return await ask({ kind: "export", format });
 }
 
 /** @param {File} file @returns {Promise<string[]>} names of the variables that were set */
 export async function importWeights(file) {
-  const { names } = await shown(sendWeights(file));
+  const { names } = await sendWeights(file);
   return names;
 }
 
@@ -298,20 +314,3 @@ async function sendWeights(file) {
 /** @param {string} message */
 const fileProblem = (message) =>
   new EngineFailure({ type: "CheckpointError", message, line: null, op: null });
-
-/**
- * Show a failure in the error panel, and rethrow it.
- * @template T
- * @param {Promise<T>} answer
- * @returns {Promise<T>}
- */
-async function shown(answer) {
-  try {
-    const value = await answer;
-    store.error.value = null;
-    return value;
-  } catch (failure) {
-    if (failure instanceof EngineFailure) store.error.value = failure.info;
-    throw failure;
-  }
-}

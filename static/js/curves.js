@@ -146,6 +146,23 @@ export class Curves {
   }
 }
 
+/**
+ * An exponential moving average, without the pull of the zero that it starts from.
+ * @param {(number | null)[]} column
+ * @param {number} part of the average before in each new one, from 0 to below 1
+ * @returns {(number | null)[]}
+ */
+export function smoothed(column, part) {
+  let sum = 0;
+  let weight = 0;
+  return column.map((value) => {
+    if (value === null) return null;
+    sum = part * sum + (1 - part) * value;
+    weight = part * weight + (1 - part);
+    return sum / weight;
+  });
+}
+
 /** @returns {Record<SeriesName, (number | null)[]>} */
 function empty() {
   return { loss: [], trendLoss: [], accuracy: [], trendAccuracy: [], testLoss: [], testAccuracy: [] };

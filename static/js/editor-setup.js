@@ -1,11 +1,13 @@
 /** The look and keys of the editor. */
 
 import {
-  EditorState, EditorView, HighlightStyle, autocompletion, bracketMatching, completeAnyWord,
-  defaultKeymap, drawSelection, highlightActiveLine, highlightActiveLineGutter,
-  highlightSelectionMatches, history, historyKeymap, indentOnInput, indentUnit, indentWithTab,
+  EditorState, EditorView, HighlightStyle, bracketMatching, defaultKeymap, drawSelection,
+  highlightActiveLine, highlightActiveLineGutter, highlightSelectionMatches, history, historyKeymap, indentOnInput, indentUnit, indentWithTab,
   keymap, lineNumbers, python, searchKeymap, syntaxHighlighting, tags,
 } from "../vendor/codemirror.js";
+import { bridge } from "./editor-bridge.js";
+import { completions } from "./editor-completion.js";
+import { explanations } from "./editor-hints.js";
 import { marks } from "./editor-marks.js";
 
 /** Colours are custom properties of the page, so that one definition serves both themes. */
@@ -45,6 +47,16 @@ const look = EditorView.theme({
   ".cm-panels, .cm-tooltip": {
     backgroundColor: "var(--surface)", color: "var(--text)", border: "1px solid var(--edge)",
   },
+  ".cm-panel.cm-search": { padding: "6px 28px 6px 8px", fontFamily: "var(--sans)", fontSize: "12.5px" },
+  ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "4px", fontSize: "12.5px" },
+  ".cm-textfield": {
+    padding: "3px 8px", border: "1px solid var(--edge)", borderRadius: "6px", background: "var(--sunken)", color: "var(--text)",
+  },
+  ".cm-button": {
+    padding: "3px 9px", border: "1px solid var(--edge)", borderRadius: "6px", background: "var(--surface)", color: "var(--text)",
+  },
+  ".cm-panel.cm-search [name=close]": { top: "6px", right: "8px", color: "var(--muted)", cursor: "pointer" },
+  ".cm-searchMatch": { backgroundColor: "var(--warning-soft)" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": {
     backgroundColor: "var(--accent)", color: "var(--on-accent)",
   },
@@ -64,12 +76,15 @@ export function extensions(onEdit) {
     indentOnInput(),
     bracketMatching(),
     python(),
-    autocompletion({ override: [completeAnyWord], activateOnTyping: false }),
+    completions,
+    bridge,
+    explanations,
     syntaxHighlighting(colours),
     look,
     EditorState.tabSize.of(4),
     EditorView.contentAttributes.of({
-      "aria-label": "Python code. Press Escape, then Tab, to leave the editor.",
+      "aria-label": "Python code. Press Escape, then Tab, to leave the editor. Control+I explains the name at the "
+        + "cursor, Alt+Enter goes to the next mark or fixes it.",
       spellcheck: "false",
       autocorrect: "off",
       autocapitalize: "off",

@@ -3,6 +3,7 @@
 import { batch } from "../vendor/preact.js";
 import { EventQueue } from "./event-queue.js";
 import { labRecorder } from "./lab-runs.js";
+import { isLandmark } from "./landmarks.js";
 import * as store from "./store.js";
 
 /**
@@ -67,11 +68,15 @@ const handlers = {
 
   error({ type, message, line, op, traceback }) {
     store.error.value = { type, message, line, op, traceback };
+    store.side.value = "build"; // on a phone, where the error is shown
   },
 
   fit_begin(fit) {
+    if (!store.fit.value) store.side.value = "panels"; // on a phone, the first training of a run
+    store.earlierSeconds.value += fit.done > 0 ? 0 : store.progress.value.seconds;
     if (fit.done > 0) {
       store.curves.rewind(fit.done);
+      store.landmarks.value = store.landmarks.value.filter(([step]) => step <= fit.done);
       store.curvesVersion.value += 1;
       store.epochs.value = store.epochs.value.filter(({ step }) => step <= fit.done);
       store.progress.value = { ...store.progress.value, step: fit.done };
@@ -83,6 +88,7 @@ const handlers = {
 
   progress(event) {
     for (const [step, loss, accuracy] of event.points) store.curves.add(step, loss, accuracy);
+    addLandmarks(event.points.filter(([step]) => isLandmark(step)));
     store.curvesVersion.value += 1;
     const last = event.points.at(-1);
     store.progress.value = {
@@ -107,9 +113,11 @@ const handlers = {
     store.progress.value = { ...store.progress.value, epoch, step, testLoss, testAccuracy };
   },
 
-  fit_end({ test_accuracy, parallel }) {
+  fit_end({ test_accuracy, seconds, parallel }) {
+    const { step, loss } = store.progress.value;
+    if (loss !== null) addLandmarks([[step, loss]]);
     const testAccuracy = test_accuracy ?? store.progress.value.testAccuracy;
-    store.progress.value = { ...store.progress.value, testAccuracy, eta: null };
+    store.progress.value = { ...store.progress.value, testAccuracy, seconds, eta: null };
     labRecorder.fitEnded(parallel);
   },
 
@@ -201,6 +209,16 @@ const handlers = {
     note(`${device}: ${message} The next run opens a new device.`);
   },
 };
+
+/** @param {[number, number, ...unknown[]][]} points */
+function addLandmarks(points) {
+  const last = store.landmarks.value.at(-1)?.[0] ?? 0;
+  const added = points.filter(([step]) => step > last);
+  if (added.length > 0) store.landmarks.value = [...store.landmarks.value, ...added.map(pair)];
+}
+
+/** @param {[number, number, ...unknown[]]} point @returns {[number, number]} */
+const pair = ([step, loss]) => [step, loss];
 
 /**
  * @param {string} text the worker's message, perhaps a traceback, whose last line says most

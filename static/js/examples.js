@@ -3,6 +3,7 @@
 import { batch } from "../vendor/preact.js";
 import { load } from "../engine/downloads.js";
 import { offer } from "./download.js";
+import { rememberShown } from "./session-parts.js";
 import * as store from "./store.js";
 
 /** @import { Example } from "./types.js" */
@@ -17,7 +18,7 @@ export async function loadExamples(session) {
     batch(() => {
       store.examples.value = [...list, ...withoutExample(list)];
       const open = store.example.value ?? list[0];
-      if (open) selectExample(open.id);
+      if (open) openExample(open.id);
     });
   } catch (problem) {
     const message = `The examples could not be loaded: ${/** @type {Error} */ (problem).message}`;
@@ -43,8 +44,24 @@ function withoutExample(list) {
   }));
 }
 
-/** @param {string} id */
+/** Puts back what a run showed, by its example. @type {Map<string, () => void>} */
+const aside = new Map();
+
+/** Open another example, as the visitor asks for. What the page shows of a run changes with it. @param {string} id */
 export function selectExample(id) {
+  batch(() => {
+    const shown = store.executed.value.exampleId;
+    if (shown !== id && !store.active.value && !store.queuedRun.value) {
+      if (shown) aside.set(shown, rememberShown());
+      store.clearShown();
+      aside.get(id)?.();
+    }
+    openExample(id);
+  });
+}
+
+/** @param {string} id */
+export function openExample(id) {
   const chosen = store.examples.value.find((each) => each.id === id);
   if (!chosen) return;
   batch(() => {

@@ -17,6 +17,9 @@ export function percent(fraction, digits = 2) {
   return typeof fraction === "number" ? `${(fraction * 100).toFixed(digits)}%` : NONE;
 }
 
+/** A number on an axis. @param {number} value */
+export const tick = (value) => String(Number(value.toPrecision(3)));
+
 /** A ratio: "0.43", "0.004". @param {number} value */
 export const times = (value) => (value < 0.1 ? String(Number(value.toPrecision(1))) : value.toFixed(2));
 

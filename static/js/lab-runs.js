@@ -1,6 +1,7 @@
 /** Records the runs of the Lab in the store, while they train and when they end. */
 
-import { PROGRAM, SINGLE, devicesOf, runsToKeep, runOptions, titleOf, unusedColour } from "./lab.js";
+import { PROGRAM, SINGLE, devicesOf, runsToKeep, runOptions, titleOf } from "./lab.js";
+import { unusedColour } from "./runs.js";
 import * as store from "./store.js";
 
 /** @import { LabOptions, ParallelReport, Trace } from "../engine/messages.js" */

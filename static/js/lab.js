@@ -107,12 +107,6 @@ export function runsToKeep(runs, program) {
   return runsToKeep(runs.filter((run) => run !== oldest), program);
 }
 
-/** @param {LabRun[]} runs fewer than `MOST_RUNS` @returns {number} the number of an unused colour */
-export function unusedColour(runs) {
-  const used = new Set(runs.map(({ colour }) => colour));
-  return Array.from({ length: MOST_RUNS }, (_, index) => index).find((index) => !used.has(index)) ?? 0;
-}
-
 /**
  * About `count` round times for an axis from 0 to `end`.
  * @param {number} end

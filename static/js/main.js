@@ -5,11 +5,23 @@ import { startEngine } from "./actions.js";
 import { App } from "./components/app.js";
 import { loadExamples } from "./examples.js";
 import { keepFocus } from "./focus.js";
-import { openSession } from "./session.js";
+import { recordRuns } from "./run-recorder.js";
+import { leaveSession, openSession } from "./session.js";
+import { arrivedProgram, listenForLinks, showProgram } from "./sharing.js";
 import { listenForShortcuts } from "./shortcuts.js";
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 render(html`<${App} />`, root);
 listenForShortcuts();
+listenForLinks();
+recordRuns();
 startEngine();
-keepFocus(loadExamples(openSession()));
+keepFocus(openWork());
+
+/** Open the program of a link in a new session, or continue the session of this tab. */
+async function openWork() {
+  const program = await arrivedProgram();
+  if (program) await leaveSession();
+  await loadExamples(openSession());
+  if (program) showProgram(program);
+}

@@ -26,17 +26,9 @@ export const describeUnread = (failure) =>
   `What was saved here could not be read (${reason(failure)}). It is still stored: reload the page to try again.`;
 
 function afterRestoring() {
-  if (store.resumable.value) return describeResume();
   if (store.kept.value) return "The weights are kept.";
   if (store.runState.value === "stopped") return "The run ended before its weights were saved. Run starts it again.";
   return "";
-}
-
-/** Where Resume goes on; empty if it cannot. */
-export function describeResume() {
-  const kept = store.resumable.value;
-  if (!kept) return "";
-  return `Resume continues at step ${format.count(kept.step)} of ${format.count(kept.totalSteps)}.`;
 }
 
 /**

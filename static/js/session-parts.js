@@ -92,12 +92,31 @@ export const PARTS = {
     },
   },
 
+  losses: {
+    store: "parts",
+    title: "the losses to compare",
+    changes: () => [store.landmarks.value, store.shared.value],
+    capture: () => ({ landmarks: store.landmarks.value, shared: store.shared.value }),
+    restore({ landmarks, shared }) {
+      store.landmarks.value = landmarks;
+      store.shared.value = shared;
+    },
+  },
+
   graph: {
     store: "parts",
     title: "the graph",
     changes: () => store.graph.value,
     capture: () => store.graph.value,
     restore: (graph) => (store.graph.value = graph),
+  },
+
+  runs: {
+    store: "parts",
+    title: "the runs",
+    changes: () => store.runs.value,
+    capture: () => store.runs.value,
+    restore: (runs) => (store.runs.value = runs),
   },
 
   lab: {
@@ -119,12 +138,18 @@ export const PARTS = {
 
 export const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
 
-/** The parts that show a run; the others outlive it. */
-const OF_A_RUN = /** @type {const} */ (["run", "curves", "output", "graph", "checkpoint"]);
+/** The parts that show a run. @type {(keyof typeof PARTS)[]} */
+const SHOWN = ["run", "curves", "losses", "output", "graph"];
 
 /** Take what is shown of the run. @returns {() => void} puts it back */
-export function rememberRun() {
-  const values = OF_A_RUN.map((name) => /** @type {const} */ ([name, PARTS[name].capture()]));
+export const rememberShown = () => remember(SHOWN);
+
+/** Take the run with its weights. @returns {() => void} puts it back */
+export const rememberRun = () => remember([...SHOWN, "checkpoint"]);
+
+/** @param {(keyof typeof PARTS)[]} names */
+function remember(names) {
+  const values = names.map((name) => /** @type {const} */ ([name, PARTS[name].capture()]));
   return () => batch(() => {
     for (const [name, value] of values) PARTS[name].restore(value);
   });

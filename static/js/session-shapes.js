@@ -41,19 +41,30 @@ const wholeGraph = (value) => {
     names.has(from) && names.has(to));
 };
 
+const labSettings = is.record({
+  strategy: is.text, devices: is.count, micro_batches: is.count, schedule: is.text, chunks: is.count,
+  collective: is.text, staleness: is.nullable(is.count), every: is.count, delays: is.listOf(is.number),
+  steps: is.count,
+});
+const landmarks = is.listOf(is.tuple(is.count, is.number));
+const device = is.oneOf("auto", "gpu", "cpu");
+
+/** A program in a link. */
+export const SHARED = is.record({
+  version: is.oneOf(1), exampleId: is.text, title: is.text, code: is.text, device, view: is.text,
+  lab: is.nullable(labSettings),
+  expected: is.nullable(is.record({ losses: landmarks, steps: is.count, device: is.text })),
+});
+
 /** Checks by the name of the part; that of "code" is for the code of one example. */
 export const SHAPES = {
   code: is.text,
   choices: is.record({
     exampleId: is.text,
-    device: is.oneOf("auto", "gpu", "cpu"),
-    view: is.oneOf("training", "lab"),
+    device,
+    view: is.oneOf("training", "graph", "runs", "lab"),
     graphColours: is.oneOf("phase", "device"),
-    lab: is.record({
-      strategy: is.text, devices: is.count, micro_batches: is.count, schedule: is.text, chunks: is.count,
-      collective: is.text, staleness: is.nullable(is.count), every: is.count, delays: is.listOf(is.number),
-      steps: is.count,
-    }),
+    lab: labSettings,
   }),
   run: is.record({
     state: STATES,
@@ -66,6 +77,13 @@ export const SHAPES = {
     error: is.nullable(is.record(errorFields)),
   }),
   curves: columns,
+  losses: is.record({ landmarks, shared: is.nullable(SHARED) }),
+  runs: is.listOf(is.record({
+    id: is.number, number: is.count, exampleId: is.text, title: is.text, code: is.text, device, ranOn: is.text,
+    lab: is.nullable(labSettings), state: is.text, step: is.count, totalSteps: is.count, seconds: is.number,
+    loss: fraction, accuracy: fraction, testAccuracy: fraction, isPinned: is.flag, colour: is.count,
+    steps: is.listOf(is.number), losses: is.listOf(fraction),
+  })),
   output: is.listOf(is.record({ text: is.text, stream: is.oneOf("stdout", "stderr", "note") })),
   graph: is.nullable(wholeGraph),
   lab: is.listOf(is.record({

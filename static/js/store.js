@@ -5,6 +5,7 @@
 
 import { computed, signal } from "../vendor/preact.js";
 import { Curves } from "./curves.js";
+import { divergenceOf } from "./divergence.js";
 import { Transcript } from "./transcript.js";
 
 /** @import * as M from "../engine/messages.js" */
@@ -16,6 +17,15 @@ import { Transcript } from "./transcript.js";
  * @typedef {{paused: boolean, inLab?: boolean, resumed?: boolean}} Launch
  *   `paused`: pause before the first step; `resumed`: go on from the kept weights
  */
+
+// The page
+
+/** The panel of the open tab. */
+export const view = signal(/** @type {import("./panels.js").PanelName} */ ("training"));
+/** The side that a phone shows: the network, or the panels. */
+export const side = signal(/** @type {"build" | "panels"} */ ("build"));
+/** Whether the output is unfolded; null while that follows from there being any. */
+export const outputOpen = signal(/** @type {boolean | null} */ (null));
 
 // The engine
 
@@ -59,6 +69,8 @@ export const active = computed(() => runState.value === "running" || runState.va
 export const gpu = signal(/** @type {T.GpuState} */ ({ known: false, info: null, problem: null, isAsked: false }));
 /** The kernels that the GPU runs; null until Python has reported them. */
 export const tuning = signal(/** @type {M.Tuning | null} */ (null));
+/** The length of a step by hand. */
+export const stepUnit = signal(/** @type {import("../engine/messages.js").StepUnit} */ ("batch"));
 export const deviceChoice = signal(/** @type {"auto" | "gpu" | "cpu"} */ ("auto"));
 
 // The run
@@ -70,21 +82,44 @@ const NO_PROGRESS = {
   stepsPerSecond: null, seconds: 0, eta: null,
 };
 export const progress = signal(NO_PROGRESS);
+/** The seconds of the fits that the run has completed before the present one. */
+export const earlierSeconds = signal(0);
 export const epochs = signal(/** @type {T.EpochRow[]} */ ([]));
 /** Not a signal, because it grows in place: `curvesVersion` counts the changes. */
 export const curves = new Curves();
 export const curvesVersion = signal(0);
+/** Losses at a few steps of the last training. */
+export const landmarks = signal(/** @type {import("./landmarks.js").Landmarks} */ ([]));
+/** What became of the loss, if the run ended far above where it began. */
+export const divergence = computed(() => {
+  void curvesVersion.value;
+  return runState.value === "done" || runState.value === "stopped"
+    ? divergenceOf(curves.series.loss, curves.series.trendLoss, progress.value.loss)
+    : null;
+});
 export const transcript = new Transcript();
 export const transcriptVersion = signal(0);
 /** Whether Python holds a model with weights to answer questions about. */
 export const liveModel = signal(false);
 /** The weights of the last training, which outlive Python and the page. */
 export const kept = signal(/** @type {T.Kept | null} */ (null));
+/** Those weights, if they are of the open example. */
+const keptHere = computed(() => (kept.value?.program.exampleId === exampleId.value ? kept.value : null));
 /** Whether there is a model to predict with, export from and import into. */
-export const hasModel = computed(() => liveModel.value || (kept.value !== null && !active.value));
+export const hasModel = computed(() => liveModel.value || (keptHere.value !== null && !active.value));
 /** The kept weights, if training can go on from them. */
 export const resumable = computed(() =>
-  kept.value && !kept.value.finished && !active.value ? kept.value : null);
+  keptHere.value && !keptHere.value.finished && !active.value ? keptHere.value : null);
+
+/** What the model does with its data, as Python showed it last; null before it was asked. */
+export const task = signal(/** @type {M.TaskView | null} */ (null));
+/** Why that cannot be shown, in a sentence. */
+export const taskProblem = signal("");
+
+// Earlier runs
+
+/** Oldest first. */
+export const runs = signal(/** @type {import("./runs.js").Run[]} */ ([]));
 
 // The graph
 
@@ -97,8 +132,6 @@ export const graphColours = signal(/** @type {"phase" | "device"} */ ("phase"));
 
 // The Lab
 
-/** The open view. */
-export const view = signal(/** @type {"training" | "lab"} */ ("training"));
 export const labChoices = signal(/** @type {M.LabChoices | null} */ (null));
 export const labSettings = signal(/** @type {T.LabSettings} */ ({
   strategy: "single", devices: 2, micro_batches: 4, schedule: "1f1b", chunks: 2, collective: "auto",
@@ -131,6 +164,9 @@ export const edited = computed(() => {
 /** Whether the editor shows the example that ran last, so that lines of that run apply. */
 export const linesApply = computed(() => executed.value.exampleId === exampleId.value);
 
+/** The program that came with a link, until it is dismissed. */
+export const shared = signal(/** @type {import("./link.js").Shared | null} */ (null));
+
 // What is saved
 
 /** What the browser could not save, and what to do; null while everything is saved. */
@@ -148,6 +184,11 @@ export function clearGraph() {
   selectedNode.value = null;
 }
 
+export function clearTask() {
+  task.value = null;
+  taskProblem.value = "";
+}
+
 /** Show a sentence in place of the last one. @param {string} text @param {string} [label] @param {() => void} [act] */
 export function note(text, label, act) {
   notice.value = text;
@@ -160,8 +201,32 @@ export function clearRun() {
   progress.value = NO_PROGRESS;
   epochs.value = [];
   curves.clear();
+  landmarks.value = [];
   curvesVersion.value += 1;
   error.value = null;
+}
+
+export function clearOutput() {
+  transcript.clear();
+  transcriptVersion.value += 1;
+}
+
+/** Forget the last run and the model that Python holds, but not the kept weights. */
+export function clearResults() {
+  clearRun();
+  clearGraph();
+  clearTask();
+  clearOutput();
+  liveModel.value = false;
+}
+
+/** Show nothing of the last run, as if there had been none. */
+export function clearShown() {
+  clearResults();
+  outputOpen.value = null;
+  earlierSeconds.value = 0;
+  runState.value = "idle";
+  executed.value = { exampleId: "", source: "", began: 0 };
 }
 
 /** Note what keeps a part of the page from being loaded. @param {T.Loaded} part @param {string} problem "" for none */

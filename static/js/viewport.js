@@ -18,6 +18,8 @@ export class Viewport {
   #pointers = new Map();
   #moved = 0;
   #listeners = new AbortController();
+  /** Whether the visitor has panned or zoomed since the last fit. */
+  isMoved = false;
   /** Whether the wheel zooms without Ctrl; otherwise it scrolls the page. */
   wheelZooms = false;
 
@@ -55,6 +57,7 @@ export class Viewport {
     this.#farthest = Math.min(0.2, whole / 2);
     this.x = Math.max(0, (room.width - width * this.scale) / 2);
     this.y = (room.height - height * this.scale) / 2;
+    this.isMoved = false;
     this.#apply();
   }
 
@@ -66,6 +69,7 @@ export class Viewport {
     this.x = x - ((x - this.x) * scale) / this.scale;
     this.y = y - ((y - this.y) * scale) / this.scale;
     this.scale = scale;
+    this.isMoved = true;
     this.#apply();
   }
 
@@ -116,6 +120,7 @@ export class Viewport {
     else {
       this.x += dx;
       this.y += dy;
+      this.isMoved = true;
       this.#apply();
     }
   }

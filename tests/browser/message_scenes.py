@@ -174,7 +174,7 @@ def restored(visit: Visit) -> Locator:
 def resumable(visit: Visit) -> Locator:
     sessions.training(visit)
     visit.timed("stop", "stopped")
-    return told(visit, "Resume continues")
+    return visit.at("resume-offer")
 
 
 def damaged_weights(visit: Visit) -> Locator:
@@ -182,7 +182,7 @@ def damaged_weights(visit: Visit) -> Locator:
     visit.finish(SHORT)
     file = {"name": "mine.safetensors", "mimeType": "", "buffer": b"\xff" * 100}
     visit.at("import-weights").set_input_files(file)  # type: ignore[arg-type]
-    return visit.page.locator(".weights [role=status]")
+    return visit.at("weights-outcome")
 
 
 SCENES: dict[str, tuple[Scene, str]] = {
@@ -209,7 +209,7 @@ SCENES: dict[str, tuple[Scene, str]] = {
     "no room for the code": (note_about_storage, "does not fit"),
     "no room for the weights": (weights_do_not_fit, "do not fit"),
     "restored": (restored, "The weights are kept"),
-    "a run that can be resumed": (resumable, "Resume continues"),
+    "a run that can be resumed": (resumable, "Continue from step"),
     "a flood of output": (flood, "characters left out"),
     "a forged message": (forged, "It was ignored"),
     "damaged weights": (damaged_weights, "mine.safetensors"),

@@ -78,7 +78,7 @@ _WEIGHTS = """async () => {
 class Playground:
     """A tab with the page; ``complaints`` collects errors and policy violations."""
 
-    def __init__(self, browser: Browser, address: str, **context: Any) -> None:
+    def __init__(self, browser: Browser, address: str, path: str = "/", **context: Any) -> None:
         self.context: BrowserContext = browser.new_context(
             **({"viewport": {"width": 1366, "height": 768}} | context)
         )
@@ -87,7 +87,7 @@ class Playground:
         self.complaints: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self._heard)
-        self.page.goto(f"{address}/")
+        self.page.goto(f"{address}{path}")
 
     def _heard(self, message: Any) -> None:
         if message.type == "error" or "Content Security Policy" in message.text:

@@ -12,7 +12,7 @@ import pytest
 
 from playgrad.contract.cases import cases, operations
 from playgrad.graph.opdef import OpDef
-from tests.sweeps import slow
+from tests.sweeps import sweep
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
@@ -60,7 +60,7 @@ print(json.dumps(problems))
 """
 
 
-@pytest.fixture(scope="module", params=["registers", *slow("shared")])
+@pytest.fixture(scope="module", params=sweep(FAMILIES, ["registers"]))
 def problems(engine: Engine, request: pytest.FixtureRequest) -> dict[str, str]:
     """The failures with a family of kernels, by operation. One run checks all operations: each run
     has a new interpreter."""

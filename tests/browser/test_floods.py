@@ -63,10 +63,7 @@ def playground(chromium: Browser, server: str) -> Iterator[Playground]:
 
 
 @pytest.mark.survival("Floods of output")
-@pytest.mark.parametrize(
-    "name",
-    sweep(FLOODS, OFTEN),
-)
+@pytest.mark.parametrize("name", sweep(FLOODS, OFTEN))
 def test_the_page_keeps_answering(name: str, playground: Playground) -> None:
     page = playground.page
     page.evaluate("window.longestStall = 0")

@@ -62,7 +62,7 @@ history = model.fit(
     validation_data=(x_test[:200], y_test[:200]),
 )
 print("losses", history.losses.tobytes().hex())
-for name, array in model.get_weights().items():
+for name, array in model.named_weights().items():
     print("weights", name, array.shape, sha(array))
 print("predicted", sha(model.predict(x_test[:50])))
 print("a long text of the program, in one byte a character", "abc" * 5000)

@@ -112,10 +112,7 @@ def runs(page: Page) -> None:
 
 
 @lacking
-@pytest.mark.parametrize(
-    "feature",
-    sweep(NEEDED, OFTEN_MISSING),
-)
+@pytest.mark.parametrize("feature", sweep(NEEDED, OFTEN_MISSING))
 def test_what_is_needed_is_told_before_and_after_run(
     chromium: Browser, server: str, feature: str
 ) -> None:
@@ -164,7 +161,11 @@ def runs_without_gpu(chromium: Browser, server: str, trouble: str, device: str) 
     with without(chromium, server, GPU_TROUBLES[trouble], in_page=trouble == "no WebGPU") as page:
         status = page.get_by_test_id("status")
         expect(status).to_have_text("ready", timeout=PATIENCE_MS)
-        page.get_by_test_id("device-select").select_option(device)
+        choice = page.get_by_test_id("device-select")
+        if trouble == "no WebGPU" and device == "gpu":
+            expect(choice.locator("[value=gpu]")).to_be_disabled()
+            return
+        choice.select_option(device)
         if "device" not in trouble:
             badge = page.get_by_test_id("backend-badge")
             expect(badge).to_contain_text("CPU (NumPy)", timeout=SENTENCE_MS)

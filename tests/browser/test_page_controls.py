@@ -130,12 +130,27 @@ def test_step_from_rest_trains_one_batch(playground: Playground) -> None:
     answers(playground, "stop", "stopped")
 
 
+def test_a_step_may_be_an_epoch(playground: Playground) -> None:
+    program = ENDLESS.replace("6000", "640").replace("batch_size=64", "batch_size=32")
+    playground.write(program)
+    playground.at("step-unit").select_option("epoch")
+    for epochs in (1, 2):
+        playground.at("step").click()
+        expect(playground.at("step-count")).to_have_text(str(20 * epochs), timeout=PATIENCE_MS)
+        assert playground.text("status") == "paused"
+    assert_holds(playground)
+    playground.at("step-unit").select_option("batch")
+    playground.at("step").click()
+    expect(playground.at("step-count")).to_have_text("41", timeout=PATIENCE_MS)
+    answers(playground, "stop", "stopped")
+
+
 def test_many_wishes_at_once(playground: Playground) -> None:
     """A burst of clicks ends in the state that the last clicks request."""
     start_training(playground)
     for button in ("pause", "resume", "step", "pause", "resume", "step", "step", "step"):
         playground.page.evaluate(
-            "button => document.querySelector(`[data-testid=${button}]`).click()", button
+            "button => document.querySelector(`[data-testid=${button}]`)?.click()", button
         )
     playground.expect_status("running", "paused")
     playground.page.wait_for_timeout(300)
@@ -152,7 +167,7 @@ def test_stop_at_any_moment_of_the_start(playground: Playground, delay: int) -> 
     playground.start(ENDLESS)
     playground.page.wait_for_timeout(delay)
     answers(playground, "stop", "stopped")
-    playground.expect_workers("device-worker.js", "graph-layout-worker.js", "python-worker.js")
+    playground.expect_workers("device-worker.js", "python-worker.js")
     playground.runs_well()
 
 
@@ -174,7 +189,7 @@ def test_stop_ends_a_loop_that_swallows_interrupts(playground: Playground) -> No
     answers(playground, "stop", "loading", "stopped")
     expect(playground.page.get_by_text("Python did not stop in time").first).to_be_visible()
     playground.expect_status("stopped")
-    playground.expect_workers("device-worker.js", "graph-layout-worker.js", "python-worker.js")
+    playground.expect_workers("device-worker.js", "python-worker.js")
     playground.runs_well()
 
 

@@ -103,10 +103,7 @@ def expect_error(playground: Playground, kind: str, words: str, line: int | None
 OFTEN = ("syntax", "misspelt", "layer-shape", "nan", "graph", "too-big")
 
 
-@pytest.mark.parametrize(
-    "name",
-    sweep(BAD_PROGRAMS, OFTEN),
-)
+@pytest.mark.parametrize("name", sweep(BAD_PROGRAMS, OFTEN))
 def test_a_bad_program_is_told_where_and_why(playground: Playground, name: str) -> None:
     body, kind, words, line = BAD_PROGRAMS[name]
     playground.start(BEGIN + body)

@@ -20,6 +20,7 @@ _FOCUSED = """() => {
 @pytest.fixture
 def drawn(playground: Playground) -> Playground:
     """The page with the graph of a program that has run."""
+    playground.at("tab-graph").click()
     playground.runs_well()
     expect(items(playground).first).to_be_visible(timeout=PATIENCE_MS)
     return playground
@@ -53,12 +54,12 @@ def test_the_focus_stays_in_the_full_page_graph(drawn: Playground) -> None:
     expect(button).to_have_text("Full page")
     expect(button).to_be_focused()
     expect(drawn.page.get_by_role("dialog")).to_have_count(0)
-    # Everything can be reached again.
+    # Everything can be reached again, up to the editor, where Shift+Tab indents less.
     seen = set()
     for _ in range(12):
         drawn.page.keyboard.press("Shift+Tab")
         seen.add(drawn.page.evaluate(_FOCUSED))
-    assert len(seen - {"graph", ""}) > 5
+    assert len(seen - {"graph", ""}) > 3
 
 
 def test_escape_closes_the_details_first(drawn: Playground) -> None:
@@ -117,7 +118,7 @@ def test_the_graph_stays_beside_a_lab_that_is_scrolled(drawn: Playground) -> Non
     try:
         drawn.at("tab-lab").click()
         drawn.at("lab-strategy").select_option("async")
-        lab = page.get_by_role("tabpanel")
+        lab = page.get_by_role("tabpanel", name="Lab")
         expect(drawn.at("lab-honest")).to_be_attached()
         assert lab.evaluate("lab => lab.scrollHeight - lab.clientHeight") > 100
         for scroll in (0, 100_000):
@@ -130,5 +131,5 @@ def test_the_graph_stays_beside_a_lab_that_is_scrolled(drawn: Playground) -> Non
             expect(items(drawn).first).to_be_in_viewport()
         drawn.at("lab-strategy").select_option("single")
     finally:
-        drawn.at("tab-training").click()
         page.set_viewport_size(before)
+        drawn.at("tab-training").click()

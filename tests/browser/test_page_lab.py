@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -123,32 +124,43 @@ def test_strategies_are_run_measured_and_compared(lab: LabPage) -> None:
     assert "Data parallel" in lab.text("lab-timeline-run")
 
 
+@contextmanager
+def graph_of(lab: LabPage) -> Iterator[None]:
+    lab.at("tab-graph").click()
+    yield
+    lab.at("tab-lab").click()
+
+
 def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None:
     lab.choose("sync", 2)
     lab.run_in_lab()
-    assert lab.at("graph-colours").input_value() == "device"
     legend = lab.page.locator(".graph-legend")
-    expect(legend).to_contain_text("cpu:1", timeout=PATIENCE_MS)
-    for number in (0, 1):  # visible at once, without expanding a scope
-        replica = lab.page.locator(f'[data-id="scope:data_parallel/replica_{number}"]')
-        expect(replica).to_have_attribute("data-colour", f"device-{number}", timeout=PATIENCE_MS)
+    with graph_of(lab):
+        assert lab.at("graph-colours").input_value() == "device"
+        expect(legend).to_contain_text("cpu:1", timeout=PATIENCE_MS)
+        for number in (0, 1):  # visible at once, without expanding a scope
+            replica = lab.page.locator(f'[data-id="scope:data_parallel/replica_{number}"]')
+            colour = f"device-{number}"
+            expect(replica).to_have_attribute("data-colour", colour, timeout=PATIENCE_MS)
     lab.choose("single")
     lab.run_in_lab()
-    assert lab.at("graph-colours").input_value() == "phase"
-    expect(legend).to_contain_text("gradient", timeout=PATIENCE_MS)
+    with graph_of(lab):
+        assert lab.at("graph-colours").input_value() == "phase"
+        expect(legend).to_contain_text("gradient", timeout=PATIENCE_MS)
 
 
 def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage) -> None:
     lab.choose("async", 2)
     lab.run_in_lab()
     legend = lab.page.locator(".graph-legend li")
-    expect(legend).to_have_text(
-        ["cpu:0", "cpu:0 (weights)", "cpu:1", "control edge"], timeout=PATIENCE_MS
-    )
-    colours = {
-        name: lab.page.locator(f'[data-id="scope:{name}"]').get_attribute("data-colour")
-        for name in ("replica_0", "replica_1", "sgd", "train")
-    }
+    with graph_of(lab):
+        expect(legend).to_have_text(
+            ["cpu:0", "cpu:0 (weights)", "cpu:1", "control edge"], timeout=PATIENCE_MS
+        )
+        colours = {
+            name: lab.page.locator(f'[data-id="scope:{name}"]').get_attribute("data-colour")
+            for name in ("replica_0", "replica_1", "sgd", "train")
+        }
     assert colours == {
         "replica_0": "device-0",
         "replica_1": "device-2",
@@ -166,11 +178,12 @@ def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
         lab.choose("single")
         single = lab.run_in_lab()
         assert lab.tracks() == ["gpu:0"]
-        for strategy in ("sync", "pipeline"):
+        for strategy in ("sync", "pipeline", "local"):
             lab.choose(strategy, 2)
             run = lab.run_in_lab()
             assert lab.tracks() == ["gpu:0", "gpu:1"]
-            assert float(run[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
+            if strategy != "local":
+                assert float(run[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
         lab.choose("async", 3)
         lab.run_in_lab()
         # Only a few updates are traced, not necessarily of every replica.
@@ -444,8 +457,11 @@ def test_keys(lab: LabPage) -> None:
     assert lab.text("lab-looked") != first
     lab.at("tab-lab").focus()
     lab.at("tab-lab").press("ArrowLeft")
+    expect(lab.at("tab-runs")).to_be_focused()
+    expect(lab.at("runs-table")).to_be_visible()
+    lab.at("tab-runs").press("Home")
     expect(lab.at("tab-training")).to_be_focused()
-    expect(lab.at("digit-canvas")).to_be_visible()
+    expect(lab.at("task")).to_be_visible()
     lab.at("tab-training").press("End")
     expect(lab.at("lab-run")).to_be_visible()
 

@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.playground import GOOD, STUBBORN, Playground
+from tests.browser.playground import GOOD, PATIENCE_MS, STUBBORN, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -32,8 +33,17 @@ def left_behind(playground: Playground) -> Any:
     return json.loads(counts)
 
 
-def run_all_ways(playground: Playground) -> None:
+def see_graph(playground: Playground) -> None:
+    """Open the tab of the graph, which starts a worker for good, and close it."""
     playground.finish(GOOD)
+    playground.at("tab-graph").click()
+    items = playground.at("graph-view").locator(".graph-item")
+    expect(items.first).to_be_visible(timeout=PATIENCE_MS)
+    playground.at("tab-training").click()
+
+
+def run_all_ways(playground: Playground) -> None:
+    see_graph(playground)
     playground.start(ENDLESS)
     playground.wait(lambda: playground.expect_status("running") != "" and playground.steps > 10)
     playground.timed("pause", "paused")
@@ -55,6 +65,7 @@ def test_buffers_and_programs_go_with_the_run(playground: Playground) -> None:
 
 def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground) -> None:
     """The device workers of the old Python end with it, and free their devices."""
+    see_graph(playground)
     for _ in range(2):
         playground.start(GOOD + STUBBORN)
         playground.wait(lambda: "trained well" in playground.text("console"))

@@ -111,7 +111,7 @@ def test_training(host: _wgpu.WgpuHost, page: Page, layers: Any) -> None:
         assert apart.mean() < 1e-5
 
 
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(sampled=sampled_programs())
 def test_random_programs(host: _wgpu.WgpuHost, page: Page, sampled: Sampled) -> None:
     program = sampled.program

@@ -169,6 +169,8 @@ def test_server_has_everything(installation: Installation, wheel_server: str) ->
             bundle.namelist()
         )
     assert b"playgrad" in read(f"{wheel_server}/docs/")
+    names = json.loads(read(f"{wheel_server}/names.json"))["names"]
+    assert names["nn.Dense"]["p"][0][0] == "units"
     examples = {example["id"] for example in json.loads(read(f"{wheel_server}/examples.json"))}
     assert examples == {path.stem for path in (ROOT / "static" / "examples").glob("*.py")}
     assert len(read(f"{wheel_server}/data/mnist/test-labels")) == 10_008

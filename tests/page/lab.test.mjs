@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  comparison, detailsUsed, devicesOf, runOptions, runsToKeep, ticks, titleOf, unusedColour,
+  comparison, detailsUsed, devicesOf, runOptions, runsToKeep, ticks, titleOf,
 } from "../../static/js/lab.js";
+import { unusedColour } from "../../static/js/runs.js";
 
 const CHOICES = {
   strategies: [

@@ -23,6 +23,18 @@ const SAMPLES = {
   },
   run: { state: "done", program, fit: null, progress, epochs: [], error: null },
   curves: curves.save(),
+  losses: {
+    landmarks: [[1, 2.5], [2, 2]],
+    shared: {
+      version: 1, exampleId: "a", title: "A", code: "pass", device: "auto", view: "graph", lab: null,
+      expected: { losses: [[1, 2.5]], steps: 1, device: "cpu:0" },
+    },
+  },
+  runs: [{
+    id: 1, number: 1, exampleId: "a", title: "A", code: "pass", device: "auto", ranOn: "CPU", lab: null, state: "done",
+    step: 1, totalSteps: 2, seconds: 0.5, loss: 0.5, accuracy: null, testAccuracy: null, isPinned: true, colour: 7,
+    steps: [1], losses: [0.5],
+  }],
   output: [{ text: "a", stream: "stdout" }],
   graph: {
     name: "g",

@@ -54,7 +54,7 @@ WHILE_TRAINING: list[dict[str, Any]] = [
     {"kind": "set_learning_rate", "value": 0.05},
     {"kind": "trace"},
     {"kind": "pause"},
-    {"kind": "step"},
+    {"kind": "step", "unit": "batch"},
     {"kind": "resume"},
 ]
 
@@ -135,6 +135,7 @@ def _drive(page: Page) -> None:
         {"kind": "placement", "id": 3},
         {"kind": "graph", "id": 4},
         {"kind": "import", "name": "weights.npz", "payload": b"not weights", "id": 5},
+        {"kind": "task_view", "known": 0, "id": 8},
     )
     (exported,) = [event for event in page.events if event.get("id") == 1]
     content = exported["bytes"]
@@ -191,6 +192,7 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     (shape,) = TYPES.shapes(("name", "Answers"))
     replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
     kinds = {1: "export", 2: "predict", 3: "placement", 4: "graph", 6: "import", 7: "restore"}
+    kinds |= {8: "task_view"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

@@ -91,12 +91,12 @@ def test_weights_and_predictions_are_those_of_the_model(name: str) -> None:
     assert restored.input_dtype == "float32"
     assert restored.gives_logits
     assert restored.input_maximum == X.max()
-    weights = restored.get_weights()
+    weights = restored.named_weights()
     changed = {key: array + np.float32(1) for key, array in weights.items()}
     restored.set_weights(changed)
     again = RestoredModel(Checkpoint.decode(restored.checkpoint.encode()))
-    assert again.get_weights().keys() == changed.keys()
-    for key, array in again.get_weights().items():
+    assert again.named_weights().keys() == changed.keys()
+    for key, array in again.named_weights().items():
         assert np.array_equal(array, changed[key])
     assert not np.allclose(again.predict(X[:4]), predictions)
 
@@ -106,7 +106,7 @@ def test_weights_that_do_not_fit_are_refused_as_by_a_model(checkpoint: bytes) ->
     model = pg.Sequential(dense())
     model.build((8, 8, 1))
     restored = RestoredModel(Checkpoint.decode(checkpoint))
-    before = restored.get_weights()
+    before = restored.named_weights()
     kernel = before["dense_1/kernel"]
     wrong = [
         {},
@@ -121,7 +121,7 @@ def test_weights_that_do_not_fit_are_refused_as_by_a_model(checkpoint: bytes) ->
                 each.set_weights(weights)
             messages.append(str(caught.value))
         assert messages[0] == messages[1]
-    for name, array in restored.get_weights().items():
+    for name, array in restored.named_weights().items():
         assert np.array_equal(array, before[name])
 
 
@@ -132,7 +132,7 @@ def test_an_operation_that_is_not_registered_is_named_by_predictions_only(
     text = json.dumps(decoded.model.graph).replace('"relu"', '"my_activation"')
     decoded.model.graph = json.loads(text)
     restored = RestoredModel(Checkpoint.decode(decoded.encode()))
-    assert restored.get_weights()
+    assert restored.named_weights()
     with pytest.raises(CheckpointError, match=r"no operation 'my_activation'.*Press Resume"):
         restored.predict(X[:1])
 

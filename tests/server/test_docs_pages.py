@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from playgrad import paths
-from tools.docs.api import MODULES, describe_api
+from playgrad.server.api import MODULES, describe_api
 
 
 class Page(HTMLParser):

@@ -103,7 +103,9 @@ def test_the_early_scripts_and_styles_are_part_of_the_page(client: FlaskClient) 
     assert client.get("/", headers={"If-None-Match": etag}).status_code == 304
 
 
-@pytest.mark.parametrize("address", ["/static/js/main.js", "/examples.json", *PAGES[3:]])
+@pytest.mark.parametrize(
+    "address", ["/static/js/main.js", "/examples.json", "/names.json", *PAGES[3:]]
+)
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
 def test_the_page_can_check_what_arrives(client: FlaskClient, address: str, encoding: str) -> None:
     """The digest and the length are those of the content, before it is compressed."""

@@ -1,1 +1,1 @@
-"""The documentation: its API data, and the site of guides and reference."""
+"""The documentation: the site of guides and reference."""

@@ -13,7 +13,9 @@ from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.io import decode, encode_checked
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
+from playgrad.page.outputs import softmax
 from playgrad.page.restored_model import RestoredModel
+from playgrad.page.task_view import task_view
 from playgrad.runtime.hooks import Request
 
 Answer = dict[str, Any]
@@ -26,7 +28,7 @@ def export_weights(model: Any, request: Request) -> Answer:
         CheckpointError: the file, read back, differs from the weights.
     """
     kind = request.get("format", "safetensors")
-    content = encode_checked(model.get_weights(), kind)
+    content = encode_checked(model.named_weights(), kind)
     digest = hashlib.sha256(content).hexdigest()
     return {"filename": f"weights.{kind}", "bytes": content, "sha256": digest}
 
@@ -80,17 +82,11 @@ def predict(model: Any, request: Request) -> Answer:
     kind = dtype(model.input_dtype)
     drawing = (pixels if kind.floating else np.round(pixels)).astype(kind.numpy)
     scores = model.predict(drawing.reshape(1, *shape))[0]
-    probabilities = _softmax(scores) if model.gives_logits else scores
+    probabilities = softmax(scores) if model.gives_logits else scores
     return {
         "probabilities": [float(p) for p in probabilities.reshape(-1)],
         "label": int(np.argmax(probabilities)),
     }
-
-
-def _softmax(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    powers = np.exp(scores - scores.max())
-    result: np.ndarray[Any, Any] = powers / powers.sum()
-    return result
 
 
 def graph(model: Any, request: Request | None = None) -> Answer:
@@ -109,5 +105,6 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "placement": placement,
     "predict": predict,
     "graph": graph,
+    "task_view": task_view,
 }
 """A function of the model and the request, for each kind of request."""

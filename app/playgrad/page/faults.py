@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from playgrad.bridge import advice
 from playgrad.errors import PlaygradError
 
 T = TypeVar("T")
@@ -89,7 +90,12 @@ def _text(text: str, most: int) -> str:
 
 
 def _message(error: BaseException) -> str:
-    """Return the error's message, with a suggestion if Python or the page has one."""
+    """Return the error's message, with a suggestion if Python, the bridge or the page has one."""
+    said = _safely(lambda: advice(error), None)
+    return f"{_own_message(error).rstrip('.')}. {said}" if said else _own_message(error)
+
+
+def _own_message(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return str(error.msg or "invalid syntax")
     message = str(error) or type(error).__name__

@@ -44,7 +44,7 @@ class RestoredModel:
             for name, weight in self._record.weights.items()
         }
 
-    def get_weights(self) -> dict[str, Array]:
+    def named_weights(self) -> dict[str, Array]:
         """Return all weights by name, as in files."""
         state = self.checkpoint.state
         return {

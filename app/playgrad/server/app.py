@@ -18,6 +18,7 @@ from playgrad.server.guard import Guard
 from playgrad.server.headers import add_security_headers
 from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
+from playgrad.server.names import names_content
 from playgrad.server.page import compose
 
 _PYODIDE_FOLDER = PYODIDE_URL.split("/")[2]
@@ -79,6 +80,22 @@ def _add_page_routes(app: Flask) -> None:
     @app.get("/examples.json")
     def examples() -> Response:
         return _json(list_examples(paths.static() / "examples"))
+
+    @app.get("/names.json")
+    def names() -> Response:
+        content = names_content()
+        packed = request.accept_encodings["gzip"] > 0
+        response = Response(
+            content.packed if packed else content.plain, mimetype="application/json"
+        )
+        if packed:
+            response.headers["Content-Encoding"] = "gzip"
+        response.vary.add("Accept-Encoding")
+        response.headers["Cache-Control"] = REVALIDATE
+        describe_content(response, content.sha256, len(content.plain))
+        response.add_etag()
+        response.make_conditional(request)
+        return response
 
     @app.get("/healthz")
     def health() -> Response:

@@ -1,41 +1,34 @@
 import { html } from "../../vendor/preact.js";
+import { isPhone, isWide } from "../layout.js";
+import { PANELS } from "../panels.js";
 import * as store from "../store.js";
 import { ConsolePanel } from "./console-panel.js";
-import { CurvesPanel } from "./curves-panel.js";
-import { DigitPanel } from "./digit-panel.js";
 import { EditorPanel } from "./editor-panel.js";
 import { ErrorPanel } from "./error-panel.js";
-import { GraphPanel } from "./graph-panel.js";
 import { Header } from "./header.js";
-import { LabPanel } from "./lab-panel.js";
+import { PhoneBar } from "./phone-bar.js";
 import { Transport } from "./transport.js";
-import { View, ViewTabs } from "./views.js";
-import { WeightsPanel } from "./weights-panel.js";
+import { View, ViewTabs, openPanel } from "./views.js";
 
-/** The whole page: code and output in one column, training or the Lab in the other. */
+/** The whole page: the network and its output in one column, panels in the other. */
 export function App() {
+  const { name, Panel } = openPanel();
+  const beside = isWide.value ? PANELS.filter(({ besideOthers }) => besideOthers) : [];
   return html`
     <${Header} />
     <${Transport} />
-    <main class="workspace">
+    <main class="workspace" data-side=${store.side.value}>
       <div class="column write">
         <${EditorPanel} />
         <${ErrorPanel} />
         <${ConsolePanel} />
       </div>
       <div class="column watch">
-        <${ViewTabs} />
-        ${store.view.value === "lab"
-          ? html`<${View} key="lab" name="lab"><${LabPanel} /></${View}>`
-          : html`<${View} key="training" name="training">
-              <${CurvesPanel} />
-              <div class="side-by-side">
-                <${DigitPanel} />
-                <${WeightsPanel} />
-              </div>
-            </${View}>`}
-        <${GraphPanel} />
+        ${!isPhone.value && html`<${ViewTabs} />`}
+        <${View} key=${name} name=${name}><${Panel} /></${View}>
       </div>
+      ${beside.map(({ name: id, Panel: Beside }) => html`<div class="column beside" key=${id}><${Beside} /></div>`)}
     </main>
+    ${isPhone.value && html`<${PhoneBar} />`}
   `;
 }

@@ -56,15 +56,28 @@ function described(kernels) {
 const canTryAgain = () =>
   store.gpu.value.known && !store.gpu.value.info && !store.active.value && "gpu" in navigator && Boolean(navigator.gpu);
 
-export function BackendBadge() {
+/** Whether the browser has been asked for a GPU in vain. */
+const hasNoGpu = () => store.gpu.value.known && !store.gpu.value.info;
+
+/** One chip: the processor, and the choice of the device. */
+export function DeviceChip() {
   const { kind, text, remark } = choose();
   const about = details();
   return html`
-    <span class="badge" data-kind=${kind} data-testid="backend-badge" tabindex="0" role="note"
-      aria-label=${`Runs on ${text}${remark && `, ${remark}`}`} aria-description=${about} title=${about}>
-      <span class="badge-light" aria-hidden="true"></span>
-      <span class="badge-text">${text}</span>
-      ${remark && html`<span class="badge-remark">${remark}</span>`}
+    <span class="chip" data-kind=${kind}>
+      <span class="badge" data-testid="backend-badge" tabindex="0" role="note"
+        aria-label=${`Runs on ${text}${remark && `, ${remark}`}`} aria-description=${about} title=${about}>
+        <span class="badge-light" aria-hidden="true"></span>
+        <span class="badge-text">${text}</span>
+        ${remark && html`<span class="badge-remark">${remark}</span>`}
+      </span>
+      <select aria-label="Device" title="The device to train on, unless the code chooses one" data-testid="device-select"
+        value=${store.deviceChoice.value}
+        onChange=${(/** @type {any} */ event) => (store.deviceChoice.value = event.target.value)}>
+        <option value="auto">Auto</option>
+        <option value="gpu" disabled=${hasNoGpu() && !canTryAgain()}>${hasNoGpu() ? "GPU (none found)" : "GPU"}</option>
+        <option value="cpu">CPU</option>
+      </select>
     </span>
     ${canTryAgain() && html`
       <button type="button" class="button small gpu-again" data-testid="gpu-again" title=${about} onClick=${lookForGpu}>Try the GPU again</button>

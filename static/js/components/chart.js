@@ -120,7 +120,7 @@ function options(latest, width) {
         spanGaps: true,
         points: isMark
           ? { show: true, size: 7, fill: cssColour(colour) }
-          : { show: false },
+          : { show: isAlone, size: 7, fill: cssColour(colour) },
       })),
     ],
   };
@@ -138,6 +138,13 @@ function span(range, min, max) {
   const margin = (max - min || 1) * 0.05;
   return range ? [Math.min(low, min), Math.max(high, max)] : [low, high + margin];
 }
+
+/**
+ * Whether a series has a single value, which no line shows.
+ * @param {uPlot} chart
+ * @param {number} at
+ */
+const isAlone = (chart, at) => Array.from(chart.data[at]).filter((value) => value !== null).length === 1;
 
 /** Labels for ticks; the first one inside the axis names the unit. @param {number[]} ticks */
 function stepLabels(ticks) {

@@ -1,10 +1,15 @@
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import * as store from "../store.js";
+import { Icon } from "./icons.js";
 
-/** The output of the code. Follows new output unless the user has scrolled up. */
+/**
+ * The output of the code: a drawer that unfolds when something is printed. Follows new output unless
+ * the user has scrolled up.
+ */
 export function ConsolePanel() {
   store.transcriptVersion.value;
   const { lines } = store.transcript;
+  const isOpen = store.outputOpen.value ?? lines.length > 0;
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const following = useRef(true);
 
@@ -19,19 +24,16 @@ export function ConsolePanel() {
     following.current = element.scrollHeight - element.scrollTop - element.clientHeight < 8;
   }
 
-  function clear() {
-    store.transcript.clear();
-    store.transcriptVersion.value += 1;
-  }
-
   return html`
     <section class="panel console-panel" aria-label="Output">
       <div class="panel-head">
-        <h2>Output</h2>
-        <button type="button" class="button quiet small" onClick=${clear}
+        <h2><button type="button" class="drawer-handle" data-testid="output-toggle" aria-expanded=${isOpen}
+          aria-controls="output" onClick=${() => (store.outputOpen.value = !isOpen)}>
+          <${Icon} name=${isOpen ? "down" : "up"} />Output</button></h2>
+        <button type="button" class="button quiet small" onClick=${store.clearOutput}
           disabled=${lines.length === 0}>Clear</button>
       </div>
-      <div class="console" data-testid="console" ref=${box} onScroll=${onScroll} tabindex="0"
+      <div class="console" id="output" hidden=${!isOpen} data-testid="console" ref=${box} onScroll=${onScroll} tabindex="0"
         role="log" aria-live="off" aria-label="Output of the code">
         ${lines.map(({ id, text, stream }) => html`
           <div key=${id} class="console-line" data-stream=${stream}>${text || "\u00a0"}</div>

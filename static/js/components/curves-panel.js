@@ -1,8 +1,11 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
+import { smoothed } from "../curves.js";
 import * as format from "../format.js";
+import { recall, remember } from "../storage.js";
 import * as store from "../store.js";
 import { Chart } from "./chart.js";
 import { CurvesTable } from "./curves-table.js";
+import { CurveStatistics } from "./progress.js";
 
 /** @typedef {import("./chart.js").Line} Line */
 /** @typedef {import("../curves.js").SeriesName} SeriesName */
@@ -22,42 +25,79 @@ const ACCURACY = [
   { series: "testAccuracy", label: "test", colour: "--test", width: 1.5, isMark: true },
 ];
 
+/** The values behind each trend. @type {Record<string, SeriesName>} */
+const RAW = { trendLoss: "loss", trendAccuracy: "accuracy" };
+/** The trend: a moving average of its own kind, or one with a fixed part of the value before. */
+const SMOOTHINGS = ["auto", "0", "0.5", "0.8", "0.9", "0.95"];
+/** @type {Record<string, string>} */
+const SMOOTHING_NAMES = { auto: "automatic", 0: "none" };
+
 /** Live curves of loss and accuracy. */
 export function CurvesPanel() {
-  const [log, setLog] = useState(false);
+  const [log, setLog] = useState(recall("log-scale") === "yes");
+  const [smoothing, setSmoothing] = useState(known(recall("smoothing")));
   const [asTable, setAsTable] = useState(false);
+
+  function onLog() {
+    setLog(!log);
+    remember("log-scale", log ? null : "yes");
+  }
+
+  /** @param {Event} event */
+  function onSmooth(event) {
+    const { value } = /** @type {HTMLSelectElement} */ (event.target);
+    setSmoothing(value);
+    remember("smoothing", value);
+  }
+
   return html`
     <section class="panel curves" aria-labelledby="curves-title">
       <div class="panel-head">
         <h2 id="curves-title">Curves</h2>
+        <${CurveStatistics} />
+        <label class="toggle">Smoothing
+          <select data-testid="smoothing" value=${smoothing} onChange=${onSmooth}>
+            ${SMOOTHINGS.map((each) => html`
+              <option key=${each} value=${each} selected=${each === smoothing}>${SMOOTHING_NAMES[each] ?? each}</option>
+            `)}
+          </select>
+        </label>
         <label class="toggle"><input type="checkbox" checked=${log} data-testid="log-scale"
-          onChange=${() => setLog(!log)} />Log scale</label>
+          onChange=${onLog} />Log scale</label>
         <label class="toggle"><input type="checkbox" checked=${asTable} data-testid="curves-as-table"
           onChange=${() => setAsTable(!asTable)} />Table</label>
       </div>
       ${asTable ? html`<${CurvesTable} />` : html`
         <div class="charts">
-          <${Figure} title="Loss" lines=${LOSS} log=${log} digits=${format.loss} ticks=${lossTick} />
-          <${Figure} title="Accuracy" lines=${ACCURACY} digits=${percent} ticks=${wholePercent} unit />
+          <${Figure} title="Loss" lines=${LOSS} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
+          <${Figure} title="Accuracy" lines=${ACCURACY} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
         </div>
       `}
     </section>
   `;
 }
 
+/** @param {string | null} smoothing as it was remembered */
+const known = (smoothing) => (smoothing && SMOOTHINGS.includes(smoothing) ? smoothing : "auto");
+
 /**
- * @param {{title: string, lines: (Line & {series: SeriesName})[], log?: boolean, unit?: boolean,
+ * @param {{title: string, lines: (Line & {series: SeriesName})[], smoothing: string, log?: boolean, unit?: boolean,
  *          digits: (value: number | null) => string, ticks: (value: number) => string}} props
  *   `unit`: the values lie between 0 and 1
  */
-function Figure({ title, lines, log, unit, digits, ticks }) {
+function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
   const version = store.curvesVersion.value;
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const { curves } = store;
-  const columns = lines.map(({ series }) => curves.series[series]);
+  const columns = useMemo(
+    () => lines.map(({ series }) => (series in RAW && smoothing !== "auto"
+      ? smoothed(curves.series[RAW[series]], Number(smoothing))
+      : curves.series[series])),
+    [version, smoothing],
+  );
   const data = useMemo(
     () => [curves.steps, ...(log ? columns.map(positive) : columns)],
-    [version, log],
+    [columns, log],
   );
   const empty = curves.steps.length === 0;
   const shown = columns.map((column) =>
@@ -75,7 +115,7 @@ function Figure({ title, lines, log, unit, digits, ticks }) {
         `)}
       </figcaption>
       <div class="figure-body">
-        <${Chart} data=${data} lines=${lines} version=${version} height=${HEIGHT} log=${log}
+        <${Chart} data=${data} lines=${lines} version=${data} height=${HEIGHT} log=${log}
           format=${ticks} range=${unit ? [0, 1] : undefined} onHover=${setHovered}
           label=${`${title} by step: ${empty ? "no data yet" : summary}`} />
         ${empty && html`<p class="figure-empty">The curve appears when training starts.</p>`}
@@ -99,5 +139,3 @@ function lastOf(column) {
 const percent = (value) => format.percent(value, 1);
 /** @param {number} value */
 const wholePercent = (value) => `${Math.round(value * 100)}%`;
-/** @param {number} value */
-const lossTick = (value) => String(Number(value.toPrecision(3)));

@@ -10,6 +10,9 @@ const STRIDE = 8;
 /** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
+/** The drawing, while the panel is not shown. @type {{ink: ImageData | null}} */
+const kept = { ink: null };
+
 /** @param {{onDraw: (image: Float32Array | null) => void}} props */
 export function DigitCanvas({ onDraw }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
@@ -19,7 +22,14 @@ export function DigitCanvas({ onDraw }) {
   const dot = useRef(/** @type {HTMLElement | null} */ (null));
   const [isEmpty, setEmpty] = useState(true);
 
-  useEffect(() => showImage(preview.current, null), []);
+  useEffect(() => {
+    const ink = context();
+    if (kept.ink) {
+      ink.putImageData(kept.ink, 0, 0);
+      changed();
+    } else showImage(preview.current, null);
+    return () => (kept.ink = ink.getImageData(0, 0, SIZE, SIZE));
+  }, []);
 
   const context = () =>
     /** @type {CanvasRenderingContext2D} */ (canvas.current?.getContext("2d", { willReadFrequently: true }));

@@ -1,4 +1,5 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { sureness } from "../digit-verdict.js";
 import { NONE, percent } from "../format.js";
 import { Predictor } from "../predictor.js";
 import * as store from "../store.js";
@@ -6,8 +7,11 @@ import { DigitCanvas } from "./digit-canvas.js";
 
 const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/** A drawing area, and the current network's prediction. */
-export function DigitPanel() {
+/**
+ * A drawing area, and the current network's prediction. While it is hidden, the drawing is kept.
+ * @param {{isShown: boolean}} props
+ */
+export function DigitPanel({ isShown }) {
   const [answer, setAnswer] = useState(
     /** @type {import("../predictor.js").Answer} */ ({ probabilities: null, label: null, problem: "" }),
   );
@@ -17,17 +21,18 @@ export function DigitPanel() {
   // The weights change with each step, and the prediction with them. A question to a Python that
   // was restarted is asked again.
   const { step } = store.progress.value;
-  const known = store.hasModel.value;
+  const known = store.hasModel.value && isShown;
   const engine = store.engine.value;
   useEffect(() => predictor.current?.modelChanged(known), [step, known, engine]);
 
   const { probabilities, label, problem } = answer;
   return html`
-    <section class="panel digit" aria-labelledby="digit-title">
+    <section class="panel digit" aria-labelledby="digit-title" hidden=${!isShown}>
       <div class="panel-head">
         <h2 id="digit-title">Draw a digit</h2>
-        <p class="verdict" role="status">Prediction
-          <output data-testid="digit-prediction">${label ?? NONE}</output></p>
+        <p class="verdict" role="status">${sureness(probabilities, label)}
+          <output data-testid="digit-prediction">${label ?? NONE}</output>
+          ${label !== null && probabilities && html`<span>${percent(probabilities[label], 0)}</span>`}</p>
       </div>
       <div class="digit-body">
         <${DigitCanvas} onDraw=${(/** @type {Float32Array | null} */ image) =>
@@ -39,7 +44,7 @@ export function DigitPanel() {
                 isBest=${digit === label} />
             `)}
           </ol>
-          <p class="hint">${problem || (known ? "" : "Run a network to classify your drawing.")}</p>
+          <p class="hint">${problem || (known ? "" : "Train a network, then draw.")}</p>
         </div>
       </div>
     </section>

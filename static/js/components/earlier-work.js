@@ -1,49 +1,22 @@
-import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { html } from "../../vendor/preact.js";
 import * as format from "../format.js";
 import { findEarlierWork, isGuarded, openEarlierWork, removeEarlierWork } from "../session.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
+import { Menu } from "./menu.js";
 
 /** @import { SessionSummary } from "../types.js" */
 
 /** A menu of earlier sessions. Opening one replaces the session of this tab, which joins the menu. */
 export function EarlierWork() {
-  const [isOpen, setOpen] = useState(false);
-  const place = useRef(/** @type {HTMLElement | null} */ (null));
-  const button = useRef(/** @type {HTMLElement | null} */ (null));
-
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    findEarlierWork();
-    const listeners = new AbortController();
-    const { signal } = listeners;
-    document.addEventListener("pointerdown", ({ target }) => {
-      if (!place.current?.contains(/** @type {Node} */ (target))) setOpen(false);
-    }, { signal });
-    document.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      setOpen(false);
-      button.current?.focus();
-    }, { signal });
-    return () => listeners.abort();
-  }, [isOpen]);
-
-  return html`
-    <div class="earlier" ref=${place}>
-      <button type="button" class="button quiet earlier-button" data-testid="earlier-work" aria-expanded=${isOpen} ref=${button}
-        aria-controls="earlier-list" title="Open code and weights of earlier visits" onClick=${() => setOpen(!isOpen)}>
-        <${Icon} name="history" /><span>Earlier work</span>
-      </button>
-      ${isOpen && html`<${List} />`}
-    </div>
-  `;
+  return html`<${Menu} id="earlier-work" title="Earlier work" icon="history" content=${List} onOpen=${findEarlierWork}
+    about="Open code and weights of earlier visits" />`;
 }
 
 function List() {
   const sessions = store.earlierWork.value;
   const isBusy = store.active.value;
   return html`
-    <div class="earlier-list" id="earlier-list" role="group" aria-label="Earlier work">
       ${isBusy && html`<p class="hint">Stop the run to open earlier work.</p>`}
       ${sessions.length === 0
         ? html`<p class="hint">Nothing yet. Your code, curves and weights are saved in this browser by themselves; the
@@ -51,7 +24,6 @@ function List() {
         : html`<ul>${sessions.map((each) => html`<${Entry} key=${each.id} session=${each} isBusy=${isBusy} />`)}</ul>`}
       ${!isGuarded() && html`<p class="hint">This browser has no Web Locks, so each reload continues a copy, and the
         original stays here.</p>`}
-    </div>
   `;
 }
 

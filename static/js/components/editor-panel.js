@@ -1,43 +1,81 @@
-import { EditorState, EditorView } from "../../vendor/codemirror.js";
-import { effect, html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { setErrorLine, setLinkedLine } from "../editor-marks.js";
-import { extensions } from "../editor-setup.js";
-import { edit, restoreExample, saveCode } from "../examples.js";
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { refreshEditor } from "../editor-access.js";
+import { restoreExample, saveCode } from "../examples.js";
+import { isPhone } from "../layout.js";
+import { networkView, showNetworkView } from "../network-view.js";
+import { onResize } from "../observe.js";
 import * as store from "../store.js";
+import { CodeEditor } from "./code-editor.js";
 import { Icon } from "./icons.js";
+import { LazyBlocks } from "./lazy-blocks.js";
+import { SymbolRow } from "./symbol-row.js";
 
-/** The code editor, with marks for the error and for the selected node of the graph. */
+/** From this width, in CSS pixels, blocks and code stand side by side. */
+const WIDE = 900;
+
+/** @type {{name: "blocks" | "code", title: string}[]} */
+const VIEWS = [{ name: "blocks", title: "Blocks" }, { name: "code", title: "Code" }];
+
+/** The program, as blocks and as code. */
 export function EditorPanel() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const [isWide, setWide] = useState(false);
+  const open = networkView.value;
 
   useEffect(() => {
-    if (!place.current) return undefined;
-    const view = new EditorView({ parent: place.current });
-    const endings = [followSource(view), followError(view), followLine(view), followNode(view)];
-    return () => {
-      for (const end of endings) end();
-      view.destroy();
-    };
+    const panel = place.current;
+    return panel ? onResize(panel, () => setWide(panel.clientWidth >= WIDE)) : undefined;
   }, []);
+  // A line that is to be shown is a line of the code.
+  const revealed = store.revealedLine.value;
+  useEffect(() => {
+    if (revealed) showNetworkView("code");
+  }, [revealed]);
+  useEffect(() => refreshEditor(revealed !== null), [open, isWide]);
 
   return html`
-    <section class="panel editor-panel" aria-label="Code">
+    <section class="panel editor-panel" aria-label="Network" ref=${place} data-wide=${isWide ? "" : undefined}>
       <div class="panel-head">
-        <h2>Code</h2>
-        <${RestoreButton} />
+        <h2>Network</h2>
+        ${!isWide && html`<${NetworkTabs} />`}
+        <${RestoreButton} hint=${isWide || open === "code" ? "Ctrl+Enter runs, Ctrl+I explains" : "Ctrl+Enter runs"} />
         <button type="button" class="button quiet icon-only" data-testid="save-code" aria-label="Save the code as a file"
           title="Save the code as a file" onClick=${saveCode}><${Icon} name="save" /></button>
       </div>
-      <div class="editor" data-testid="editor" ref=${place}></div>
+      <div class="network-views">
+        ${(isWide || open === "blocks") && html`<div key="blocks" class="network-view" id="network-blocks"
+          role=${isWide ? "group" : "tabpanel"} aria-label="Blocks"><${LazyBlocks} /></div>`}
+        <div key="code" class="network-view" id="network-code" role=${isWide ? "group" : "tabpanel"} aria-label="Code"
+          hidden=${!isWide && open !== "code"}><${CodeEditor} />${isPhone.value && html`<${SymbolRow} />`}</div>
+      </div>
     </section>
   `;
 }
 
-/** Offers to discard the user's changes, and asks for confirmation. */
-function RestoreButton() {
+function NetworkTabs() {
+  const open = networkView.value;
+
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    const to = { ArrowLeft: "blocks", ArrowRight: "code", Home: "blocks", End: "code" }[event.key];
+    if (to !== "blocks" && to !== "code") return;
+    event.preventDefault();
+    showNetworkView(to);
+    document.getElementById(`${to}-tab`)?.focus();
+  }
+
+  return html`<div class="network-tabs" role="tablist" aria-label="Network" onKeyDown=${onKeyDown}>
+    ${VIEWS.map(({ name, title }) => html`<button key=${name} type="button" role="tab" id=${`${name}-tab`}
+      data-testid=${`${name}-tab`} aria-selected=${name === open} aria-controls=${name === open ? `network-${name}` : undefined}
+      tabindex=${name === open ? 0 : -1} onClick=${() => showNetworkView(name)}>${title}</button>`)}
+  </div>`;
+}
+
+/** Offers to discard the user's changes, and asks for confirmation. @param {{hint: string}} props `hint`: while nothing is changed */
+function RestoreButton({ hint }) {
   const [asking, setAsking] = useState(false);
   const edited = store.edited.value;
-  if (!edited) return html`<span class="hint">Ctrl+Enter to run, Esc then Tab to leave</span>`;
+  if (!edited) return html`<span class="hint">${hint}</span>`;
   if (!asking) {
     return html`<button type="button" class="button quiet small" data-testid="reset-code"
       onClick=${() => setAsking(true)}>Reset code</button>`;
@@ -47,8 +85,8 @@ function RestoreButton() {
     setAsking(false);
   };
   return html`
-    <span class="question" role="group" aria-label="Discard your changes?">
-      <span>Discard your changes?</span>
+    <span class="question" role="group" aria-label="Discard changes?">
+      <span>Discard changes?</span>
       <button type="button" class="button small danger" data-testid="reset-code-confirm"
         onClick=${answer(true)}>Discard</button>
       <button type="button" class="button small" ref=${focusOnce} onClick=${answer(false)}>Keep</button>
@@ -60,61 +98,3 @@ function RestoreButton() {
 const focusOnce = (element) => {
   element?.focus();
 };
-
-/** @param {EditorView} view */
-function followSource(view) {
-  let shown = /** @type {string | null} */ (null);
-  return effect(() => {
-    // Saved code is shown before the list of examples has arrived. If there is none, the editor
-    // waits: the first example would replace what was typed.
-    const waits = store.exampleId.value === "";
-    const id = `${waits} ${store.example.value?.id}`;
-    const code = store.source.value;
-    if (id !== shown) {
-      shown = id;
-      // A new state, so that undo does not return to another example.
-      const all = [...extensions(edit), EditorState.readOnly.of(waits)];
-      view.setState(EditorState.create({ doc: code, extensions: all }));
-    } else if (code !== view.state.doc.toString()) {
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: code } });
-    }
-  });
-}
-
-/** @param {EditorView} view */
-function followError(view) {
-  return effect(() => {
-    const line = store.linesApply.value ? (store.error.value?.line ?? null) : null;
-    view.dispatch({ effects: setErrorLine.of(line) });
-    if (line !== null) scrollTo(view, line);
-  });
-}
-
-/** @param {EditorView} view */
-function followLine(view) {
-  return effect(() => {
-    const line = store.revealedLine.value?.line;
-    if (!line || line > view.state.doc.lines) return;
-    view.dispatch({ selection: { anchor: view.state.doc.line(line).from } });
-    scrollTo(view, line);
-    setTimeout(() => view.focus()); // after a full-page graph, which holds the focus, has closed
-  });
-}
-
-/** @param {EditorView} view */
-function followNode(view) {
-  return effect(() => {
-    const name = store.selectedNode.value;
-    const node = store.graph.value?.nodes.find((each) => each.name === name);
-    const line = store.linesApply.value ? (node?.line ?? null) : null;
-    view.dispatch({ effects: setLinkedLine.of(line) });
-    if (line !== null) scrollTo(view, line);
-  });
-}
-
-/** @param {EditorView} view @param {number} line */
-function scrollTo(view, line) {
-  if (line < 1 || line > view.state.doc.lines) return;
-  const { from } = view.state.doc.line(line);
-  view.dispatch({ effects: EditorView.scrollIntoView(from, { y: "nearest", yMargin: 40 }) });
-}

@@ -1,4 +1,4 @@
-import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { html, signal, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { alone } from "../alone.js";
 import { layouts } from "../graph-layout.js";
 import { mainScopes, picture, scopesOf } from "../graph-model.js";
@@ -12,13 +12,22 @@ import { NodeDetails } from "./node-details.js";
 
 const PHASES = ["input", "variable", "forward", "gradient", "update"];
 const DEVICE_COLOURS = 8;
+/** Width by height from which a graph runs from left to right. */
+const WIDE = 1.5;
 /** @type {ReadonlySet<string>} */
 const NONE_OPEN = new Set();
+
+/** The open scopes, which outlive the panel; `toggled`: the one that was opened or closed last. */
+const opened = signal({ scopes: NONE_OPEN, toggled: /** @type {string | null} */ (null) });
+/** The graph that scopes were opened for. @type {{graph: import("../../engine/messages.js").Graph | null}} */
+const openedFor = { graph: null };
+/** @param {{scopes: ReadonlySet<string>, toggled: string | null}} next */
+const setOpen = (next) => (opened.value = next);
 
 /** The dataflow graph of a training step. */
 export function GraphPanel() {
   const graph = store.graph.value;
-  const [open, setOpen] = useState({ scopes: NONE_OPEN, toggled: /** @type {string | null} */ (null) });
+  const open = opened.value;
   const byDevice = store.graphColours.value === "device";
   const panel = useRef(/** @type {HTMLElement | null} */ (null));
   const [isLarge, setLarge] = useFullPage(panel);
@@ -27,8 +36,11 @@ export function GraphPanel() {
   const view = useRef(/** @type {import("../viewport.js").Viewport | null} */ (null));
 
   // A new run keeps the open scopes, and opens those that hold nearly all of its graph.
-  useEffect(() => setOpen(({ scopes }) => (
-    { scopes: new Set([...scopes, ...(graph ? mainScopes(graph) : [])]), toggled: null })), [graph]);
+  useEffect(() => {
+    if (graph === openedFor.graph) return;
+    openedFor.graph = graph;
+    setOpen({ scopes: new Set([...opened.value.scopes, ...(graph ? mainScopes(graph) : [])]), toggled: null });
+  }, [graph]);
   const { drawing, activity } = useDrawing(graph, open, stage, isLarge);
 
   const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);
@@ -128,7 +140,7 @@ function useDrawing(graph, open, stage, isLarge) {
     };
     const drawn = picture(graph, open.scopes);
     const { clientWidth = 0, clientHeight = 0 } = stage.current ?? {};
-    layouts.layOut(drawn, clientWidth > clientHeight ? "LR" : "TB").then(
+    layouts.layOut(drawn, clientWidth > WIDE * clientHeight ? "LR" : "TB").then(
       (layout) => {
         if (!isWanted) return;
         done();
@@ -152,7 +164,7 @@ function ColourChoice() {
     <label class="toggle">Colour by
       <select value=${store.graphColours.value} data-testid="graph-colours"
         onChange=${(/** @type {any} */ event) => (store.graphColours.value = event.target.value)}>
-        <option value="phase">phase</option>
+        <option value="phase">role</option>
         <option value="device">device</option>
       </select>
     </label>

@@ -1,5 +1,6 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { scopeId } from "../graph-model.js";
+import { onResize } from "../observe.js";
 import { Viewport } from "../viewport.js";
 import { GraphCluster, GraphItem } from "./graph-items.js";
 
@@ -43,13 +44,19 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
   /** Whether the scope was collapsed or expanded by keyboard. */
   const keyboard = useRef(false);
   const { picture, layout, toggled } = drawing;
+  const shown = useRef(drawing);
+  shown.current = drawing;
   const known = layout.boxes[current] ? current : (picture.items[0]?.id ?? "");
 
   useLayoutEffect(() => {
     if (!svg.current || !content.current) return undefined;
     const view = new Viewport(svg.current, content.current);
     handle.current = view;
-    return () => view.destroy();
+    const end = onResize(svg.current, () => view.isMoved || openOn(view, shown.current.picture, shown.current.layout));
+    return () => {
+      end();
+      view.destroy();
+    };
   }, []);
   useEffect(() => {
     if (handle.current) handle.current.wheelZooms = wheelZooms;

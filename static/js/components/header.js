@@ -2,11 +2,12 @@ import { html } from "../../vendor/preact.js";
 import { selectExample } from "../examples.js";
 import * as store from "../store.js";
 import { theme, toggleTheme } from "../theme.js";
-import { BackendBadge } from "./backend-badge.js";
+import { DeviceChip } from "./backend-badge.js";
 import { EarlierWork } from "./earlier-work.js";
 import { Icon } from "./icons.js";
+import { ShareMenu } from "./share-menu.js";
 
-/** Name, example, earlier work, processor and theme. */
+/** Name, example, earlier work, sharing, device and theme. */
 export function Header() {
   const { title } = store.example.value ?? { title: "" };
   const next = theme.value === "dark" ? "light" : "dark";
@@ -30,7 +31,8 @@ export function Header() {
       </label>
       <p class="example-description" title=${store.example.value?.description}>${store.example.value?.description}</p>
       <${EarlierWork} />
-      <${BackendBadge} />
+      <${ShareMenu} />
+      <${DeviceChip} />
       <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">Docs</a>
       <button
         type="button"

@@ -1,15 +1,12 @@
-import { uPlot } from "../../vendor/uplot.js";
-import { html, useMemo, useState } from "../../vendor/preact.js";
+import { html } from "../../vendor/preact.js";
 import * as format from "../format.js";
 import { comparison } from "../lab.js";
 import { removeLabRun } from "../lab-runs.js";
 import * as store from "../store.js";
-import { Chart } from "./chart.js";
 import { Icon } from "./icons.js";
+import { LossFigure } from "./loss-figure.js";
 
 /** @typedef {import("../types.js").LabRun} LabRun */
-
-const HEIGHT = 190;
 
 /** @param {LabRun} run */
 const colourOf = ({ colour }) => `--series-${colour}`;
@@ -25,54 +22,17 @@ export function LabCompare({ runs, shown }) {
       </div>
       ${runs.length === 0
         ? html`<p class="lab-wait">Each run in the Lab appears here, with its speed, waiting time and loss.</p>`
-        : html`<${Losses} runs=${runs} /><${Table} runs=${runs} shown=${shown} />`}
+        : html`<${LossFigure} coincide curves=${runs.map(curveOf)} version=${store.curvesVersion.value} /><${Table} runs=${runs} shown=${shown} />`}
     </section>
   `;
 }
 
-/** @param {{runs: LabRun[]}} props */
-function Losses({ runs }) {
-  const version = store.curvesVersion.value;
-  const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
-  const data = useMemo(() => aligned(runs), [runs, version]);
-  // Later curves cover earlier ones, with which they often coincide: draw earlier ones wider.
-  const lines = runs.map((run, index) => (
-    { label: run.title, colour: colourOf(run), width: Math.min(6, 1.5 + 1.5 * (runs.length - 1 - index)) }));
-  const shownAt = hovered === null ? "Loss" : `Loss at step ${data[0][hovered]}`;
-  const summary = runs.map((run) => `${run.title} ${format.loss(run.loss)}`).join("; ");
-  return html`
-    <figure class="figure lab-losses">
-      <figcaption>
-        <strong>${shownAt}</strong>
-        ${runs.map((run, index) => html`
-          <span class="legend-entry" key=${run.id}>
-            <span class="legend-line" style=${{ background: `var(${colourOf(run)})` }}></span>
-            ${run.id}${hovered !== null && html`${" "}<b>${format.loss(data[index + 1][hovered])}</b>`}
-          </span>
-        `)}
-      </figcaption>
-      <div class="figure-body">
-        <${Chart} key=${runs.map(({ id }) => id).join()} data=${data} lines=${lines} version=${data}
-          height=${HEIGHT} format=${tick} onHover=${setHovered} label=${`Loss by step: ${summary}`} />
-      </div>
-    </figure>
-  `;
-}
-
-/**
- * The curves of all runs over one list of steps; the current run uses the curve of the training view.
- * @param {LabRun[]} runs
- * @returns {[number[], ...(number | null | undefined)[][]]}
- */
-function aligned(runs) {
+/** The curve of a run; that of the current one grows in the training view. @param {LabRun} run */
+function curveOf(run) {
   const { curves } = store;
-  const tables = runs.map((run) => {
-    const isLive = run.state === "running" && run.steps.length === 0;
-    return isLive ? [curves.steps, curves.series.trendLoss] : [run.steps, run.losses];
-  });
-  const isEmpty = tables.every(([steps]) => steps.length === 0);
-  if (isEmpty) return [[], ...runs.map(() => [])];
-  return /** @type {any} */ (uPlot.join(/** @type {any} */ (tables)));
+  const isLive = run.state === "running" && run.steps.length === 0;
+  const [steps, losses] = isLive ? [curves.steps, curves.series.trendLoss] : [run.steps, run.losses];
+  return { name: String(run.id), title: run.title, colour: colourOf(run), loss: run.loss, steps, losses };
 }
 
 /** @param {{runs: LabRun[], shown: LabRun | null}} props */
@@ -82,8 +42,8 @@ function Table({ runs, shown }) {
       <table data-testid="lab-runs">
         <thead><tr>
           <th scope="col">Run</th><th scope="col">Devices</th><th scope="col">ms per step</th>
-          <th scope="col"><abbr title="Speed relative to the last run of this program on one device">Speedup</abbr></th>
-          <th scope="col"><abbr title="Speedup divided by the number of devices">Efficiency</abbr></th>
+          <th scope="col"><abbr title="Speed relative to the last run of this program on one device">Speed-up</abbr></th>
+          <th scope="col"><abbr title="Speed-up divided by the number of devices">Efficiency</abbr></th>
           <th scope="col">Waiting</th><th scope="col"><abbr title="Bytes between devices, per step">Moved</abbr></th><th scope="col">Loss</th>
           <th scope="col"><span class="visually-hidden">Remove</span></th>
         </tr></thead>
@@ -123,6 +83,3 @@ function Row({ run, runs, isShown }) {
     </tr>
   `;
 }
-
-/** @param {number} value */
-const tick = (value) => String(Number(value.toPrecision(3)));

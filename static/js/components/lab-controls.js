@@ -79,7 +79,7 @@ function Commands() {
     ${error && html`<span class="lab-failure" data-testid="lab-failure">${error.type}: ${error.message}</span>`}
     <div class="lab-commands">
       <button type="button" class="button small primary" data-testid="lab-run" disabled=${!enabled.value.run}
-        title="Run the code with this strategy" onClick=${actions.runInLab}><${Icon} name="run" />Run in the Lab</button>
+        onClick=${actions.runInLab}><${Icon} name="run" />Run with this strategy</button>
       <button type="button" class="button small" data-testid="lab-stop" disabled=${!enabled.value.stop}
         onClick=${actions.stop}><${Icon} name="stop" />Stop</button>
       <button type="button" class="button small" data-testid="lab-trace" disabled=${!canTrace()}
@@ -126,8 +126,8 @@ function measured() {
   const run = compared.findLast((each) => !each.isHeldUp);
   if (!run) {
     return compared.length > 0
-      ? "Run it without delays to see the measured speedup here."
-      : "Run one device first, then a strategy, to see the measured speedup here.";
+      ? "Run it without delays to see the measured speed-up here."
+      : "Run one device first, then a strategy, to see the measured speed-up here.";
   }
   const speedup = comparison(run, runs).speedup ?? NaN;
   return `Measured: run ${run.id}, on ${run.devices} ${run.device} devices, was ${format.times(speedup)} times as fast as one device.`;

@@ -27,7 +27,7 @@ export function ProgressBar() {
       aria-valuemin="0"
       aria-valuemax="100"
       aria-valuenow=${done}
-      aria-valuetext=${active && left !== null ? `${done}%, ${duration(left)} left` : `${done}%`}
+      aria-valuetext=${store.runState.value === "running" && left !== null ? `${done}%, ${duration(left)} left` : `${done}%`}
       data-testid="progress"
       data-unknown=${unknown || (store.engine.value === "starting" && !store.bootProgress.value) ? "" : undefined}
     >
@@ -37,11 +37,10 @@ export function ProgressBar() {
   `;
 }
 
-/** The numbers of the run. */
+/** The numbers that are always in sight. */
 export function Statistics() {
   const fit = store.fit.value;
-  const { epoch, step, loss: last, accuracy, testAccuracy, stepsPerSecond, eta } =
-    store.progress.value;
+  const { epoch, step, loss: last, testAccuracy, eta } = store.progress.value;
   return html`
     <dl class="statistics">
       <${Statistic} label="Epoch" id="epoch" of=${fit && String(fit.epochs)}
@@ -49,11 +48,20 @@ export function Statistics() {
       <${Statistic} label="Step" id="step-count" of=${fit && String(fit.total_steps)}
         value=${fit ? String(step) : NONE} />
       <${Statistic} label="Loss" id="loss" value=${loss(last)} />
-      <${Statistic} label="Batch accuracy" id="accuracy" value=${percent(accuracy, 1)} />
       <${Statistic} label="Test accuracy" id="test-accuracy" value=${percent(testAccuracy)} strong />
-      <${Statistic} label="Steps per second" id="steps-per-second" value=${rate(stepsPerSecond)} />
       <${Statistic} label="Time left" id="time-left"
-        value=${store.active.value ? duration(eta) : NONE} />
+        value=${store.runState.value === "running" ? duration(eta) : NONE} />
+    </dl>
+  `;
+}
+
+/** The numbers beside the curves. */
+export function CurveStatistics() {
+  const { accuracy, stepsPerSecond } = store.progress.value;
+  return html`
+    <dl class="statistics small">
+      <${Statistic} label="Batch accuracy" id="accuracy" value=${percent(accuracy, 1)} />
+      <${Statistic} label="Steps/s" id="steps-per-second" value=${rate(stepsPerSecond)} />
     </dl>
   `;
 }

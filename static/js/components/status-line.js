@@ -1,7 +1,8 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
+import { resume } from "../actions.js";
 import { missingFeature } from "../boot-features.js";
-import { count, duration } from "../format.js";
-import { describeResume } from "../session-notes.js";
+import { count, duration, loss } from "../format.js";
+import { enabled } from "../shortcuts.js";
 import * as store from "../store.js";
 
 /** @type {Partial<Record<import("../store.js").Intent, string>>} */
@@ -40,15 +41,22 @@ function sentence() {
     case "paused":
       return about ? "Paused. Step trains one batch." : "Paused before the first batch.";
     case "stopped":
-      return store.kept.value ? `Stopped. The weights are kept. ${describeResume()}` : "Stopped.";
+      if (store.divergence.value) return `Stopped. ${diverged(store.divergence.value)}`;
+      return store.kept.value ? "Stopped. The weights are kept." : "Stopped.";
     case "done":
-      return about ? `Trained in ${duration(progress.value.seconds)}` : "The code has finished.";
+      if (store.divergence.value) return diverged(store.divergence.value);
+      if (!about) return "The code has finished.";
+      return `Trained in ${duration(store.earlierSeconds.value + progress.value.seconds)}`;
     case "error":
-      return `Something went wrong. See the error below the code. ${describeResume()}`;
+      return "Something went wrong. See the error below the code.";
     default:
       return "Press Run to train the network.";
   }
 }
+
+/** @param {import("../divergence.js").Divergence} divergence */
+const diverged = ({ from, to }) =>
+  `The loss grew from ${loss(from)} to ${loss(to)}: the learning rate is probably too high.`;
 
 /** How much of a starting Python has arrived. */
 function amount() {
@@ -63,16 +71,27 @@ function place({ device, adapter }) {
 }
 
 export function StatusLine() {
-  const status = store.status.value;
+  const hasEnded = store.status.value === "done" || store.status.value === "stopped";
+  const status = hasEnded && store.divergence.value ? "diverged" : store.status.value;
   return html`
     <div class="status-line">
       <span class="status" data-testid="status" data-status=${status}>${status}</span>
       <span class="status-sentence" role="status">${sentence()}</span>
       ${store.noticeAction.value && html`<button type="button" class="link" data-testid="notice-action"
         onClick=${store.noticeAction.value.act}>${store.noticeAction.value.label}</button>`}
+      <${ContinueButton} />
       ${isWaiting() && html`<${Elapsed} />`}
     </div>
   `;
+}
+
+/** Goes on from the kept weights of a run that was stopped, or that the last visit left. */
+function ContinueButton() {
+  const kept = store.resumable.value;
+  if (!kept) return null;
+  return html`<span class="resume-offer" data-testid="resume-offer"><button type="button" class="button small" data-testid="resume"
+    disabled=${!enabled.value.resume} aria-keyshortcuts="F8" title="Continue training from the kept weights (F8)"
+    onClick=${resume}>Continue from step ${count(kept.step)} of ${count(kept.totalSteps)}</button></span>`;
 }
 
 /** Whether the user waits for something without a progress bar. */

@@ -1,24 +1,26 @@
 import { html } from "../../vendor/preact.js";
 import * as actions from "../actions.js";
+import { isPhone } from "../layout.js";
 import { enabled, shortcuts } from "../shortcuts.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 import { LoadNote } from "./load-note.js";
 import { ProgressBar, Statistics } from "./progress.js";
+import { SharedNote } from "./shared-note.js";
 import { StatusLine } from "./status-line.js";
 import { StorageNote } from "./storage-note.js";
 
 /** @typedef {import("../shortcuts.js").Command} Command */
 
-/** @type {[Command, string, string][]} command, label, description */
-const COMMANDS = [
-  ["run", "Run", "Run the code from the top"],
-  ["pause", "Pause", "Pause after the current batch"],
-  ["resume", "Resume", "Continue training, also after a stop or a reload"],
-  ["step", "Step", "Train one batch, then pause"],
-  ["stop", "Stop", "Stop the run; keep curves and weights"],
-  ["reset", "Reset", "Clear curves and weights; keep the code"],
-];
+/** Labels and descriptions of the commands. @type {Record<Command, [string, string]>} */
+const WORDS = {
+  run: ["Run", "Run the code from the top"],
+  pause: ["Pause", "Pause after the current batch"],
+  resume: ["Resume", "Continue training"],
+  step: ["Step", "Train one batch or one epoch, then pause"],
+  stop: ["Stop", "Stop the run; keep curves and weights"],
+  reset: ["Reset", "Clear curves and weights; keep the code"],
+};
 
 /** Labels of buttons while the engine executes the command. @type {Partial<Record<Command, string>>} */
 const PENDING = { pause: "Pausing", stop: "Stopping", reset: "Resetting" };
@@ -28,50 +30,57 @@ export function Transport() {
   return html`
     <section class="transport" aria-label="Training">
       <div class="commands" role="group" aria-label="Commands">
-        ${COMMANDS.map(([command, label, about]) => html`
-          <${CommandButton} key=${command} command=${command} label=${label} about=${about} />
-        `)}
+        ${!isPhone.value && html`<${MainButton} />`}
+        <div class="split" role="group" aria-label="Step">
+          <${CommandButton} command="step" />
+          <select aria-label="Length of a step" data-testid="step-unit" value=${store.stepUnit.value}
+            onChange=${(/** @type {any} */ event) => (store.stepUnit.value = event.target.value)}>
+            <option value="batch">batch</option>
+            <option value="epoch">epoch</option>
+          </select>
+        </div>
+        <${CommandButton} command="stop" />
+        <${CommandButton} command="reset" />
       </div>
-      <label class="device-choice" title="The device to train on, unless the code chooses one">
-        <span>Device</span>
-        <select
-          data-testid="device-select"
-          value=${store.deviceChoice.value}
-          onChange=${(/** @type {any} */ event) => (store.deviceChoice.value = event.target.value)}
-        >
-          <option value="auto">Auto</option>
-          <option value="gpu">${hasNoGpu() ? "GPU (none found)" : "GPU"}</option>
-          <option value="cpu">CPU</option>
-        </select>
-      </label>
-      <${StatusLine} />
       <${Statistics} />
+      <${StatusLine} />
       <${LoadNote} />
       <${StorageNote} />
+      <${SharedNote} />
       <${ProgressBar} />
     </section>
   `;
 }
 
-/** Whether the browser has been asked for a GPU in vain. */
-const hasNoGpu = () => store.gpu.value.known && !store.gpu.value.info;
+/**
+ * Run, Pause or Resume: one button, so that it stays under the pointer. It also keeps the focus, which
+ * `disabled` would take away.
+ */
+export function MainButton() {
+  const state = store.runState.value;
+  const command = state === "running" ? "pause" : state === "paused" ? "resume" : "run";
+  return html`<${CommandButton} command=${command} isMain />`;
+}
 
-/** @param {{command: Command, label: string, about: string}} props */
-function CommandButton({ command, label, about }) {
+/** @param {{command: Command, isMain?: boolean}} props */
+function CommandButton({ command, isMain }) {
+  const [label, about] = WORDS[command];
   const shortcut = shortcuts.find((each) => each.command === command);
+  const isOff = !enabled.value[command];
   const isQueued = command === "run" && store.queuedRun.value !== null;
   const isPending = store.intent.value === command;
   const text = isQueued ? "Queued" : (isPending && PENDING[command]) || label;
   return html`
     <button
       type="button"
-      class=${command === "run" ? "button primary" : "button"}
+      class=${isMain ? "button primary main-command" : "button"}
       data-testid=${command}
       data-pending=${isPending || isQueued ? "" : undefined}
-      disabled=${!enabled.value[command]}
+      disabled=${!isMain && isOff}
+      aria-disabled=${isMain && isOff ? "true" : undefined}
       aria-keyshortcuts=${shortcut?.aria}
       title=${`${about} (${shortcut?.keys})`}
-      onClick=${() => actions[command]()}
+      onClick=${() => isOff || actions[command]()}
     >
       <${Icon} name=${command} /><span class="button-label">${text}</span>
     </button>

@@ -1,33 +1,36 @@
 import { html } from "../../vendor/preact.js";
+import { isPhone, isWide } from "../layout.js";
+import { PANELS } from "../panels.js";
 import * as store from "../store.js";
 
-/** @type {{name: "training" | "lab", title: string}[]} */
-const VIEWS = [
-  { name: "training", title: "Training" },
-  { name: "lab", title: "Lab" },
-];
+/** The panels that have tabs now. */
+const tabs = () => PANELS.filter(({ besideOthers }) => !(besideOthers && isWide.value));
 
-/** The tabs: training, and the Lab with its several devices. */
+/** The panel of the open tab. */
+export const openPanel = () => tabs().find(({ name }) => name === store.view.value) ?? tabs()[0];
+
+/** The tabs of the panels. */
 export function ViewTabs() {
-  const open = store.view.value;
+  const shown = tabs();
+  const open = openPanel().name;
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
-    const here = VIEWS.findIndex(({ name }) => name === open);
-    const last = VIEWS.length - 1;
+    const here = shown.findIndex(({ name }) => name === open);
+    const last = shown.length - 1;
     const to = /** @type {Record<string, number>} */ ({
       ArrowLeft: here === 0 ? last : here - 1, ArrowRight: here === last ? 0 : here + 1,
       Home: 0, End: last,
     })[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    store.view.value = VIEWS[to].name;
-    document.getElementById(`tab-${VIEWS[to].name}`)?.focus();
+    store.view.value = shown[to].name;
+    document.getElementById(`tab-${shown[to].name}`)?.focus();
   }
 
   return html`
     <div class="view-tabs" role="tablist" aria-label="Views" onKeyDown=${onKeyDown}>
-      ${VIEWS.map(({ name, title }) => html`
+      ${shown.map(({ name, title }) => html`
         <button key=${name} type="button" role="tab" class="view-tab" id=${`tab-${name}`}
           data-testid=${`tab-${name}`} aria-selected=${name === open} aria-controls=${name === open ? `view-${name}` : undefined}
           tabindex=${name === open ? 0 : -1} onClick=${() => (store.view.value = name)}>${title}</button>
@@ -38,7 +41,8 @@ export function ViewTabs() {
 
 /** The content of a tab. @param {{name: string, children?: any}} props */
 export function View({ name, children }) {
-  return html`<div class="view" role="tabpanel" id=${`view-${name}`} aria-labelledby=${`tab-${name}`}>
+  const label = isPhone.value ? { "aria-label": openPanel().title } : { "aria-labelledby": `tab-${name}` };
+  return html`<div class="view" role="tabpanel" id=${`view-${name}`} data-view=${name} ...${label}>
     ${children}
   </div>`;
 }

@@ -73,7 +73,7 @@ export function WeightsPanel() {
           <input type="file" class="visually-hidden" data-testid="import-weights"
             accept=".safetensors,.npz" onChange=${onPick} />
         </label>
-        <p class="hint" role="status" data-failed=${outcome.failed ? "" : undefined}>
+        <p class="hint" role="status" data-testid="weights-outcome" data-failed=${outcome.failed ? "" : undefined}>
           ${outcome.text || (none
             ? "Run a network first. Then you can save its weights and load them again."
             : "PyTorch and NumPy can open these files. Drop a file here to load it.")}

@@ -1,4 +1,4 @@
-"""The public API as plain data: the editor's completion and hover help read it as JSON."""
+"""The public API as plain data: for `api.json` of the documentation, and for the editor."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ def _kind(value: Any) -> str:
 
 def _signature(value: Any, doc: str) -> Entry:
     signature = inspect.signature(value)
-    described = _described_parameters(doc)
+    texts = described(doc, "Args")
     parameters = [
         {
             "name": parameter.name,
             "kind": parameter.kind.description,
             "annotation": _text(parameter.annotation),
             "default": None if parameter.default is parameter.empty else repr(parameter.default),
-            "doc": described.get(parameter.name, ""),
+            "doc": texts.get(parameter.name, ""),
         }
         for parameter in signature.parameters.values()
         if parameter.name != "self"
@@ -123,9 +123,10 @@ def _text(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
 
 
-def _described_parameters(doc: str) -> dict[str, str]:
-    """Return the texts of a docstring's ``Args`` section by parameter."""
-    section = re.search(r"^Args:\n((?:[ ]+.*\n?|\n)+)", doc, re.MULTILINE)
+def described(doc: str, title: str) -> dict[str, str]:
+    """Return the texts of a docstring's section, such as ``Args``, by name."""
+    doc = inspect.cleandoc(doc)
+    section = re.search(rf"^{title}:\n((?:[ ]+.*\n?|\n)+)", doc, re.MULTILINE)
     if section is None:
         return {}
     texts = re.split(r"^ {4}(\*{0,2}\w+(?:, \w+)*): ", section[1], flags=re.MULTILINE)[1:]

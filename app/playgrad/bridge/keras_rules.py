@@ -1,0 +1,184 @@
+"""Names of Keras, and of playgrad's own objects as a Keras user knows them."""
+
+from __future__ import annotations
+
+from playgrad.bridge.rule import Rule
+
+_ONLY_MNIST = (
+    "Of Keras' data sets there is only MNIST, pg.data.mnist(). pg.data.read_csv and read_npz read "
+    "files."
+)
+_SAVE = "playgrad saves weights. "
+
+RULES: dict[str, Rule] = {
+    # Layers under other names
+    "keras.layers.AvgPool1D": {"to": "nn.AveragePool1D"},
+    "keras.layers.AvgPool2D": {"to": "nn.AveragePool2D"},
+    "keras.layers.Convolution1D": {"to": "nn.Conv1D"},
+    "keras.layers.Convolution2D": {"to": "nn.Conv2D"},
+    "keras.layers.Convolution2DTranspose": {"to": "nn.Conv2DTranspose"},
+    "keras.layers.GlobalAvgPool1D": {"to": "nn.GlobalAveragePooling1D"},
+    "keras.layers.GlobalAvgPool2D": {"to": "nn.GlobalAveragePooling2D"},
+    "keras.layers.GlobalMaxPool1D": {"to": "nn.GlobalMaxPooling1D"},
+    "keras.layers.GlobalMaxPool2D": {"to": "nn.GlobalMaxPooling2D"},
+    "keras.layers.SeparableConvolution2D": {"to": "nn.SeparableConv2D"},
+    "keras.layers.CuDNNLSTM": {"to": "nn.LSTM"},
+    "keras.layers.CuDNNGRU": {"to": "nn.GRU"},
+    "keras.layers.InputLayer": {"to": "Input", "args": "input_shape>shape batch_size dtype"},
+    "keras.layers.concatenate": {
+        "call": "@nn.Concatenate(axis={axis|-1})({inputs})", "params": "inputs axis",
+    },
+    "keras.layers.add": {"call": "@nn.Add()({inputs})", "params": "inputs"},
+    "keras.layers.average": {"call": "@nn.Average()({inputs})", "params": "inputs"},
+    "keras.layers.maximum": {"call": "@nn.Maximum()({inputs})", "params": "inputs"},
+    "keras.layers.multiply": {"call": "@nn.Multiply()({inputs})", "params": "inputs"},
+    "keras.layers.subtract": {"call": "@nn.Subtract()({inputs})", "params": "inputs"},
+    # Losses and metrics
+    "keras.losses.sparse_categorical_crossentropy": {"value": '"sparse_categorical_crossentropy"'},
+    "keras.losses.categorical_crossentropy": {"value": '"categorical_crossentropy"'},
+    "keras.losses.binary_crossentropy": {"value": '"binary_crossentropy"'},
+    "keras.losses.mean_squared_error": {"value": '"mean_squared_error"'},
+    "keras.losses.mse": {"value": '"mse"'},
+    "keras.losses.mean_absolute_error": {"value": '"mean_absolute_error"'},
+    "keras.losses.mae": {"value": '"mae"'},
+    "keras.metrics.CategoricalAccuracy": {"to": "nn.Accuracy"},
+    "keras.metrics.SparseCategoricalAccuracy": {"to": "nn.Accuracy"},
+    "keras.metrics.TopKCategoricalAccuracy": {"to": "nn.TopKAccuracy"},
+    "keras.metrics.SparseTopKCategoricalAccuracy": {"to": "nn.TopKAccuracy"},
+    # Regularizers and initializers by their functions
+    "keras.regularizers.l1": {"to": "nn.L1"},
+    "keras.regularizers.l2": {"to": "nn.L2"},
+    "keras.regularizers.l1_l2": {"to": "nn.L1L2"},
+    "keras.initializers.he_normal": {"to": "nn.HeNormal"},
+    "keras.initializers.glorot_uniform": {"to": "nn.GlorotUniform"},
+    "keras.activations.linear": {"value": '"linear"'},
+    # Data and utilities
+    "keras.datasets.mnist.load_data": {"call": "@data.mnist()"},
+    "data.mnist.load_data": {"call": "{self}()"},
+    "keras.utils.to_categorical": {
+        "call": "np.eye({num_classes|int(np.max({x})) + 1})[{x}]", "params": "x num_classes",
+    },
+    "keras.utils.normalize": {
+        "call": "{x} / np.linalg.norm({x}, axis={axis|-1}, keepdims=True)", "params": "x axis",
+    },
+    "keras.utils.plot_model": {
+        "call": "{model}.summary()", "params": "model",
+        "no": "The page shows the graph of the network; model.summary() prints its layers.",
+    },
+    "keras.utils.set_random_seed": {
+        "to": "reset_default_graph",
+        "no": "The seed belongs to the graph: pg.reset_default_graph(seed).",
+    },
+    "keras.backend.clear_session": {"to": "reset_default_graph"},
+    "keras.models.load_model": {
+        "no": _SAVE + "Build the same model, then call model.load_weights(file).",
+    },
+    "keras.models.model_from_json": {"to": "model_from_json"},
+    "keras.models.clone_model": {"call": "{model}.clone()", "params": "model"},
+    # Methods of models and layers
+    "Model.save": {
+        "call": "{self}.save_weights({filepath:weights})", "params": "filepath",
+        "no": _SAVE + "model.to_json() has the structure.",
+    },
+    "Model.predict_classes": {
+        "call": "{self}.predict({x}).argmax(axis=-1)", "params": "x",
+    },
+    "Model.fit_generator": {
+        "call": "{self}.fit({*})", "no": "fit takes generators and data sets.",
+    },
+    "Model.predict_on_batch": {"call": "{self}.predict({x})", "params": "x"},
+    "Model.trainable_weights": {"value": "{self}.trainable_variables"},
+    "Model.add_loss": {"no": "Regularizers add to the loss; for other losses write a loop."},
+    "Model.export": {"no": _SAVE + "Call model.save_weights(file)."},
+    "nn.Layer.get_weights": {
+        "call": "[{model}.session.value(each) for each in {self}.variables.values()]",
+        "no": "model.get_weights() lists the weights of all layers, named_weights() names them.",
+    },
+    "nn.Layer.set_weights": {"no": "Use model.set_weights({name: array}), for instance."},
+    "nn.Layer.trainable_weights": {"value": "list({self}.variables.values())"},
+    "nn.Layer.count_params": {"no": "model.count_params() counts all, model.summary() by layer."},
+    "optim.Optimizer.lr": {"value": "{self}.learning_rate"},
+}  # fmt: skip
+
+ABSENT = {
+    r"keras\.datasets\.(cifar10|cifar100|fashion_mnist|imdb|reuters|.*_housing)": _ONLY_MNIST,
+    r"keras\.datasets\..*": _ONLY_MNIST,
+    r"keras\.(preprocessing|utils\.(image_dataset|text_dataset|timeseries).*).*": (
+        "Prepare data with NumPy; nn.RandomFlip, RandomRotation and others augment images."
+    ),
+    r"keras\.applications\..*": "There are no trained ones; model.load_weights(file) loads one.",
+    r"keras\.callbacks\.TensorBoard": (
+        "The page draws the curves, and nn.CSVLogger(file) writes them."
+    ),
+    r"keras\.callbacks\.(BackupAndRestore|RemoteMonitor|ProgbarLogger).*": (
+        "nn.LambdaCallback calls functions of yours; runs are resumed by themselves."
+    ),
+    r"keras\.callbacks\..*": "Write a subclass of nn.Callback, or use nn.LambdaCallback.",
+    r"keras\.layers\..*3D.*": "Windows have one or two dimensions: nn.Conv2D, nn.MaxPool2D.",
+    r"keras\.layers\.(Attention|AdditiveAttention)": "The nearest is nn.MultiHeadAttention.",
+    r"keras\.layers\.(RNN|.*Cell|ConvLSTM.*)": "Use nn.LSTM, nn.GRU or nn.SimpleRNN, or pg.scan.",
+    r"keras\.layers\.(TextVectorization|.*Lookup|Hashing|CategoryEncoding|Discretization)": (
+        "Prepare data with NumPy before training."
+    ),
+    r"keras\.layers\..*": "Write a layer of a few lines (a subclass of nn.Layer), or nn.Lambda.",
+    r"keras\.losses\..*": "A function of (y_true, y_pred) is a loss.",
+    r"keras\.metrics\..*": "A function of (y_true, y_pred) is a metric.",
+    r"keras\.optimizers\.schedules\..*": "A subclass of pg.optim.Schedule is a schedule.",
+    r"keras\.optimizers\..*": "pg.optim.Adam and pg.optim.AdamW cover its uses.",
+    r"keras\.constraints\..*": "Weights are not constrained; use kernel_regularizer.",
+    r"keras\.mixed_precision.*": "Everything is computed in float32.",
+}
+
+_FLOAT = "everything is float32"
+
+
+def _gone(names: str, why: str) -> dict[str, Rule]:
+    return {name: {"no": why, "drop": True} for name in names.split()}
+
+
+ARGUMENTS: dict[str, dict[str, Rule]] = {
+    "nn.Layer": {
+        **_gone(
+            "input_shape input_dim batch_input_shape input_length",
+            "the shape comes from the data, or from pg.Input(shape) as the first item",
+        ),
+        **_gone("dtype", _FLOAT),
+        **_gone("trainable", "set layer.trainable after creating it"),
+        **_gone(
+            "kernel_constraint bias_constraint depthwise_constraint embeddings_constraint "
+            "beta_constraint gamma_constraint",
+            "weights are not constrained; use a regularizer",
+        ),
+        **_gone("activity_regularizer", "use kernel_regularizer"),
+        "alpha": {"to": "negative_slope"},
+        "rate": {"to": "rate"},
+    },
+    "optim.Optimizer": {
+        "lr": {"to": "learning_rate"},
+        "decay": {"no": "use a schedule, such as pg.optim.InverseTimeDecay", "drop": True},
+        **_gone("jit_compile", "every step is compiled"),
+        "betas": {"no": "use beta_1 and beta_2", "drop": True},
+        "eps": {"to": "epsilon"},
+    },
+    "Model.fit": {
+        **_gone("workers use_multiprocessing max_queue_size", "data needs no workers"),
+        **_gone("validation_batch_size validation_freq", "validation runs after each epoch"),
+        "nb_epoch": {"to": "epochs"},
+    },
+    "Model.compile": {
+        **_gone("run_eagerly", "use with pg.eager(): to look around"),
+        **_gone("jit_compile steps_per_execution", "every step is compiled"),
+        "lr": {"no": "pass an optimizer: pg.optim.Adam(0.01)", "drop": True},
+    },
+    "Model.evaluate": _gone("callbacks", "evaluate has no callbacks"),
+    "Model.predict": _gone("callbacks", "predict has no callbacks"),
+    "Model.summary": _gone("line_length expand_nested show_trainable", "it prints all layers"),
+    "Sequential.build": {
+        "input_shape": {"call": "tuple({value})[1:]", "no": "build takes the shape of one sample"},
+    },
+    "nn.Callback": _gone("verbose", "callbacks print nothing"),
+    "nn.EarlyStopping": _gone("verbose baseline start_from_epoch", "it has no such setting"),
+    "nn.Loss": _gone("reduction", "training takes the mean over samples"),
+    "nn.Metric": _gone("dtype", _FLOAT),
+    "Input": _gone("sparse ragged tensor", "an input is a dense array"),
+}

@@ -1,0 +1,69 @@
+"""The meaning of a model's outputs, judging by its loss: classes or numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from playgrad.nn.class_losses import CategoricalHinge, Hinge, KLDivergence
+from playgrad.nn.losses import (
+    BinaryCrossentropy,
+    CategoricalCrossentropy,
+    SparseCategoricalCrossentropy,
+)
+
+Array = np.ndarray[Any, Any]
+Scale = Literal["softmax", "probabilities", "scores", "sigmoid", "probability", "margin", "linear"]
+"""The first output as (batch, classes): scores before softmax, probabilities, or scores of another
+kind, of which the largest decides. As (batch, 1): a score before the sigmoid, the probability of
+class 1, a score whose sign is the class, or a number to be predicted."""
+SEVERAL: frozenset[Scale] = frozenset({"softmax", "probabilities", "scores"})
+"""The scales with an output for each class."""
+
+
+def scale_of(model: Any) -> Scale | None:
+    """Return the scale of the first output; None if there is not one prediction for each sample."""
+    shape, loss = model.output_shape, model.recipe.objectives.loss_of(0)
+    if len(shape) != 2 or not shape[1]:
+        return None
+    if isinstance(loss, (SparseCategoricalCrossentropy, CategoricalCrossentropy)):
+        return "softmax" if loss.from_logits else "probabilities"
+    if isinstance(loss, (CategoricalHinge, KLDivergence)):
+        return "scores" if isinstance(loss, CategoricalHinge) else "probabilities"
+    if shape[1] != 1:
+        return None
+    if isinstance(loss, BinaryCrossentropy):
+        return "sigmoid" if loss.from_logits else "probability"
+    return "margin" if isinstance(loss, Hinge) else "linear"
+
+
+def classes_in(targets: Array, scale: Scale) -> Array:
+    """Return the classes (samples,) that ``targets`` name, as int32."""
+    if scale in SEVERAL:
+        labels = targets.argmax(axis=1) if targets.ndim == 2 else targets
+    else:
+        labels = targets.reshape(len(targets)) > (0 if scale == "margin" else 0.5)
+    return np.asarray(labels, np.int32)
+
+
+def decisions(outputs: Array, scale: Scale) -> tuple[Array, Array | None]:
+    """Return the predicted classes (samples,), and their probabilities if the scale has them."""
+    if scale in SEVERAL:
+        labels = outputs.argmax(axis=1)
+        if scale == "scores":
+            return labels, None
+        chances = softmax(outputs) if scale == "softmax" else outputs
+        return labels, np.take_along_axis(chances, labels[:, None], axis=1)[:, 0]
+    first = outputs[:, 0]
+    if scale == "margin":
+        return (first > 0).astype(np.int64), None
+    chance = 1 / (1 + np.exp(-np.clip(first, -80, 80))) if scale == "sigmoid" else first
+    return (chance > 0.5).astype(np.int64), np.maximum(chance, 1 - chance)
+
+
+def softmax(scores: Array) -> Array:
+    """Return the probabilities of the last axis."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    result: Array = powers / powers.sum(axis=-1, keepdims=True)
+    return result

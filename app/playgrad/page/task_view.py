@@ -1,0 +1,214 @@
+"""The task that a model is trained for, as the page shows it: its answers while it learns.
+
+A view is computed from the variables as they are between two steps, when the page asks for one. It
+runs a part of the graph that exists, and nothing that writes a variable or draws random numbers,
+so the training takes the same course whether the page looks at it or not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.dtypes import dtype
+from playgrad.errors import GraphError
+from playgrad.graph.tensor import Tensor
+from playgrad.graph.traversal import ancestors
+from playgrad.ops.state import RANDOM_STEP
+from playgrad.page.outputs import Scale, classes_in, decisions, scale_of
+from playgrad.page.restored_model import RestoredModel
+from playgrad.page.unit_maps import hidden_layers, unit_maps
+from playgrad.runtime.hooks import Request
+from playgrad.training.excerpt import Excerpt
+
+Array = np.ndarray[Any, Any]
+View = dict[str, Any]
+NOTHING: View = {"shows": "none", "version": 0, "seconds": 0.0}
+UNKNOWN: View = {**NOTHING, "shows": "unknown"}
+"""Of a model that was restored without its data."""
+
+SIDE = 48
+"""Cells of the grid along each axis of the plane."""
+MARGIN = 0.08
+"""Of the plane around the points, as a fraction of their extent."""
+MOST_CLASSES = 8
+"""The page has that many colours."""
+MOST_POINTS = 600
+IMAGES = 24
+MOST_ROWS = 500
+LEAST_SIDE, LARGEST_SIDE = 8, 256
+"""Of images, in pixels."""
+PIXELS_IN_A_ROW = 784
+"""The only number of features that is taken for an image."""
+
+
+def task_view(model: Any, request: Request) -> View:
+    """Return the view of the model's task, with the data if the page does not have it yet."""
+    began = time.perf_counter()
+    view = UNKNOWN if isinstance(model, RestoredModel) else _view(model)
+    if request["known"] == view["version"]:
+        view = {name: value for name, value in view.items() if name != "data"}
+    return {"task": {**view, "seconds": time.perf_counter() - began}}
+
+
+def _view(model: Any) -> View:
+    shown = model.test_excerpt or model.train_excerpt
+    scale = scale_of(model)
+    if model.train_excerpt is None or shown is None or scale is None:
+        return NOTHING
+    for make in (_points, _images, _rows):
+        if (view := make(model, scale)) is not None:
+            return {"version": model.train_excerpt.number, **view}
+    return NOTHING
+
+
+def run(model: Any, fetches: Sequence[Tensor], x: Array) -> list[Array]:
+    """Return the values of ``fetches``, tensors of the model, for the inputs ``x``.
+
+    Raises:
+        GraphError: this would change a variable or the random state.
+    """
+    for node in ancestors([tensor.node for tensor in fetches]):
+        if node.op.writes or node.name == RANDOM_STEP:
+            raise GraphError(
+                "the network draws random numbers or changes its state with each prediction, so "
+                "looking at its answers would change how it learns.",
+            )
+    (entry,) = model.inputs
+    results: list[Array] = model.session.run(list(fetches), {entry: x.astype(entry.dtype)})
+    return results
+
+
+def _points(model: Any, scale: Scale) -> View | None:
+    """Return the outputs over the plane of two inputs, and the points of the data."""
+    shape, train, test = model.input_shape, model.train_excerpt, model.test_excerpt
+    classes = model.output_shape[1]
+    if shape != (None, 2) or not dtype(model.input_dtype).floating or classes > MOST_CLASSES:
+        return None
+    extent = _extent([train, test])
+    layers = hidden_layers(model, SIDE**2)
+    outputs, *hidden = run(
+        model, [model.outputs[0], *(layer.tensor for layer in layers)], grid(*extent)
+    )
+    data: View = {
+        "side": SIDE,
+        "across": extent[0],
+        "up": extent[1],
+        "scale": scale,
+        "classes": 0 if scale == "linear" else max(2, classes),
+        "train": _targeted_points(train, scale),
+        "test": None if test is None else _targeted_points(test, scale),
+    }
+    return {
+        "shows": "plane",
+        "data": data,
+        "outputs": _floats(outputs),
+        "layers": [
+            unit_maps(layer, values, SIDE) for layer, values in zip(layers, hidden, strict=True)
+        ],
+    }
+
+
+def _extent(excerpts: Sequence[Excerpt | None]) -> tuple[list[float], list[float]]:
+    """Return the range of both coordinates, with a margin."""
+    x = np.concatenate([each.x for each in excerpts if each is not None])
+    low, high = x.min(axis=0).astype(np.float64), x.max(axis=0).astype(np.float64)
+    margin = MARGIN * np.where(high > low, high - low, 1)
+    ranges = np.stack([low - margin, high + margin], axis=1).tolist()
+    return ranges[0], ranges[1]
+
+
+def grid(across: Sequence[float], up: Sequence[float]) -> Array:
+    """Return the centres of the cells (SIDE², 2), row by row, from the top."""
+    centres = (np.arange(SIDE) + 0.5) / SIDE
+    x = across[0] + (across[1] - across[0]) * centres
+    y = up[1] - (up[1] - up[0]) * centres
+    return np.stack([np.tile(x, SIDE), np.repeat(y, SIDE)], axis=1).astype(np.float32)
+
+
+def _targeted_points(excerpt: Excerpt, scale: Scale) -> View:
+    rows = np.arange(min(len(excerpt.x), MOST_POINTS)) * len(excerpt.x)
+    rows //= min(len(excerpt.x), MOST_POINTS)
+    x, y = excerpt.x[rows], excerpt.y[rows]
+    targets = y if scale == "linear" else classes_in(y, scale)
+    return {"points": _floats(x), "targets": _floats(targets), "total": excerpt.total}
+
+
+def _images(model: Any, scale: Scale) -> View | None:
+    """Return images with their classes and the predicted ones."""
+    if scale == "linear":
+        return None
+    excerpt = model.test_excerpt or model.train_excerpt
+    size = image_size(excerpt.x.shape[1:])
+    if size is None or size != image_size(model.input_shape[1:]):
+        return None
+    x, y = excerpt.x[:IMAGES], excerpt.y[:IMAGES]
+    (outputs,) = run(model, [model.outputs[0]], x)
+    labels, chances = decisions(outputs, scale)
+    return {
+        "shows": "images",
+        "data": {
+            "height": size[0],
+            "width": size[1],
+            "channels": size[2],
+            "pixels": _pixels(x, excerpt.x),
+            "labels": classes_in(y, scale).tolist(),
+            "tested": model.test_excerpt is not None,
+            "total": excerpt.total,
+        },
+        "predicted": labels.tolist(),
+        "chances": None if chances is None else [float(chance) for chance in chances],
+    }
+
+
+def image_size(shape: Sequence[int | None]) -> tuple[int, int, int] | None:
+    """Return height, width and channels of samples of ``shape``; None if it is not of images."""
+    if tuple(shape) == (PIXELS_IN_A_ROW,):
+        side = round(PIXELS_IN_A_ROW**0.5)
+        return side, side, 1
+    if len(shape) == 2 and shape[0] == shape[1]:
+        shape = (*shape, 1)
+    if len(shape) != 3 or shape[2] not in (1, 3):
+        return None
+    height, width, channels = (size or 0 for size in shape)
+    fits = all(LEAST_SIDE <= size <= LARGEST_SIDE for size in (height, width))
+    return (height, width, channels) if fits else None
+
+
+def _pixels(x: Array, all_x: Array) -> bytes:
+    """Return images as bytes, black to white over the range of the data."""
+    if x.dtype == np.uint8:
+        return x.tobytes()
+    low, high = min(0.0, float(all_x.min())), float(all_x.max())
+    scaled = (x.astype(np.float32) - low) / max(high - low, 1e-9)
+    return np.round(255 * np.clip(scaled, 0, 1)).astype(np.uint8).tobytes()
+
+
+def _rows(model: Any, scale: Scale) -> View | None:
+    """Return true and predicted numbers."""
+    excerpt = model.test_excerpt or model.train_excerpt
+    if scale != "linear" or model.inputs[0].shape[0] is not None:
+        return None
+    x, y = excerpt.x[:MOST_ROWS], excerpt.y[:MOST_ROWS].reshape(-1)
+    (outputs,) = run(model, [model.outputs[0]], x)
+    predicted = outputs[:, 0]
+    truth = y.astype(np.float64)
+    spread = float(((truth - truth.mean()) ** 2).sum())
+    return {
+        "shows": "rows",
+        "data": {
+            "truth": _floats(truth),
+            "tested": model.test_excerpt is not None,
+            "total": excerpt.total,
+        },
+        "predicted": _floats(predicted),
+        "error": float(np.abs(predicted - truth).mean()),
+        "explained": 1 - float(((predicted - truth) ** 2).sum()) / spread if spread else None,
+    }
+
+
+def _floats(values: Array) -> bytes:
+    return np.ascontiguousarray(values, "<f4").tobytes()

@@ -1,0 +1,121 @@
+import { html, useState } from "../../vendor/preact.js";
+import * as commands from "../block-commands.js";
+import { argumentOf } from "../blocks/calls.js";
+import { ABOUT, entryOf } from "../blocks/catalogue.js";
+import { canRemove, duplicateLayer } from "../blocks/structure.js";
+import { lastRun, program, shapes } from "../blocks-model.js";
+import * as format from "../format.js";
+import { useDrag } from "./block-drag.js";
+import { BlockField } from "./block-fields.js";
+import { Icon } from "./icons.js";
+
+/** @import { Inferred } from "../blocks/shapes.js" */
+/** @import { Item, Network } from "../blocks/types.js" */
+
+/** @typedef {import("../block-commands.js").Position} Position */
+
+/**
+ * The card of a layer, an input, or code that Blocks cannot read.
+ * @param {{item: Item, position: Position, count: number}} props `count`: the number of cards
+ */
+export function BlockCard({ item, position, count }) {
+  const [explained, setExplained] = useState(false);
+  const [unfolded, setUnfolded] = useState(false);
+  const result = shapes.value.get(item.id);
+  const ran = lastRun.value.get(item.id)?.layers ?? [];
+  const entry = item.call && entryOf(item.call.kind);
+  const network = program.value.networks[position.network];
+  const inner = item.call && argumentOf(item.call, "layer")?.call;
+  const kind = item.call?.kind ?? (item.type === "join" ? "Calculation" : "Your code");
+  const title = inner ? `${kind} ${inner.kind}` : kind;
+  const sources = sourcesOf(network, position.index);
+  const id = `block-${position.network}-${position.index}`;
+  const fielded = inner ?? item.call;
+  const fields = fielded ? (entryOf(fielded.kind)?.fields ?? []) : [];
+  const shown = fields.filter(({ more, parameter }) => !more || unfolded || argumentOf(fielded, parameter));
+  const isFolded = fields.some(({ more }) => more);
+
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    const direction = event.altKey ? { ArrowUp: -1, ArrowDown: 1 }[event.key] : undefined;
+    if (direction === undefined || event.target instanceof HTMLSelectElement) return;
+    event.preventDefault();
+    const way = direction > 0 ? 1 : -1;
+    if (commands.canMove(position, way)) commands.move(position, position.index + way);
+  }
+
+  return html`<li class="block" data-testid="block" data-type=${item.type} data-kind=${item.call?.kind ?? ""}
+    data-problem=${result?.problem ? "" : undefined} data-position=${`${position.network}-${position.index}`}
+    aria-labelledby=${`${id}-title`} onKeyDown=${onKeyDown}>
+    <div class="block-head">
+      <${Grip} ...${{ position, title, count }} />
+      <h4 id=${`${id}-title`}>${network.type === "functional"
+        && html`<span class="block-number">${position.index + 1}</span>`}${title}</h4>
+      <${Measure} ...${{ item, result }} />
+      <div class="block-actions">
+        <${Action} icon="question" label=${`What is ${item.call ? title : "this"}?`} pressed=${explained}
+          onClick=${() => setExplained(!explained)} />
+        ${duplicateLayer(program.value, network, position.index)
+          && html`<${Action} icon="copy" label=${`Duplicate ${title}`} onClick=${() => commands.duplicate(position)} />`}
+        ${canRemove(item)
+          && html`<${Action} icon="remove" label=${`Remove ${title}`} onClick=${() => commands.remove(position)} />`}
+      </div>
+    </div>
+    ${sources && html`<p class="block-from">${sources}</p>`}
+    ${explained && html`<p class="block-about">${entry?.about ?? (item.call ? "A layer of the library." : ABOUT.code)}</p>`}
+    ${(!item.call || (!entry && item.call.arguments.length > 0))
+      && html`<pre class="block-code" tabindex="0" aria-label="Your code">${item.text}</pre>`}
+    ${item.type === "code" && ran.length > 0 && html`<p class="block-about">In the last run: ${ran.join(", ")}.</p>`}
+    ${fields.length > 0 && html`<div class="block-fields">
+      ${shown.map((field) => html`<${BlockField} key=${field.parameter} call=${fielded} field=${field}
+        id=${`${id}-${field.parameter}`} />`)}
+      ${isFolded && html`<button type="button" class="button quiet small block-more" aria-expanded=${unfolded}
+        onClick=${() => setUnfolded(!unfolded)}>${unfolded ? "Less" : "More"}</button>`}
+    </div>`}
+    ${result?.problem && html`<p class="block-problem" role="alert">${result.problem}</p>`}
+  </li>`;
+}
+
+/** The cards that a card takes, unless it is the one before it. @param {Network} network @param {number} index */
+function sourcesOf({ type, items }, index) {
+  const { inputs } = items[index];
+  const isNext = index > 0 && inputs.length === 1 && inputs[0] === items[index - 1].id;
+  if (type !== "functional" || isNext || inputs.length === 0) return "";
+  const names = inputs.map((id) => {
+    const at = items.findIndex((each) => each.id === id);
+    return at < 0 ? "your code" : `${at + 1} ${items[at].call?.kind ?? "your code"}`;
+  });
+  return `from ${names.join(" and ")}`;
+}
+
+/** Shape and parameters. @param {{item: Item, result?: Inferred}} props */
+function Measure({ item, result }) {
+  if (result?.problem) return html`<span class="block-measure">does not fit</span>`;
+  if (!result?.shape) {
+    return html`<span class="block-measure">${item.type === "code" ? "" : "shape after the first run"}</span>`;
+  }
+  const sizes = result.shape.map((size) => size ?? "any").join(" × ") || "1";
+  const count = result.parameters;
+  const parameters = count === null ? "parameters after the first run"
+    : count === 0 ? "" : `${format.count(count)} parameter${count === 1 ? "" : "s"}`;
+  return html`<span class="block-measure">
+    ${parameters && html`<span>${parameters}</span>`}
+    <b title="Shape of the result, for one sample" aria-label=${`shape ${sizes}`}>${sizes}</b>
+  </span>`;
+}
+
+/** The handle: drag it, or press Alt and an arrow. @param {{position: Position, title: string, count: number}} props */
+function Grip({ position, title, count }) {
+  const drag = useDrag(position);
+  const canMove = commands.canMove(position, 1) || commands.canMove(position, -1);
+  return html`<button type="button" class="block-grip" ...${canMove ? drag : {}} data-fixed=${canMove ? undefined : ""}
+    title=${canMove ? "Drag, or press Alt+↑ or Alt+↓, to move" : undefined}
+    aria-label=${`${title}, ${position.index + 1} of ${count}${canMove ? ". Alt and arrow keys move it" : ""}`}
+    aria-keyshortcuts=${canMove ? "Alt+ArrowUp Alt+ArrowDown" : undefined}><${Icon} name="grip" /></button>`;
+}
+
+/** @param {{icon: any, label: string, pressed?: boolean, onClick: () => void}} props */
+function Action({ icon, label, pressed, onClick }) {
+  return html`<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
+    aria-expanded=${pressed} onClick=${onClick}><${Icon} name=${icon} /></button>`;
+}

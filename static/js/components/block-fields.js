@@ -1,0 +1,133 @@
+import { html, useState } from "../../vendor/preact.js";
+import { change, program } from "../blocks-model.js";
+import { argumentOf, literalOf, valueOf } from "../blocks/calls.js";
+import { nameFor, setArgument } from "../blocks/edits.js";
+import { inputText, quoted, shapeLiteral, stepped, titleOf } from "../blocks/field-values.js";
+import { Icon } from "./icons.js";
+
+/** @import { Field } from "../blocks/catalogue.js" */
+/** @import { Argument, Call } from "../blocks/types.js" */
+
+/**
+ * A field of a card, which shows one argument of a call and rewrites it.
+ * @param {{call: Call, field: Field, id: string}} props
+ */
+export function BlockField({ call, field, id }) {
+  const given = argumentOf(call, field.parameter);
+  if (field.type === "regularizer") return html`<${Regularizer} ...${{ call, field, id, given }} />`;
+  const value = valueOf(call, field.parameter);
+  const text = inputText(field, value);
+  if ((given && !given.literal) || (text === null && given) || call.starred) {
+    return html`<${Row} label=${field.label} id=${id}><code class="block-source" id=${id}
+      title="Your code sets this. Change it under Code.">${given?.text ?? "*"}</code></${Row}>`;
+  }
+  const write = (/** @type {string} */ next) => {
+    const changes = setArgument(program.value, call, field.parameter, quoted(next, program.value.text));
+    change(changes, `${field.label} ${titleOf(next)}.`);
+  };
+  const props = { id, field, text: text ?? "", write };
+  return html`<${Row} label=${field.label} id=${id}>${control(props)}</${Row}>`;
+}
+
+/** @typedef {{id: string, field: Field, text: string, write: (text: string) => void}} ControlProps */
+
+/** @param {ControlProps} props */
+function control(props) {
+  switch (props.field.type) {
+    case "choice":
+      return html`<${Choice} ...${props} />`;
+    case "flag":
+      return html`<input type="checkbox" id=${props.id} checked=${props.text === "True"}
+        onChange=${(/** @type {any} */ event) => props.write(event.target.checked ? "True" : "False")} />`;
+    case "shape":
+      return html`<${ShapeInput} ...${props} />`;
+    default:
+      return html`<${Stepper} ...${props} />`;
+  }
+}
+
+/** @param {{label: string, id: string, children?: any}} props */
+export function Row({ label, id, children }) {
+  return html`<div class="block-field"><label for=${id}>${label}</label>${children}</div>`;
+}
+
+/** @param {ControlProps} props */
+function Choice({ id, field, text, write }) {
+  const options = field.options ?? [];
+  const all = options.includes(text) ? options : [text, ...options];
+  return html`<select id=${id} value=${text} onChange=${(/** @type {any} */ event) => write(event.target.value)}>
+    ${all.map((each) => html`<option key=${each} value=${each} selected=${each === text}>${titleOf(each)}</option>`)}
+  </select>`;
+}
+
+/**
+ * A number with buttons for less and more. Other input is ignored.
+ * @param {ControlProps & {double?: boolean, optional?: boolean}} props `double`: by factors of 2
+ */
+export function Stepper({ id, field, text, write, double, optional }) {
+  const step = (/** @type {1 | -1} */ direction) => {
+    const next = stepped(text, direction, field, double);
+    if (next !== text) write(next);
+  };
+  /** @param {any} event */
+  function take({ target }) {
+    const entered = target.value.trim();
+    const value = literalOf(entered);
+    const isWhole = field.type !== "number";
+    const fits = (value?.type === "int" || (value?.type === "float" && !isWhole))
+      && value.value >= (field.least ?? -Infinity) && value.value <= (field.most ?? Infinity);
+    if (optional && entered === "") write("None");
+    else if (fits && entered !== text) write(entered);
+    else target.value = text;
+  }
+  return html`<span class="stepper">
+    <button type="button" class="button quiet" aria-label=${`${field.label}: less`} title="Less"
+      onClick=${() => step(-1)}><${Icon} name="minus" /></button>
+    <input id=${id} inputmode=${field.type === "number" ? "decimal" : "numeric"} value=${text} autocomplete="off"
+      placeholder=${optional ? "none" : undefined} onChange=${take} onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+        if (event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
+        event.preventDefault();
+        step(event.key === "ArrowUp" ? 1 : -1);
+      }} />
+    <button type="button" class="button quiet" aria-label=${`${field.label}: more`} title="More"
+      onClick=${() => step(1)}><${Icon} name="plus" /></button>
+  </span>`;
+}
+
+/** Sizes such as "28 × 28 × 1". @param {ControlProps} props */
+function ShapeInput({ id, text, write }) {
+  const [wrong, setWrong] = useState(false);
+  /** @param {any} event */
+  function take({ target }) {
+    const literal = shapeLiteral(target.value);
+    setWrong(literal === null);
+    if (literal !== null) write(literal);
+  }
+  return html`<input id=${id} class="block-shape-input" value=${text} autocomplete="off" aria-invalid=${wrong}
+    aria-describedby=${wrong ? `${id}-wrong` : undefined} onChange=${take} />
+    ${wrong && html`<span id=${`${id}-wrong`} class="block-problem" role="alert">Write sizes as 28 × 28.</span>`}`;
+}
+
+/** @param {{call: Call, field: Field, id: string, given: Argument | null}} props */
+function Regularizer({ call, field, id, given }) {
+  const kind = given?.call && ["L1", "L2"].includes(given.call.kind) ? given.call.kind : "";
+  if (given && !kind && given.value?.type !== "none") {
+    return html`<${Row} label=${field.label} id=${id}><code class="block-source" id=${id}>${given.text}</code></${Row}>`;
+  }
+  /** @param {any} event */
+  function choose({ target }) {
+    const { name, changes } = nameFor(program.value, `nn.${target.value || "L2"}`);
+    const text = target.value ? `${name}(0.001)` : "None";
+    const set = setArgument(program.value, call, field.parameter, text);
+    change(target.value ? [...changes, ...set] : set, `${field.label} ${target.value || "none"}.`);
+  }
+  const inner = kind ? given?.call : null;
+  return html`<${Row} label=${field.label} id=${id}>
+    <select id=${id} value=${kind} onChange=${choose}>
+      ${[["", "none"], ["L2", "L2"], ["L1", "L1"]].map(([value, title]) => html`
+        <option key=${value} value=${value} selected=${value === kind}>${title}</option>`)}
+    </select>
+  </${Row}>
+  ${inner && html`<${BlockField} call=${inner} id=${`${id}-strength`}
+    field=${{ parameter: kind.toLowerCase(), label: "Strength", type: "number", least: 0, step: 0.001 }} />`}`;
+}

@@ -1,0 +1,163 @@
+import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { percent } from "../format.js";
+import { onResize } from "../observe.js";
+import { decisionsOf, parseColour, planePixels } from "../plane-colours.js";
+import { drawPoint } from "../point-shapes.js";
+import { floats } from "../task.js";
+import { cssColour, theme } from "../theme.js";
+import { UnitMaps } from "./unit-maps.js";
+
+/**
+ * @import { PlaneData, TargetedPoints, TaskView } from "../../engine/messages.js"
+ * @import { Palette } from "../plane-colours.js"
+ * @typedef {Extract<TaskView, {shows: "plane"}>} PlaneView
+ */
+
+const COLOURS = 8;
+const RADIUS = 3.2;
+
+/** The outputs over the plane, behind the points, and the maps of hidden units. @param {{view: PlaneView}} props */
+export function BoundaryView({ view }) {
+  const [withTest, setWithTest] = useState(false);
+  const name = theme.value;
+  const palette = useMemo(readPalette, [name]);
+  const data = /** @type {PlaneData} */ (view.data);
+  const range = useMemo(() => rangeOf(data), [data]);
+  const field = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const { side, scale } = data;
+
+  useEffect(() => {
+    const context = field.current?.getContext("2d");
+    const pixels = planePixels(floats(view.outputs), side * side, scale, palette, range);
+    context?.putImageData(new ImageData(pixels, side, side), 0, 0);
+  }, [view, palette]);
+
+  return html`
+    <div class="plane">
+      <div class="plane-picture">
+        <p class="plane-height hint" aria-hidden="true"><span>${short(data.up[1])}</span><span>y</span><span>${short(data.up[0])}</span></p>
+        <div class="plane-board">
+          <canvas class="plane-field" data-testid="boundary" ref=${field} width=${side} height=${side}
+            role="img" aria-label=${summary(view, data)}></canvas>
+          <${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} />
+        </div>
+        <p class="plane-axis hint"><span>${short(data.across[0])}</span><span>x</span><span>${short(data.across[1])}</span></p>
+        <${Legend} data=${data} palette=${palette} range=${range} />
+        ${data.test && html`<label class="toggle"><input type="checkbox" checked=${withTest}
+          data-testid="test-points" onChange=${() => setWithTest(!withTest)} />Test points (hollow)</label>`}
+      </div>
+      <${UnitMaps} layers=${view.layers} palette=${palette} />
+    </div>
+  `;
+}
+
+/** @returns {Palette} */
+function readPalette() {
+  const classes = Array.from({ length: COLOURS }, (_, at) => parseColour(cssColour(`--series-${at}`)));
+  return { surface: parseColour(cssColour("--surface")), classes };
+}
+
+/** The lowest and the highest target. @param {PlaneData} data @returns {[number, number]} */
+function rangeOf(data) {
+  const targets = floats(data.train.targets);
+  return targets.reduce(([low, high], each) => [Math.min(low, each), Math.max(high, each)], [Infinity, -Infinity]);
+}
+
+/** @param {PlaneView} view @param {PlaneData} data */
+function summary(view, data) {
+  const place = `Predictions over the plane, x from ${short(data.across[0])} to ${short(data.across[1])}, `
+    + `y from ${short(data.up[0])} to ${short(data.up[1])}`;
+  const cells = data.side ** 2;
+  const outputs = floats(view.outputs);
+  if (data.scale === "linear") {
+    const [low, high] = outputs.reduce(([a, b], each) => [Math.min(a, each), Math.max(b, each)], [Infinity, -Infinity]);
+    return `${place}: from ${short(low)} to ${short(high)}`;
+  }
+  const counts = new Array(data.classes).fill(0);
+  for (const { label } of decisionsOf(outputs, cells, data.scale)) counts[label] += 1;
+  return `${place}: ${counts.map((count, at) => `class ${at} on ${percent(count / cells, 0)}`).join(", ")}`;
+}
+
+/** @param {{data: PlaneData, palette: Palette, range: [number, number], withTest: boolean}} props */
+function Points({ data, palette, range, withTest }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return undefined;
+    function draw() {
+      if (!element) return;
+      const width = element.clientWidth * devicePixelRatio;
+      element.width = element.height = Math.round(width);
+      const context = element.getContext("2d");
+      if (!context) return;
+      const style = { width, data, palette, range, radius: RADIUS * devicePixelRatio };
+      drawAll(context, data.train, { ...style, hollow: false });
+      if (data.test && withTest) drawAll(context, data.test, { ...style, hollow: true });
+    }
+    draw();
+    return onResize(element, draw);
+  }, [data, palette, withTest]);
+  return html`<canvas class="plane-points" ref=${canvas} aria-hidden="true"></canvas>`;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {TargetedPoints} points
+ * @param {{width: number, data: PlaneData, palette: Palette, range: [number, number], radius: number,
+ *          hollow: boolean}} style
+ */
+function drawAll(context, { points, targets }, { width, data, palette, range, radius, hollow }) {
+  const places = floats(points);
+  const { across, up } = data;
+  const isNumber = data.scale === "linear";
+  // The colour of a number may be that of the surface.
+  const edge = isNumber ? cssColour("--edge-strong") : css(palette.surface);
+  floats(targets).forEach((target, at) => {
+    const x = (width * (places[2 * at] - across[0])) / (across[1] - across[0]);
+    const y = (width * (up[1] - places[2 * at + 1])) / (up[1] - up[0]);
+    const colour = isNumber ? blend(palette, target, range) : palette.classes[target % COLOURS];
+    drawPoint(context, isNumber ? 0 : target, x, y, radius, css(colour), edge, hollow);
+  });
+}
+
+/** The colour of a number. @param {Palette} palette @param {number} value @param {[number, number]} range */
+function blend({ surface, classes }, value, [low, high]) {
+  const place = high > low ? (2 * (value - low)) / (high - low) - 1 : 0;
+  const end = classes[place > 0 ? 1 : 0];
+  const part = Math.min(1, Math.abs(place));
+  return /** @type {[number, number, number]} */ (surface.map((each, at) => each + (end[at] - each) * part));
+}
+
+/** @param {number[]} colour */
+const css = ([red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
+
+/** @param {{data: PlaneData, palette: Palette, range: [number, number]}} props */
+function Legend({ data, palette, range }) {
+  if (data.scale === "linear") {
+    return html`<p class="plane-legend hint">
+      <span>${short(range[0])}</span><span class="plane-scale" aria-hidden="true"></span><span>${short(range[1])}</span>
+    </p>`;
+  }
+  return html`
+    <ul class="plane-legend hint">
+      ${Array.from({ length: data.classes }, (_, at) => html`
+        <li key=${at}><${Swatch} label=${at} palette=${palette} />class ${at}</li>
+      `)}
+    </ul>
+  `;
+}
+
+/** A point as it is drawn. @param {{label: number, palette: Palette}} props */
+function Swatch({ label, palette }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  useEffect(() => {
+    const context = canvas.current?.getContext("2d");
+    if (!context) return;
+    context.clearRect(0, 0, 24, 24);
+    drawPoint(context, label, 12, 12, 8, css(palette.classes[label % COLOURS]), css(palette.surface), false);
+  }, [label, palette]);
+  return html`<canvas class="plane-swatch" width="24" height="24" ref=${canvas} aria-hidden="true"></canvas>`;
+}
+
+/** @param {number} value */
+const short = (value) => String(Number(value.toPrecision(2))).replace("-", "−");

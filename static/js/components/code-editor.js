@@ -1,0 +1,86 @@
+import { EditorState, EditorView } from "../../vendor/codemirror.js";
+import { effect, html, useEffect, useRef } from "../../vendor/preact.js";
+import { holdEditor } from "../editor-access.js";
+import { setErrorLine, setLinkedLine } from "../editor-marks.js";
+import { extensions } from "../editor-setup.js";
+import { edit } from "../examples.js";
+import { loadLibrary, loadLibrarySoon } from "../language/library.js";
+import * as store from "../store.js";
+
+/** The code editor, with marks for the error and for the selected node of the graph. */
+export function CodeEditor() {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+
+  useEffect(() => {
+    if (!place.current) return undefined;
+    const view = new EditorView({ parent: place.current });
+    holdEditor(view);
+    loadLibrarySoon();
+    const endings = [followSource(view), followError(view), followLine(view), followNode(view)];
+    return () => {
+      for (const end of endings) end();
+      holdEditor(null);
+      view.destroy();
+    };
+  }, []);
+
+  return html`<div class="editor" data-testid="editor" ref=${place} onFocusIn=${loadLibrary}></div>`;
+}
+
+/** @param {EditorView} view */
+function followSource(view) {
+  let shown = /** @type {string | null} */ (null);
+  return effect(() => {
+    // Saved code is shown before the list of examples has arrived. If there is none, the editor
+    // waits: the first example would replace what was typed.
+    const waits = store.exampleId.value === "";
+    const id = `${waits} ${store.example.value?.id}`;
+    const code = store.source.value;
+    if (id !== shown) {
+      shown = id;
+      // A new state, so that undo does not return to another example.
+      const all = [...extensions(edit), EditorState.readOnly.of(waits)];
+      view.setState(EditorState.create({ doc: code, extensions: all }));
+    } else if (code !== view.state.doc.toString()) {
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: code } });
+    }
+  });
+}
+
+/** @param {EditorView} view */
+function followError(view) {
+  return effect(() => {
+    const line = store.linesApply.value ? (store.error.value?.line ?? null) : null;
+    view.dispatch({ effects: setErrorLine.of(line) });
+    if (line !== null) scrollTo(view, line);
+  });
+}
+
+/** @param {EditorView} view */
+function followLine(view) {
+  return effect(() => {
+    const line = store.revealedLine.value?.line;
+    if (!line || line > view.state.doc.lines) return;
+    view.dispatch({ selection: { anchor: view.state.doc.line(line).from } });
+    scrollTo(view, line);
+    setTimeout(() => view.focus()); // after a full-page graph, which holds the focus, has closed
+  });
+}
+
+/** @param {EditorView} view */
+function followNode(view) {
+  return effect(() => {
+    const name = store.selectedNode.value;
+    const node = store.graph.value?.nodes.find((each) => each.name === name);
+    const line = store.linesApply.value ? (node?.line ?? null) : null;
+    view.dispatch({ effects: setLinkedLine.of(line) });
+    if (line !== null) scrollTo(view, line);
+  });
+}
+
+/** @param {EditorView} view @param {number} line */
+function scrollTo(view, line) {
+  if (line < 1 || line > view.state.doc.lines) return;
+  const { from } = view.state.doc.line(line);
+  view.dispatch({ effects: EditorView.scrollIntoView(from, { y: "nearest", yMargin: 40 }) });
+}

@@ -1,0 +1,57 @@
+import { html } from "../../vendor/preact.js";
+import { selectExample } from "../examples.js";
+import * as store from "../store.js";
+import { GalleryPicture } from "./gallery-pictures.js";
+
+/** @typedef {import("./gallery-pictures.js").PictureName} PictureName */
+
+/**
+ * The ways to begin. Times are those of a laptop without a graphics card.
+ * @type {{picture: PictureName, exampleId: string, title: string, about: string, time: string, inLab?: boolean}[]}
+ */
+const CARDS = [
+  { picture: "digit", exampleId: "mnist-mlp", title: "Draw a digit", time: "15 s",
+    about: "A network learns from 60,000 handwritten digits. Then it reads yours." },
+  { picture: "spiral", exampleId: "spiral", title: "Separate the spiral", time: "5 s",
+    about: "Two layers bend a line until it follows two classes of points." },
+  { picture: "shapes", exampleId: "segmentation", title: "Find the shapes", time: "15 s",
+    about: "A network colours discs and squares in noisy images, pixel by pixel." },
+  { picture: "text", exampleId: "character-gru", title: "Write text", time: "20 s",
+    about: "A network reads a rhyme letter by letter, and goes on by itself." },
+  { picture: "game", exampleId: "tic-tac-toe", title: "Play against itself", time: "20 s",
+    about: "A player of tic-tac-toe learns from nothing but its own games." },
+  { picture: "devices", exampleId: "sync-against-async", title: "Many devices", time: "20 s", inLab: true,
+    about: "Two devices train one network, and one of them is slow. Who waits?" },
+];
+
+/** Cards that open examples, until something was trained. */
+export function Gallery() {
+  const known = new Set(store.examples.value.map(({ id }) => id));
+  if (store.fit.value || store.runState.value !== "idle" || known.size === 0) return null;
+  return html`
+    <section class="panel gallery" aria-labelledby="gallery-title" data-testid="gallery">
+      <div class="panel-head"><h2 id="gallery-title">Begin with</h2></div>
+      <ul class="gallery-cards">
+        ${CARDS.filter(({ exampleId }) => known.has(exampleId)).map((card) => html`<${Card} key=${card.picture} card=${card} />`)}
+      </ul>
+    </section>
+  `;
+}
+
+/** @param {{card: typeof CARDS[number]}} props */
+function Card({ card: { picture, exampleId, title, about, time, inLab } }) {
+  function open() {
+    selectExample(exampleId);
+    if (inLab) store.view.value = "lab";
+  }
+  return html`
+    <li>
+      <button type="button" class="gallery-card" data-testid="gallery-card" data-example=${exampleId}
+        aria-current=${store.exampleId.value === exampleId ? "true" : undefined} onClick=${open}>
+        <${GalleryPicture} name=${picture} />
+        <span class="gallery-title"><strong>${title}</strong><span class="hint">${time}</span></span>
+        <span class="hint">${about}</span>
+      </button>
+    </li>
+  `;
+}

@@ -1,0 +1,65 @@
+import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { count, percent } from "../format.js";
+
+/**
+ * @import { PictureData, TaskView } from "../../engine/messages.js"
+ * @typedef {Extract<TaskView, {shows: "images"}>} ImagesView
+ */
+
+/** Images with their classes and the predicted ones. @param {{view: ImagesView}} props */
+export function TestStrip({ view }) {
+  const data = /** @type {PictureData} */ (view.data);
+  const { labels, tested, total } = data;
+  const right = labels.filter((label, at) => label === view.predicted[at]).length;
+  return html`
+    <div class="strip">
+      <p class="hint">
+        <b data-testid="strip-right">${right}</b> of these ${labels.length} ${tested ? "test" : "training"} images right;
+        there are ${count(total)}.
+      </p>
+      <ol class="strip-images" data-testid="test-strip">
+        ${labels.map((label, at) => html`
+          <${Picture} key=${`${view.version} ${at}`} at=${at} data=${data} label=${label}
+            predicted=${view.predicted[at]} chance=${view.chances?.[at] ?? null} />
+        `)}
+      </ol>
+    </div>
+  `;
+}
+
+/** @param {{at: number, data: PictureData, label: number, predicted: number, chance: number | null}} props */
+function Picture({ at, data, label, predicted, chance }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  useEffect(() => {
+    canvas.current?.getContext("2d")?.putImageData(imageOf(data, at), 0, 0);
+  }, [data, at]);
+  const isRight = predicted === label;
+  const sure = chance === null ? "" : `, ${percent(chance, 0)}`;
+  const words = isRight
+    ? `A ${label}, predicted ${predicted}${sure}: right`
+    : `A ${label}, predicted ${predicted}${sure}: wrong`;
+  return html`
+    <li class="strip-image" data-right=${isRight ? "" : undefined} data-label=${label} data-predicted=${predicted}
+      title=${words}>
+      <canvas width=${data.width} height=${data.height} ref=${canvas} aria-hidden="true"></canvas>
+      <span class="strip-verdict" aria-hidden="true">
+        <span class="strip-mark">${isRight ? "✓" : "✗"}</span>${isRight ? label : html`<b>${predicted}</b>≠ ${label}`}
+      </span>
+      <span class="visually-hidden">${words}</span>
+    </li>
+  `;
+}
+
+/** @param {PictureData} data @param {number} at */
+function imageOf({ width, height, channels, pixels }, at) {
+  const image = new ImageData(width, height);
+  const first = at * width * height * channels;
+  for (let pixel = 0; pixel < width * height; pixel += 1) {
+    for (let channel = 0; channel < 3; channel += 1) {
+      const from = first + pixel * channels + (channels === 3 ? channel : 0);
+      image.data[4 * pixel + channel] = pixels[from];
+    }
+    image.data[4 * pixel + 3] = 255;
+  }
+  return image;
+}

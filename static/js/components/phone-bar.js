@@ -1,0 +1,33 @@
+import { html } from "../../vendor/preact.js";
+import { PANELS } from "../panels.js";
+import * as store from "../store.js";
+import { Icon } from "./icons.js";
+import { MainButton } from "./transport.js";
+import { openPanel } from "./views.js";
+
+/** The bar below the page of a phone: the network, the panels, and Run between them. */
+export function PhoneBar() {
+  const items = [
+    { name: "build", title: "Build", icon: "code", isOpen: store.side.value === "build", open: () => (store.side.value = "build") },
+    ...PANELS.map(({ name, title, icon }) => ({
+      name, title, icon,
+      isOpen: store.side.value === "panels" && openPanel().name === name,
+      open: () => {
+        store.side.value = "panels";
+        store.view.value = name;
+      },
+    })),
+  ];
+  const half = Math.ceil(items.length / 2);
+  const button = (/** @type {typeof items[number]} */ { name, title, icon, isOpen, open }) => html`
+    <button key=${name} type="button" class="phone-tab" data-testid=${`tab-${name}`}
+      aria-current=${isOpen ? "page" : undefined} onClick=${open}><${Icon} name=${icon} />${title}</button>
+  `;
+  return html`
+    <nav class="phone-bar" aria-label="Parts of the page">
+      ${items.slice(0, half).map(button)}
+      <${MainButton} />
+      ${items.slice(half).map(button)}
+    </nav>
+  `;
+}

@@ -1,0 +1,60 @@
+import { html, useState } from "../../vendor/preact.js";
+import { offer } from "../download.js";
+import { edit, selectExample } from "../examples.js";
+import { changesSince, csv } from "../runs.js";
+import * as store from "../store.js";
+import { LossFigure } from "./loss-figure.js";
+import { RunDiff } from "./run-diff.js";
+import { RunsTable } from "./runs-table.js";
+
+/** @typedef {import("../runs.js").Run} Run */
+
+/** Runs whose curves are shown until the visitor chooses. */
+const SHOWN_AT_FIRST = 4;
+
+/** Every run that has trained: its curve, its numbers, what was changed for it, and its code. */
+export function RunsPanel() {
+  const runs = store.runs.value;
+  const [hidden, setHidden] = useState(/** @type {Map<number, boolean>} */ (new Map()));
+  const [open, setOpen] = useState(/** @type {number | null} */ (null));
+  const latest = new Set(runs.slice(-SHOWN_AT_FIRST));
+  const isShown = (/** @type {Run} */ run) => !(hidden.get(run.id) ?? !latest.has(run));
+  const chosen = runs.find(({ id }) => id === open);
+  return html`
+    <section class="panel runs" aria-labelledby="runs-title">
+      <div class="panel-head">
+        <h2 id="runs-title">Runs</h2>
+        <button type="button" class="button quiet small" data-testid="runs-csv" disabled=${runs.length === 0}
+          onClick=${() => offer("runs.csv", new Blob([csv(runs)], { type: "text/csv" }))}>Save as CSV</button>
+        <button type="button" class="button quiet small" data-testid="runs-clear" disabled=${runs.every(({ isPinned }) => isPinned)}
+          title="Remove all runs that are not pinned" onClick=${clear}>Clear</button>
+      </div>
+      ${runs.length === 0
+        ? html`<p class="lab-wait">Each run that trains is kept here, with its code, its settings and its curve.</p>`
+        : html`
+          <${LossFigure} curves=${runs.filter(isShown).map(curveOf)} />
+          <${RunsTable} runs=${runs} open=${open} isShown=${isShown} onOpen=${setOpen}
+            onShow=${(/** @type {Run} */ run) => setHidden(new Map(hidden).set(run.id, isShown(run)))}
+            changes=${(/** @type {Run} */ run) => changesSince(runs[runs.indexOf(run) - 1], run)} />
+        `}
+    </section>
+    ${chosen && html`<${RunDiff} run=${chosen} before=${runs[runs.indexOf(chosen) - 1]} onRestore=${() => restore(chosen)} />`}
+  `;
+}
+
+/** @param {Run} run */
+const curveOf = ({ number, title, colour, loss, steps, losses }) =>
+  ({ name: String(number), title: `run ${number}, ${title}`, colour: `--series-${colour}`, loss, steps, losses });
+
+function clear() {
+  store.runs.value = store.runs.value.filter(({ isPinned }) => isPinned);
+}
+
+/** Put the code and the settings of a run back; nothing runs. @param {Run} run */
+function restore(run) {
+  selectExample(run.exampleId);
+  edit(run.code);
+  store.deviceChoice.value = /** @type {"auto" | "gpu" | "cpu"} */ (run.device);
+  if (run.lab) store.labSettings.value = run.lab;
+  store.note(`The code of run ${run.number} is in the editor.`);
+}

@@ -1,0 +1,47 @@
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { makeLink } from "../sharing.js";
+import * as store from "../store.js";
+import { Menu } from "./menu.js";
+
+/** Offers a link to the program on the page. */
+export function ShareMenu() {
+  return html`<${Menu} id="share" title="Share" icon="share" about="Make a link to this program" content=${Link} />`;
+}
+
+function Link() {
+  const [link, setLink] = useState("");
+  const [outcome, setOutcome] = useState("");
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const code = store.source.value;
+  const steps = store.landmarks.value.length;
+  useEffect(() => {
+    let isWanted = true;
+    makeLink().then(
+      (made) => isWanted && setLink(made),
+      (failure) => isWanted && setOutcome(/** @type {Error} */ (failure).message),
+    );
+    return () => (isWanted = false);
+  }, [code, steps]);
+  useEffect(() => field.current?.focus(), []);
+
+  async function copy() {
+    field.current?.select();
+    try {
+      await navigator.clipboard.writeText(link);
+      setOutcome("The link is copied.");
+    } catch {
+      setOutcome("The browser does not allow copying here. The link is selected: press Ctrl+C.");
+    }
+  }
+
+  return html`
+    <p class="hint">The link contains the code, the settings, and a few losses of its run, so that whoever opens it can see
+      whether their run gives the same. Nothing is sent to a server.</p>
+    <div class="share-row">
+      <input class="share-link" data-testid="share-link" ref=${field} readonly aria-label="Link to this program" value=${link}
+        onFocus=${(/** @type {any} */ event) => event.target.select()} />
+      <button type="button" class="button small" data-testid="share-copy" disabled=${!link} onClick=${copy}>Copy</button>
+    </div>
+    <p class="hint" role="status">${outcome}</p>
+  `;
+}

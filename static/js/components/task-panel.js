@@ -1,0 +1,86 @@
+import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { onVisible } from "../observe.js";
+import * as store from "../store.js";
+import { TaskAsker } from "../task.js";
+import { BoundaryView } from "./boundary-view.js";
+import { DigitPanel } from "./digit-panel.js";
+import { FitScatter } from "./fit-scatter.js";
+import { TestStrip } from "./image-strip.js";
+
+/** @param {import("../../engine/messages.js").TaskView | null} task */
+function titleOf(task) {
+  switch (task?.shows) {
+    case "plane":
+      return task.data?.scale === "linear" ? "Prediction over the plane" : "Decision boundary";
+    case "images":
+      return task.data?.tested ? "Test images" : "Training images";
+    case "rows":
+      return "Predicted against true";
+    default:
+      return "What the network does";
+  }
+}
+
+/** What the model does with its data, for some kinds of data; beside it, drawings for digits. */
+export function TaskPanel() {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const asker = useRef(/** @type {TaskAsker | null} */ (null));
+  asker.current ??= new TaskAsker();
+  const { step } = store.progress.value;
+  const known = store.liveModel.value;
+  const state = store.runState.value;
+  const fit = store.fit.value;
+
+  useEffect(() => asker.current?.changed(), [step, known, state, fit]);
+  useEffect(() => {
+    const element = place.current;
+    const end = element ? onVisible(element, (isVisible) => asker.current?.show(isVisible)) : () => {};
+    return () => {
+      end();
+      asker.current?.show(false);
+    };
+  }, []);
+
+  const task = store.task.value;
+  const shows = task?.shows ?? "none";
+  return html`
+    <div class="task-place">
+      <section class="panel task" aria-labelledby="task-title" ref=${place} data-testid="task"
+        data-shows=${shows}>
+        <div class="panel-head"><h2 id="task-title">${titleOf(task)}</h2></div>
+        ${task?.shows === "plane" && html`<${BoundaryView} view=${task} />`}
+        ${task?.shows === "images" && html`<${TestStrip} view=${task} />`}
+        ${task?.shows === "rows" && html`<${FitScatter} view=${task} />`}
+        ${(shows === "none" || shows === "unknown" || store.taskProblem.value) && html`<p class="hint task-hint">${remark(task)}</p>`}
+      </section>
+      <${DigitPanel} isShown=${takesDigits()} />
+    </div>
+  `;
+}
+
+/** @param {import("../../engine/messages.js").TaskView | null} task */
+function remark(task) {
+  if (store.taskProblem.value) return `This cannot be shown: ${store.taskProblem.value}`;
+  if (task?.shows === "none") {
+    return "There is no picture for this kind of data yet. There is one for points with two "
+      + "coordinates, for images with classes, and for tables with one number to predict.";
+  }
+  if (store.liveModel.value && !task) return "Asking the network…";
+  return "Press Run: here you see what the network does with your data while it learns.";
+}
+
+/** Programs that are about digits, before they have shown their data. */
+const DIGITS = /\bmnist\b|\b784\b|\b28\b/;
+
+/** Whether the network classifies images of 28 by 28 pixels, for all that is known. */
+function takesDigits() {
+  const task = store.task.value;
+  if (task?.shows === "images") {
+    return task.data?.height === 28 && task.data.width === 28 && task.data.channels === 1;
+  }
+  if (task && task.shows !== "unknown") return false;
+  if (store.active.value) return DIGITS.test(store.executed.value.source);
+  if (!store.hasModel.value) return DIGITS.test(store.source.value);
+  // A later run that trained nothing leaves the weights of the one before.
+  return DIGITS.test((store.kept.value?.program ?? store.executed.value).source);
+}

@@ -1,0 +1,40 @@
+import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { unitPixels } from "../plane-colours.js";
+
+/**
+ * @import { UnitMaps as Maps } from "../../engine/messages.js"
+ * @import { Palette } from "../plane-colours.js"
+ */
+
+/** The values of hidden units over the plane, a row for each layer. @param {{layers: Maps[], palette: Palette}} props */
+export function UnitMaps({ layers, palette }) {
+  return html`
+    <div class="unit-layers">
+      ${layers.map(({ name, units, side, maps }) => {
+        const shown = maps.length / side ** 2;
+        return html`
+          <section class="unit-layer" key=${name} aria-label=${`Units of ${name}`}>
+            <h3 class="hint">${name}: ${shown < units ? `${shown} of ${units}` : units} units</h3>
+            <ul class="unit-row">
+              ${Array.from({ length: shown }, (_, at) => html`
+                <li key=${at}><${UnitMap} bytes=${maps.subarray(at * side ** 2, (at + 1) * side ** 2)}
+                  side=${side} palette=${palette} label=${`Unit ${at + 1} of ${name}`} /></li>
+              `)}
+            </ul>
+          </section>
+        `;
+      })}
+    </div>
+  `;
+}
+
+/** @param {{bytes: Uint8Array, side: number, palette: Palette, label: string}} props */
+function UnitMap({ bytes, side, palette, label }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  useEffect(() => {
+    const context = canvas.current?.getContext("2d");
+    context?.putImageData(new ImageData(unitPixels(bytes, palette), side, side), 0, 0);
+  });
+  return html`<canvas class="unit-map" width=${side} height=${side} ref=${canvas} role="img"
+    aria-label=${label} title=${label}></canvas>`;
+}

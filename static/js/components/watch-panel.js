@@ -1,0 +1,17 @@
+import { html } from "../../vendor/preact.js";
+import { CurvesPanel } from "./curves-panel.js";
+import { Gallery } from "./gallery.js";
+import { TaskPanel } from "./task-panel.js";
+import { WeightsPanel } from "./weights-panel.js";
+
+/** The training as it goes on: curves, the task, and the weights. */
+export function WatchPanel() {
+  return html`
+    <${Gallery} />
+    <${CurvesPanel} />
+    <div class="side-by-side">
+      <${TaskPanel} />
+      <${WeightsPanel} />
+    </div>
+  `;
+}

@@ -1,0 +1,95 @@
+/** Marks names of other libraries in the editor, and offers playgrad's in their place. */
+
+import { ChangeSet, forEachDiagnostic, keymap, lintKeymap, linter, nextDiagnostic, pythonLanguage } from "../vendor/codemirror.js";
+import { programOf } from "./editor-completion.js";
+import { findProblems, translate } from "./language/bridging.js";
+import { arrived, library } from "./language/library.js";
+
+/**
+ * @import { Diagnostic, EditorState, EditorView } from "../vendor/codemirror.js"
+ * @import { Problem } from "./language/bridging.js"
+ */
+
+/** Milliseconds without typing before the program is looked at. */
+const PAUSE_MS = 400;
+
+/** Problems of programs that have been looked at. @type {WeakMap<import("./language/program.js").Program, Problem[]>} */
+const found = new WeakMap();
+
+/** @param {EditorState} state @returns {Problem[]} */
+function problemsOf(state) {
+  const known = library.peek();
+  const program = programOf(state);
+  if (!known || !program) return [];
+  const problems = found.get(program) ?? findProblems(program, known.translator);
+  found.set(program, problems);
+  return problems;
+}
+
+/** Whether a name is at the cursor that may just be unfinished. @param {EditorState} state @param {Problem} problem */
+function isAtCursor(state, { from, to, isGuess }) {
+  const { head } = state.selection.main;
+  return isGuess === true && from <= head && head <= to;
+}
+
+/** @param {EditorView} view @returns {Promise<Diagnostic[]>} */
+async function lint(view) {
+  await arrived;
+  const problems = problemsOf(view.state).filter((each) => !(view.hasFocus && isAtCursor(view.state, each)));
+  const fixable = problems.filter(({ changes }) => changes?.length).length;
+  return problems.map((problem) => ({
+    from: problem.from,
+    to: problem.to,
+    severity: problem.label ? "info" : "warning",
+    source: "playgrad",
+    message: problem.message.replace(/`/g, ""),
+    actions: [
+      ...(problem.label ? [{ name: problem.label.slice(0, 48), apply: () => fix(view, problem) }] : []),
+      ...(fixable > 1 ? [{ name: "Fix all", apply: fixAll }] : []),
+    ],
+  }));
+}
+
+/** Make the fix of a problem, unless the program has changed since. @param {EditorView} view @param {Problem} problem */
+function fix(view, problem) {
+  const now = problemsOf(view.state).find((each) => each.from === problem.from && each.message === problem.message);
+  if (!now?.changes?.length) return;
+  view.dispatch({ changes: now.changes, userEvent: "input.fix" });
+  view.focus();
+}
+
+/** Make all fixes, as one change. @param {EditorView} view */
+function fixAll(view) {
+  const known = library.peek();
+  if (!known) return;
+  let changes = ChangeSet.empty(view.state.doc.length);
+  const parse = (/** @type {string} */ code) => pythonLanguage.parser.parse(code);
+  for (const round of translate(view.state.doc.toString(), parse, known.names, known.translator)) {
+    changes = changes.compose(ChangeSet.of(round, changes.newLength));
+  }
+  view.dispatch({ changes, userEvent: "input.fix" });
+  view.focus();
+}
+
+/** Make the first fix at the cursor; without one, go to the next mark. @param {EditorView} view */
+function fixHere(view) {
+  const { head } = view.state.selection.main;
+  /** @type {Diagnostic[]} */
+  const here = [];
+  forEachDiagnostic(view.state, (each, from, to) => {
+    if (from <= head && head <= to) here.push(each);
+  });
+  const action = here.flatMap(({ actions }) => actions ?? [])[0];
+  if (!action) return nextDiagnostic(view);
+  action.apply(view, head, head);
+  return true;
+}
+
+/** Whether the cursor has left a name that may have been unfinished. @param {import("../vendor/codemirror.js").ViewUpdate} update */
+const hasLeftName = ({ selectionSet, focusChanged, startState }) => (selectionSet || focusChanged)
+  && problemsOf(startState).some((each) => isAtCursor(startState, each));
+
+export const bridge = [
+  linter(lint, { delay: PAUSE_MS, needsRefresh: hasLeftName }),
+  keymap.of([{ key: "Alt-Enter", run: fixHere }, ...lintKeymap.filter(({ key }) => key !== "F8")]),
+];

@@ -1,0 +1,140 @@
+/** Arguments that functions and classes of playgrad do not take, and what to write instead. */
+
+import { nearest } from "./nearest.js";
+import { removalOf } from "./removal.js";
+import { Speller } from "./spelling.js";
+import { children, readArguments } from "./tree.js";
+
+/**
+ * @import { Argument, SyntaxNode } from "./tree.js"
+ * @import { Program } from "./program.js"
+ * @import { Translator } from "./translator.js"
+ * @import { Problem } from "./bridging.js"
+ * @import { Change } from "./spelling.js"
+ */
+
+const SHAPES = ["input_shape", "input_dim", "batch_input_shape"];
+const WEIGHTS = ["Model.save_weights", "Model.load_weights"];
+
+/** @param {Program} program @param {Translator} translator @returns {Problem[]} */
+export function argumentProblems(program, translator) {
+  /** @type {Problem[]} */
+  const problems = [];
+  program.tree.iterate({
+    enter({ node }) {
+      if (node.name !== "CallExpression" || !node.firstChild) return;
+      const list = node.getChild("ArgList");
+      const value = program.value(node.firstChild);
+      if (!list || value?.kind !== "name") return;
+      const given = readArguments(list, program.code);
+      problems.push(...unknownArguments(program, translator, node, list, value.name, given), ...special(program, node, list, value.name, given));
+    },
+  });
+  return problems;
+}
+
+/**
+ * @param {Program} program
+ * @param {Translator} translator
+ * @param {SyntaxNode} call
+ * @param {SyntaxNode} list
+ * @param {string} name
+ * @param {Argument[]} given
+ * @returns {Problem[]}
+ */
+function unknownArguments(program, translator, call, list, name, given) {
+  const parameters = program.names.parameters(name)?.map(([parameter]) => parameter);
+  if (!parameters || parameters.some((each) => each.startsWith("**"))) return [];
+  return given.filter((each) => each.name !== null && !parameters.includes(each.name)).map((each) => {
+    const argument = /** @type {string} */ (each.name);
+    const place = { from: each.from, to: each.to };
+    const rule = translator.argument(name, argument);
+    const isGuess = !rule;
+    const what = `\`${argument}\` is not an argument of \`${name}\` in playgrad`;
+    const other = rule?.to ?? (rule ? null : nearest(argument, parameters));
+    if (other && parameters.includes(other)) {
+      const change = each.nameNode && { from: each.nameNode.from, to: each.nameNode.to, insert: other };
+      const message = rule ? `\`${argument}\` is \`${other}\` in playgrad.` : `${what}. Did you mean \`${other}\`?`;
+      return { ...place, message, isGuess, label: `Write ${other}=`, changes: change ? [change] : [] };
+    }
+    const message = rule?.no ? `${what}: ${rule.no}.` : `${what}.`;
+    if (rule?.call && each.value) {
+      const shape = sampleShape(program.text(each.value));
+      return { ...place, message, label: `Write ${shape}`, changes: [{ ...place, insert: shape }] };
+    }
+    const first = SHAPES.includes(argument) ? inputBefore(program, call, each) : null;
+    const changes = [...(first ?? []), removeArgument(program, list, each)];
+    const label = first ? "Write pg.Input as the first item" : `Remove ${argument}`;
+    return { ...place, message, isGuess, label, changes };
+  });
+}
+
+/** Without its comma. @param {Program} program @param {SyntaxNode} list @param {Argument} argument @returns {Change} */
+function removeArgument(program, list, argument) {
+  const commas = children(list).filter((each) => each.name === ",");
+  const before = commas.filter((each) => each.to <= argument.from).pop();
+  const after = commas.find((each) => each.from >= argument.to);
+  if (before) return { from: before.from, to: argument.to, insert: "" };
+  const rest = after ? /^\s*/.exec(program.code.slice(after.to))?.[0].length ?? 0 : 0;
+  return { from: argument.from, to: after ? after.to + rest : argument.to, insert: "" };
+}
+
+/** The shape of an input as an item before the first layer of a chain. @param {Program} program @param {SyntaxNode} call @param {Argument} argument @returns {Change[] | null} */
+function inputBefore(program, call, argument) {
+  const chain = call.parent;
+  if (chain?.name !== "ArrayExpression" || chain.firstChild?.nextSibling?.from !== call.from || !argument.value) return null;
+  const outer = chain.parent?.parent;
+  const value = outer?.name === "CallExpression" && outer.firstChild ? program.value(outer.firstChild) : null;
+  if (value?.kind !== "name" || value.name !== "Sequential") return null;
+  const text = program.text(argument.value);
+  const shape = argument.name === "input_dim" ? `(${text},)` : argument.name === "batch_input_shape" ? sampleShape(text) : text;
+  const speller = new Speller(program, call.from);
+  const line = program.code.slice(program.code.lastIndexOf("\n", call.from - 1) + 1, call.from);
+  const gap = /^\s*$/.test(line) ? `\n${line}` : " ";
+  const input = `${speller.name("Input")}(${shape}),${gap}`;
+  return [...speller.importChanges(), { from: call.from, to: call.from, insert: input }];
+}
+
+/** A shape without the batch, `(784,)` for `(None, 784)`. @param {string} text an expression */
+function sampleShape(text) {
+  const inner = /^[([]\s*None\s*,\s*([\s\S]*?),?\s*[)\]]$/.exec(text)?.[1];
+  if (inner === undefined) return `tuple(${text})[1:]`;
+  return inner.includes(",") ? `(${inner})` : `(${inner},)`;
+}
+
+/**
+ * Calls that mean something else here.
+ * @param {Program} program
+ * @param {SyntaxNode} call
+ * @param {SyntaxNode} list
+ * @param {string} name
+ * @param {Argument[]} given
+ * @returns {Problem[]}
+ */
+function special(program, call, list, name, given) {
+  const place = { from: list.from, to: list.to };
+  const [first, second] = given;
+  if (name === "Sequential" && first?.name === null && second?.name === null && second.value?.name === "CallExpression") {
+    const positional = given.filter((each) => each.name === null);
+    const last = positional[positional.length - 1];
+    const changes = [{ from: first.from, to: first.from, insert: "[" }, { from: last.to, to: last.to, insert: "]" }];
+    return [{ ...place, message: "Sequential takes one list of layers.", label: "Make it a list", changes }];
+  }
+  if (!first?.value) return [];
+  const text = program.text(first.value);
+  const value = { from: first.value.from, to: first.value.to };
+  if (name === "Sequential.build" && first.name === null && /^[([]\s*None\s*,/.test(text)) {
+    const insert = sampleShape(text);
+    return [{ ...value, message: "build takes the shape of one sample, without the batch.", label: `Write ${insert}`, changes: [{ ...value, insert }] }];
+  }
+  if (WEIGHTS.includes(name) && /^["'].*\.(?:h5|hdf5|keras|tf|ckpt)["']$/.test(text)) {
+    const insert = text.replace(/(?:\.weights)?\.\w+(?=["']$)/, ".safetensors");
+    return [{ ...value, message: "Weights files of playgrad are .safetensors or .npz.", label: `Write ${insert}`, changes: [{ ...value, insert }] }];
+  }
+  const callee = first.value.name === "CallExpression" && first.value.firstChild ? program.value(first.value.firstChild) : null;
+  if (name === "Sequential.add" && callee?.kind === "name" && callee.name === "Input" && call.firstChild) {
+    const changes = removalOf(program, call.firstChild) ?? undefined;
+    return [{ ...place, message: "A model to which layers are added takes its shape from the data.", label: "Remove the line", changes }];
+  }
+  return [];
+}

@@ -1,0 +1,160 @@
+/** Names of other libraries in a program, and what to write instead. */
+
+import { argumentProblems } from "./argument-problems.js";
+import { importProblems } from "./import-problems.js";
+import { nearest } from "./nearest.js";
+import { Program } from "./program.js";
+import { removalOf } from "./removal.js";
+import { rewrite } from "./rewriting.js";
+import { Speller } from "./spelling.js";
+import { children } from "./tree.js";
+
+/**
+ * @import { SyntaxNode } from "./tree.js"
+ * @import { Foreign } from "./program.js"
+ * @import { Translator } from "./translator.js"
+ * @import { Change } from "./spelling.js"
+ *
+ * @typedef {object} Problem
+ * @property {number} from
+ * @property {number} to
+ * @property {string} message
+ * @property {string} [label] of the fix
+ * @property {Change[]} [changes] the fix, if there is one
+ * @property {boolean} [isImport] whether other fixes come first
+ * @property {boolean} [isGuess] whether the name may just be unfinished
+ */
+
+/** @param {Program} program whose `others` is `translator` @param {Translator} translator @returns {Problem[]} */
+export function findProblems(program, translator) {
+  const problems = [
+    ...nameProblems(program, translator),
+    ...argumentProblems(program, translator),
+    ...importProblems(program, translator),
+  ];
+  return problems.sort((a, b) => a.from - b.from || a.to - b.to);
+}
+
+/**
+ * The fixes that can be made at once: those of imports after all others.
+ * @param {Problem[]} problems
+ * @returns {Change[]}
+ */
+export function fixTogether(problems) {
+  const fixable = problems.filter(({ changes }) => changes?.length);
+  const first = fixable.filter(({ isImport }) => !isImport);
+  /** @type {Change[]} */
+  const taken = [];
+  for (const { changes = [] } of first.length ? first : fixable) {
+    const fresh = changes.filter((each) => !taken.some((other) => isSame(each, other)));
+    if (!fresh.some((each) => taken.some((other) => overlap(each, other)))) taken.push(...fresh);
+  }
+  return taken.sort((a, b) => a.from - b.from || a.to - b.to);
+}
+
+/** @param {Change} a @param {Change} b */
+const isSame = (a, b) => a.from === b.from && a.to === b.to && a.insert === b.insert;
+/** @param {Change} a @param {Change} b */
+const overlap = (a, b) => a.from < b.to && b.from < a.to || (a.from === b.from && a.from === a.to && b.from === b.to);
+
+/** @param {Program} program @param {Translator} translator @returns {Problem[]} */
+function nameProblems(program, translator) {
+  /** @type {Problem[]} */
+  const problems = [];
+  const isOpen = /^\s*from\s+\S+\s+import\s+\*/m.test(program.code);
+  program.tree.iterate({
+    enter({ node }) {
+      if (node.name === "ImportStatement") return false;
+      if (node.name !== "MemberExpression" && (node.name !== "VariableName" || !isRead(node))) return true;
+      if (isOpen && node.name === "VariableName" && !program.binding(program.text(node), node.from)) return true;
+      const { parent } = node;
+      const isInner = parent?.name === "MemberExpression" && parent.firstChild?.from === node.from;
+      if (isInner && program.value(parent)?.kind === "foreign") return true;
+      const value = program.value(node);
+      if (value?.kind === "foreign") problems.push(problemOf(program, translator, node, value));
+      return true;
+    },
+  });
+  return problems;
+}
+
+/** Whether a variable is read here, not bound. @param {SyntaxNode} node */
+function isRead(node) {
+  const { parent } = node;
+  if (!parent || ["ParamList", "FunctionDefinition", "ClassDefinition", "ScopeStatement"].includes(parent.name)) return false;
+  const next = node.nextSibling?.name;
+  if (parent.name === "ArgList") return next !== "AssignOp";
+  if (parent.name === "AssignStatement") return !children(parent).some((each) => each.name === "AssignOp" && each.from > node.from);
+  return !(parent.name === "ForStatement" && next === "in") && node.prevSibling?.name !== "as";
+}
+
+/** @param {Program} program @param {Translator} translator @param {SyntaxNode} node @param {Foreign} value @returns {Problem} */
+function problemOf(program, translator, node, value) {
+  const written = program.text(node);
+  const place = { from: node.from, to: node.to };
+  const found = translator.translate(value.paths);
+  if (!found) return { ...place, ...unknown(program, translator, node, value), isGuess: value.guessed };
+  const speller = new Speller(program, node.from);
+  const changes = rewrite(program, found.rule, node, speller);
+  const reason = found.rule.no ? ` ${found.rule.no}` : "";
+  if (changes?.length) {
+    const label = `Write ${short(changes[0].insert)}`;
+    const message = `\`${written}\` is \`${short(changes[0].insert)}\` in playgrad.${reason}`;
+    return { ...place, message, label, changes: [...speller.importChanges(), ...changes] };
+  }
+  const removal = found.rule.drop ? removalOf(program, node) : null;
+  const message = `\`${written}\` is not in playgrad.${reason}`;
+  return removal ? { ...place, message, label: "Remove the line", changes: removal } : { ...place, message };
+}
+
+/** @param {Program} program @param {Translator} translator @param {SyntaxNode} node @param {Foreign} value */
+function unknown(program, translator, node, value) {
+  const message = `\`${program.text(node)}\` is not in playgrad.`;
+  const owner = node.firstChild && node.name === "MemberExpression" ? program.value(node.firstChild) : null;
+  const property = node.lastChild;
+  if (owner?.kind === "name" && property) {
+    const close = nearest(program.text(property), program.names.members(owner.name).keys());
+    const changes = close === null ? undefined : [{ from: property.from, to: property.to, insert: close }];
+    if (changes) return { message: `${message} Did you mean \`${close}\`?`, label: `Write ${close}`, changes };
+  }
+  const reason = translator.reason(value);
+  return { message: reason ? `${message} ${reason}` : message };
+}
+
+/** @param {string} text */
+const short = (text) => (text.length > 60 ? `${text.slice(0, 57)}…` : text);
+
+/** Rounds of fixes: one may make another possible. */
+const MOST_ROUNDS = 12;
+
+/**
+ * Make all fixes, in rounds.
+ * @param {string} code
+ * @param {(code: string) => import("./tree.js").Tree} parse
+ * @param {import("./names.js").Names} names
+ * @param {Translator} translator
+ * @returns {Change[][]} the changes of each round, in the text that the round before has left
+ */
+export function translate(code, parse, names, translator) {
+  /** @type {Change[][]} */
+  const rounds = [];
+  let text = code;
+  while (rounds.length < MOST_ROUNDS) {
+    const changes = fixTogether(findProblems(new Program(text, parse(text), names, translator), translator));
+    if (!changes.length) break;
+    rounds.push(changes);
+    text = changed(text, changes);
+  }
+  return rounds;
+}
+
+/** @param {string} code @param {Change[]} changes in order */
+export function changed(code, changes) {
+  let text = "";
+  let at = 0;
+  for (const { from, to, insert } of changes) {
+    text += code.slice(at, from) + insert;
+    at = to;
+  }
+  return text + code.slice(at);
+}

@@ -1,0 +1,40 @@
+/** Loads what the editor knows about playgrad, once, after the page has opened. */
+
+import { load } from "../../engine/downloads.js";
+import { signal } from "../../vendor/preact.js";
+import { Names } from "./names.js";
+import { Translator } from "./translator.js";
+
+/**
+ * The names of playgrad and those of other libraries, and null until they have arrived.
+ * @type {import("../../vendor/preact.js").Signal<{names: Names, translator: Translator} | null>}
+ */
+export const library = signal(null);
+
+/** Wait for the page before loading: names are small, but Python is what everyone waits for. */
+const PAUSE_MS = 1500;
+
+/** @type {{promise: Promise<void> | null}} */
+const loading = { promise: null };
+
+const arrival = { announce() {} };
+/** Resolves when the names are here, whoever has asked for them. */
+export const arrived = new Promise((resolve) => {
+  arrival.announce = () => resolve(null);
+});
+
+/** Load the names, unless they have been loaded. Failed downloads are tried again without a word. */
+export function loadLibrary() {
+  loading.promise ??= load("/names.json").then((content) => {
+    const file = JSON.parse(new TextDecoder().decode(content));
+    const names = new Names(file.names);
+    library.value = { names, translator: new Translator(file.bridge, names) };
+    arrival.announce();
+  });
+  return loading.promise;
+}
+
+/** Load the names when the page has nothing more urgent to do. */
+export function loadLibrarySoon() {
+  setTimeout(loadLibrary, PAUSE_MS);
+}

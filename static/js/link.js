@@ -1,0 +1,91 @@
+/**
+ * Links that contain a program: JSON, compressed (DEFLATE, RFC 1951) and in base64url (RFC 4648), in
+ * the fragment of the address, which browsers do not send to the server.
+ */
+
+import { SHARED } from "./session-shapes.js";
+
+/**
+ * @typedef {{version: 1, exampleId: string, title: string, code: string, device: "auto" | "gpu" | "cpu",
+ *            view: string, lab: import("./types.js").LabSettings | null, expected: Expected | null}} Shared
+ *   `lab`: the settings of the Lab, if the run was made there
+ * @typedef {{losses: import("./landmarks.js").Landmarks, steps: number, device: string}} Expected
+ *   the run of the sender; `device`: in words
+ */
+
+const PREFIX = "#program=";
+/** More than browsers and chat programs pass on. */
+const LONGEST = 200_000;
+/** Bytes of a decompressed program. */
+const LARGEST = 2_000_000;
+
+/** A link that cannot be opened; the message says why and what to do. */
+export class LinkError extends Error {}
+
+/** @param {string} hash of an address */
+export const isLink = (hash) => hash.startsWith(PREFIX);
+
+/** @param {Shared} shared @returns {Promise<string>} the fragment, with "#" @throws {LinkError} */
+export async function encode(shared) {
+  expectCompression();
+  const bytes = await through(new TextEncoder().encode(JSON.stringify(shared)), new CompressionStream("deflate-raw"));
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  const hash = PREFIX + text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  if (hash.length > LONGEST) throw new LinkError("The program is too long for a link. Save the code as a file and send that.");
+  return hash;
+}
+
+/** @param {string} hash @returns {Promise<Shared>} @throws {LinkError} */
+export async function decode(hash) {
+  expectCompression();
+  if (hash.length > LONGEST) throw new LinkError(broken("it is too long"));
+  /** @type {any} */
+  let value;
+  try {
+    const text = atob(hash.slice(PREFIX.length).replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
+    const json = await through(bytes, new DecompressionStream("deflate-raw"), LARGEST);
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
+  } catch {
+    throw new LinkError(broken("a part of it is missing or changed"));
+  }
+  if (Number.isInteger(value?.version) && value.version > 1) {
+    throw new LinkError("The link was made by a later version of playgrad. Update this one to open it.");
+  }
+  if (!SHARED(value)) throw new LinkError(broken("a part of it is missing or changed"));
+  return value;
+}
+
+function expectCompression() {
+  if (typeof CompressionStream !== "undefined") return;
+  throw new LinkError("This browser has no CompressionStream, which links with programs need. Update it, or send the code as a file.");
+}
+
+/** @param {string} why */
+const broken = (why) => `The link could not be opened, because ${why}. Ask for it again, and copy it whole.`;
+
+/**
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {CompressionStream | DecompressionStream} transform
+ * @param {number} [largest] bytes of the result
+ */
+async function through(bytes, transform, largest = Infinity) {
+  const parts = [];
+  let size = 0;
+  for await (const part of streamed(new Blob([bytes]).stream().pipeThrough(transform))) {
+    size += part.length;
+    if (size > largest) throw new RangeError("too large");
+    parts.push(part);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+/** Not every browser iterates over streams. @param {ReadableStream<Uint8Array<ArrayBuffer>>} stream */
+async function* streamed(stream) {
+  const reader = stream.getReader();
+  try {
+    for (let { done, value } = await reader.read(); !done && value; { done, value } = await reader.read()) yield value;
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}

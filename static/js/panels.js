@@ -1,0 +1,19 @@
+/** The panels on the right, in the order of their tabs. A new one is a component and a line here. */
+
+import { GraphPanel } from "./components/graph-panel.js";
+import { LabPanel } from "./components/lab-panel.js";
+import { RunsPanel } from "./components/runs-panel.js";
+import { WatchPanel } from "./components/watch-panel.js";
+
+/** @typedef {"training" | "graph" | "runs" | "lab"} PanelName */
+
+/**
+ * @type {{name: PanelName, title: string, icon: string, Panel: () => any, besideOthers?: boolean}[]}
+ *   `besideOthers`: on a wide screen it has a column of its own, and no tab
+ */
+export const PANELS = [
+  { name: "training", title: "Watch", icon: "watch", Panel: WatchPanel },
+  { name: "graph", title: "Graph", icon: "graph", Panel: GraphPanel, besideOthers: true },
+  { name: "runs", title: "Runs", icon: "runs", Panel: RunsPanel },
+  { name: "lab", title: "Lab", icon: "lab", Panel: LabPanel },
+];

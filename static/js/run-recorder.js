@@ -1,0 +1,46 @@
+/** Records each run that has trained, when it ends. */
+
+import { effect, untracked } from "../vendor/preact.js";
+import { thinned, unusedColour, withRun } from "./runs.js";
+import * as store from "./store.js";
+
+/** Record runs, for the lifetime of the page. */
+export function recordRuns() {
+  let wasActive = false;
+  effect(() => {
+    const isActive = store.active.value;
+    if (wasActive && !isActive) untracked(record);
+    wasActive = isActive;
+  });
+}
+
+function record() {
+  const { fit, progress, executed, runs, curves } = store;
+  const about = fit.value;
+  if (!about || progress.value.step === 0) return; // nothing was trained, or it was reset
+  const { exampleId, source, began } = executed.value;
+  const before = runs.value.find(({ id }) => id === began);
+  const example = store.examples.value.find(({ id }) => id === exampleId);
+  const numbers = runs.value.map(({ number }) => number);
+  const { step, seconds, loss, accuracy, testAccuracy } = progress.value;
+  runs.value = withRun(runs.value, {
+    id: began,
+    number: before?.number ?? Math.max(0, ...numbers) + 1,
+    exampleId,
+    title: `${example?.title ?? exampleId}${source === example?.source ? "" : ", edited"}`,
+    code: source,
+    device: store.deviceChoice.value,
+    ranOn: about.adapter ?? (about.device.startsWith("cpu") ? "CPU" : about.device),
+    lab: store.runOptions.value.lab ? store.labSettings.value : null,
+    state: store.runState.value,
+    step,
+    totalSteps: about.total_steps,
+    seconds,
+    loss: curves.series.trendLoss.findLast((value) => value !== null) ?? loss,
+    accuracy,
+    testAccuracy,
+    isPinned: before?.isPinned ?? false,
+    colour: before?.colour ?? unusedColour(runs.value),
+    ...thinned(curves.steps, curves.series.trendLoss),
+  });
+}

@@ -1,0 +1,94 @@
+/** The runs of a session: a record of each, with its code, settings and result. */
+
+import { changesInWords } from "./code-diff.js";
+
+/**
+ * @import { LabSettings } from "./types.js"
+ *
+ * @typedef {{id: number, number: number, exampleId: string, title: string, code: string, device: string,
+ *            ranOn: string, lab: LabSettings | null, state: string, step: number, totalSteps: number,
+ *            seconds: number, loss: number | null, accuracy: number | null, testAccuracy: number | null,
+ *            isPinned: boolean, colour: number, steps: number[], losses: (number | null)[]}} Run
+ *   `id`: milliseconds since 1970 at its start; `device`: as chosen; `ranOn`: in words; `steps` and
+ *   `losses`: its curve, thinned
+ *
+ * @typedef {"number" | "title" | "step" | "seconds" | "loss" | "testAccuracy"} Column
+ */
+
+/** Runs to keep besides the pinned ones. */
+const MOST_RUNS = 30;
+const MOST_POINTS = 240;
+const COLOURS = 8;
+
+/** Add a run, or replace it if it went on. The oldest that are not pinned give way. @param {Run[]} runs @param {Run} run */
+export function withRun(runs, run) {
+  const others = runs.filter(({ id }) => id !== run.id);
+  const loose = others.filter(({ isPinned }) => !isPinned);
+  const dropped = new Set(loose.slice(0, Math.max(0, loose.length + 1 - MOST_RUNS)));
+  return [...others.filter((each) => !dropped.has(each)), run].sort((a, b) => a.number - b.number);
+}
+
+/**
+ * Thin a curve: it is drawn a few hundred pixels wide.
+ * @param {number[]} steps
+ * @param {(number | null)[]} losses
+ */
+export function thinned(steps, losses) {
+  const stride = Math.ceil(steps.length / MOST_POINTS) || 1;
+  const isKept = (/** @type {unknown} */ _, /** @type {number} */ index) => index % stride === 0 || index === steps.length - 1;
+  return { steps: steps.filter(isKept), losses: losses.filter(isKept) };
+}
+
+/** The least used colour, by its number. @param {{colour: number}[]} runs */
+export function unusedColour(runs) {
+  const uses = Array.from({ length: COLOURS }, (_, colour) => runs.filter((run) => run.colour === colour).length);
+  return uses.indexOf(Math.min(...uses));
+}
+
+/**
+ * The changes since an earlier run, in a few words.
+ * @param {Run | undefined} before
+ * @param {Run} run
+ * @returns {string[]}
+ */
+export function changesSince(before, run) {
+  if (!before) return [];
+  const words = [];
+  if (before.exampleId !== run.exampleId) words.push(`another program: ${run.title}`);
+  else words.push(...changesInWords(before.code, run.code));
+  if (before.device !== run.device) words.push(`device ${before.device} → ${run.device}`);
+  if (Boolean(before.lab) !== Boolean(run.lab)) words.push(run.lab ? "in the Lab" : "not in the Lab");
+  for (const [name, value] of Object.entries(run.lab ?? {})) {
+    const old = before.lab?.[/** @type {keyof LabSettings} */ (name)];
+    if (before.lab && String(old) !== String(value)) words.push(`${name.replaceAll("_", " ")} ${old} → ${value}`);
+  }
+  return words;
+}
+
+/** Sort by a column; missing numbers come last. @param {Run[]} runs @param {Column} column @param {boolean} isDescending */
+export function sortedBy(runs, column, isDescending) {
+  const sign = isDescending ? -1 : 1;
+  return [...runs].sort((a, b) => {
+    const [x, y] = [a[column], b[column]];
+    if (x === null || y === null) return Number(x === null) - Number(y === null);
+    return sign * (typeof x === "string" ? x.localeCompare(String(y)) : x - Number(y)) || a.number - b.number;
+  });
+}
+
+const FIELDS = /** @type {const} */ ([
+  "number", "title", "device", "ranOn", "state", "step", "totalSteps", "seconds", "loss", "accuracy", "testAccuracy",
+]);
+
+/** The runs as CSV (RFC 4180), with what changed since the run before. @param {Run[]} runs */
+export function csv(runs) {
+  const rows = runs.map((run, index) => [
+    new Date(run.id).toISOString(), ...FIELDS.map((name) => run[name] ?? ""), changesSince(runs[index - 1], run).join("; "),
+  ]);
+  return [["began", ...FIELDS, "changes"], ...rows].map((row) => `${row.map(quoted).join(",")}\r\n`).join("");
+}
+
+/** @param {string | number} value */
+function quoted(value) {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,105 @@
+/** Links with programs: made of what is on the page, and opened in a session of their own. */
+
+import { batch, computed } from "../vendor/preact.js";
+import { edit, openExample } from "./examples.js";
+import { LinkError, decode, encode, isLink } from "./link.js";
+import { compare } from "./landmarks.js";
+import { PANELS } from "./panels.js";
+import { leaveSession } from "./session.js";
+import * as store from "./store.js";
+
+/** @import { Expected, Shared } from "./link.js" */
+
+/** @returns {Promise<string>} the address of a page with the program, its settings and its losses */
+export async function makeLink() {
+  const { origin, pathname } = location;
+  return `${origin}${pathname}${await encode(present())}`;
+}
+
+/** @returns {Shared} what is on the page */
+function present() {
+  const { lab } = store.runOptions.value;
+  return {
+    version: 1,
+    exampleId: store.exampleId.value,
+    title: store.example.value?.title ?? store.exampleId.value,
+    code: store.source.value,
+    device: store.deviceChoice.value,
+    view: store.view.value,
+    lab: lab && isCurrent() ? store.labSettings.value : null,
+    expected: expected(),
+  };
+}
+
+/** Whether the run on the page is one of the code in the editor. */
+const isCurrent = () => store.executed.value.source === store.source.value;
+
+/** @returns {Expected | null} */
+function expected() {
+  const about = store.fit.value;
+  const losses = store.landmarks.value;
+  if (!about || losses.length === 0 || !isCurrent()) return null;
+  return { losses, steps: store.progress.value.step, device: `${about.device}${about.adapter ? `, ${about.adapter}` : ""}` };
+}
+
+/** Open links that are pasted into the address of this page: in a session of their own. */
+export function listenForLinks() {
+  addEventListener("hashchange", async () => {
+    if (!isLink(location.hash) || !(await arrivedProgram())) return;
+    await leaveSession();
+    location.reload();
+  });
+}
+
+/** The program in the address; null if there is none, or if it cannot be opened, which is said. @returns {Promise<Shared | null>} */
+export async function arrivedProgram() {
+  if (!isLink(location.hash)) return null;
+  try {
+    return await decode(location.hash);
+  } catch (failure) {
+    if (!(failure instanceof LinkError)) throw failure;
+    forgetAddress();
+    store.note(failure.message);
+    return null;
+  }
+}
+
+/** Show a program that came with a link; nothing runs. @param {Shared} shared */
+export function showProgram(shared) {
+  forgetAddress();
+  batch(() => {
+    if (!store.examples.value.some(({ id }) => id === shared.exampleId)) {
+      const own = { id: shared.exampleId, title: shared.title, description: "A program from a link.", source: "" };
+      store.examples.value = [...store.examples.value, own];
+    }
+    openExample(shared.exampleId);
+    edit(shared.code);
+    store.deviceChoice.value = shared.device;
+    const panel = PANELS.find(({ name }) => name === shared.view);
+    if (panel) store.view.value = panel.name;
+    if (shared.lab) store.labSettings.value = shared.lab;
+    store.shared.value = shared;
+  });
+}
+
+/** A reload would open the link again, and replace what the visitor has changed. */
+const forgetAddress = () => history.replaceState(null, "", location.pathname + location.search);
+
+/** Forget that the program came with a link. */
+export const forgetLink = () => (store.shared.value = null);
+
+/**
+ * What became of the losses in the link.
+ * @typedef {{kind: "waiting" | "none" | "changed"}
+ *   | {kind: "same", compared: number, largest: number, isComplete: boolean}
+ *   | {kind: "differs", step: number, expected: number, actual: number}} Verdict
+ */
+export const verdict = computed(/** @returns {Verdict} */ () => {
+  const shared = store.shared.value;
+  if (!shared?.expected) return { kind: "none" };
+  if (store.source.value !== shared.code) return { kind: "changed" };
+  if (store.executed.value.source !== shared.code || store.landmarks.value.length === 0) return { kind: "waiting" };
+  const { compared, differs, largest } = compare(shared.expected.losses, store.landmarks.value);
+  if (differs) return { kind: "differs", step: differs[0], expected: differs[1], actual: differs[2] };
+  return { kind: "same", compared, largest, isComplete: compared === shared.expected.losses.length };
+});

@@ -1,0 +1,219 @@
+"""Blocks: the program as cards that rewrite it, most of it before Python has started."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.playground import Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+POINTS = """
+import playgrad as pg
+from playgrad import nn
+
+x, y = pg.data.spiral(200, noise=0.05)
+model = pg.Sequential(
+    [
+        nn.Dense(16, activation="tanh"),  # hidden
+        nn.Dense(2),
+    ]
+)
+model.compile(
+    optimizer=pg.optim.Adam(learning_rate=0.01),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+    metrics=["accuracy"],
+)
+model.fit(x, y, batch_size=50, epochs=2, verbose=0)
+print("trained")
+"""
+
+
+@pytest.fixture(scope="module")
+def opened(chromium: Browser, server: str) -> Iterator[Playground]:
+    """The page as soon as it shows an example; Python may still be starting."""
+    page = Playground(chromium, server)
+    expect(page.at("example-select").locator("option").nth(1)).to_be_attached()
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def blocks(opened: Playground) -> Playground:
+    """Blocks of the first example, unchanged."""
+    if opened.at("reset-code").is_visible():
+        opened.at("reset-code").click()
+        opened.at("reset-code-confirm").click()
+    opened.at("example-select").select_option("mnist-mlp")
+    opened.at("blocks-tab").click()
+    expect(opened.at("block")).to_have_count(4)
+    return opened
+
+
+def code(playground: Playground) -> str:
+    """The content of the editor, which may be hidden."""
+    source: str = playground.page.evaluate(
+        "async () => (await import('/static/js/store.js')).source.value"
+    )
+    return source
+
+
+def card(playground: Playground, number: int) -> Locator:
+    return playground.at("block").nth(number)
+
+
+def headings(playground: Playground) -> list[str]:
+    return playground.page.locator("[data-testid=block] h4").all_inner_texts()
+
+
+def test_cards_show_the_program(blocks: Playground) -> None:
+    assert headings(blocks) == ["Rescaling", "Flatten", "Dense", "Dense"]
+    expect(card(blocks, 1)).to_contain_text("784")
+    expect(card(blocks, 2)).to_contain_text("100,480 parameters")
+    expect(card(blocks, 2).get_by_label("Units", exact=True)).to_have_value("128")
+    expect(card(blocks, 2).get_by_label("Activation")).to_have_value('"relu"')
+    expect(blocks.at("dataset-select")).to_have_value("mnist")
+    expect(blocks.at("learning-rate")).to_have_attribute("aria-valuetext", "0.003")
+    expect(blocks.at("training-card").get_by_label("Batch size", exact=True)).to_have_value("64")
+
+
+def test_a_field_rewrites_its_literal_and_undo_restores_it(blocks: Playground) -> None:
+    before = code(blocks)
+    card(blocks, 2).get_by_label("Units: more").click()
+    expect(card(blocks, 2).get_by_label("Units", exact=True)).to_have_value("144")
+    assert code(blocks) == before.replace("nn.Dense(128,", "nn.Dense(144,")
+    expect(card(blocks, 2)).to_contain_text("113,040 parameters")
+    card(blocks, 3).get_by_label("Activation").select_option('"softmax"')
+    assert 'nn.Dense(10, activation="softmax"),  # a score' in code(blocks)
+    for _ in range(2):
+        blocks.page.keyboard.press("Control+z")
+    assert code(blocks) == before
+    expect(blocks.at("blocks-announcement")).to_have_text("Undone.")
+    expect(card(blocks, 2).get_by_label("Units", exact=True)).to_have_value("128")
+
+
+def test_layers_are_added_moved_and_removed_by_keyboard(blocks: Playground) -> None:
+    before = code(blocks)
+    keyboard = blocks.page.keyboard
+    blocks.at("add-block").nth(3).focus()
+    keyboard.press("Enter")
+    keyboard.press("ArrowDown")
+    expect(blocks.page.get_by_role("menuitem", name="Activation", exact=True)).to_be_focused()
+    keyboard.press("d")
+    keyboard.press("Enter")
+    assert headings(blocks) == ["Rescaling", "Flatten", "Dense", "Dropout", "Dense"]
+    assert "\n        nn.Dropout(0.2),\n        nn.Dense(10),  # a score" in code(blocks)
+    expect(blocks.at("blocks-announcement")).to_have_text("Dropout added, 4 of 5.")
+    expect(card(blocks, 3).locator(".block-grip")).to_be_focused()
+    keyboard.press("Alt+ArrowUp")
+    expect(blocks.at("blocks-announcement")).to_have_text("Dropout moved, 3 of 5.")
+    assert headings(blocks) == ["Rescaling", "Flatten", "Dropout", "Dense", "Dense"]
+    expect(card(blocks, 2).locator(".block-grip")).to_be_focused()
+    card(blocks, 2).get_by_label("Remove Dropout").press("Enter")
+    assert headings(blocks) == ["Rescaling", "Flatten", "Dense", "Dense"]
+    assert code(blocks) == before
+
+
+def test_cards_are_dragged(blocks: Playground) -> None:
+    before = code(blocks)
+    grip, target = card(blocks, 2).locator(".block-grip"), card(blocks, 3)
+    target.scroll_into_view_if_needed()
+    start, end = grip.bounding_box(), target.bounding_box()
+    assert start
+    assert end
+    mouse = blocks.page.mouse
+    mouse.move(start["x"] + 8, start["y"] + 12)
+    mouse.down()
+    mouse.move(end["x"] + 20, end["y"] + end["height"] - 4, steps=5)
+    expect(target).to_have_attribute("data-drop", "after")
+    mouse.up()
+    expect(card(blocks, 2).get_by_label("Units", exact=True)).to_have_value("10")
+    changed = code(blocks)
+    assert changed.index("nn.Dense(10),  # a score") < changed.index("nn.Dense(128")
+    blocks.page.keyboard.press("Control+z")
+    assert code(blocks) == before
+
+
+def test_typing_changes_the_cards(blocks: Playground) -> None:
+    blocks.at("code-tab").click()
+    blocks.write(POINTS)
+    blocks.at("blocks-tab").click()
+    assert headings(blocks) == ["Dense", "Dense"]
+    expect(blocks.at("dataset-select")).to_have_value("spiral")
+    blocks.at("dataset-select").select_option("circle")
+    blocks.at("data-card").get_by_label("Noise: more").click()
+    assert "x, y = pg.data.circle(200, noise=0.06)" in code(blocks)
+    blocks.at("code-tab").click()
+    blocks.write("import playgrad as pg\nm = pg.Sequential([one, *two]")
+    blocks.at("blocks-tab").click()
+    expect(blocks.at("blocks-broken")).to_be_visible()
+    expect(blocks.page.locator("[data-testid=block][data-type=code]")).to_have_count(2)
+    blocks.at("code-tab").click()
+    blocks.page.locator("[data-testid=editor] .cm-content").press("Control+z")
+    assert "pg.data.circle(200, noise=0.06)" in code(blocks), "undo outlives a change of tabs"
+
+
+def test_a_layer_that_does_not_fit_is_marked(blocks: Playground) -> None:
+    card(blocks, 1).get_by_label("Remove Flatten").click()
+    blocks.at("add-block").nth(1).click()
+    blocks.page.get_by_role("menuitem", name="Conv2D", exact=True).click()
+    expect(card(blocks, 1)).to_have_attribute("data-problem", "")
+    expect(card(blocks, 1).get_by_role("alert")).to_contain_text("Its input is 28 × 28.")
+    expect(card(blocks, 2)).to_contain_text("after the first run")
+
+
+def test_the_choice_of_blocks_is_remembered(blocks: Playground, server: str) -> None:
+    blocks.page.reload()
+    expect(blocks.at("blocks-tab")).to_have_attribute("aria-selected", "true")
+    expect(blocks.at("block")).to_have_count(4)
+    blocks.at("blocks-tab").press("ArrowRight")
+    expect(blocks.page.locator("[data-testid=editor] .cm-content")).to_be_visible()
+    blocks.page.reload()
+    expect(blocks.at("code-tab")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_run_shows_the_shapes_that_the_program_computes(blocks: Playground) -> None:
+    blocks.at("code-tab").click()
+    blocks.write(POINTS.replace("model.fit(x,", "model.fit(list(x) and x * (x == x),"))
+    blocks.at("blocks-tab").click()
+    expect(card(blocks, 0)).to_contain_text("shape after the first run")
+    blocks.finish()
+    expect(card(blocks, 0)).to_contain_text("48 parameters")
+    expect(card(blocks, 1)).to_contain_text("34 parameters")
+    card(blocks, 0).get_by_label("Units: more").click()
+    expect(card(blocks, 0)).to_contain_text("shape after the first run")
+
+
+def test_a_changed_network_trains_at_the_rate_of_the_slider(blocks: Playground) -> None:
+    blocks.at("code-tab").click()
+    blocks.write(POINTS.replace("epochs=2", "epochs=100000"))
+    blocks.at("blocks-tab").click()
+    card(blocks, 0).get_by_label("Units: less").click()
+    blocks.start()
+    blocks.expect_status("running")
+    blocks.wait(lambda: blocks.steps > 20)
+    sent: list[str] = []
+    blocks.page.expose_function("noted", lambda message: sent.append(message))
+    blocks.page.evaluate("""async () => {
+        const { EngineClient } = await import("/static/js/engine-client.js");
+        const post = EngineClient.prototype.post;
+        EngineClient.prototype.post = function (message, ...rest) {
+            noted(JSON.stringify(message));
+            return post.call(this, message, ...rest);
+        };
+    }""")
+    blocks.at("learning-rate").press("Home")
+    blocks.wait(lambda: any('"set_learning_rate"' in message for message in sent))
+    assert sent == ['{"kind":"set_learning_rate","value":0.00001}']
+    assert "pg.optim.Adam(learning_rate=0.00001)" in code(blocks)
+    before = blocks.steps
+    blocks.wait(lambda: blocks.steps > before)
+    blocks.at("training-card").get_by_label("Epochs", exact=True).fill("3")
+    blocks.at("training-card").get_by_label("Epochs", exact=True).press("Tab")
+    blocks.timed("stop", "stopped")
+    assert re.search(r"nn\.Dense\(15, activation", code(blocks))
+    assert "trained" in blocks.finish()

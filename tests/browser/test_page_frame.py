@@ -1,0 +1,160 @@
+"""The frame of the page: commands, tabs, the drawer of the output, and the bar of a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+PHONE = {"width": 390, "height": 844}
+ASKING = GOOD.replace("epochs=2", "epochs=100_000")
+
+
+@pytest.fixture
+def phone(chromium: Browser, server: str) -> Iterator[Playground]:
+    page = Playground(chromium, server, viewport=PHONE)
+    yield page
+    page.close()
+
+
+def test_one_button_runs_pauses_and_resumes(playground: Playground) -> None:
+    """It keeps the focus and its place, so that the same key or click goes on."""
+    main = playground.page.locator(".main-command")
+    place = main.bounding_box()
+    playground.write(ASKING)
+    main.focus()
+    for command, status in (("run", "running"), ("pause", "paused"), ("resume", "running")):
+        expect(main).to_have_attribute("data-testid", command, timeout=PATIENCE_MS)
+        expect(main).to_be_enabled(timeout=PATIENCE_MS)
+        playground.page.keyboard.press("Enter")
+        playground.expect_status(status)
+        expect(main).to_be_focused()
+        assert main.bounding_box() == place
+    playground.timed("stop", "stopped")
+    expect(playground.at("time-left")).to_have_text("–")
+
+
+def test_the_output_unfolds_when_something_is_printed(playground: Playground) -> None:
+    console, toggle = playground.at("console"), playground.at("output-toggle")
+    playground.finish("x = 1")
+    expect(console).to_be_hidden()
+    playground.finish("print('seen')")
+    expect(console).to_be_visible()
+    toggle.click()
+    expect(console).to_be_hidden()
+    expect(toggle).to_have_attribute("aria-expanded", "false")
+    playground.finish("print('again')")
+    expect(console).to_contain_text("again")
+    expect(console).to_be_visible()
+
+
+def test_a_drawing_outlives_a_look_at_another_tab(playground: Playground) -> None:
+    playground.at("reset").click()
+    playground.expect_status("ready")
+    playground.write("# about mnist")
+    playground.draw([(0.5, 0.2), (0.5, 0.8)])
+    ink = "canvas => canvas.toDataURL()"
+    before = playground.at("digit-canvas").evaluate(ink)
+    for tab in ("tab-graph", "tab-lab"):
+        playground.at(tab).click()
+        expect(playground.at("digit-canvas")).to_have_count(0)
+        playground.at("tab-training").click()
+        assert playground.at("digit-canvas").evaluate(ink) == before
+    playground.at("digit-clear").click()
+
+
+def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
+    editor, curves = phone.at("editor"), phone.page.locator(".curves")
+    expect(editor).to_be_visible()
+    expect(curves).to_be_hidden()
+    phone.start(GOOD)
+    expect(curves).to_be_visible(timeout=PATIENCE_MS)
+    phone.expect_status("done")
+    for tab, shown in (("build", ".editor"), ("graph", ".graph"), ("lab", ".lab-controls")):
+        phone.at(f"tab-{tab}").click()
+        expect(phone.page.locator(shown)).to_be_visible(timeout=PATIENCE_MS)
+        expect(phone.at(f"tab-{tab}")).to_have_attribute("aria-current", "page")
+        wide = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"{tab} is {wide} pixels too wide"
+    phone.at("tab-build").click()
+    content = phone.page.locator("[data-testid=editor] .cm-content")
+    phone.write("x = ")
+    for symbol in ("[", "]", "indentation"):
+        phone.at("symbol-row").get_by_label(f"Insert {symbol}").click()
+    expect(content).to_be_focused()
+    phone.page.keyboard.type("# typed")
+    expect(content).to_have_text("x = []    # typed")
+    phone.start("1 / 0")
+    expect(phone.at("error")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_another_example_shows_nothing_of_the_run_before(playground: Playground) -> None:
+    """It comes back with its example, and its weights can be saved again."""
+    playground.choose_device("cpu")
+    first = playground.at("example-select").input_value()
+    playground.finish(GOOD)
+    assert playground.steps == 8
+    expect(playground.at("export-npz")).to_be_enabled(timeout=PATIENCE_MS)
+    playground.at("example-select").select_option("grid-world")
+    expect(playground.at("status")).to_have_text("ready")
+    expect(playground.at("step-count")).to_have_text("–")
+    expect(playground.at("console")).to_be_empty()
+    expect(playground.at("export-npz")).to_be_disabled()
+    playground.finish("print('other')")
+    playground.at("example-select").select_option(first)
+    expect(playground.at("status")).to_have_text("done")
+    assert playground.steps == 8
+    expect(playground.at("console")).to_contain_text("trained well")
+    assert set(playground.weights()) > {"dense_1/kernel"}
+    playground.at("example-select").select_option("grid-world")
+    expect(playground.at("console")).to_contain_text("other")
+
+
+def test_the_graph_fits_a_window_that_changes(playground: Playground) -> None:
+    playground.at("example-select").select_option("mnist-mlp")
+    playground.finish(GOOD)
+    playground.at("tab-graph").click()
+    page, before = playground.page, playground.page.viewport_size
+    items = playground.at("graph-view").locator(".graph-item")
+    expect(items.first).to_be_visible(timeout=PATIENCE_MS)
+    assert before
+    try:
+        for size in ({"width": 1100, "height": 600}, {"width": 1500, "height": 900}):
+            page.set_viewport_size(size)  # type: ignore[arg-type]
+            page.wait_for_timeout(300)
+            stage = playground.at("graph-view").bounding_box()
+            assert stage
+            for item in items.all():
+                box = item.bounding_box()
+                assert box
+                assert stage["x"] <= box["x"]
+                assert box["x"] + box["width"] <= stage["x"] + stage["width"]
+                assert box["y"] + box["height"] <= stage["y"] + stage["height"]
+    finally:
+        page.set_viewport_size(before)
+        playground.at("tab-training").click()
+
+
+def test_a_card_of_the_gallery_opens_an_example(chromium: Browser, server: str) -> None:
+    """Before Python is up, by keyboard too; the gallery makes room for the first training."""
+    visitor = Playground(chromium, server)
+    cards = visitor.at("gallery-card")
+    expect(cards.first).to_be_visible(timeout=PATIENCE_MS)
+    spiral = visitor.page.locator("[data-testid=gallery-card][data-example=spiral]")
+    spiral.focus()
+    spiral.press("Enter")
+    expect(visitor.at("example-select")).to_have_value("spiral")
+    expect(spiral).to_have_attribute("aria-current", "true")
+    expect(visitor.page.locator("[data-testid=editor] .cm-content")).to_contain_text("spiral")
+    for example in cards.evaluate_all("cards => cards.map((card) => card.dataset.example)"):
+        options = visitor.at("example-select").locator(f"[value={example}]")
+        expect(options).to_have_count(1)
+    visitor.choose_device("cpu")
+    visitor.finish(GOOD)
+    expect(visitor.at("gallery")).to_have_count(0)
+    visitor.close()

@@ -1,0 +1,183 @@
+"""The view of the task in the page: the numbers and pictures are those of ``predict``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import playgrad as pg
+from tests.browser.playground import PATIENCE_MS, Playground
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+Array = np.ndarray[Any, Any]
+EXAMPLES = Path(__file__).parents[2] / "static" / "examples"
+SPIRAL = (EXAMPLES / "spiral.py").read_text(encoding="utf-8")
+CARS = (EXAMPLES / "used-car-prices.py").read_text(encoding="utf-8")
+DIGITS = (EXAMPLES / "mnist-mlp.py").read_text(encoding="utf-8")
+DIGITS = DIGITS.replace("x_train,\n    y_train,", "x_train[:1280],\n    y_train[:1280],")
+
+# The program's own predictions, at the centres of some cells of the grid.
+PREDICTED = """
+import json
+import numpy as np
+low, high = points.min(axis=0), points.max(axis=0)
+low, high = low - 0.08 * (high - low), high + 0.08 * (high - low)
+at = (np.arange(48) + 0.5) / 48
+x, y = low[0] + (high[0] - low[0]) * at, high[1] - (high[1] - low[1]) * at
+cells = [(each, row) for row in y for each in x]
+print(json.dumps(model.predict(np.float32(cells)).astype(float).round(5).tolist()[::61]))
+"""
+
+# The view of the task as plain numbers, once the page has that of the last step.
+VIEW = """async () => {
+  const store = await import("/static/js/store.js");
+  const { floats } = await import("/static/js/task.js");
+  const { outputs, predicted, data, ...view } = store.task.value;
+  const numbers = (bytes) => (bytes instanceof Uint8Array ? Array.from(floats(bytes)) : bytes);
+  const scale = data?.scale;
+  return { ...view, outputs: outputs && numbers(outputs), predicted: numbers(predicted), scale };
+}"""
+COUNT_VIEWS = """async () => {
+  const store = await import("/static/js/store.js");
+  const { effect } = await import("/static/vendor/preact.js");
+  globalThis.views = new Set();
+  effect(() => views.add(store.task.value));
+}"""
+PIXELS = """() => {
+  const canvas = document.querySelector("[data-testid=boundary]");
+  return Array.from(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data);
+}"""
+
+
+def last_view(page: Page) -> dict[str, Any]:
+    """Return the view after training, when no other answer is on its way."""
+    before = None
+    while (view := page.evaluate(VIEW)) != before:
+        before = view
+        page.wait_for_timeout(700)
+    result: dict[str, Any] = view
+    return result
+
+
+@pytest.fixture(scope="module")
+def cpu(playground: Playground) -> Playground:
+    playground.choose_device("cpu")
+    return playground
+
+
+def test_the_drawing_is_for_digits_only(cpu: Playground) -> None:
+    expect(cpu.at("digit-canvas")).to_be_visible()  # the first example is about digits
+    cpu.at("example-select").select_option("spiral")
+    expect(cpu.at("digit-canvas")).to_be_hidden()
+
+
+def test_the_boundary_moves_and_ends_as_what_predict_says(cpu: Playground) -> None:
+    page = cpu.page
+    page.evaluate(COUNT_VIEWS)
+    out = cpu.finish(SPIRAL + PREDICTED)
+    assert page.evaluate("views.size") > 3
+    expect(cpu.at("boundary")).to_be_visible()
+    expect(cpu.at("digit-canvas")).to_be_hidden()
+    view = last_view(page)
+    assert view["scale"] == "softmax"
+    outputs = np.reshape(view["outputs"], (48 * 48, 2))
+    expected = np.asarray(json.loads(out.splitlines()[-1]))
+    assert np.allclose(outputs[::61], expected, rtol=1e-3, atol=2e-3)
+    # A cell has the colour of its class: orange is more red than blue, and blue is not.
+    pixels = np.reshape(page.evaluate(PIXELS), (48 * 48, 4)).astype(int)
+    sure = np.abs(outputs[:, 1] - outputs[:, 0]) > 1
+    assert sure.mean() > 0.5
+    redder = pixels[sure, 0] > pixels[sure, 2]
+    assert np.array_equal(redder, (outputs[:, 1] > outputs[:, 0])[sure])
+    label = cpu.at("boundary").get_attribute("aria-label") or ""
+    share = (outputs[:, 1] > outputs[:, 0]).mean()
+    assert f"class 1 on {100 * share:.0f}%" in label
+    expect(page.get_by_role("heading", name="dense_1: 8 of 16 units")).to_be_visible()
+    panel = cpu.at("task").bounding_box()
+    for number in range(1, 9):
+        box = page.get_by_role("img", name=f"Unit {number} of dense_2").bounding_box()
+        assert panel and box and box["x"] + box["width"] <= panel["x"] + panel["width"]
+
+
+def test_test_points_are_shown_on_demand(cpu: Playground) -> None:
+    if cpu.at("boundary").count() == 0:
+        cpu.finish(SPIRAL)
+    points = cpu.page.locator(".plane-points")
+    drawn = "canvas => canvas.toDataURL()"
+    before = points.evaluate(drawn)
+    cpu.at("test-points").check()
+    cpu.wait(lambda: points.evaluate(drawn) != before)
+    cpu.at("test-points").uncheck()
+    cpu.wait(lambda: points.evaluate(drawn) == before)
+
+
+def test_a_strip_of_test_images_is_marked_as_predict_says(cpu: Playground) -> None:
+    cpu.finish(DIGITS)
+    expect(cpu.at("test-strip")).to_be_visible()
+    last_view(cpu.page)
+    weights = cpu.weights()
+    _, (x, y) = pg.data.mnist()
+    x, y = x[::10][:24], y[::10][:24]
+    pixels = x.reshape(24, 784).astype(np.float32) / np.float32(255)
+    hidden = np.maximum(pixels @ weights["dense_1/kernel"] + weights["dense_1/bias"], 0)
+    predicted = (hidden @ weights["dense_2/kernel"] + weights["dense_2/bias"]).argmax(axis=1)
+    images = cpu.at("test-strip").locator("li")
+    expect(images).to_have_count(24)
+    for image, label, guess in zip(images.all(), y, predicted, strict=True):
+        assert image.get_attribute("data-label") == str(label)
+        assert image.get_attribute("data-predicted") == str(guess)
+        words = image.locator(".visually-hidden").inner_text()
+        assert words.startswith(f"A {label}, predicted {guess}, ")
+        assert words.endswith("right" if label == guess else "wrong")
+        assert ("✓" if label == guess else "✗") in image.inner_text()
+    assert cpu.text("strip-right") == str(int((y == predicted).sum()))
+    assert 0 < (y == predicted).sum() < 24  # both marks were there
+    expect(cpu.at("digit-canvas")).to_be_visible()
+
+
+def test_a_table_shows_predicted_against_true(cpu: Playground) -> None:
+    cpu.finish(
+        CARS
+        + """
+rows = np.arange(1000)[:500] * 1600 // 1000
+true, guess = targets[rows, 0], model.predict(inputs[rows])[:, 0]
+print(1 - ((guess - true) ** 2).mean() / true.var(), np.abs(guess - true).mean())
+"""
+    )
+    expect(cpu.at("fit-scatter")).to_be_visible()
+    view = last_view(cpu.page)
+    explained, error = map(float, cpu.text("console").splitlines()[-1].split())
+    assert view["explained"] == pytest.approx(explained, abs=1e-4)
+    assert view["error"] == pytest.approx(error, rel=1e-3)
+    assert float(cpu.text("fit-explained")) == pytest.approx(explained, abs=2e-3)
+    assert float(cpu.text("fit-error")) == pytest.approx(error, rel=1e-2)
+    assert len(view["predicted"]) == 500
+    expect(cpu.at("digit-canvas")).to_be_hidden()
+
+
+def test_a_network_that_cannot_be_looked_at_says_why(cpu: Playground) -> None:
+    cpu.finish(
+        """
+import playgrad as pg
+from playgrad import nn
+x, y = pg.data.xor(64)
+inputs = pg.Input((2,))
+hidden = nn.Dense(4)(inputs)
+model = pg.Model(inputs, nn.Dense(2)(hidden + pg.random_uniform_like(hidden)))
+model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, verbose=0)
+"""
+    )
+    hint = cpu.page.locator(".task-hint")
+    expect(hint).to_contain_text("draws random numbers", timeout=PATIENCE_MS)
+    cpu.runs_well()
+    expect(hint).to_contain_text("There is no picture for this kind of data yet")

@@ -1,0 +1,102 @@
+"""Links with programs: opened in another browser, they show the code, run nothing, and compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+Open = Callable[[str], Playground]
+
+
+@pytest.fixture
+def opened(chromium: Browser) -> Iterator[Open]:
+    """Opens an address in a browser without any history."""
+    pages: list[Playground] = []
+
+    def open_in_clean_profile(address: str) -> Playground:
+        pages.append(Playground(chromium, address, path=""))
+        return pages[-1]
+
+    yield open_in_clean_profile
+    for page in pages:
+        page.close()
+
+
+def link_of(playground: Playground) -> str:
+    playground.at("share").click()
+    field = playground.at("share-link")
+    expect(field).not_to_have_value("", timeout=PATIENCE_MS)
+    link = field.input_value()
+    playground.page.keyboard.press("Escape")
+    expect(field).to_have_count(0)
+    expect(playground.at("share")).to_be_focused()
+    return link
+
+
+def test_a_link_shows_the_program_and_its_run_is_compared(
+    playground: Playground, opened: Open
+) -> None:
+    playground.choose_device("cpu")
+    playground.finish(GOOD)
+    link = link_of(playground)
+    assert len(link) < 2000
+    visitor = opened(link)
+    visitor.expect_status("ready")
+    editor = visitor.page.locator("[data-testid=editor] .cm-content")
+    expect(editor).to_contain_text("trained well")
+    expect(visitor.at("shared-note")).to_contain_text("Read it, then press Run")
+    assert visitor.text("console") == "", "nothing runs by itself"
+    assert visitor.at("device-select").input_value() == "cpu"
+    assert "#" not in visitor.page.url, "a reload would discard the visitor's changes"
+    visitor.finish()
+    expect(visitor.at("reproduced")).to_have_text(
+        "Reproduced: the losses of 8 steps are those of the link, to the last digit."
+    )
+    visitor.write(GOOD.replace("SGD(learning_rate=0.1)", "SGD(learning_rate=0.2)"))
+    expect(visitor.at("shared-note")).to_contain_text("no longer that of the link")
+    expect(visitor.at("reproduced")).to_have_count(0)
+    visitor.at("shared-dismiss").click()
+    expect(visitor.at("shared-note")).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_a_run_that_differs_says_from_which_step_on(playground: Playground, opened: Open) -> None:
+    """The program is not reproducible: its data comes from the clock."""
+    program = GOOD.replace("default_rng(0)", "default_rng()")
+    playground.choose_device("cpu")
+    playground.finish(program)
+    visitor = opened(link_of(playground))
+    visitor.expect_status("ready")
+    visitor.finish()
+    expect(visitor.at("reproduced")).to_contain_text("The loss differs from the link's from step 1")
+
+
+def test_a_link_leaves_the_visitors_work_alone(playground: Playground) -> None:
+    """It opens in a session of its own, also when it is pasted into a page in use."""
+    playground.choose_device("cpu")
+    playground.finish("print('theirs')")
+    link = link_of(playground)
+    playground.finish("print('mine')")
+    playground.page.evaluate("link => { location.href = link; }", link)
+    expect(playground.at("shared-note")).to_be_visible(timeout=PATIENCE_MS)
+    editor = playground.page.locator("[data-testid=editor] .cm-content")
+    expect(editor).to_contain_text("theirs")
+    playground.at("earlier-work").click()
+    playground.at("earlier-open").first.click()
+    expect(editor).to_contain_text("mine", timeout=PATIENCE_MS)
+    expect(playground.at("shared-note")).to_have_count(0)
+
+
+def test_half_a_link_is_refused_and_nothing_is_lost(playground: Playground) -> None:
+    playground.write("print('mine')")
+    link = link_of(playground)
+    playground.page.evaluate("link => { location.href = link; }", link[: len(link) - 40])
+    expect(playground.page.locator(".status-sentence")).to_contain_text("copy it whole")
+    editor = playground.page.locator("[data-testid=editor] .cm-content")
+    expect(editor).to_contain_text("mine")

@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import test from "node:test";
+import { argumentOf, literalOf } from "../../static/js/blocks/calls.js";
+import { callsOf, setArgument, setClass, setSeed } from "../../static/js/blocks/edits.js";
+import { measure } from "../../static/js/blocks/last-run.js";
+import { applyChanges } from "../../static/js/blocks/lists.js";
+import { readProgram } from "../../static/js/blocks/reader.js";
+import { inferShapes } from "../../static/js/blocks/shapes.js";
+import {
+  addLayer, canAdd, canRemove, canSwap, duplicateLayer, removeLayer, swapLayers,
+} from "../../static/js/blocks/structure.js";
+
+const folder = new URL("../../static/examples/", import.meta.url);
+const examples = readdirSync(folder).filter((name) => name.endsWith(".py")).map((name) => ({
+  name, text: readFileSync(new URL(name, folder), "utf8"),
+}));
+
+const HEAD = "import playgrad as pg\nfrom playgrad import nn\n\n";
+const read = (code) => readProgram(HEAD + code);
+const body = (program, changes) => applyChanges(program.text, changes).slice(HEAD.length);
+const kinds = (network) => network.items.map(({ call, type }) => call?.kind ?? type);
+
+/** Applies an edit to a program, and returns the program read again. */
+const after = (program, changes) => readProgram(applyChanges(program.text, changes));
+
+test("an example has networks, data and training", () => {
+  const { text } = examples.find(({ name }) => name === "mnist-mlp.py");
+  const { data, networks, trainings, broken } = readProgram(text);
+  assert.equal(broken, false);
+  assert.deepEqual(data.map(({ kind }) => kind), ["mnist"]);
+  assert.deepEqual(networks.map(kinds), [["Rescaling", "Flatten", "Dense", "Dense"]]);
+  assert.deepEqual(networks[0].input, { shape: [28, 28], dtype: "uint8" });
+  const [{ optimizer, compile, fit }] = trainings;
+  assert.equal(optimizer.kind, "Adam");
+  assert.equal(argumentOf(optimizer, "learning_rate").value.value, 0.003);
+  assert.equal(argumentOf(compile, "loss").call.kind, "SparseCategoricalCrossentropy");
+  assert.equal(argumentOf(fit, "batch_size").value.value, 64);
+});
+
+test("names are followed to the library, however they are imported", () => {
+  for (const [imports, layer] of [
+    ["import playgrad", "playgrad.nn.Dense"], ["import playgrad as p", "p.nn.Dense"],
+    ["import playgrad as pg\nfrom playgrad.nn import Dense as D", "D"],
+    ["import playgrad.nn as layers, playgrad as pg", "layers.Dense"],
+    ["from playgrad import nn", "nn.Dense"], ["from playgrad.nn import (\n    Dense,\n    Flatten,\n)", "Dense"],
+  ]) {
+    const sequential = { "import playgrad": "playgrad", "import playgrad as p": "p" }[imports] ?? "pg";
+    const program = readProgram(`${imports}\nfrom playgrad import Sequential as S\nm = S([${layer}(3)])\n`);
+    assert.deepEqual(program.networks.map(kinds), [["Dense"]], imports);
+    const direct = readProgram(`${imports}\nm = ${sequential}.Sequential([${layer}(3)])\n`);
+    if (imports.includes(sequential === "pg" ? "pg" : sequential)) assert.equal(direct.networks.length, 1, imports);
+  }
+  const other = readProgram("import keras\nfrom torch import nn\nm = keras.Sequential([nn.Dense(3)])\n");
+  assert.deepEqual(other.networks, []);
+});
+
+test("what cannot be read is code, and is not guessed", () => {
+  const program = read(`n = 3
+n += 1
+model = pg.Sequential([nn.Dense(n), *more, own(3), [nn.Dense(1)][0], nn.Dense(2)])
+other = pg.Sequential([nn.Dense(i) for i in range(3)])
+`);
+  assert.deepEqual(program.networks.map(kinds), [["Dense", "code", "code", "code", "Dense"], ["code"]]);
+  assert.equal(argumentOf(program.networks[0].items[0].call, "units").value, null);
+  assert.equal(program.networks[0].items[1].text, "*more");
+});
+
+test("functional calls are followed through names, branches and loops", () => {
+  const program = read(`image = pg.Input((28, 28))
+x = nn.Flatten()(image)
+a = nn.Dense(4)(x)
+for _ in range(3):
+    x = nn.Dense(5)(x)
+both = nn.Concatenate()([a, x])
+model = pg.Model(image, nn.Dense(1)(both + 1))
+unused = nn.Dense(9)(a)
+`);
+  const [{ items }] = program.networks;
+  assert.deepEqual(kinds(program.networks[0]), ["Input", "Flatten", "Dense", "code", "Concatenate", "join", "Dense"]);
+  assert.deepEqual(items[4].inputs, [items[2].id, items[3].id]);
+  assert.match(items[3].text, /^for _ in range\(3\):/);
+});
+
+test("constants are known if they are assigned once", () => {
+  const value = (code) => argumentOf(read(code).networks[0].items[0].call, "units").value?.value ?? null;
+  const model = "pg.Sequential([nn.Dense(UNITS // 2)])\n";
+  assert.equal(value(`UNITS = 2 * 10\n${model}`), 10);
+  assert.equal(value(`A, UNITS = 1, 10\nx[UNITS] = 3\n${model}`), 5);
+  assert.equal(value(`UNITS = 10\nUNITS += 1\n${model}`), null);
+  assert.equal(value(`UNITS = 10\nfor UNITS in range(3): pass\n${model}`), null);
+  assert.equal(value(`UNITS = 10\ndef f(UNITS): pass\n${model}`), null);
+  assert.equal(value(`UNITS = UNITS\n${model}`), null);
+});
+
+test("every program is read while it is typed", () => {
+  const { text } = examples.find(({ name }) => name === "lenet.py");
+  for (let end = 0; end < text.length; end += 7) readProgram(text.slice(0, end));
+  assert.ok(readProgram(text.slice(0, 700)).broken);
+});
+
+for (const { name, text } of examples) {
+  test(`${name}: cards to code and back are the identity`, () => {
+    const program = readProgram(text);
+    assert.equal(program.broken, false);
+    for (const call of callsOf(program)) {
+      for (const given of call.arguments.filter(({ literal, parameter }) => literal && parameter)) {
+        assert.deepEqual(setArgument(program, call, given.parameter, given.text), []);
+        const other = { int: "977", float: "0.977", string: '"another"', bool: "None" }[given.value.type] ?? '"another"';
+        const changed = after(program, setArgument(program, call, given.parameter, other));
+        const again = callsOf(changed).find(({ from, name: full }) => from === call.from && full === call.name);
+        assert.equal(argumentOf(again, given.parameter).text, other);
+        assert.equal(after(changed, setArgument(changed, again, given.parameter, given.text)).text, text);
+      }
+    }
+    for (const seed of [1, 2]) {
+      const changed = after(program, setSeed(program, seed));
+      if (program.seed === null) assert.equal(after(changed, setSeed(changed, 0)).text, text);
+    }
+  });
+
+  test(`${name}: layers come and go without a trace`, () => {
+    const program = readProgram(text);
+    program.networks.forEach((network, number) => {
+      for (let i = 0; i <= network.items.length; i += 1) {
+        if (!canAdd(network, i)) continue;
+        const added = after(program, addLayer(program, network, i, "nn.Dropout", "0.123"));
+        assert.equal(added.broken, false);
+        const same = added.networks[number];
+        const place = same.items.findIndex(({ call }) => call && argumentOf(call, "rate")?.text === "0.123");
+        assert.equal(place, i, `${i} of ${kinds(network)}`);
+        assert.equal(same.items.length, network.items.length + 1);
+        assert.equal(after(added, removeLayer(added, same.items[place])).text, text);
+      }
+      network.items.forEach((item, i) => {
+        if (canSwap(network, i)) {
+          const swapped = after(program, swapLayers(program, network, i));
+          assert.equal(swapped.broken, false);
+          const order = kinds(network);
+          [order[i], order[i + 1]] = [order[i + 1], order[i]];
+          assert.deepEqual(kinds(swapped.networks[number]), order);
+          assert.equal(after(swapped, swapLayers(swapped, swapped.networks[number], i)).text, text);
+        }
+        if (canRemove(item)) {
+          const removed = after(program, removeLayer(program, item));
+          assert.equal(removed.broken, false);
+          const left = removed.networks[number]?.items.length ?? 0;
+          assert.equal(left, network.items.length - 1);
+        }
+        const doubled = duplicateLayer(program, network, i);
+        assert.ok(doubled === null || item.type === "layer");
+        if (!doubled) return;
+        const twice = after(program, doubled);
+        assert.deepEqual(kinds(twice.networks[number]), kinds(network).toSpliced(i, 0, item.call.kind));
+      });
+    });
+  });
+}
+
+test("the style of a list is kept", () => {
+  const change = (code, edit) => {
+    const program = read(code);
+    return body(program, edit(program, program.networks[0]));
+  };
+  const add = (index) => (program, network) => addLayer(program, network, index, "nn.Flatten", "");
+  const remove = (index) => (program, network) => removeLayer(program, network.items[index]);
+  const swap = (index) => (program, network) => swapLayers(program, network, index);
+
+  const inline = "m = pg.Sequential([nn.Dense(1), nn.Dense(2)])\n";
+  assert.equal(change(inline, add(0)), "m = pg.Sequential([nn.Flatten(), nn.Dense(1), nn.Dense(2)])\n");
+  assert.equal(change(inline, add(2)), "m = pg.Sequential([nn.Dense(1), nn.Dense(2), nn.Flatten()])\n");
+  assert.equal(change(inline, remove(0)), "m = pg.Sequential([nn.Dense(2)])\n");
+  assert.equal(change(inline, swap(0)), "m = pg.Sequential([nn.Dense(2), nn.Dense(1)])\n");
+
+  const rows = "m = pg.Sequential([\n    nn.Dense(1),  # one\n    # above\n    nn.Dense(2)  # two\n])\n";
+  assert.equal(change(rows, add(2)),
+    "m = pg.Sequential([\n    nn.Dense(1),  # one\n    # above\n    nn.Dense(2),  # two\n    nn.Flatten()\n])\n");
+  assert.equal(change(rows, remove(1)), "m = pg.Sequential([\n    nn.Dense(1)  # one\n    # above\n])\n");
+  assert.equal(change(rows, swap(0)),
+    "m = pg.Sequential([\n    nn.Dense(2),  # two\n    # above\n    nn.Dense(1)  # one\n])\n");
+
+  const column = "m = pg.Sequential([nn.Dense(1),\n                   nn.Dense(2)])\n";
+  assert.equal(change(column, add(2)),
+    "m = pg.Sequential([nn.Dense(1),\n                   nn.Dense(2),\n                   nn.Flatten()])\n");
+  assert.equal(change("m = pg.Sequential([])\n", add(0)), "m = pg.Sequential([nn.Flatten()])\n");
+  assert.equal(change("m = pg.Sequential([\n])\n", add(0)), "m = pg.Sequential([\n    nn.Flatten(),\n])\n");
+
+  const added = "m = pg.Sequential()\nm.add(nn.Dense(1))  # one\nm.add(nn.Dense(2))\n";
+  assert.equal(change(added, add(1)),
+    "m = pg.Sequential()\nm.add(nn.Dense(1))  # one\nm.add(nn.Flatten())\nm.add(nn.Dense(2))\n");
+  assert.equal(change(added, remove(0)), "m = pg.Sequential()\nm.add(nn.Dense(2))\n");
+  assert.equal(change(added, swap(0)), "m = pg.Sequential()\nm.add(nn.Dense(2))  # one\nm.add(nn.Dense(1))\n");
+});
+
+test("an import is added if the program lacks it", () => {
+  const program = readProgram('"""About."""\n\nimport playgrad.data\nfrom playgrad import Sequential\n\nm = Sequential([])\n');
+  assert.match(after(program, addLayer(program, program.networks[0], 0, "nn.Dense", "3")).text, /playgrad\.nn\.Dense\(3\)/);
+  const bare = readProgram('"""About."""\n\nfrom playgrad import Sequential\n\nm = Sequential([])\n');
+  assert.equal(after(bare, addLayer(bare, bare.networks[0], 0, "nn.Dense", "3")).text,
+    '"""About."""\n\nfrom playgrad import Sequential\nfrom playgrad import nn\n\nm = Sequential([nn.Dense(3)])\n');
+});
+
+test("an argument is added, and removed by its default", () => {
+  const program = read("m = pg.Sequential([nn.Dense(3)])\n");
+  const [{ items: [item] }] = program.networks;
+  const changes = setArgument(program, item.call, "activation", '"relu"');
+  assert.equal(body(program, changes), 'm = pg.Sequential([nn.Dense(3, activation="relu")])\n');
+  const changed = after(program, changes);
+  assert.equal(after(changed, setArgument(changed, changed.networks[0].items[0].call, "activation", "None")).text,
+    program.text);
+  const fit = read("m = pg.Sequential([nn.Dense(3)])\nm.compile(\n    loss=nn.Huber(),\n)\nm.fit(\n    x,\n    y\n)\n");
+  assert.equal(body(fit, setArgument(fit, fit.trainings[0].fit, "epochs", "5")).split("m.fit")[1],
+    "(\n    x,\n    y,\n    epochs=5\n)\n");
+});
+
+test("another optimizer keeps the arguments that it has, too", () => {
+  const program = read('m = pg.Sequential([nn.Dense(3)])\nm.compile(pg.optim.Adam(0.01, beta_1=0.8, clipnorm=1.0), "mse")\n');
+  const changed = after(program, setClass(program, program.trainings[0].optimizer, "optim.SGD"));
+  assert.match(changed.text, /pg\.optim\.SGD\(0\.01, clipnorm=1\.0\), "mse"/);
+});
+
+test("the last run shows what does not follow from the program", () => {
+  const program = read(`model = pg.Sequential([
+    nn.Dense(3),
+    own(4),
+    nn.Flatten(), nn.Dense(2),
+])
+`);
+  const node = (line, phase, op, shape, scope) => ({ line, phase, op, shape, scope, name: scope });
+  const graph = {
+    name: "step", edges: [],
+    nodes: [
+      node(5, "variable", "variable", [7, 3], "dense_1"), node(5, "forward", "matmul", [null, 7, 3], "dense_1"),
+      node(6, "forward", "exp", [null, 5], "own_1/inner"), node(7, "forward", "matmul", [null, 2], "dense_2"),
+      node(6, "gradient", "mul", [9], ""),
+    ],
+  };
+  const [dense, own, flatten, last] = program.networks[0].items;
+  const measured = measure(program, graph);
+  assert.deepEqual(measured.get(own.id).layers, ["own_1"]);
+  const shapes = inferShapes(program, measured);
+  assert.deepEqual(shapes.get(dense.id), { shape: [7, 3], parameters: 21, problem: "" });
+  assert.deepEqual(shapes.get(own.id).shape, [5]);
+  assert.deepEqual(shapes.get(flatten.id).shape, [5], "it follows from the layer before");
+  assert.deepEqual(shapes.get(last.id), { shape: [2], parameters: 12, problem: "" });
+  assert.equal(measured.has(last.id), false, "two cards share its line");
+});
+
+test("literals", () => {
+  assert.equal(literalOf("1_000").value, 1000);
+  assert.equal(literalOf("-2").value, -2);
+  assert.equal(literalOf("'a'").value, "a");
+  for (const text of ["f'a'", "a", "1 +", "'a' 'b'", "1; 2", "", "[i for i in x]"]) assert.equal(literalOf(text), null, text);
+});

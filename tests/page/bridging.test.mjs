@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { changed, findProblems, fixTogether, translate } from "../../static/js/language/bridging.js";
+import { Program } from "../../static/js/language/program.js";
+import { Translator } from "../../static/js/language/translator.js";
+import { file, names, parse } from "./language.mjs";
+
+const translator = new Translator(file.bridge, names);
+const START = "import playgrad as pg\nfrom playgrad import nn\n";
+
+/** What is said about the code after the start. */
+const problems = (code) => findProblems(new Program(START + code, parse(START + code), names, translator), translator);
+const messages = (code) => problems(code).map(({ message }) => message);
+const fixed = (code) => changed(START + code, fixTogether(problems(code))).slice(START.length);
+
+test("a program's own names are left alone", () => {
+  for (const code of [
+    "layers = [3, 4]\nprint(layers.count(3))",
+    "def build(layers):\n    return layers.Dense(3)",
+    "for F in range(3):\n    print(F.real)",
+    "import keras_core_of_mine as keras\nkeras.layers.Dense(3)",
+    "class Net:\n    def save(self): pass\nNet().save()",
+    "class Scale(nn.Layer):\n    pass\nScale(input_shape=(3,))",
+    "model = load()\nmodel.save('x')",
+    "import os\nos.path.join('a')",
+    "def f(**options):\n    return pg.Session(**options)",
+    "nn.LambdaCallback(on_epoch_end=print)",
+    "from playgrad.nn.losses import Loss\nnn.metrics.get('acc')",
+  ]) assert.deepEqual(messages(code), [], code);
+});
+
+test("misspelt names and arguments", () => {
+  assert.equal(fixed("nn.Dence(3)"), "nn.Dense(3)");
+  assert.equal(fixed("pg.sequential([])"), "pg.Sequential([])");
+  assert.equal(fixed("nn.Dense(3, activtion='relu')"), "nn.Dense(3, activation='relu')");
+  assert.deepEqual(messages("nn.Unheard(3)"), ["`nn.Unheard` is not in playgrad."]);
+  assert.match(messages("nn.Dense(3, flavour=2)")[0], /`flavour` is not an argument of `nn\.Dense`/);
+});
+
+test("arguments are removed with their comma", () => {
+  assert.equal(fixed("nn.Dense(3, input_shape=(2,))"), "nn.Dense(3)");
+  assert.equal(fixed("nn.Dense(input_shape=(2,), units=3)"), "nn.Dense(units=3)");
+  assert.equal(fixed("nn.Flatten(input_shape=(2,))"), "nn.Flatten()");
+  assert.equal(fixed("pg.Sequential([nn.Dense(3, input_dim=5)])"), "pg.Sequential([pg.Input((5,)), nn.Dense(3)])");
+});
+
+test("statements that are not needed are removed", () => {
+  assert.equal(fixed("model = pg.Sequential([])\nmodel.eval()\nx = 1\n"), "model = pg.Sequential([])\nx = 1\n");
+  assert.equal(fixed("model = pg.Sequential([])\nif 1:\n    model.eval()\n"), "model = pg.Sequential([])\nif 1:\n    pass\n");
+});
+
+test("arguments of PyTorch find their places", () => {
+  assert.equal(fixed("nn.Linear(784, 10)"), "nn.Dense(10)");
+  assert.equal(fixed("nn.Linear(784, 10, False)"), "nn.Dense(10, use_bias=False)");
+  assert.equal(fixed("nn.Linear(in_features=784, out_features=10)"), "nn.Dense(units=10)");
+  assert.equal(fixed("nn.BatchNorm2d(8)"), "nn.BatchNormalization()");
+  assert.equal(fixed("pg.Sequential(nn.Dense(3), nn.Dense(2))"), "pg.Sequential([nn.Dense(3), nn.Dense(2)])");
+});
+
+test("imports are added where they belong", () => {
+  const add = (code) => {
+    let text = code;
+    for (const round of translate(text, parse, names, translator)) text = changed(text, round);
+    return text;
+  };
+  const written = "import playgrad as pg\nfrom playgrad import nn\n";
+  assert.equal(add("layers.Dense(pg.relu)"), "from playgrad import nn\nnn.Dense(pg.relu)");
+  assert.equal(add("import os\nkeras.Sequential([layers.Dense(3)])"), "import playgrad as pg\nimport os\nfrom playgrad import nn\npg.Sequential([nn.Dense(3)])");
+  assert.equal(add('"""Text."""\nkeras.Sequential([layers.Dense(3)])'), `"""Text."""\n${written}pg.Sequential([nn.Dense(3)])`);
+  assert.equal(
+    add("from __future__ import annotations\nfrom tensorflow import keras\nkeras.Sequential([keras.layers.Dense(3)])\n"),
+    `from __future__ import annotations\n${written}pg.Sequential([nn.Dense(3)])\n`,
+  );
+});

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { between, decisionsOf, parseColour, planePixels, unitPixels } from "../../static/js/plane-colours.js";
+
+const palette = { surface: [255, 255, 255], classes: [[0, 0, 255], [255, 0, 0], [0, 255, 0]] };
+
+/** @param {number[]} outputs @param {number} cells @param {string} scale */
+const labels = (outputs, cells, scale) =>
+  decisionsOf(Float32Array.from(outputs), cells, scale).map(({ label }) => label);
+
+test("the class is that of the largest output, or of the sign or the half", () => {
+  assert.deepEqual(labels([0, 2, 1, 5, 4, 3], 2, "softmax"), [1, 0]);
+  assert.deepEqual(labels([0.2, 0.8], 1, "probabilities"), [1]);
+  assert.deepEqual(labels([-1, 1], 2, "sigmoid"), [0, 1]);
+  assert.deepEqual(labels([0.4, 0.6], 2, "probability"), [0, 1]);
+  assert.deepEqual(labels([-0.1, 0.1], 2, "margin"), [0, 1]);
+});
+
+test("certainty goes from 0 for a guess to 1", () => {
+  const [even] = decisionsOf(Float32Array.of(3, 3, 3), 1, "softmax");
+  assert.ok(Math.abs(even.certainty) < 1e-6);
+  const [sure] = decisionsOf(Float32Array.of(50, 0, 0), 1, "softmax");
+  assert.ok(sure.certainty > 0.999);
+  const [half] = decisionsOf(Float32Array.of(0), 1, "sigmoid");
+  assert.equal(half.certainty, 0);
+});
+
+test("numbers lean to one end of their range, and no further than to it", () => {
+  assert.deepEqual(between(0, [0, 10]), { label: 0, certainty: 1 });
+  assert.deepEqual(between(5, [0, 10]), { label: 0, certainty: 0 });
+  assert.deepEqual(between(1e9, [0, 10]), { label: 1, certainty: 1 });
+  assert.deepEqual(between(7, [7, 7]), { label: 0, certainty: 0 });
+});
+
+test("where the model is undecided, or gives no number, the plane is blank", () => {
+  const pixels = planePixels(Float32Array.of(0, 0, NaN, NaN), 2, "softmax", palette, [0, 1]);
+  assert.deepEqual([...pixels], [255, 255, 255, 255, 255, 255, 255, 255]);
+});
+
+test("sure cells have the colour of their class", () => {
+  const pixels = planePixels(Float32Array.of(90, 0, 0, 90), 2, "softmax", palette, [0, 1]);
+  assert.ok(pixels[2] > pixels[0] && pixels[4] > pixels[6]);
+});
+
+test("the byte 128 of a unit is blank, and its ends are coloured", () => {
+  const pixels = unitPixels(Uint8Array.of(128, 1, 255), palette);
+  assert.deepEqual([...pixels.slice(0, 3)], [255, 255, 255]);
+  assert.ok(pixels[6] > pixels[4]);
+  assert.ok(pixels[8] > pixels[10]);
+});
+
+test("computed colours are read", () => {
+  assert.deepEqual(parseColour("rgb(36, 88, 184)"), [36, 88, 184]);
+});

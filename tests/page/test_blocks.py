@@ -1,0 +1,174 @@
+"""Blocks, compared with the library: signatures, shapes and numbers of parameters."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.errors import PlaygradError
+
+SIDE = Path(__file__).with_name("blocks_side.mjs")
+HEAD = "import playgrad as pg\nfrom playgrad import nn\n\n"
+
+POINTS, DIGITS, STEPS = (4,), (28, 28, 1), (12, 8)
+CHAINS: list[tuple[tuple[int, ...], str]] = [
+    (POINTS, 'nn.Dense(3, activation="relu"), nn.Dropout(0.5), nn.Dense(2, use_bias=False)'),
+    (DIGITS, "nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(10)"),
+    (DIGITS, 'nn.Conv2D(8, 5), nn.MaxPool2D(2), nn.Conv2D(16, (3, 2), strides=2, padding="same")'),
+    (DIGITS, "nn.Conv2D(4, 3, dilation_rate=3, groups=1), nn.Conv2D(4, 3, groups=2)"),
+    (DIGITS, 'nn.Conv2D(4, 3, use_bias=False), nn.AveragePooling2D(3, 2, "same"), nn.Flatten()'),
+    (DIGITS, "nn.ZeroPadding2D(((1, 2), (0, 3))), nn.Cropping2D((2, 1)), nn.ZeroPadding2D(2)"),
+    (DIGITS, "nn.Conv2DTranspose(4, 3, 2), nn.Conv2DTranspose(2, 2, 3), nn.UpSampling2D((2, 1))"),
+    (DIGITS, 'nn.Conv2DTranspose(4, 5, (1, 2), "same"), nn.GlobalAveragePooling2D()'),
+    (DIGITS, "nn.Conv2D(6, 3), nn.DepthwiseConv2D(3, depth_multiplier=2), nn.BatchNormalization()"),
+    (DIGITS, "nn.SeparableConv2D(8, 3, depth_multiplier=3), nn.GlobalMaxPooling2D(keepdims=True)"),
+    (DIGITS, "nn.Conv2D(8, 3), nn.GroupNormalization(4), nn.LayerNormalization(scale=False)"),
+    (DIGITS, "nn.Reshape((14, -1)), nn.Permute((2, 1)), nn.RMSNormalization(), nn.PReLU()"),
+    (DIGITS, "nn.RandomFlip(), nn.SpatialDropout2D(0.1), nn.MaxPooling2D((3, 2)), nn.ReLU()"),
+    (DIGITS, 'nn.Conv2D(8, 3, activation="relu"), nn.BatchNormalization(center=False), nn.ELU()'),
+    (STEPS, 'nn.Conv1D(16, 3, padding="causal", dilation_rate=2), nn.MaxPool1D(), nn.LSTM(5)'),
+    (STEPS, "nn.Conv1D(4, 3, 2), nn.AveragePool1D(2), nn.UpSampling1D(3), nn.GlobalMaxPooling1D()"),
+    (STEPS, "nn.SimpleRNN(5, return_sequences=True), nn.GRU(6, return_sequences=True), nn.LSTM(7)"),
+    (STEPS, "nn.GRU(6, reset_after=False, use_bias=False), nn.RepeatVector(4), nn.LSTM(3)"),
+    (STEPS, "nn.Bidirectional(nn.LSTM(5, return_sequences=True)), nn.Bidirectional(nn.GRU(3))"),
+    (STEPS, 'nn.Bidirectional(nn.SimpleRNN(5), merge_mode="sum"), nn.Dense(1), nn.Softmax()'),
+    (STEPS, "nn.Dense(4), nn.LeakyReLU(), nn.ZeroPadding1D(2), nn.Cropping1D(1), nn.Masking()"),
+    (STEPS, "nn.MultiHeadAttention(2, key_dim=5), nn.GaussianNoise(0.1), nn.Activation('gelu')"),
+    (STEPS, "nn.PositionEmbedding(12), nn.TransformerEncoder(16, 2), nn.GlobalAveragePooling1D()"),
+    ((9,), "nn.Embedding(50, 6), nn.SpatialDropout1D(0.2), nn.MultiHeadAttention(2), nn.Flatten()"),
+]
+
+FUNCTIONAL = """\
+image = pg.Input((16, 16, 3))
+a = nn.Conv2D(4, 3, padding="same")(image)
+b = nn.Conv2D(4, 1)(image)
+c = nn.Add()([a, b])
+d = nn.Concatenate()([c, a, image])
+e = c + a
+f = nn.Multiply()([e, nn.Average()([a, b])])
+g = nn.GlobalAveragePooling2D()(nn.Concatenate(axis=1)([d, d]))
+h = nn.Concatenate()([g, nn.Flatten()(f)])
+model = pg.Model(image, nn.Dense(3)(h))
+"""
+
+IMPOSSIBLE = [
+    (POINTS, "nn.Conv2D(8, 3)", "takes images"),
+    (POINTS, "nn.LSTM(8)", "takes sequences"),
+    (DIGITS, "nn.Conv2D(8, 30)", "window"),
+    (DIGITS, "nn.MaxPool2D(9), nn.MaxPool2D(4)", "window"),
+    (DIGITS, "nn.Reshape((10, 10))", "784 numbers"),
+    (DIGITS, "nn.Reshape((10, -1))", "784 numbers"),
+    (DIGITS, "nn.Cropping2D(14)", "Nothing is left"),
+    (DIGITS, "nn.Conv2D(9, 3), nn.GroupNormalization(2)", "divide"),
+    (DIGITS, "nn.Conv2D(9, 3, groups=2)", "divide"),
+    (DIGITS, "nn.Permute((1, 2, 2))", "Permute"),
+    (STEPS, "nn.PositionEmbedding(5)", "12"),
+    (STEPS, "nn.MultiHeadAttention(3)", "divide"),
+    (STEPS, "nn.RepeatVector(3)", "one row"),
+    (STEPS, "nn.LayerNormalization(axis=4)", "axis"),
+    (POINTS, "nn.Dense(0)", "at least 1"),
+    (POINTS, "nn.Dense(2.5)", "whole number"),
+]
+
+
+def chain(shape: tuple[int, ...], layers: str) -> str:
+    dtype = ', dtype="int32"' if "Embedding(50" in layers else ""
+    return f"{HEAD}model = pg.Sequential([pg.Input({shape}{dtype}), {layers}])\n"
+
+
+@pytest.fixture(scope="module")
+def blocks() -> dict[str, Any]:
+    """The answers of Blocks about all programs of this file."""
+    node = shutil.which("node")
+    assert node, "these tests need Node.js 20 or newer"
+    texts = [chain(*each) for each in CHAINS]
+    texts += [HEAD + FUNCTIONAL, *(chain(*each[:2]) for each in IMPOSSIBLE)]
+    result = subprocess.run(
+        [node, SIDE],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    answer: dict[str, Any] = json.loads(result.stdout)
+    answer["by_text"] = dict(zip(texts, answer["programs"], strict=True))
+    return answer
+
+
+def measured(layer: nn.Layer) -> tuple[str, list[int | None], int]:
+    assert layer.output_shape is not None
+    count = sum(math.prod(each.spec.static_shape) for each in layer.variables.values())
+    return type(layer).__name__, list(layer.output_shape[1:]), count
+
+
+def execute(text: str) -> nn.Model:
+    pg.reset_default_graph()
+    names: dict[str, Any] = {}
+    exec(compile(text, "program.py", "exec"), names)
+    model: nn.Model = names["model"]
+    return model
+
+
+@pytest.mark.parametrize("text", [chain(*each) for each in CHAINS] + [HEAD + FUNCTIONAL])
+def test_shapes_and_parameters_are_the_librarys(blocks: dict[str, Any], text: str) -> None:
+    (items,) = blocks["by_text"][text]
+    assert [item["problem"] for item in items if item["problem"]] == []
+    shown = [(each["kind"], each["shape"], each["parameters"]) for each in items]
+    layers = [each for each in shown if each[0] not in ("Input", "code")]
+    aliases = {"MaxPooling2D": "MaxPool2D", "AveragePooling2D": "AveragePool2D"}
+    known = sorted((aliases.get(kind, kind), shape, count) for kind, shape, count in layers)
+    expected = sorted(measured(layer) for layer in execute(text).layers)
+    assert [each for each in expected if each[0] != "Lambda"] == known
+
+
+@pytest.mark.parametrize(("shape", "layers", "words"), IMPOSSIBLE)
+def test_what_cannot_be_built_is_marked(
+    blocks: dict[str, Any], shape: tuple[int, ...], layers: str, words: str
+) -> None:
+    """The library refuses it, too."""
+    text = chain(shape, layers)
+    (items,) = blocks["by_text"][text]
+    problems = [item["problem"] for item in items if item["problem"]]
+    assert len(problems) == 1, problems
+    assert words in problems[0]
+    with pytest.raises((PlaygradError, ValueError)):
+        execute(text)
+
+
+def test_signatures_are_the_librarys(blocks: dict[str, Any]) -> None:
+    for name, parameters in blocks["signatures"].items():
+        owner: Any = nn if name.startswith("Model.") else pg
+        for part in name.split("."):
+            owner = getattr(owner, part)
+        expected = []
+        for parameter in inspect.signature(owner).parameters.values():
+            if parameter.name == "self" or parameter.kind == parameter.VAR_KEYWORD:
+                continue
+            missing = parameter.default is parameter.empty
+            default = None if missing else repr(parameter.default).replace("'", '"')
+            expected.append({"name": parameter.name, "default": default})
+        assert parameters[: len(expected)] == expected, name
+        if not name.startswith("optim."):
+            assert len(parameters) == len(expected), name
+
+
+def test_every_layer_has_a_signature(blocks: dict[str, Any]) -> None:
+    special = ("Parallel", "Column", "Row")
+    layers = {
+        name
+        for name in nn.__all__
+        if isinstance(getattr(nn, name), type) and issubclass(getattr(nn, name), nn.Layer)
+    }
+    known = {name.removeprefix("nn.") for name in blocks["signatures"]}
+    missing = {name for name in layers - known if not name.startswith(special)}
+    assert missing <= {"Layer", "Sequential", "Model"}

@@ -19,9 +19,10 @@ const RETRY_CHANGED_MS = 2000;
 
 /**
  * @typedef {{store: StoreName, part: string, title: string, capture: () => any, rest: number,
- *            longest: number}} Item
+ *            longest: number, isUrgent?: boolean}} Item
  *   One record of the session. `capture`: its value, null to remove it; `rest`: milliseconds between
- *   two savings, at least; `longest`: milliseconds until a change is saved, at most
+ *   two savings, at least; `longest`: milliseconds until a change is saved, at most; `isUrgent`:
+ *   each change is saved at once
  * @typedef {{item: Item, isDirty: boolean, writes: number, due: number, last: number, cost: number,
  *            failure: StorageFailure | null}} State
  *   `writes`: under way; `cost`: of the last one, in milliseconds
@@ -56,6 +57,10 @@ export class SessionSaver {
       ?? { item, isDirty: false, writes: 0, due: 0, last: -Infinity, cost: 0, failure: null };
     this.#states.set(item.part, state);
     state.item = item;
+    if (item.isUrgent && !state.failure) {
+      this.#save(state);
+      return;
+    }
     const now = performance.now();
     if (state.failure) state.due = Math.min(state.due, now + RETRY_CHANGED_MS);
     else if (state.isDirty) return;

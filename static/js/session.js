@@ -21,7 +21,7 @@ import * as store from "./store.js";
 
 /** Closed sessions to keep. */
 const MOST_EARLIER = 10;
-/** Code up to this size is written while the page closes; larger code takes too long. */
+/** Code up to this size is written as it is typed, and while the page closes; larger code takes too long. */
 const SMALL = 20_000;
 /** Names of parts that are put aside: they could not be read. */
 const ASIDE = "aside:";
@@ -142,7 +142,13 @@ function takeOldValues() {
 const item = (name) => ({ ...OTHER, ...PARTS[name], part: name });
 
 /** @param {string} id of the example @returns {Item} */
-const codeItem = (id) => ({ ...CODE, part: id, capture: () => store.codes.value[id] ?? null });
+const codeItem = (id) => ({
+  ...CODE,
+  part: id,
+  capture: () => store.codes.value[id] ?? null,
+  // A browser ends a page that is slow to close, so typing must not depend on its last moments.
+  isUrgent: (store.codes.value[id]?.length ?? 0) <= SMALL,
+});
 
 const summary = computed(() => ({
   created: session.created,
@@ -243,6 +249,12 @@ export async function findEarlierWork() {
   } catch {
     store.earlierWork.value = []; // `storageProblem` says why
   }
+}
+
+/** Have the next load of this tab begin a new session; the present one joins the earlier work. */
+export async function leaveSession() {
+  await session.saver?.flush();
+  switchTo(newId());
 }
 
 /** Continue an earlier session in this tab, after a reload. @param {string} id */

@@ -32,7 +32,7 @@ AT_ONCE = 6
 """Pages that wait together."""
 
 # Files that the page can do without, or does not need before Run: it may be up without a word.
-OPTIONAL = re.compile(r"favicon|/image/python\.bin|/data/mnist/|graph-layout-worker")
+OPTIONAL = re.compile(r"favicon|names\.json|/image/python\.bin|/data/mnist/|graph-layout-worker")
 # A stylesheet that is damaged, yet of the right length, is accepted as it is; so is a comment.
 UNNOTICED = {"shortened": re.compile(r"\.(css|js|svg)$"), "flipped": re.compile(r"\.(css|js|svg)$")}
 
@@ -338,10 +338,11 @@ def test_a_data_set_that_does_not_arrive_whole(
         tab.open(network)
         # The page may already say that the data set does not arrive, and go on trying for a minute.
         expect(tab.page.get_by_test_id("status")).to_have_text("ready", timeout=PATIENCE_MS)
-        read_data(tab.page, network, fault)
+        read_data(tab, network, fault)
 
 
-def read_data(page: Page, network: BadNetwork, fault: str) -> None:
+def read_data(tab: Visit, network: BadNetwork, fault: str) -> None:
+    page = tab.page
     write(page, f"# {fault}\n{MNIST}")
     page.get_by_test_id("run").click()
     if fault in ("missing", "broken"):  # the server's own words
@@ -351,7 +352,7 @@ def read_data(page: Page, network: BadNetwork, fault: str) -> None:
     else:
         expect(page.get_by_test_id("load-note")).to_contain_text("test-labels", timeout=PATIENCE_MS)
         network.mend()
-        page.get_by_test_id("load-now").click()
+        tab.try_again()
     expect(page.get_by_test_id("status")).to_have_text("done", timeout=PATIENCE_MS)
     expect(page.get_by_test_id("console")).to_contain_text("[5 0 4]")
     expect(page.get_by_test_id("load-note")).to_have_count(0)

@@ -1,4 +1,7 @@
-/** Asks the engine to classify a drawing, a few times a second at most, one question at a time. */
+/**
+ * Asks for the digit of a drawing, a few times a second at most, one question at a time: the
+ * visitor's network, or one that comes with the page while there is none.
+ */
 
 import { predict } from "./actions.js";
 
@@ -29,14 +32,14 @@ export class Predictor {
     this.#changed();
   }
 
-  /** @param {boolean} hasModel */
+  /** @param {boolean} hasModel whether the visitor's network can be asked */
   modelChanged(hasModel) {
     this.#hasModel = hasModel;
     this.#changed();
   }
 
   #changed() {
-    if (!this.#image || !this.#hasModel) {
+    if (!this.#image) {
       this.#stale = false;
       this.#report({ probabilities: null, label: null, problem: "" });
       return;
@@ -61,7 +64,7 @@ export class Predictor {
     this.#stale = false;
     this.#last = performance.now();
     try {
-      const { probabilities, label } = await predict(image);
+      const { probabilities, label } = await (this.#hasModel ? predict(image) : readFirst(image));
       if (this.#image) this.#report({ probabilities, label, problem: "" });
     } catch (failure) {
       const problem = /** @type {Error} */ (failure).message;
@@ -71,4 +74,10 @@ export class Predictor {
       if (this.#stale) this.#schedule();
     }
   }
+}
+
+/** @param {Float32Array} image */
+async function readFirst(image) {
+  const { firstReader } = await import("./first-reader.js");
+  return (await firstReader()).read(image);
 }

@@ -315,6 +315,25 @@ def test_data_sets_are_fetched_once_python_is_up(chromium: Browser, network: Bad
             tab.page.wait_for_timeout(100)
 
 
+def test_a_drawing_is_read_while_python_is_loading(
+    chromium: Browser, network: BadNetwork
+) -> None:
+    """A network that comes with the page answers; the visitor's does as soon as there is one."""
+    network.break_("silent", "/pyodide.asm.wasm")
+    with visit(chromium) as tab:
+        tab.open(network)
+        tab.up()
+        canvas = tab.page.get_by_test_id("digit-canvas")
+        canvas.scroll_into_view_if_needed()
+        canvas.focus()
+        keys = ["ArrowUp", "ArrowUp", " ", *["ArrowDown"] * 18]  # a one, with the keyboard
+        for key in keys:
+            tab.page.keyboard.press(key)
+        expect(tab.page.get_by_test_id("digit-prediction")).to_have_text("1", timeout=PATIENCE_MS)
+        expect(tab.page.get_by_test_id("digit-hint")).to_contain_text("comes with the page")
+        assert tab.page.get_by_test_id("status").inner_text() == "loading"
+
+
 MNIST = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
 
 

@@ -1,4 +1,5 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { run } from "../actions.js";
 import { sureness } from "../digit-verdict.js";
 import { NONE, percent } from "../format.js";
 import { Predictor } from "../predictor.js";
@@ -6,6 +7,9 @@ import * as store from "../store.js";
 import { DigitCanvas } from "./digit-canvas.js";
 
 const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+/** Whose answers these are, before there is a network to ask. */
+const BEFORE = "A network that comes with the page answers. Run trains yours: it begins with random weights.";
 
 /**
  * A drawing area, and the current network's prediction. While it is hidden, the drawing is kept.
@@ -44,7 +48,9 @@ export function DigitPanel({ isShown }) {
                 isBest=${digit === label} />
             `)}
           </ol>
-          <p class="hint">${problem || (known ? "" : "Train a network, then draw.")}</p>
+          <p class="hint" data-testid="digit-hint">${problem || (known ? "" : BEFORE)}</p>
+          ${!known && label !== null && !store.active.value && html`<button type="button" class="button small"
+            data-testid="train-yourself" onClick=${run}>Now train it yourself</button>`}
         </div>
       </div>
     </section>

@@ -7,11 +7,13 @@ import { GalleryPicture } from "./gallery-pictures.js";
 
 /**
  * The ways to begin. Times are those of a laptop without a graphics card.
- * @type {{picture: PictureName, exampleId: string, title: string, about: string, time: string, inLab?: boolean}[]}
+ * @type {{picture: PictureName, exampleId: string, title: string, about: string, time: string, inLab?: boolean, focus?: string}[]}
+ *   `focus`: selects the element to begin with
  */
 const CARDS = [
   { picture: "digit", exampleId: "mnist-mlp", title: "Draw a digit", time: "15 s",
-    about: "A network learns from 60,000 handwritten digits. Then it reads yours." },
+    about: "Draw, and a network reads it at once. Then train your own, on 60,000 digits.",
+    focus: "[data-testid=digit-canvas]" },
   { picture: "spiral", exampleId: "spiral", title: "Separate the spiral", time: "5 s",
     about: "Two layers bend a line until it follows two classes of points." },
   { picture: "shapes", exampleId: "segmentation", title: "Find the shapes", time: "15 s",
@@ -39,10 +41,11 @@ export function Gallery() {
 }
 
 /** @param {{card: typeof CARDS[number]}} props */
-function Card({ card: { picture, exampleId, title, about, time, inLab } }) {
+function Card({ card: { picture, exampleId, title, about, time, inLab, focus } }) {
   function open() {
     selectExample(exampleId);
     if (inLab) store.view.value = "lab";
+    if (focus) setTimeout(() => begin(focus)); // once it is shown
   }
   return html`
     <li>
@@ -54,4 +57,11 @@ function Card({ card: { picture, exampleId, title, about, time, inLab } }) {
       </button>
     </li>
   `;
+}
+
+/** @param {string} selector of the element to begin with */
+function begin(selector) {
+  const element = /** @type {HTMLElement | null} */ (document.querySelector(selector));
+  element?.scrollIntoView({ block: "center" });
+  element?.focus({ preventScroll: true });
 }

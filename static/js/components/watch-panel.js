@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import * as store from "../store.js";
 import { CurvesPanel } from "./curves-panel.js";
 import { Gallery } from "./gallery.js";
 import { TaskPanel } from "./task-panel.js";
@@ -6,12 +7,17 @@ import { WeightsPanel } from "./weights-panel.js";
 
 /** The training as it goes on: curves, the task, and the weights. */
 export function WatchPanel() {
-  return html`
-    <${Gallery} />
-    <${CurvesPanel} />
-    <div class="side-by-side">
+  const curves = html`<${CurvesPanel} key="curves" />`;
+  const task = html`
+    <div class="side-by-side" key="task">
       <${TaskPanel} />
       <${WeightsPanel} />
     </div>
+  `;
+  // Without a training, curves are empty, but a drawing is answered.
+  const isFresh = store.fit.value === null && store.runState.value === "idle";
+  return html`
+    <${Gallery} key="gallery" />
+    ${isFresh ? [task, curves] : [curves, task]}
   `;
 }

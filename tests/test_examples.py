@@ -89,6 +89,41 @@ def test_pipeline_schedules(capsys: pytest.CaptureFixture[str]) -> None:
         assert int(formula) <= int(measured) < 90
 
 
+def test_control_dependencies(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "control-dependencies")
+    assert "before it is increased: 2, after: 3" in out
+    assert re.findall(r"average is (\d)", out) == ["4", "6", "7"]
+
+
+def test_fine_tuning(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "fine-tuning", "--device", "cpu")
+    fresh = number(out, r"^from nothing: (\d+)%")
+    assert number(out, r"^with layers from elsewhere: (\d+)%") > max(65, fresh + 5), out
+
+
+def test_first_program(capsys: pytest.CaptureFixture[str]) -> None:
+    output(capsys, "first-program", "--device", "cpu")
+
+
+def test_noise_before_a_classifier(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "noise-before-a-classifier", "--device", "cpu")
+    alone = number(out, r"^accuracy on noisy digits: (\d+)%")
+    behind = number(out, r"^behind the cleaner: (\d+)%")
+    assert alone + 20 < behind < number(out, r"^trained together: (\d+)%"), out
+
+
+def test_schedules_raced(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "schedules-raced", "--device", "cpu")
+    constant, *falling = [float(n) for n in re.findall(r"test accuracy ([\d.]+)%", out)]
+    assert len(falling) == 3
+    assert constant < max(falling), out
+
+
+def test_two_graphs(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "two-graphs")
+    assert "step 24: slopes 3.000 and 3.000, 0.000 apart" in out
+
+
 def test_spiral(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "spiral", "--device", "cpu")
     assert number(out, r"^accuracy on new points ([\d.]+)%") > 95

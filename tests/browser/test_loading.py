@@ -315,9 +315,7 @@ def test_data_sets_are_fetched_once_python_is_up(chromium: Browser, network: Bad
             tab.page.wait_for_timeout(100)
 
 
-def test_a_drawing_is_read_while_python_is_loading(
-    chromium: Browser, network: BadNetwork
-) -> None:
+def test_a_drawing_is_read_while_python_is_loading(chromium: Browser, network: BadNetwork) -> None:
     """A network that comes with the page answers; the visitor's does as soon as there is one."""
     network.break_("silent", "/pyodide.asm.wasm")
     with visit(chromium) as tab:

@@ -25,6 +25,7 @@ const PICTURES = {
     <rect class="fill-2" x="86" y="32" width="6" height="13" />`,
   game: html`<path class="lines" d="M51 8v40M69 8v40M40 19h40M40 37h40" /><path class="stroke-0" d="m42 10 7 7m0-7-7 7m11 6 10 10m0-10-10 10m18 6 7 7m0-7-7 7" />
     <circle class="stroke-1" cx="75" cy="13" r="4.5" /><circle class="stroke-1" cx="45" cy="28" r="4.5" />`,
+  code: html`<rect class="dark" x="20" y="6" width="80" height="44" rx="5" /><path class="chalk" d="m31 20 8 8-8 8M46 37h14" />`,
   devices: bars([[14, 14, 30, "fill-0"], [48, 14, 28, "fill-0"], [80, 14, 26, "fill-0"], [14, 32, 52, "fill-1"], [70, 32, 36, "fill-1"]]),
 };
 

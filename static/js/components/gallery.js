@@ -1,9 +1,13 @@
 import { html } from "../../vendor/preact.js";
 import { selectExample } from "../examples.js";
+import { showNetworkView } from "../network-view.js";
 import * as store from "../store.js";
 import { GalleryPicture } from "./gallery-pictures.js";
 
 /** @typedef {import("./gallery-pictures.js").PictureName} PictureName */
+
+/** The example to write on. */
+const WRITTEN = "first-program";
 
 /**
  * The ways to begin. Times are those of a laptop without a graphics card.
@@ -24,6 +28,9 @@ const CARDS = [
     about: "A player of tic-tac-toe learns from nothing but its own games." },
   { picture: "devices", exampleId: "sync-against-async", title: "Many devices", time: "20 s", inLab: true,
     about: "Two devices train one network, and one of them is slow. Who waits?" },
+  { picture: "code", exampleId: WRITTEN, title: "Write code", time: "1 s",
+    about: "Twenty lines of Python, with help as you type. Make of them what you like.",
+    focus: "[data-testid=editor] .cm-content" },
 ];
 
 /** Cards that open examples, until something was trained. */
@@ -45,6 +52,10 @@ function Card({ card: { picture, exampleId, title, about, time, inLab, focus } }
   function open() {
     selectExample(exampleId);
     if (inLab) store.view.value = "lab";
+    if (exampleId === WRITTEN) {
+      showNetworkView("code");
+      store.side.value = "build"; // on a phone
+    }
     if (focus) setTimeout(() => begin(focus)); // once it is shown
   }
   return html`

@@ -3,7 +3,7 @@
 Two blocks of attention learn to predict the next character of a
 nursery rhyme from the 16 characters before it. The embedding's table
 is the output layer too. The trained network then writes the rhyme by
-itself, one character after the other. Expect 88% accuracy.
+itself, one character after the other. Expect 92% accuracy.
 """
 
 import numpy as np
@@ -35,11 +35,11 @@ h = nn.LayerNormalization()(h)
 model = pg.Model(tokens, pg.matmul(h, embedding.variables["embeddings"], transpose_b=True))
 
 model.compile(
-    optimizer=pg.optim.AdamW(0.01),
+    optimizer=pg.optim.AdamW(0.005),
     loss=nn.SparseCategoricalCrossentropy(from_logits=True),
     metrics=["accuracy"],
 )
-model.fit(x, y, batch_size=32, epochs=30, verbose=0)
+model.fit(x, y, batch_size=32, epochs=45, verbose=0)
 print(f"accuracy {model.evaluate(x, y, verbose=0)[1]:.1%}")
 
 written = pg.generate(model, codes[:12], 80, temperature=0)

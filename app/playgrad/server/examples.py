@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+FIRST = "mnist-mlp"
+"""The example that the page opens for a new visitor."""
+
 
 def describe(path: Path) -> dict[str, str]:
     """Return ``id``, ``title``, ``description`` and ``source`` of one example.
@@ -22,6 +25,10 @@ def describe(path: Path) -> dict[str, str]:
 
 
 def list_examples(folder: Path) -> list[dict[str, str]]:
-    """Return all examples in ``folder``, the shortest first, because it is the simplest."""
+    """Return all examples in ``folder``: the one that a new visitor sees, then short ones first."""
     examples = [describe(path) for path in sorted(folder.glob("*.py"))]
-    return sorted(examples, key=lambda example: len(example["source"].splitlines()))
+
+    def place(example: dict[str, str]) -> tuple[bool, int]:
+        return example["id"] != FIRST, len(example["source"].splitlines())
+
+    return sorted(examples, key=place)

@@ -14,6 +14,8 @@ const SILENCE_MS = { first: 12_000, most: 60_000 };
 const LATE_MS = 500;
 /** Pauses before the tries that follow; the last one repeats. */
 const PAUSES_MS = [500, 1000, 2000, 4000, 8000, 15_000];
+/** So many bytes are copied without a break. */
+const BREATH_BYTES = 2 << 20;
 /** How often to look whether the computer is online again: workers get no event. */
 const LOOK_MS = 250;
 
@@ -142,29 +144,46 @@ async function collect(arriving, { progress = () => {}, shared = false }) {
     progress({ received: gathered.size, total: arriving.total });
   }
   await check(gathered.bytes, arriving);
-  return shared ? inSharedMemory(gathered.bytes) : gathered.bytes;
+  return shared ? await moveToSharedMemory(gathered.bytes) : gathered.bytes;
 }
+
+/** Copy a file for all workers, with breaks. @param {Uint8Array} content @returns {Promise<Uint8Array<any>>} */
+async function moveToSharedMemory(content) {
+  const copy = new Uint8Array(new SharedArrayBuffer(content.length));
+  for (let start = 0; start < content.length; start += BREATH_BYTES) {
+    copy.set(content.subarray(start, start + BREATH_BYTES), start);
+    await breath();
+  }
+  return copy;
+}
+
+/** Let the page draw and listen. @returns {Promise<void>} */
+const breath = () => new Promise((resolve) => setTimeout(resolve));
 
 /** Portions, one after the other in memory. */
 export class Gathered {
   /** @type {Uint8Array<ArrayBuffer>} */
-  #content;
+  #content = new Uint8Array();
   size = 0;
+  #expected;
 
   /** @param {number} expected size in bytes; 0 if unknown */
   constructor(expected) {
-    this.#content = new Uint8Array(expected || 1 << 16);
+    this.#expected = expected;
   }
 
-  /** @param {Uint8Array} portion */
+  /** @param {Uint8Array<ArrayBuffer>} portion is not to be changed afterwards */
   add(portion) {
     const size = this.size + portion.length;
+    // Browsers unpack a compressed file at once: often the first portion is the whole of it.
+    if (this.size === 0 && size >= this.#expected) this.#content = portion;
+    else if (this.size === 0) this.#content = new Uint8Array(this.#expected);
     if (size > this.#content.length) {
       const larger = new Uint8Array(Math.max(size, 2 * this.#content.length));
       larger.set(this.#content);
       this.#content = larger;
     }
-    this.#content.set(portion, this.size);
+    if (this.#content !== portion) this.#content.set(portion, this.size);
     this.size = size;
   }
 

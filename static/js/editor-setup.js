@@ -85,6 +85,7 @@ export function extensions(onEdit) {
     EditorView.contentAttributes.of({
       "aria-label": "Python code. Press Escape, then Tab, to leave the editor. Control+I explains the name at the "
         + "cursor, Alt+Enter goes to the next mark or fixes it.",
+      tabindex: "0", // for tools that do not know that text which can be edited takes the focus
       spellcheck: "false",
       autocorrect: "off",
       autocapitalize: "off",

@@ -7,6 +7,7 @@ import { EditorPanel } from "./editor-panel.js";
 import { ErrorPanel } from "./error-panel.js";
 import { Header } from "./header.js";
 import { PhoneBar } from "./phone-bar.js";
+import { SkipLinks } from "./skip-links.js";
 import { Transport } from "./transport.js";
 import { View, ViewTabs, openPanel } from "./views.js";
 
@@ -15,15 +16,16 @@ export function App() {
   const { name, Panel } = openPanel();
   const beside = isWide.value ? PANELS.filter(({ besideOthers }) => besideOthers) : [];
   return html`
+    <${SkipLinks} />
     <${Header} />
     <${Transport} />
     <main class="workspace" data-side=${store.side.value}>
-      <div class="column write">
+      <div class="column write" tabindex="-1">
         <${EditorPanel} />
         <${ErrorPanel} />
         <${ConsolePanel} />
       </div>
-      <div class="column watch">
+      <div class="column watch" tabindex="-1">
         ${!isPhone.value && html`<${ViewTabs} />`}
         <${View} key=${name} name=${name}><${Panel} /></${View}>
       </div>

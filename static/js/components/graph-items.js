@@ -22,7 +22,8 @@ export function GraphItem({ item, box, colourOf, isSelected, isCurrent, onUse, o
   const { width, height } = box;
   const isScope = item.kind === "scope";
   const parts = census(item.kind === "scope" ? item.nodes : [item.node], colourOf);
-  const what = isScope ? `Scope ${item.label}, ${item.detail}, collapsed` : `${item.label}, ${item.detail}`;
+  // It begins with what can be read, so that voice control finds it.
+  const what = `${item.label} ${item.detail}${isScope ? ", scope" : ""}`;
   return html`
     <g class=${`graph-item ${item.kind}`} transform=${corner(box)} data-id=${item.id}
       data-colour=${parts[0][0]} data-selected=${isSelected ? "" : undefined}
@@ -31,7 +32,7 @@ export function GraphItem({ item, box, colourOf, isSelected, isCurrent, onUse, o
       onClick=${() => onUse(item)} onFocus=${() => onFocus(item.id)}>
       ${isScope && html`<rect class="graph-stack" x="4" y="4" width=${width} height=${height} rx="9" />`}
       <rect class="graph-box" width=${width} height=${height} rx=${isScope ? 9 : 7} />
-      <text class="graph-label" x="12" y="17">${item.label}</text>
+      <text class="graph-label" x="12" y="17">${item.label}</text>${" "}
       <text class="graph-detail" x="12" y="31">${item.detail}</text>
       ${isScope && html`<${Strip} parts=${parts} width=${width - 24} y=${height - 7} />`}
     </g>
@@ -65,10 +66,10 @@ export function GraphCluster({ cluster, box, isCurrent, onFold, onFocus }) {
     <g class="graph-cluster" transform=${corner(box)}>
       <rect width=${box.width} height=${box.height} rx="12" />
       <g role="button" class="graph-cluster-title" data-id=${cluster.id} tabindex=${isCurrent ? 0 : -1}
-        aria-expanded="true" aria-label=${`Scope ${cluster.label}, expanded`}
+        aria-expanded="true" aria-label=${`${cluster.label}, scope`}
         onClick=${() => onFold(cluster.path)} onFocus=${() => onFocus(cluster.id)}>
         <rect class="graph-cluster-tab" x="6" y="-9" width=${32 + cluster.label.length * 7.5} height="18" rx="9" />
-        <text x="14" y="4">− ${cluster.label}</text>
+        <text x="14" y="4"><tspan aria-hidden="true">− </tspan>${cluster.label}</text>
       </g>
     </g>
   `;

@@ -32,7 +32,7 @@ export function RunsTable({ runs, open, isShown, onShow, onOpen, changes }) {
     </th>
   `;
   return html`
-    <div class="tables runs-table" tabindex="0" role="region" aria-label="Runs">
+    <div class="tables runs-table" tabindex="0" role="region" aria-label="Table of runs">
       <table data-testid="runs-table">
         <thead><tr>
           ${header("number", "Run")}<th scope="col">Changed since the run before</th>

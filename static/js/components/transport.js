@@ -28,7 +28,7 @@ const PENDING = { pause: "Pausing", stop: "Stopping", reset: "Resetting" };
 /** The commands, the state of the run and its numbers. */
 export function Transport() {
   return html`
-    <section class="transport" aria-label="Training">
+    <section class="transport" aria-label="Run">
       <div class="commands" role="group" aria-label="Commands">
         ${!isPhone.value && html`<${MainButton} />`}
         <div class="split" role="group" aria-label="Step">

@@ -1,0 +1,88 @@
+"""Rules of accessibility, checked by axe-core in each part of the page, and the keyboard's way in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.playground import PATIENCE_MS, Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+_CHECK = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.map(({ id, help, nodes }) => [id, help, ...nodes.map(({ html }) => html.slice(0, 200))]);
+}"""
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def trained(chromium: Browser, server: str) -> Iterator[Playground]:
+    """The page after the spiral was trained."""
+    playground = Playground(chromium, server)
+    playground.choose_device("cpu")
+    playground.at("example-select").select_option("spiral")
+    playground.at("run").click()
+    playground.expect_status("done")
+    playground.page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')} }}")
+    yield playground
+    playground.close()
+
+
+def violations(page: Page) -> list[Any]:
+    """Return what axe-core finds in the page as it is, once nothing moves any more."""
+    page.wait_for_timeout(400)  # fades have ended
+    result: list[Any] = page.evaluate(_CHECK)
+    return result
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(trained: Playground, theme: str) -> None:
+    page = trained.page
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    trained.at("blocks-tab").click()
+    expect(trained.at("block").first).to_be_visible(timeout=PATIENCE_MS)
+    for tab, content in (
+        ("training", ".uplot"),
+        ("graph", ".graph-item"),
+        ("runs", "[data-testid=run-row]"),
+        ("lab", "[data-testid=lab-run]"),
+    ):
+        trained.at(f"tab-{tab}").click()
+        expect(page.locator(content).first).to_be_visible(timeout=PATIENCE_MS)
+        assert violations(page) == [], tab
+    trained.at("code-tab").click()
+    trained.at("share").click()
+    assert violations(page) == [], "share"
+    page.keyboard.press("Escape")
+
+
+def test_axe_finds_nothing_on_a_phone(trained: Playground) -> None:
+    page = trained.page
+    before = page.viewport_size
+    assert before
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    try:
+        for tab in ("build", "training"):
+            trained.at(f"tab-{tab}").click()
+            assert violations(page) == [], tab
+    finally:
+        page.set_viewport_size(before)
+
+
+def test_the_keyboard_skips_header_and_commands(trained: Playground) -> None:
+    page = trained.page
+    page.evaluate("() => document.activeElement?.blur()")
+    page.keyboard.press("Tab")
+    skip = trained.at("skip-to-build")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.locator(".column.write")).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.closest('.column.write') !== null")

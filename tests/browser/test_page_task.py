@@ -108,6 +108,33 @@ def test_the_boundary_moves_and_ends_as_what_predict_says(cpu: Playground) -> No
         assert panel and box and box["x"] + box["width"] <= panel["x"] + panel["width"]
 
 
+def test_the_page_does_not_block_while_it_trains(cpu: Playground) -> None:
+    """Its tasks are short, in seconds of the processor: other work on the machine does not count."""
+    page = cpu.page
+    cpu.start(SPIRAL.replace("epochs=45", "epochs=100_000"))
+    expect(cpu.at("boundary")).to_be_visible(timeout=PATIENCE_MS)
+    browser = page.context.browser
+    assert browser
+    browser.start_tracing(page=page, categories=["toplevel"])
+    page.wait_for_timeout(5000)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    cpu.timed("stop", "stopped")
+    threads = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    milliseconds = [
+        event["tdur"] / 1000
+        for event in events
+        if (event["pid"], event["tid"]) in threads
+        and event["name"] == "ThreadControllerImpl::RunTask"
+        and "tdur" in event
+    ]
+    assert len(milliseconds) > 100
+    assert max(milliseconds) < 50
+
+
 def test_test_points_are_shown_on_demand(cpu: Playground) -> None:
     if cpu.at("boundary").count() == 0:
         cpu.finish(SPIRAL)

@@ -109,7 +109,7 @@ def test_the_boundary_moves_and_ends_as_what_predict_says(cpu: Playground) -> No
 
 
 def test_the_page_does_not_block_while_it_trains(cpu: Playground) -> None:
-    """Its tasks are short, in seconds of the processor: other work on the machine does not count."""
+    """Its tasks are short in processor time, in which other work on the machine does not count."""
     page = cpu.page
     cpu.start(SPIRAL.replace("epochs=45", "epochs=100_000"))
     expect(cpu.at("boundary")).to_be_visible(timeout=PATIENCE_MS)

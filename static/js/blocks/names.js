@@ -1,6 +1,7 @@
 /** The names of a program: those imported from the library, and those that hold one value. */
 
-import { assignment, children, evaluate, parts, walk } from "./syntax.js";
+import { meaningOf, readImport } from "../language/bindings.js";
+import { assignment, children, evaluate, walk } from "./syntax.js";
 
 /** @import { Node } from "./syntax.js" */
 /** @import { Names, Value } from "./types.js" */
@@ -23,25 +24,11 @@ export function readImports(script, text) {
   return { imported, importsEnd };
 }
 
-/** Names of the program with full names of the library. @param {Node} statement @param {string} text */
-function importsOf(statement, text) {
-  const nodes = children(statement).filter(({ name }) => name !== "(" && name !== ")");
-  const words = (/** @type {Node[]} */ list) => list.map(({ from, to }) => text.slice(from, to));
-  const source = nodes[0].name === "from" ? nodes.findIndex(({ name }) => name === "import") : -1;
-  const base = source > 0 ? words(nodes.slice(1, source)).join("") : "";
-  /** @type {[string, string][]} */
-  const found = [];
-  for (const part of parts(nodes.slice(Math.max(source, 0) + 1))) {
-    const [path, alias] = words(part).join(" ").split(" as ");
-    const module = path.replaceAll(" ", "");
-    const full = inLibrary(base ? `${base}.${module}` : module);
-    if (full === null) continue;
-    // "import playgrad.nn" makes the name "playgrad" known.
-    if (base || alias) found.push([alias ?? module, full]);
-    else found.push([LIBRARY, ""]);
-  }
-  return found;
-}
+/** Names of the program with full names of the library. @param {Node} statement @param {string} text @returns {[string, string][]} */
+const importsOf = (statement, text) => readImport(statement, text).flatMap((item) => {
+  const full = inLibrary(meaningOf(item));
+  return full === null ? [] : [[item.bound, full]];
+});
 
 /** "playgrad.nn.Dense" is "nn.Dense"; null for names of other libraries. @param {string} path */
 function inLibrary(path) {

@@ -1,6 +1,7 @@
 /** The syntax tree of a program, and the values of its literals. */
 
 import { pythonLanguage } from "../../vendor/codemirror.js";
+import { children as allChildren } from "../language/tree.js";
 
 /** @typedef {ReturnType<typeof import("../../vendor/codemirror.js").syntaxTree>["topNode"]} Node */
 /** @import { Value } from "./types.js" */
@@ -9,18 +10,12 @@ import { pythonLanguage } from "../../vendor/codemirror.js";
 export const parse = (text) => pythonLanguage.parser.parse(text).topNode;
 
 /** @param {Node} node comments are not among its children */
-export function children(node) {
-  const list = [];
-  for (let child = node.firstChild; child; child = child.nextSibling) {
-    if (child.name !== "Comment") list.push(child);
-  }
-  return list;
-}
+export const children = (node) => allChildren(node).filter(({ name }) => name !== "Comment");
 
 /** @param {Node} node @param {(node: Node) => void} visit is called for the node and all below it */
 export function walk(node, visit) {
   visit(node);
-  for (let child = node.firstChild; child; child = child.nextSibling) walk(child, visit);
+  for (const child of allChildren(node)) walk(child, visit);
 }
 
 /** The nodes between commas, such as the elements of a list. @param {Node[]} nodes @returns {Node[][]} */

@@ -56,7 +56,7 @@ function bound(node, code) {
       return readImport(node, code).map((item) => ({
         name: item.bound,
         from: item.from,
-        module: item.isFrom || item.bound !== item.path.split(".")[0] ? item.path : item.bound,
+        module: meaningOf(item),
         item,
       }));
     case "AssignStatement":
@@ -115,6 +115,9 @@ function parametersOf(node, code) {
   const list = node.getChild("ParamList");
   return list ? list.getChildren("VariableName").map((each) => named(each, code)) : [];
 }
+
+/** The dotted name that an item binds its name to: `import a.b` binds `a`. @param {ImportItem} item */
+export const meaningOf = ({ path, bound, isFrom }) => (isFrom || bound !== path.split(".")[0] ? path : bound);
 
 /** The names of an import statement. @param {SyntaxNode} node @param {string} code @returns {ImportItem[]} */
 export function readImport(node, code) {

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+import zxingcpp
 from playwright.sync_api import Browser, expect
 
+from playgrad.data import read_png
 from tests.browser.playground import GOOD, PATIENCE_MS, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
@@ -37,6 +40,20 @@ def link_of(playground: Playground) -> str:
     expect(field).to_have_count(0)
     expect(playground.at("share")).to_be_focused()
     return link
+
+
+def test_a_camera_reads_the_link(playground: Playground, tmp_path: Path) -> None:
+    """In the dark, too: the code stays black on white."""
+    link = link_of(playground)
+    playground.page.emulate_media(color_scheme="dark")
+    playground.at("share").click()
+    playground.at("share-qr").click()
+    picture = tmp_path / "code.png"
+    playground.at("qr-code").screenshot(path=picture)
+    playground.page.emulate_media(color_scheme="light")
+    (read,) = zxingcpp.read_barcodes(read_png(picture, channels=3))
+    assert read.text == link
+    playground.page.keyboard.press("Escape")
 
 
 def test_a_link_shows_the_program_and_its_run_is_compared(

@@ -11,6 +11,7 @@ export function ShareMenu() {
 function Link() {
   const [link, setLink] = useState("");
   const [outcome, setOutcome] = useState("");
+  const [Code, setCode] = useState(/** @type {((props: {link: string}) => any) | null} */ (null));
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const code = store.source.value;
   const steps = store.landmarks.value.length;
@@ -34,6 +35,16 @@ function Link() {
     }
   }
 
+  async function showCode() {
+    if (Code) return setCode(null);
+    try {
+      const { QrCode } = await import("./qr-code.js");
+      setCode(() => QrCode);
+    } catch (failure) {
+      setOutcome(`The QR code could not be loaded: ${/** @type {Error} */ (failure).message}. Copy the link instead.`);
+    }
+  }
+
   return html`
     <p class="hint">The link contains the code, the settings, and a few losses of its run, so that whoever opens it can see
       whether their run gives the same. Nothing is sent to a server.</p>
@@ -41,7 +52,10 @@ function Link() {
       <input class="share-link" data-testid="share-link" ref=${field} readonly aria-label="Link to this program" value=${link}
         onFocus=${(/** @type {any} */ event) => event.target.select()} />
       <button type="button" class="button small" data-testid="share-copy" disabled=${!link} onClick=${copy}>Copy</button>
+      <button type="button" class="button small" data-testid="share-qr" disabled=${!link} aria-expanded=${Code !== null}
+        onClick=${showCode}>QR code</button>
     </div>
+    ${Code && link && html`<${Code} link=${link} />`}
     <p class="hint" role="status">${outcome}</p>
   `;
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from playgrad.errors import UnsupportedOpError
 from playgrad.ops.core.kernel import (
     Binding,
     KernelCall,
@@ -19,13 +18,16 @@ from playgrad.ops.expression import wgsl
 from playgrad.ops.expression.expr import Expr, to_json
 
 WORKGROUP = 64
+_BYTES = 4
+"""Elements of uint8 in a word."""
 
 
 def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering:
     """Lower ``exprs``, one for each output, to a kernel whose invocations compute one element each.
 
-    Inputs are broadcast. An input in the buffer of an output (``request.aliases``) is read through
-    the output's binding before anything is written.
+    Where an output is uint8, they compute four: those that share a word of its buffer. Inputs are
+    broadcast. An input in the buffer of an output (``request.aliases``) is read through the
+    output's binding before anything is written.
     """
     shape = request.outputs[0].static_shape
     items = request.outputs[0].size
@@ -38,32 +40,47 @@ def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering
             bindings.append(input_binding(buffer, i, spec, spec.static_shape == shape))
         index = wgsl.broadcast_index("i", spec.static_shape, shape)
         loads.append(f"  let x{i} = {wgsl.load(buffer, spec, index)};")
-    values, stores = [], []
+    values, stores, packed = [], [], []
     for j, (expr, spec) in enumerate(zip(exprs, request.outputs, strict=True)):
-        if spec.dtype == "uint8":
-            raise UnsupportedOpError(
-                "elementwise operations cannot write uint8 on a GPU.", hint="Cast to int32."
-            )
         bindings.append(output_binding(f"out{j}", j, spec))
         leaves = [f"x{i}" for i in range(len(names))]
         values.append(f"  let y{j} = {wgsl.render(expr, leaves, names, spec.dtype)};")
-        stores.append(f"  out{j}[i] = {wgsl.stored(f'y{j}', spec.dtype)};")
+        if spec.dtype == "uint8":
+            packed.append(j)
+            stores.append(f"  word{j} |= y{j} << ((i & 3u) * 8u);")
+        else:
+            stores.append(f"  out{j}[i] = {wgsl.stored(f'y{j}', spec.dtype)};")
     body = "\n".join(loads + values + stores)
     limits = request.target.limits
-    code = f"""{wgsl.helpers(body)}
-@compute @workgroup_size({WORKGROUP})
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
-  let i = {flat_index(items, WORKGROUP, limits)};
-  if (i >= {items}u) {{ return; }}
-{body}
-}}
-"""
+    threads = -(-items // _BYTES) if packed else items
+    start = "\n".join(
+        [
+            wgsl.helpers(body),
+            f"@compute @workgroup_size({WORKGROUP})",
+            "fn main(@builtin(global_invocation_id) id: vec3<u32>) {",
+            f"  let thread = {flat_index(threads, WORKGROUP, limits)};",
+            f"  if (thread >= {threads}u) {{ return; }}",
+        ]
+    )
+    if packed:
+        words = "".join(f"  var word{j} = 0u;\n" for j in packed)
+        ends = "".join(f"  out{j}[thread] = word{j};\n" for j in packed)
+        first = f"{_BYTES}u * thread"
+        rest = f"for (var i = {first}; i < min({first} + {_BYTES}u, {items}u); i++)"
+        code = f"{start}\n{words}  {rest} {{\n{body}\n  }}\n{ends}}}\n"
+    else:
+        code = f"{start}\n  let i = thread;\n{body}\n}}\n"
     params = {
         "expressions": [to_json(expr) for expr in exprs],
         "shape": list(shape),
         "input_shapes": [list(spec.static_shape) for spec in request.inputs],
     }
     call = KernelCall(
-        "elementwise", params, code, tuple(bindings), grid(items, WORKGROUP, limits), iterations=1
+        "elementwise",
+        params,
+        code,
+        tuple(bindings),
+        grid(threads, WORKGROUP, limits),
+        iterations=_BYTES if packed else 1,
     )
     return Lowering((call,))

@@ -76,6 +76,15 @@ class Asset:
         return paths.var() / self.path
 
     @property
+    def pinned(self) -> dict[str, File]:
+        """The files by name, fetched and generated."""
+        generated = {
+            name: File(name, len(content), hashlib.sha256(content).hexdigest())
+            for name, content in self.generated.items()
+        }
+        return {file.name: file for file in self.files} | generated
+
+    @property
     def fingerprint(self) -> str:
         """A hash of the contents of all files, for URLs that browsers may cache for good."""
         total = hashlib.sha256()

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, NotFound
 
 from playgrad import paths
-from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION, Asset, File
+from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION, Asset
 from playgrad.data.source import FILES
 from playgrad.server.bundle import BundleCache
-from playgrad.server.examples import list_examples
-from playgrad.server.files import IMMUTABLE, REVALIDATE, describe_content, send
+from playgrad.server.examples import examples_text
+from playgrad.server.files import IMMUTABLE, REVALIDATE, send
 from playgrad.server.guard import Guard
 from playgrad.server.headers import add_security_headers
 from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
 from playgrad.server.names import names_content
 from playgrad.server.page import compose
+from playgrad.server.texts import Text, describe_content, send_text
+from playgrad.server.version import VERSION_HEADER, describe_version
 
 _PYODIDE_FOLDER = PYODIDE_URL.split("/")[2]
-
-
-def _json(value: object) -> Response:
-    """Respond with ``value`` as JSON, with an ETag of its content."""
-    response = Response(json.dumps(value), mimetype="application/json")
-    response.headers["Cache-Control"] = REVALIDATE
-    content = response.get_data()
-    describe_content(response, hashlib.sha256(content).hexdigest(), len(content))
-    response.add_etag()
-    response.make_conditional(request)
-    return response
 
 
 def create_app(images: ImageCache | None = None, hosts: Hosts | None = None) -> Flask:
@@ -47,9 +37,10 @@ def create_app(images: ImageCache | None = None, hosts: Hosts | None = None) -> 
     app.url_map.merge_slashes = False
     app.after_request(add_security_headers)
     app.register_error_handler(HTTPException, _plain_error)
-    _add_page_routes(app)
+    images = images or ImageCache(BundleCache())
+    _add_page_routes(app, images)
     _add_docs_routes(app)
-    _add_asset_routes(app, images or ImageCache(BundleCache()))
+    _add_asset_routes(app, images)
     return app
 
 
@@ -62,16 +53,27 @@ def _plain_error(error: HTTPException) -> Response:
     return response
 
 
-def _add_page_routes(app: Flask) -> None:
+def _add_page_routes(app: Flask, images: ImageCache) -> None:
     @app.get("/")
     def page() -> Response:
         composed = compose()
-        response = Response(composed.content, mimetype="text/html")
-        response.headers["Cache-Control"] = REVALIDATE
+        version = describe_version(images).name
+        # A page that only revalidates must get the headers that fit.
+        etag_of = composed.policy + version
+        response = send_text(composed.text, "text/html", REVALIDATE, etag_of)
         response.headers["Content-Security-Policy"] = composed.policy
-        response.set_etag(composed.etag)
-        response.make_conditional(request)
+        response.headers[VERSION_HEADER] = version
         return response
+
+    @app.get("/version.json")
+    def version() -> Response:
+        text = json.dumps(describe_version(images).as_json())
+        return send_text(Text.of(text.encode()), "application/json", REVALIDATE)
+
+    @app.get("/service-worker.js")
+    def service_worker() -> Response:
+        # Here, because a service worker's folder limits what it sees.
+        return send(paths.static(), "js/service-worker.js", REVALIDATE)
 
     @app.get("/static/<path:name>")
     def static_file(name: str) -> Response:
@@ -79,23 +81,11 @@ def _add_page_routes(app: Flask) -> None:
 
     @app.get("/examples.json")
     def examples() -> Response:
-        return _json(list_examples(paths.static() / "examples"))
+        return send_text(examples_text(), "application/json", REVALIDATE)
 
     @app.get("/names.json")
     def names() -> Response:
-        content = names_content()
-        packed = request.accept_encodings["gzip"] > 0
-        response = Response(
-            content.packed if packed else content.plain, mimetype="application/json"
-        )
-        if packed:
-            response.headers["Content-Encoding"] = "gzip"
-        response.vary.add("Accept-Encoding")
-        response.headers["Cache-Control"] = REVALIDATE
-        describe_content(response, content.sha256, len(content.plain))
-        response.add_etag()
-        response.make_conditional(request)
-        return response
+        return send_text(names_content(), "application/json", REVALIDATE)
 
     @app.get("/healthz")
     def health() -> Response:
@@ -155,7 +145,7 @@ def _send_asset(asset: Asset, name: str, cache_control: str) -> Response:
         NotFound: there is no such file, or the asset has not been fetched.
         ServiceUnavailable: the file is damaged.
     """
-    file = _pinned(asset).get(name)
+    file = asset.pinned.get(name)
     if file is None:
         raise NotFound(f"{asset.title} has no file {name[:100]!r}")
     if not (asset.folder() / name).is_file():
@@ -164,11 +154,3 @@ def _send_asset(asset: Asset, name: str, cache_control: str) -> Response:
         )
     return send(asset.folder(), name, cache_control, file)
 
-
-def _pinned(asset: Asset) -> dict[str, File]:
-    """The files of ``asset`` by name, fetched and generated."""
-    generated = {
-        name: File(name, len(content), hashlib.sha256(content).hexdigest())
-        for name, content in asset.generated.items()
-    }
-    return {file.name: file for file in asset.files} | generated

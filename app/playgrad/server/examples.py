@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import ast
+import json
+from functools import lru_cache
 from pathlib import Path
+
+from playgrad import paths
+from playgrad.server.texts import Text
 
 FIRST = "mnist-mlp"
 """The example that the page opens for a new visitor."""
@@ -32,3 +37,17 @@ def list_examples(folder: Path) -> list[dict[str, str]]:
         return example["id"] != FIRST, len(example["source"].splitlines())
 
     return sorted(examples, key=place)
+
+
+def examples_text() -> Text:
+    """Return the list of the current examples, as JSON."""
+    folder = paths.static() / "examples"
+    statuses = [(path.name, path.stat()) for path in sorted(folder.glob("*.py"))]
+    return _examples_text(
+        folder, tuple((name, status.st_mtime_ns, status.st_size) for name, status in statuses)
+    )
+
+
+@lru_cache(maxsize=2)
+def _examples_text(folder: Path, _statuses: tuple[tuple[str, int, int], ...]) -> Text:
+    return Text.of(json.dumps(list_examples(folder)).encode())

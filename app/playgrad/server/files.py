@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import logging
 import os
@@ -17,6 +16,7 @@ from werkzeug.wsgi import wrap_file
 from playgrad.assets import File
 from playgrad.assets.asset import compressed
 from playgrad.assets.contents import DIGESTS
+from playgrad.server.texts import TEXTS, accepts_gzip, describe_content, is_text, send_text
 
 # The browser asks on every load, and gets 304 while the content is the same.
 REVALIDATE = "no-cache"
@@ -119,22 +119,12 @@ def resolve(root: Path, name: str) -> Path:
     raise _not_found(name)
 
 
-def describe_content(response: Response, sha256: str, size: int) -> None:
-    """Tell the browser what it will have after decompression, so that the page can check it.
-
-    ``Unencoded-Digest`` is from an Internet-Draft of the HTTP working group. ``sha256`` is in hex,
-    ``size`` in bytes.
-    """
-    digest = base64.b64encode(bytes.fromhex(sha256)).decode()
-    response.headers["Unencoded-Digest"] = f"sha-256=:{digest}:"
-    response.headers["Unencoded-Length"] = str(size)
-
-
 def send(root: Path, name: str, cache_control: str, pinned: File | None = None) -> Response:
     """Respond to the current request with a file under ``root``.
 
     If there is a ``name.gz`` next to the file and the client accepts gzip, that is sent with
-    ``Content-Encoding: gzip``. Range requests always get the uncompressed file.
+    ``Content-Encoding: gzip``. Other texts are compressed in memory. Range requests always get the
+    uncompressed file.
 
     Args:
         pinned: the file's known size and SHA-256, if it has one.
@@ -147,21 +137,32 @@ def send(root: Path, name: str, cache_control: str, pinned: File | None = None) 
     path = resolve(root, name)
     packed = compressed(path)
     has_packed = packed.is_file()
-    wants_packed = (
-        has_packed and "Range" not in request.headers and request.accept_encodings["gzip"] > 0
-    )
-    use_packed = wants_packed and _is_undamaged(packed, pinned)
+    is_packable = pinned is None and not has_packed and is_text(path)
+    if is_packable and accepts_gzip():
+        return _send_packed(path, cache_control)
+    use_packed = has_packed and accepts_gzip() and _is_undamaged(packed, pinned)
     if pinned is not None and not use_packed and not pinned.is_at(path):
         raise _damaged(path)
     response = _respond(packed if use_packed else path)
-    response.mimetype = _TYPES.get(path.suffix, _UNKNOWN_TYPE)
+    response.mimetype = _type(path)
     response.headers["Cache-Control"] = cache_control
     describe_content(response, DIGESTS.sha256(path), path.stat().st_size)
-    if has_packed:
+    if has_packed or is_packable:
         response.vary.add("Accept-Encoding")
     if use_packed:
         response.headers["Content-Encoding"] = "gzip"
     return response
+
+
+def _type(path: Path) -> str:
+    return _TYPES.get(path.suffix, _UNKNOWN_TYPE)
+
+
+def _send_packed(path: Path, cache_control: str) -> Response:
+    try:
+        return send_text(TEXTS.get(path), _type(path), cache_control)
+    except OSError:
+        raise _not_found(path.name) from None
 
 
 def _is_undamaged(packed: Path, pinned: File | None) -> bool:

@@ -5,13 +5,10 @@ The editor completes and explains names from it before Python runs, so it is mad
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import inspect
 import json
 import re
 import sys
-from dataclasses import dataclass
 from functools import cache
 from inspect import ismodule
 from pkgutil import iter_modules
@@ -21,6 +18,7 @@ from typing import Any, get_type_hints
 import playgrad as pg
 from playgrad.bridge import TABLE
 from playgrad.server.api import MODULES, Entry, describe_api, described
+from playgrad.server.texts import Text
 
 _ROOT = "playgrad."
 _KINDS = {"class": "c", "function": "f", "method": "m", "property": "p", "module": "o", "data": "d"}
@@ -28,23 +26,13 @@ _STARS = {"variadic positional": "*", "variadic keyword": "**"}
 _SENTENCE = re.compile(r".*?[.!?](?=\s|$)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Content:
-    """Bytes of JSON, also compressed, and the SHA-256 of the JSON in hex."""
-
-    plain: bytes
-    packed: bytes
-    sha256: str
-
-
 @cache
-def names_content() -> Content:
+def names_content() -> Text:
     """Return the file of names, with the table of the bridge."""
     text = json.dumps(
         {"names": describe_names(), "bridge": TABLE}, ensure_ascii=False, separators=(",", ":")
     )
-    plain = text.encode()
-    return Content(plain, gzip.compress(plain, 9, mtime=0), hashlib.sha256(plain).hexdigest())
+    return Text.of(text.encode())
 
 
 def describe_names() -> dict[str, Entry]:

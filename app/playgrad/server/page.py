@@ -16,6 +16,7 @@ from pathlib import Path
 
 from playgrad import paths
 from playgrad.server.headers import content_security_policy
+from playgrad.server.texts import Text
 
 # The elements of index.html that are replaced, and the files whose content replaces them.
 _EARLY = re.compile(
@@ -29,8 +30,7 @@ _ENDS = {"script": "</script", "style": "</style"}
 class ComposedPage:
     """The page as it is sent, and the Content-Security-Policy that allows its inline texts."""
 
-    content: bytes
-    etag: str
+    text: Text
     policy: str
 
 
@@ -60,8 +60,6 @@ def _compose(page: Path, _modified: tuple[tuple[Path, int], ...]) -> ComposedPag
         nomodule = " nomodule" if " nomodule " in found[0] else ""
         return f"<{kind}{nomodule}>{text}</{kind}>"
 
-    content = _EARLY.sub(inline, page.read_text(encoding="utf-8")).encode()
+    text = Text.of(_EARLY.sub(inline, page.read_text(encoding="utf-8")).encode())
     policy = content_security_policy(scripts=hashes["script"], styles=hashes["style"])
-    # The policy is a header, so a page that only revalidates must get the one that fits.
-    etag = hashlib.sha256(content + policy.encode()).hexdigest()[:32]
-    return ComposedPage(content, etag, policy)
+    return ComposedPage(text, policy)

@@ -1,0 +1,99 @@
+"""The version of the page: every file that it is made of, with a hash of them all.
+
+The page's service worker keeps the files of one version together
+(docs/decisions/022-offline.md). Versions depend on contents only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+from playgrad import paths
+from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL
+from playgrad.assets.contents import DIGESTS
+from playgrad.data.source import FILES
+from playgrad.server.examples import examples_text
+from playgrad.server.headers import SECURITY_HEADERS
+from playgrad.server.image import ImageCache
+from playgrad.server.names import names_content
+from playgrad.server.page import compose
+
+VERSION_HEADER = "Playgrad-Version"
+"""The header with which the page says of which version it is."""
+
+# Files under static/ for which the page never asks: examples.json contains the examples, the early
+# files are part of the page, and the rest is for tools.
+_UNUSED_SUFFIXES = (".gz", ".mjs", ".ts", ".txt")
+_UNUSED_FOLDERS = ("examples/", "js/early-", "css/early")
+
+_Digests = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Version:
+    """The files of the page, by path, with the SHA-256 of each.
+
+    Attributes:
+        files: what the page is made of.
+        extras: files that the page can do without, or fetch when a program reads them.
+    """
+
+    files: _Digests
+    extras: _Digests
+
+    @cached_property
+    def headers(self) -> str:
+        """A hash of the headers that are sent with every file, which a copy of it contains."""
+        return hashlib.sha256(json.dumps(SECURITY_HEADERS).encode()).hexdigest()[:16]
+
+    @cached_property
+    def name(self) -> str:
+        """A hash of the files and their headers."""
+        text = json.dumps([self.headers, sorted(self.files.items())])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "version": self.name,
+            "headers": self.headers,
+            "files": self.files,
+            "extras": self.extras,
+        }
+
+
+def describe_version(images: ImageCache) -> Version:
+    """Return the version of the current files."""
+    files = {
+        "/": compose().text.sha256,
+        "/bundle/playgrad.zip": images.bundles.get().sha256,
+        "/examples.json": examples_text().sha256,
+        "/names.json": names_content().sha256,
+    }
+    files |= {f"/static/{name}": digest for name, digest in _static_files()}
+    files |= {f"{PYODIDE_URL}{name}": file.sha256 for name, file in PYODIDE.pinned.items()}
+    extras = {f"/data/{name}": MNIST.pinned[_in_folder(FILES[name])].sha256 for name in FILES}
+    image = images.get()
+    if image is not None:
+        extras["/image/python.bin"] = DIGESTS.sha256(image)
+    return Version(files, extras)
+
+
+def _in_folder(name: str) -> str:
+    return name.removeprefix("mnist/")
+
+
+def _static_files() -> list[tuple[str, str]]:
+    folder = paths.static()
+    found = []
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        unused = name.endswith(_UNUSED_SUFFIXES) or name.startswith(_UNUSED_FOLDERS)
+        if not hidden and not unused and path.is_file():
+            with suppress(OSError):  # deleted in the meantime
+                found.append((name, DIGESTS.sha256(path)))
+    return found

@@ -59,7 +59,7 @@ class Tab:
     @contextmanager
     def page(self) -> Iterator[Page]:
         """Open a page that shares nothing with earlier ones, not even caches."""
-        context = self.browser.new_context()
+        context = self.browser.new_context(service_workers="block")
         page = context.new_page()
         page.set_default_timeout(self.milliseconds)
         try:

@@ -23,7 +23,7 @@ const LOOK_MS = 250;
 const { fetch } = globalThis;
 
 /**
- * @typedef {{received: number, total: number}} Amount bytes; `total` is 0 if unknown
+ * @typedef {{received: number, total: number}} Amount bytes on the line; `total` is 0 if unknown
  * @typedef {object} Options
  * @property {(amount: Amount) => void} [progress] is called after each portion
  * @property {(problem: LoadError | null, pause: number) => void} [problem] is called after each failed
@@ -87,6 +87,7 @@ export async function load(url, options = {}) {
  * @typedef {object} Arriving a file that begins to arrive
  * @property {string} url
  * @property {number} total size in bytes; 0 if unknown
+ * @property {number} packed size on the line, where it may be compressed
  * @property {string | null} digest SHA-256 in base64
  * @property {AsyncGenerator<Uint8Array<ArrayBuffer>>} portions throws if no byte comes for a while
  */
@@ -107,11 +108,23 @@ export async function open(url, { cache = "default", signal, most = Infinity, si
     const total = Number(response.headers.get("Unencoded-Length") ?? 0);
     if (total > most) throw tooLarge(url, most);
     const digest = /sha-256=:([^:]+):/.exec(response.headers.get("Unencoded-Digest") ?? "")?.[1] ?? null;
-    return { url, total, digest, portions: portions(response.body, line, most) };
+    const isPacked = response.headers.has("Content-Encoding");
+    const packed = (isPacked && Number(response.headers.get("Content-Length"))) || total;
+    return { url, total, packed, digest, portions: portions(response.body, line, most) };
   } catch (error) {
     line.end();
     throw asLoadError(error, url);
   }
+}
+
+/**
+ * How much of a file has arrived. Only its size after decompression can be counted.
+ * @param {Pick<Arriving, "total" | "packed">} arriving
+ * @param {number} size in bytes
+ * @returns {Amount}
+ */
+export function amountOf({ total, packed }, size) {
+  return { received: total ? Math.round((size / total) * packed) : size, total: packed };
 }
 
 /**
@@ -141,7 +154,7 @@ async function collect(arriving, { progress = () => {}, shared = false }) {
   const gathered = new Gathered(arriving.total);
   for await (const portion of arriving.portions) {
     gathered.add(portion);
-    progress({ received: gathered.size, total: arriving.total });
+    progress(amountOf(arriving, gathered.size));
   }
   await check(gathered.bytes, arriving);
   return shared ? await moveToSharedMemory(gathered.bytes) : gathered.bytes;

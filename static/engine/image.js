@@ -9,7 +9,7 @@
  * the same libraries in the same order before Python starts: both sides use `install` for that.
  */
 
-import { Gathered, LoadError, check, open } from "./downloads.js";
+import { Gathered, LoadError, amountOf, check, open } from "./downloads.js";
 
 /** @import { Amount } from "./downloads.js" */
 
@@ -31,12 +31,13 @@ const LENGTH = 4;
  * @param {string} url
  * @param {RequestCache} cache
  * @param {(amount: Amount) => void} progress
+ * @param {AbortSignal} [signal] ends the download
  * @returns {Promise<Image & {whole: Promise<Uint8Array>}>} as soon as its first parts have arrived;
  *   `whole`: the file; rejects if it is not the one that the server sent
  * @throws {LoadError}
  */
-export async function openImage(url, cache, progress) {
-  const arriving = await open(url, { cache });
+export async function openImage(url, cache, progress, signal) {
+  const arriving = await open(url, { cache, signal });
   const { portions, total } = arriving;
   const gathered = new Gathered(total);
 
@@ -45,7 +46,7 @@ export async function openImage(url, cache, progress) {
       const { done, value } = await portions.next();
       if (done) throw new LoadError("the image of Python's memory ends too early", { isDamaged: true });
       gathered.add(value);
-      progress({ received: gathered.size, total });
+      progress(amountOf(arriving, gathered.size));
     }
     return gathered.bytes;
   });

@@ -47,11 +47,25 @@ export class LoadReport {
     };
   }
 
+  /** What has arrived of all files, in bytes. */
+  get received() {
+    return this.#sum("received");
+  }
+
+  /** Count a file no more: it is not needed. @param {string} url */
+  drop(url) {
+    this.#amounts.delete(url);
+    this.#problems.delete(url);
+  }
+
+  /** @param {keyof Amount} which */
+  #sum(which) {
+    return [...this.#amounts.values()].reduce((total, amount) => total + amount[which], 0);
+  }
+
   #report() {
-    const amounts = [...this.#amounts.values()];
-    const sum = (/** @type {keyof Amount} */ which) => amounts.reduce((total, amount) => total + amount[which], 0);
     const [problem = ""] = this.#problems.values();
-    this.#send({ progress: { received: sum("received"), total: sum("total") }, problem });
+    this.#send({ progress: { received: this.received, total: this.#sum("total") }, problem });
   }
 }
 

@@ -9,6 +9,7 @@
 import { pyodideURL } from "../vendor/versions.js";
 import { LoadError, inSharedMemory, load } from "./downloads.js";
 import { imageIn, install, openImage, restoring } from "./image.js";
+import { ImageWorth, isNarrow } from "./image-worth.js";
 import { LoadReport } from "./load-report.js";
 import { readingAllMemory } from "./wasm-memory.js";
 
@@ -67,6 +68,7 @@ export async function bootPython(streams, report, template) {
     return await restore(downloads, library, runtime, streams);
   } catch (error) {
     console.info(`Python starts without an image of its memory: ${error}`);
+    downloads.dropImage();
     return { pyodide: await startAfresh(downloads, await library, runtime, streams) };
   }
 }
@@ -91,9 +93,18 @@ class Downloads {
     return content;
   }
 
-  /** @param {string} url */
-  progressOf(url) {
-    return this.#report.options(url).progress;
+  /** Begin to download the image. @param {RequestCache} cache @param {ImageWorth} worth */
+  image(cache, worth) {
+    const { progress } = this.#report.options(IMAGE);
+    return openImage(IMAGE, cache, (amount) => {
+      progress(amount);
+      worth.add(amount, this.#report.received);
+    }, worth.signal);
+  }
+
+  /** Do without the image. */
+  dropImage() {
+    this.#report.drop(IMAGE);
   }
 
   /** @param {string[]} urls @returns {Files} */
@@ -156,9 +167,12 @@ async function inTime(step) {
  * @returns {Promise<Booted>}
  */
 async function restore(downloads, library, runtime, streams, cache = "default") {
+  if (isNarrow()) throw new LoadError("the line is narrow");
+  const worth = new ImageWorth();
   try {
-    const opened = openImage(IMAGE, cache, downloads.progressOf(IMAGE));
+    const opened = downloads.image(cache, worth);
     const [image, modules] = await Promise.all([opened, library]);
+    await Promise.race([worth.likely, image.whole]); // a start that is given up has compiled for nothing
     const [made, whole] = await Promise.all([restored(modules, image, runtime, streams), image.whole]);
     const template = async () => ({
       code: made.code,
@@ -168,6 +182,7 @@ async function restore(downloads, library, runtime, streams, cache = "default") 
     });
     return { pyodide: made.pyodide, template };
   } catch (error) {
+    if (worth.signal.aborted) throw new LoadError("it would take longer to arrive than it saves");
     // It may be the copy in the browser's cache that is damaged.
     const again = error instanceof LoadError && !error.status && !error.isSilence && cache === "default";
     if (!again) throw error;

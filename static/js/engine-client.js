@@ -24,7 +24,8 @@ import { recall, remember } from "./storage.js";
 
 /**
  * @typedef {Exclude<PythonWorkerEvent, {kind: "alive" | "data_file" | "template"}> | Exclude<PythonEvent, Reply>
- *           | DeviceNews | {kind: "forged"} | {kind: "reused"} | {kind: "data_problem", problem: string}} EngineEvent
+ *           | DeviceNews | {kind: "forged"} | {kind: "reused"} | {kind: "data_problem", problem: string}
+           | {kind: "data_arrived", path: string}} EngineEvent
  *   `forged`: a program posted a message as if it were the engine; it was dropped;
  *   `reused`: a run begins in the Python worker of the last one;
  *   `data_problem`: a data set does not arrive, in a sentence, or "" when all is well
@@ -69,7 +70,10 @@ export class EngineClient {
   #held = [];
   #heldTimer = 0;
   #data = new DataStore({
-    arrived: (path, bytes) => this.#python?.send({ kind: "files", files: new Map([[path, bytes]]) }),
+    arrived: (path, bytes) => {
+      this.#python?.send({ kind: "files", files: new Map([[path, bytes]]) });
+      this.#receive({ kind: "data_arrived", path });
+    },
     problem: (problem) => this.#receive({ kind: "data_problem", problem }),
   });
   /** @type {Map<number, Pending>} questions without an answer, by id */

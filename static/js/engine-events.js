@@ -39,6 +39,10 @@ const handlers = {
 
   data_problem: ({ problem }) => store.reportLoading("data", problem),
 
+  data_arrived({ path }) {
+    store.dataFiles.value = [...store.dataFiles.value, path];
+  },
+
   ready({ version, python, numpy }) {
     store.versions.value = { playgrad: version, python, numpy };
     store.bootStage.value = "";

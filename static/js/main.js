@@ -5,6 +5,7 @@ import { startEngine } from "./actions.js";
 import { App } from "./components/app.js";
 import { loadExamples } from "./examples.js";
 import { keepFocus } from "./focus.js";
+import { keepForLater } from "./offline.js";
 import { recordRuns } from "./run-recorder.js";
 import { leaveSession, openSession } from "./session.js";
 import { arrivedProgram, listenForLinks, showProgram } from "./sharing.js";
@@ -17,6 +18,7 @@ listenForLinks();
 recordRuns();
 startEngine();
 keepFocus(openWork());
+keepForLater();
 
 /** Open the program of a link in a new session, or continue the session of this tab. */
 async function openWork() {

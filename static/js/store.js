@@ -37,6 +37,8 @@ export const bootStage = signal("");
 export const bootProgress = signal(/** @type {{received: number, total: number} | null} */ (null));
 /** What does not arrive, in sentences, by what it is a part of. */
 export const loadProblems = signal(/** @type {Partial<Record<T.Loaded, string>>} */ ({}));
+/** Files of data sets that have arrived, by path. */
+export const dataFiles = signal(/** @type {string[]} */ ([]));
 /** Processors whose Python is starting, which takes seconds: "cpu:1", … */
 export const startingDevices = signal(/** @type {string[]} */ ([]));
 export const versions = signal(/** @type {Record<string, string>} */ ({}));

@@ -80,7 +80,7 @@ class Playground:
 
     def __init__(self, browser: Browser, address: str, path: str = "/", **context: Any) -> None:
         self.context: BrowserContext = browser.new_context(
-            **({"viewport": {"width": 1366, "height": 768}} | context)
+            **({"viewport": {"width": 1366, "height": 768}, "service_workers": "block"} | context)
         )
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE_MS)

@@ -136,7 +136,10 @@ def is_sentence(state: str) -> bool:
 
 @contextmanager
 def visit(chromium: Browser) -> Iterator[Visit]:
-    context = chromium.new_context(viewport={"width": 1366, "height": 768})
+    # Files that are kept would hide what the network does.
+    context = chromium.new_context(
+        viewport={"width": 1366, "height": 768}, service_workers="block"
+    )
     try:
         visit = Visit(context.new_page())
         yield visit

@@ -1,0 +1,60 @@
+/**
+ * Whether the image of Python's memory is worth its bytes, which depends on the line: an image saves
+ * work, but is larger than what Python needs without it. The line is measured with what arrives.
+ */
+
+/** @import { Amount } from "./downloads.js" */
+
+/** The work that an image saves: 2 s on a quick machine, several on most phones. */
+const SAVED_MS = 4000;
+/** The NumPy wheel and the library, which have to be fetched without an image. */
+const INSTEAD_BYTES = 3.8e6;
+/** A first verdict needs so many bytes of the image, or so much time. */
+const SURE = { bytes: 2e6, ms: 600 };
+/** A line is as quick as it was for so long. */
+const WINDOW_MS = 1500;
+
+/** Connections on which the visitor waits or pays for each megabyte. */
+const NARROW = /^(slow-2g|2g|3g)$/;
+
+/** Whether the browser says that few bytes are to be used. */
+export function isNarrow() {
+  const { saveData = false, effectiveType = "" } = /** @type {any} */ (navigator).connection ?? {};
+  return saveData || NARROW.test(effectiveType);
+}
+
+export class ImageWorth {
+  #abort = new AbortController();
+  /** @type {{at: number, bytes: number}[]} all that has arrived, over time */
+  #line = [];
+  #began = 0;
+  #settle = () => {};
+  /** Resolves once the image is likely to be worth it. @type {Promise<void>} */
+  likely = new Promise((resolve) => (this.#settle = resolve));
+
+  /** Aborts when the image is not worth it. */
+  get signal() {
+    return this.#abort.signal;
+  }
+
+  /**
+   * Note what has arrived.
+   * @param {Amount} image
+   * @param {number} bytes of all files together
+   * @param {number} [now] in milliseconds
+   */
+  add({ received, total }, bytes, now = performance.now()) {
+    if (this.#line.length === 0) this.#began = now;
+    this.#line.push({ at: now, bytes });
+    while (this.#line.length > 2 && this.#line[1].at < now - WINDOW_MS) this.#line.shift();
+    if (received >= total) {
+      this.#settle();
+      return;
+    }
+    if (received < SURE.bytes && now - this.#began < SURE.ms) return;
+    const [first] = this.#line;
+    const more = Math.max(0, total - received - INSTEAD_BYTES);
+    if (more * (now - first.at) > SAVED_MS * (bytes - first.bytes)) this.#abort.abort();
+    else this.#settle();
+  }
+}

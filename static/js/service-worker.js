@@ -1,0 +1,303 @@
+// The page's service worker: it keeps the files of one version together, so that the page opens
+// without a server (docs/decisions/022-offline.md). The server sends it as /service-worker.js.
+//
+// Each client (a page or a worker) gets its files either all from one kept version or all from the
+// network, as it was decided when its page was opened. In the cache:
+//   /path?sha256=…&headers=…    a file; versions with equal files share it
+//   /kept/version/…             the list of a version's files, as in /version.json
+//   /kept/current               the name of the version to open; written when all its files are there
+//   /kept/client/…              the version of a client: this worker may end and start at any time
+{
+  const CACHE = "playgrad-1";
+  const CURRENT = "/kept/current";
+  const VERSION = "/kept/version/";
+  const CLIENT = "/kept/client/";
+  const VERSION_HEADER = "Playgrad-Version";
+
+  /** Paths of files that belong to a version. */
+  const FILES = /^\/(static|bundle|image|pyodide|data)\/|^\/(names|examples)\.json$/;
+  /** A server that takes longer to answer is as good as none. */
+  const PATIENCE_MS = 3000;
+  /** Files at a time; browsers have six connections to a server. */
+  const LANES = 3;
+  /** For so long a client may not be listed by the browser yet. */
+  const YOUNG_MS = 120_000;
+  /** Of a client that uses the network. */
+  const NETWORK = "";
+
+  /** @type {any} a ServiceWorkerGlobalScope, which has no types beside those of a page */
+  const scope = self;
+
+  /**
+   * @typedef {Record<string, string>} Digests SHA-256 in hex, by path
+   * @typedef {{version: string, headers: string, files: Digests, extras: Digests}} List
+   *   `files`: all are kept; `extras`: those that there was a reason to fetch
+   */
+
+  /** What is kept, in the browser's cache storage and, for speed, here. */
+  class Kept {
+    /** @type {Promise<Cache> | undefined} */
+    #cache;
+    /** @type {Map<string, Promise<List | null>>} by version */
+    #lists = new Map();
+    /** @type {Map<string, string>} versions by client */
+    #clients = new Map();
+
+    /** @returns {Promise<Cache>} */
+    get cache() {
+      this.#cache ??= caches.open(CACHE);
+      return this.#cache;
+    }
+
+    /** Forget what is here: the browser may have cleared its storage. */
+    refresh() {
+      this.#cache = undefined;
+      this.#lists.clear();
+    }
+
+    /** @param {string} version @returns {Promise<List | null>} */
+    list(version) {
+      let list = this.#lists.get(version);
+      if (!list) {
+        list = this.#read(VERSION + version).then((text) => (text ? JSON.parse(text) : null));
+        this.#lists.set(version, list);
+      }
+      return list;
+    }
+
+    /** The version to open, if there is one. @returns {Promise<List | null>} */
+    async current() {
+      const version = await this.#read(CURRENT);
+      return version ? await this.list(version) : null;
+    }
+
+    /** Open this version from now on. @param {List} list all of whose files are kept */
+    async add(list) {
+      await this.write(VERSION + list.version, JSON.stringify(list));
+      this.#lists.delete(list.version);
+      await this.write(CURRENT, list.version);
+    }
+
+    /** Open no version until one is whole again. */
+    async forget() {
+      await (await this.cache).delete(CURRENT);
+    }
+
+    /** @param {string} id @param {string} version */
+    assign(id, version) {
+      this.#clients.set(id, version);
+      // Without room for it, the client is known for as long as this worker lives.
+      return this.write(CLIENT + id, JSON.stringify([version, Date.now()])).catch(() => {});
+    }
+
+    /** The version of a client, if it is known without waiting. @param {string} id */
+    known(id) {
+      return this.#clients.get(id);
+    }
+
+    /** The version of a client. @param {string} id */
+    async versionOf(id) {
+      const known = this.#clients.get(id);
+      if (known !== undefined) return known;
+      const text = await this.#read(CLIENT + id);
+      const version = text ? String(JSON.parse(text)[0]) : await this.#guess(id);
+      this.#clients.set(id, version);
+      return version;
+    }
+
+    /** A worker has the version of its page, which not every browser tells. @param {string} id */
+    async #guess(id) {
+      const client = await scope.clients.get(id);
+      if (client?.type === "window") return NETWORK;
+      const pages = await scope.clients.matchAll({ type: "window" });
+      const versions = new Set(await Promise.all(pages.map((/** @type {any} */ page) => this.versionOf(page.id))));
+      return versions.size === 1 ? [...versions][0] : NETWORK;
+    }
+
+    /** @param {string} key */
+    async #read(key) {
+      const response = await (await this.cache).match(key);
+      return response ? await response.text() : "";
+    }
+
+    /** @param {string} key @param {string} text */
+    async write(key, text) {
+      await (await this.cache).put(key, new Response(text));
+    }
+
+    /** Delete what no open page and no later visit needs. */
+    async sweep() {
+      const cache = await this.cache;
+      const open = new Set((await scope.clients.matchAll({ type: "all" })).map((/** @type {any} */ { id }) => id));
+      const keys = (await cache.keys()).map(({ url }) => keyOf(url));
+      const used = new Set([await this.#read(CURRENT)]);
+      for (const key of keys.filter((each) => each.startsWith(CLIENT))) {
+        const [version, since] = JSON.parse((await this.#read(key)) || '["", 0]');
+        if (open.has(key.slice(CLIENT.length)) || Date.now() - since < YOUNG_MS) used.add(version);
+        else await cache.delete(key);
+      }
+      const lists = await Promise.all([...used].filter(Boolean).map((version) => this.list(version)));
+      const needed = new Set(lists.flatMap((list) => (list ? keysOf(list) : [])));
+      for (const key of keys) {
+        if (key === CURRENT || key.startsWith(CLIENT) || needed.has(key)) continue;
+        if (key.startsWith(VERSION) && used.has(key.slice(VERSION.length))) continue;
+        await cache.delete(key);
+      }
+    }
+  }
+
+  const kept = new Kept();
+
+  /** @param {string} url of this server @returns {string} */
+  const keyOf = (url) => new URL(url).pathname + new URL(url).search;
+
+  /** @param {List} list @param {string} path */
+  const fileKey = (list, path) => `${path}?sha256=${list.files[path] ?? list.extras[path]}&headers=${list.headers}`;
+
+  /** @param {List} list */
+  const keysOf = (list) => [...Object.keys(list.files), ...Object.keys(list.extras)].map((path) => fileKey(list, path));
+
+  /** Keep a response if its content is the right one. @param {string} key @param {Response} response */
+  async function keep(key, response) {
+    const content = await response.clone().arrayBuffer();
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
+    const sha256 = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    if (!key.includes(`?sha256=${sha256}&`)) return false;
+    await (await kept.cache).put(key, response);
+    return true;
+  }
+
+  // Opening the page
+
+  /** @param {any} event a request for the page */
+  async function open(event) {
+    kept.refresh();
+    const list = await kept.current().catch(() => null);
+    const asked = fetch(event.request);
+    asked.catch(() => {});
+    const response = list ? await inTime(asked) : await asked;
+    const isGone = !response || response.status >= 500;
+    if (list && (isGone || response.headers.get(VERSION_HEADER) === list.version)) {
+      const page = await (await kept.cache).match(fileKey(list, "/"), { ignoreVary: true });
+      if (page) {
+        event.waitUntil(kept.assign(event.resultingClientId, list.version));
+        return page;
+      }
+    }
+    // Another version, which this visit takes from the network, or not playgrad's server at all.
+    event.waitUntil(kept.assign(event.resultingClientId, NETWORK));
+    return response ?? (await asked);
+  }
+
+  /** The answer, or undefined if there is none for a while. @param {Promise<Response>} asked */
+  function inTime(asked) {
+    /** @type {Promise<undefined>} */
+    const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+    return Promise.race([asked.catch(() => undefined), late]);
+  }
+
+  /** @param {any} event a request for a file @param {string} path */
+  async function answer(event, path) {
+    const version = await kept.versionOf(event.clientId);
+    if (event.resultingClientId) event.waitUntil(kept.assign(event.resultingClientId, version));
+    const list = version === NETWORK ? null : await kept.list(version);
+    if (!list) return await fetch(event.request);
+    if (!(path in list.files) && !(path in list.extras)) return refusal(`this version of the page has no file ${path}`);
+    const key = fileKey(list, path);
+    const match = async () => await (await kept.cache).match(key, { ignoreVary: true });
+    const isDoubted = event.request.cache === "reload" || event.request.cache === "no-store";
+    const copy = isDoubted ? undefined : await match();
+    return copy ?? (await replace(event, key)) ?? (await match()) ?? (await lost(list, path));
+  }
+
+  /** Fetch a file that is not kept, or damaged, and keep it. @param {any} event @param {string} key */
+  async function replace(event, key) {
+    const response = await fetch(event.request).catch(() => undefined);
+    const digest = /sha-256=:([^:]+):/.exec(response?.headers.get("Unencoded-Digest") ?? "")?.[1];
+    if (!response?.ok || !digest || !key.includes(`?sha256=${hex(digest)}&`)) return undefined;
+    const copy = response.clone();
+    event.waitUntil(keep(key, copy).catch(() => false)); // there may be no room
+    return response;
+  }
+
+  /** @param {string} base64 */
+  const hex = (base64) => Array.from(atob(base64), (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+
+  /** A file of the version is neither here nor on the server. @param {List} list @param {string} path */
+  async function lost(list, path) {
+    if (!(path in list.files)) return refusal(`${path} was not kept, and the server cannot be reached or has another version of it`);
+    await kept.forget(); // the next visit takes the page from the server
+    return Response.error();
+  }
+
+  /** @param {string} sentence */
+  const refusal = (sentence) =>
+    new Response(sentence, { status: 404, headers: { "Content-Type": "text/plain", "Cross-Origin-Resource-Policy": "same-origin" } });
+
+  // Keeping a version
+
+  class Updates {
+    /** @type {Promise<void>} */
+    #last = Promise.resolve();
+
+    /** Keep the server's version, as a whole or not at all. @param {string[]} wanted extras that are worth fetching */
+    run(wanted) {
+      this.#last = this.#last
+        .then(() => update(wanted))
+        .catch((error) => console.info(`The page was not kept for visits without a network: ${error}`))
+        .then(() => kept.sweep())
+        .catch(() => {});
+      return this.#last;
+    }
+  }
+
+  const updates = new Updates();
+
+  /** @param {string[]} wanted */
+  async function update(wanted) {
+    kept.refresh();
+    const response = await fetch("/version.json", { cache: "no-cache" });
+    if (!response.ok) return;
+    /** @type {List} */
+    const list = await response.json();
+    const present = new Set((await (await kept.cache).keys()).map(({ url }) => keyOf(url)));
+    const isMissing = (/** @type {string} */ path) => !present.has(fileKey(list, path));
+    const missing = Object.keys(list.files).filter(isMissing);
+    await Promise.all(Array.from({ length: LANES }, async () => {
+      for (let path = missing.pop(); path; path = missing.pop()) await obtain(list, path);
+    }));
+    await kept.add(list);
+    for (const path of Object.keys(list.extras).filter(isMissing)) {
+      await obtain(list, path, wanted.includes(path)).catch(() => {});
+    }
+  }
+
+  /** Fetch a file, at best from the browser's own cache. @param {List} list @param {string} path @param {boolean} [online] */
+  async function obtain(list, path, online = true) {
+    const key = fileKey(list, path);
+    /** @type {RequestCache[]} */
+    const ways = online ? ["force-cache", "reload"] : ["only-if-cached"];
+    for (const cache of ways) {
+      const response = await fetch(path, { cache, mode: "same-origin" });
+      if (response.ok && (await keep(key, response))) return;
+    }
+    throw new Error(`${path} is not the one of version ${list.version}`);
+  }
+
+  scope.addEventListener("install", () => scope.skipWaiting());
+
+  scope.addEventListener("message", (/** @type {any} */ event) => {
+    if (event.data?.kind === "update") event.waitUntil(updates.run(event.data.wanted));
+  });
+
+  scope.addEventListener("fetch", (/** @type {any} */ event) => {
+    const { request, clientId, resultingClientId } = event;
+    const { origin, pathname, search } = new URL(request.url);
+    if (request.method !== "GET" || origin !== location.origin || search || request.headers.has("Range")) return;
+    if (request.mode === "navigate") {
+      if (pathname === "/") event.respondWith(open(event));
+    } else if (FILES.test(pathname) && (resultingClientId || kept.known(clientId) !== NETWORK)) {
+      event.respondWith(answer(event, pathname));
+    }
+  });
+}

@@ -167,7 +167,7 @@ async function inTime(step) {
  * @returns {Promise<Booted>}
  */
 async function restore(downloads, library, runtime, streams, cache = "default") {
-  if (isNarrow()) throw new LoadError("the line is narrow");
+  if (isNarrow() && !(await isKept(IMAGE))) throw new LoadError("the line is narrow");
   const worth = new ImageWorth();
   try {
     const opened = downloads.image(cache, worth);
@@ -187,6 +187,15 @@ async function restore(downloads, library, runtime, streams, cache = "default") 
     const again = error instanceof LoadError && !error.status && !error.isSilence && cache === "default";
     if (!again) throw error;
     return await restore(downloads, library, runtime, streams, "reload");
+  }
+}
+
+/** Whether the service worker keeps a file, perhaps of another version. @param {string} url */
+async function isKept(url) {
+  try {
+    return (await caches.match(url, { ignoreSearch: true })) !== undefined;
+  } catch {
+    return false; // storage is forbidden
   }
 }
 

@@ -78,11 +78,6 @@
       await this.write(CURRENT, list.version);
     }
 
-    /** Open no version until one is whole again. */
-    async forget() {
-      await (await this.cache).delete(CURRENT);
-    }
-
     /** @param {string} id @param {string} version */
     assign(id, version) {
       this.#clients.set(id, version);
@@ -114,10 +109,14 @@
       return versions.size === 1 ? [...versions][0] : NETWORK;
     }
 
+    /** @param {string} key @returns {Promise<Response | undefined>} */
+    async match(key) {
+      return await (await this.cache).match(key, { ignoreVary: true });
+    }
+
     /** @param {string} key */
     async #read(key) {
-      const response = await (await this.cache).match(key);
-      return response ? await response.text() : "";
+      return (await (await this.match(key))?.text()) ?? "";
     }
 
     /** @param {string} key @param {string} text */
@@ -171,14 +170,14 @@
 
   /** @param {any} event a request for the page */
   async function open(event) {
-    kept.refresh();
-    const list = await kept.current().catch(() => null);
     const asked = fetch(event.request);
     asked.catch(() => {});
+    kept.refresh();
+    const list = await kept.current().catch(() => null);
     const response = list ? await inTime(asked) : await asked;
     const isGone = !response || response.status >= 500;
     if (list && (isGone || response.headers.get(VERSION_HEADER) === list.version)) {
-      const page = await (await kept.cache).match(fileKey(list, "/"), { ignoreVary: true });
+      const page = await kept.match(fileKey(list, "/"));
       if (page) {
         event.waitUntil(kept.assign(event.resultingClientId, list.version));
         return page;
@@ -204,7 +203,7 @@
     if (!list) return await fetch(event.request);
     if (!(path in list.files) && !(path in list.extras)) return refusal(`this version of the page has no file ${path}`);
     const key = fileKey(list, path);
-    const match = async () => await (await kept.cache).match(key, { ignoreVary: true });
+    const match = () => kept.match(key);
     const isDoubted = event.request.cache === "reload" || event.request.cache === "no-store";
     const copy = isDoubted ? undefined : await match();
     return copy ?? (await replace(event, key)) ?? (await match()) ?? (await lost(list, path));
@@ -215,8 +214,7 @@
     const response = await fetch(event.request).catch(() => undefined);
     const digest = /sha-256=:([^:]+):/.exec(response?.headers.get("Unencoded-Digest") ?? "")?.[1];
     if (!response?.ok || !digest || !key.includes(`?sha256=${hex(digest)}&`)) return undefined;
-    const copy = response.clone();
-    event.waitUntil(keep(key, copy).catch(() => false)); // there may be no room
+    event.waitUntil(keep(key, response.clone()).catch(() => false)); // there may be no room
     return response;
   }
 
@@ -226,7 +224,7 @@
   /** A file of the version is neither here nor on the server. @param {List} list @param {string} path */
   async function lost(list, path) {
     if (!(path in list.files)) return refusal(`${path} was not kept, and the server cannot be reached or has another version of it`);
-    await kept.forget(); // the next visit takes the page from the server
+    await (await kept.cache).delete(CURRENT); // the next visit takes the page from the server
     return Response.error();
   }
 
@@ -236,22 +234,18 @@
 
   // Keeping a version
 
-  class Updates {
-    /** @type {Promise<void>} */
-    #last = Promise.resolve();
+  /** Updates, one after the other. */
+  const updates = { last: Promise.resolve() };
 
-    /** Keep the server's version, as a whole or not at all. @param {string[]} wanted extras that are worth fetching */
-    run(wanted) {
-      this.#last = this.#last
-        .then(() => update(wanted))
-        .catch((error) => console.info(`The page was not kept for visits without a network: ${error}`))
-        .then(() => kept.sweep())
-        .catch(() => {});
-      return this.#last;
-    }
+  /** Keep the server's version, as a whole or not at all. @param {string[]} wanted extras that are worth fetching */
+  function keepVersion(wanted) {
+    updates.last = updates.last
+      .then(() => update(wanted))
+      .catch((error) => console.info(`The page was not kept for visits without a network: ${error}`))
+      .then(() => kept.sweep())
+      .catch(() => {});
+    return updates.last;
   }
-
-  const updates = new Updates();
 
   /** @param {string[]} wanted */
   async function update(wanted) {
@@ -287,7 +281,7 @@
   scope.addEventListener("install", () => scope.skipWaiting());
 
   scope.addEventListener("message", (/** @type {any} */ event) => {
-    if (event.data?.kind === "update") event.waitUntil(updates.run(event.data.wanted));
+    if (event.data?.kind === "update") event.waitUntil(keepVersion(event.data.wanted));
   });
 
   scope.addEventListener("fetch", (/** @type {any} */ event) => {

@@ -10,6 +10,7 @@ import socket
 import struct
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -33,16 +34,20 @@ class BadNetwork:
     Attributes:
         address: the URL to open instead of the origin's, without a trailing slash.
         asked: the path of every request so far.
-        bytes_per_second: the speed of every answer; 0 for no limit.
+        bytes_per_second: the speed of the line, which all answers share; 0 for no limit.
+        sent: how many bytes of each path were sent.
         origin: host and port of the server behind.
     """
 
     def __init__(self, origin: str) -> None:
         self.asked: list[str] = []
         self.bytes_per_second = 0
+        self.sent: Counter[str] = Counter()
         self.origin = urlsplit(origin).netloc
         self._faults: list[tuple[Callable[[str], bool], str]] = []
         self._mended = threading.Event()
+        self._line = threading.Lock()
+        self._line_is_free_at = 0.0
         network = self
 
         class Handler(_Handler):
@@ -109,7 +114,7 @@ class BadNetwork:
             handler.send_header("Content-Length", str(length))
         handler.end_headers()
         if handler.command != "HEAD":
-            self._send(handler, sent)
+            self._send(handler, path, sent)
         if fault == "stalled":
             mended.wait()
         if fault in ("stalled", "cut"):
@@ -130,14 +135,23 @@ class BadNetwork:
         finally:
             connection.close()
 
-    def _send(self, handler: _Handler, content: bytes) -> None:
-        if not self.bytes_per_second:
-            handler.wfile.write(content)
-            return
-        portion = max(1, self.bytes_per_second // 20)
+    def _send(self, handler: _Handler, path: str, content: bytes) -> None:
+        portion = max(1, self.bytes_per_second // 50) if self.bytes_per_second else 1 << 20
         for start in range(0, len(content), portion):
-            handler.wfile.write(content[start : start + portion])
-            time.sleep(1 / 20)
+            part = content[start : start + portion]
+            self._wait_for_line(len(part))
+            handler.wfile.write(part)
+            with self._line:
+                self.sent[path] += len(part)
+
+    def _wait_for_line(self, size: int) -> None:
+        """Wait until the line has brought ``size`` more bytes."""
+        if not self.bytes_per_second:
+            return
+        with self._line:
+            begin = max(time.monotonic(), self._line_is_free_at)
+            self._line_is_free_at = end = begin + size / self.bytes_per_second
+        time.sleep(max(0.0, end - time.monotonic()))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -39,9 +39,7 @@ FULL = """{
 @contextmanager
 def visit(browser: Browser, server: str, name: str) -> Iterator[Visit]:
     """A visit in the circumstances of a scene."""
-    context = browser.new_context(
-        viewport={"width": 1366, "height": 768}, service_workers="block"
-    )
+    context = browser.new_context(viewport={"width": 1366, "height": 768}, service_workers="block")
     network = BadNetwork(server)
     try:
         context.add_init_script(PRELUDES.get(name, ""))

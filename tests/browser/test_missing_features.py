@@ -81,9 +81,7 @@ def without(
     chromium: Browser, server: str, prelude: str, *, in_page: bool = True, in_workers: bool = True
 ) -> Iterator[Page]:
     """A page, and workers, in which ``prelude`` runs before everything else."""
-    context = chromium.new_context(
-        viewport={"width": 1366, "height": 768}, service_workers="block"
-    )
+    context = chromium.new_context(viewport={"width": 1366, "height": 768}, service_workers="block")
     page = context.new_page()
     if in_page:
         page.add_init_script(prelude)

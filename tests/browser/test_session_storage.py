@@ -39,9 +39,7 @@ STROKE = [(0.3, 0.2), (0.7, 0.2), (0.4, 0.8)]
 
 @pytest.fixture
 def context(chromium: Browser) -> Iterator[BrowserContext]:
-    context = chromium.new_context(
-        viewport={"width": 1366, "height": 768}, service_workers="block"
-    )
+    context = chromium.new_context(viewport={"width": 1366, "height": 768}, service_workers="block")
     yield context
     context.close()
 

@@ -153,4 +153,3 @@ def _send_asset(asset: Asset, name: str, cache_control: str) -> Response:
             f"{asset.title} has not been fetched: restart `playgrad serve`, which fetches it"
         )
     return send(asset.folder(), name, cache_control, file)
-

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ImageWorth } from "../../static/engine/image-worth.js";
+
+const IMAGE = 16.5e6;
+
+/** Let an image arrive; returns the seconds until the verdict, and whether the image was given up. */
+async function arrive(bytesPerSecond, { others = 0, cached = 0, slowFrom = Infinity } = {}) {
+  const worth = new ImageWorth();
+  let settled = null;
+  let now = 0;
+  worth.likely.then(() => (settled ??= now));
+  let received = 0;
+  let all = cached;
+  while (received < IMAGE && !worth.signal.aborted) {
+    worth.add({ received, total: IMAGE }, all, 1000 * now);
+    await null;
+    now += 0.05;
+    const arrived = 0.05 * (received > slowFrom ? 50_000 : bytesPerSecond);
+    received = Math.min(IMAGE, received + arrived * (1 - others));
+    all += arrived;
+  }
+  worth.add({ received, total: IMAGE }, all, 1000 * now);
+  await null;
+  return { settled, isGivenUp: worth.signal.aborted, seconds: now, received };
+}
+
+test("a quick line brings the image, and a restored Python need not wait for all of it", async () => {
+  for (const rate of [4e6, 12e6, 100e6]) {
+    const { settled, isGivenUp, seconds } = await arrive(rate);
+    assert.equal(isGivenUp, false);
+    assert.ok(settled <= 0.7 && settled < seconds, `${settled} of ${seconds} s at ${rate} bytes/s`);
+  }
+});
+
+test("a slow line gives it up within a second", async () => {
+  for (const rate of [50e3, 500e3, 1.2e6, 2.5e6]) {
+    const { settled, isGivenUp, seconds, received } = await arrive(rate);
+    assert.equal(isGivenUp, true);
+    assert.equal(settled, null);
+    assert.ok(seconds < 1 && received < 2.5e6, `${seconds} s and ${received} bytes at ${rate} bytes/s`);
+  }
+});
+
+test("other files share the line", async () => {
+  assert.equal((await arrive(5e6, { others: 0.7 })).isGivenUp, false);
+  assert.equal((await arrive(1e6, { others: 0.7 })).isGivenUp, true);
+});
+
+test("what came from a cache says nothing about the line", async () => {
+  assert.equal((await arrive(500e3, { cached: 6e6 })).isGivenUp, true);
+});
+
+test("a line that becomes slow gives up what is far from its end, and keeps what is near", async () => {
+  assert.equal((await arrive(10e6, { slowFrom: 4e6 })).isGivenUp, true);
+  assert.equal((await arrive(10e6, { slowFrom: 13e6 })).isGivenUp, false);
+});

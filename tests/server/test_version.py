@@ -1,0 +1,136 @@
+"""The version of the page: a hash of all its files, and of nothing else."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from playgrad import paths
+from playgrad.server.version import VERSION_HEADER
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the page's folder, which is served in its place."""
+    folder = tmp_path / "static"
+    shutil.copytree(paths.static(), folder, ignore=shutil.ignore_patterns("*.gz", "vendor"))
+    monkeypatch.setattr(paths, "static", lambda: folder)
+    return folder
+
+
+def described(client: FlaskClient) -> dict[str, Any]:
+    response = client.get("/version.json")
+    assert response.headers["Cache-Control"] == "no-cache"
+    assert isinstance(response.json, dict)
+    assert client.get("/").headers[VERSION_HEADER] == response.json["version"]
+    return response.json
+
+
+def test_the_files_are_those_that_are_served(client: FlaskClient) -> None:
+    files = described(client)["files"]
+    for path, sha256 in files.items():
+        if path.endswith((".wasm", ".whl")):
+            continue  # pinned, and large
+        response = client.get(path)
+        assert response.status_code == 200, path
+        assert hashlib.sha256(response.data).hexdigest() == sha256, path
+
+
+def test_every_file_that_the_page_names_is_part_of_the_version(client: FlaskClient) -> None:
+    """Modules import each other, start workers and name styles by paths."""
+    files = set(described(client)["files"])
+    static = paths.static()
+    named = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', client.get("/").text))
+    for script in [*static.glob("js/**/*.js"), *static.glob("engine/*.js")]:
+        folder = "/static/" + script.parent.relative_to(static).as_posix()
+        for path in re.findall(
+            r'^(?:import|export)\b[^;]*?from "(\.[^"]+)"', script.read_text(), re.M
+        ):
+            named.add(os.path.normpath(f"{folder}/{path}"))
+        for path in re.findall(r'(?:import\(|new URL\()"(\.[^"]+)"', script.read_text()):
+            named.add(os.path.normpath(f"{folder}/{path}"))
+    assert len(named) > 100
+    assert named - files == set()
+    assert not [path for path in files if path.endswith((".gz", ".d.ts", ".mjs", ".py"))
+                and "/pyodide/" not in path]  # fmt: skip
+
+
+def test_the_version_depends_on_contents_only(client: FlaskClient, page: Path) -> None:
+    before = described(client)
+    script = page / "js" / "main.js"
+    os.utime(script, (1_000_000_000, 1_000_000_000))
+    assert described(client) == before
+    script.write_text(script.read_text() + "\n")
+    after = described(client)
+    assert after["version"] != before["version"]
+    changed = [path for path, digest in after["files"].items() if before["files"][path] != digest]
+    assert changed == ["/static/js/main.js"]
+    (page / "js" / "new.js").write_text("export {};\n")
+    assert described(client)["version"] != after["version"]
+
+
+def test_a_page_of_another_version_is_not_revalidated(client: FlaskClient, page: Path) -> None:
+    """The header that names the version would stay the old one."""
+    etag = client.get("/").headers["ETag"]
+    assert client.get("/", headers={"If-None-Match": etag}).status_code == 304
+    (page / "css" / "theme.css").write_text("/* other */")
+    response = client.get("/", headers={"If-None-Match": etag})
+    assert response.status_code == 200
+
+
+def test_texts_are_compressed_for_those_who_accept_it(client: FlaskClient, page: Path) -> None:
+    (page / "a.wgsl").write_text("fn f() {}\n" * 100)
+    names = ["a.wgsl", "js/main.js", "css/theme.css", "examples/spiral.py"]
+    whole = ["/", "/version.json", "/examples.json", "/service-worker.js"]
+    for path in [*whole, *(f"/static/{name}" for name in names)]:
+        plain = client.get(path)
+        packed = client.get(path, headers={"Accept-Encoding": "gzip"})
+        assert "Content-Encoding" not in plain.headers, path
+        assert packed.headers["Content-Encoding"] == "gzip", path
+        assert gzip.decompress(packed.data) == plain.data, path
+        assert len(packed.data) < len(plain.data), path
+        assert packed.headers["ETag"] != plain.headers["ETag"], path
+        assert packed.headers["Vary"] == plain.headers["Vary"] == "Accept-Encoding", path
+        for answer, encoding in ((plain, "identity"), (packed, "gzip")):
+            asked = {"If-None-Match": answer.headers["ETag"], "Accept-Encoding": encoding}
+            assert client.get(path, headers=asked).status_code == 304, path
+    ranged = {"Range": "bytes=0-3", "Accept-Encoding": "gzip"}
+    response = client.get("/static/a.wgsl", headers=ranged)
+    assert (response.status_code, response.data) == (206, b"fn f")
+
+
+def test_a_text_that_changes_is_compressed_again(client: FlaskClient, page: Path) -> None:
+    for content in ("one " * 50, "two " * 50, "one " * 50):
+        (page / "a.js").write_text(content)
+        response = client.get("/static/a.js", headers={"Accept-Encoding": "gzip"})
+        assert gzip.decompress(response.data).decode() == content
+
+
+def test_the_page_can_be_installed(client: FlaskClient) -> None:
+    """What Chromium asks for: a name, a start, a display mode, and icons of 192 and 512 pixels."""
+    link = re.search(r'<link rel="manifest" href="([^"]+)">', client.get("/").text)
+    assert link
+    response = client.get(link[1])
+    assert response.mimetype == "application/manifest+json"
+    manifest = response.get_json(force=True)
+    assert manifest["name"] and manifest["start_url"] == manifest["scope"] == "/"
+    assert manifest["display"] == "standalone"
+    sizes = set()
+    for icon in manifest["icons"]:
+        image = client.get(icon["src"])
+        assert image.status_code == 200 and image.mimetype == icon["type"]
+        if icon["type"] == "image/png":
+            width, height = (int.from_bytes(image.data[at : at + 4]) for at in (16, 20))
+            assert icon["sizes"] == f"{width}x{height}"
+            sizes.add((width, icon.get("purpose", "any")))
+    assert sizes == {(192, "any"), (512, "any"), (512, "maskable")}
+    worker = client.get("/service-worker.js")
+    assert worker.mimetype == "text/javascript" and worker.headers["Cache-Control"] == "no-cache"

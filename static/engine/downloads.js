@@ -1,7 +1,7 @@
 /**
  * Downloads that notice a line that is dead and an answer that is cut or damaged, and begin again.
  *
- * The server says what a file is before its transfer is compressed (headers `Unencoded-Digest` and
+ * The server says what a file is before its transfer is compressed (headers `Playgrad-Digest` and
  * `Unencoded-Length`). A file that does not match is fetched past the browser's cache.
  */
 
@@ -107,7 +107,7 @@ export async function open(url, { cache = "default", signal, most = Infinity, si
     if (!response.ok || !response.body) throw await line.watched(refusal(response, url));
     const total = Number(response.headers.get("Unencoded-Length") ?? 0);
     if (total > most) throw tooLarge(url, most);
-    const digest = /sha-256=:([^:]+):/.exec(response.headers.get("Unencoded-Digest") ?? "")?.[1] ?? null;
+    const digest = /sha-256=:([^:]+):/.exec(response.headers.get("Playgrad-Digest") ?? "")?.[1] ?? null;
     const isPacked = response.headers.has("Content-Encoding");
     const packed = (isPacked && Number(response.headers.get("Content-Length"))) || total;
     return { url, total, packed, digest, portions: portions(response.body, line, most) };

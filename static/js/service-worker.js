@@ -212,7 +212,7 @@
   /** Fetch a file that is not kept, or damaged, and keep it. @param {any} event @param {string} key */
   async function replace(event, key) {
     const response = await fetch(event.request).catch(() => undefined);
-    const digest = /sha-256=:([^:]+):/.exec(response?.headers.get("Unencoded-Digest") ?? "")?.[1];
+    const digest = /sha-256=:([^:]+):/.exec(response?.headers.get("Playgrad-Digest") ?? "")?.[1];
     if (!response?.ok || !digest || !key.includes(`?sha256=${hex(digest)}&`)) return undefined;
     event.waitUntil(keep(key, response.clone()).catch(() => false)); // there may be no room
     return response;

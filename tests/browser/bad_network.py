@@ -124,7 +124,9 @@ class BadNetwork:
         connection = http.client.HTTPConnection(self.origin, timeout=60)
         try:
             wanted = {
-                name: value for name, value in handler.headers.items() if name.lower() not in _HOP
+                name: value
+                for name, value in handler.headers.items()
+                if name.lower() not in _HOP | {"host"}
             }
             connection.request(
                 handler.command, handler.path, headers=wanted | {"Host": self.origin}

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Route
 
-_OF_THE_OLD_BODY = {"content-length", "content-encoding", "etag", "unencoded-digest"}
+_OF_THE_OLD_BODY = {
+    "content-length",
+    "content-encoding",
+    "etag",
+    "unencoded-digest",
+    "playgrad-digest",
+}
 
 
 def served(address: str) -> tuple[str, dict[str, str]]:

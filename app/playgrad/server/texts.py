@@ -17,6 +17,8 @@ _LEVEL = 6
 # Compressed copies are kept in memory: those of the page and of some pages of the documentation.
 _MOST_TEXTS = 512
 _MOST_BYTES = 2 << 20
+# A file of this size is of no use before it is whole.
+_MOST_AT_ONCE = 1 << 19
 _SUFFIXES = frozenset(
     {".css", ".html", ".js", ".json", ".map", ".mjs", ".py", ".svg", ".ts", ".txt", ".webmanifest",
      ".wgsl"}
@@ -95,11 +97,18 @@ def send_text(text: Text, mimetype: str, cache_control: str, etag_of: str = "") 
 
 
 def describe_content(response: Response, sha256: str, size: int) -> None:
-    """Tell the browser what it will have after decompression, so that the page can check it.
+    """Tell the page what it will have after decompression, so that it can check it.
 
-    ``Unencoded-Digest`` is from an Internet-Draft of the HTTP working group. ``sha256`` is in hex,
-    ``size`` in bytes.
+    ``Unencoded-Digest``, from an Internet-Draft of the HTTP working group, is checked by browsers.
+    They do so before they hand over the first byte, so large files, of which the page shows how
+    much has arrived, have the page's own header only.
+
+    Args:
+        sha256: in hex.
+        size: in bytes.
     """
-    digest = base64.b64encode(bytes.fromhex(sha256)).decode()
-    response.headers["Unencoded-Digest"] = f"sha-256=:{digest}:"
+    digest = f"sha-256=:{base64.b64encode(bytes.fromhex(sha256)).decode()}:"
+    response.headers["Playgrad-Digest"] = digest
+    if size <= _MOST_AT_ONCE:
+        response.headers["Unencoded-Digest"] = digest
     response.headers["Unencoded-Length"] = str(size)

@@ -5,7 +5,7 @@
 
 /** @import { Amount } from "./downloads.js" */
 
-/** The work that an image saves: 2 s on a quick machine, several on most phones. */
+/** The work that an image saves: 3 s on two cores of a laptop, more on most phones. */
 const SAVED_MS = 4000;
 /** The NumPy wheel and the library, which have to be fetched without an image. */
 const INSTEAD_BYTES = 3.8e6;

@@ -90,9 +90,9 @@
       return this.#clients.get(id);
     }
 
-    /** The version of a client. @param {string} id */
+    /** @param {string} id of a client */
     async versionOf(id) {
-      const known = this.#clients.get(id);
+      const known = this.known(id);
       if (known !== undefined) return known;
       const text = await this.#read(CLIENT + id);
       const version = text ? String(JSON.parse(text)[0]) : await this.#guess(id);
@@ -204,8 +204,7 @@
     if (!(path in list.files) && !(path in list.extras)) return refusal(`this version of the page has no file ${path}`);
     const key = fileKey(list, path);
     const match = () => kept.match(key);
-    const isDoubted = event.request.cache === "reload" || event.request.cache === "no-store";
-    const copy = isDoubted ? undefined : await match();
+    const copy = event.request.cache === "reload" ? undefined : await match(); // it may be damaged
     return copy ?? (await replace(event, key)) ?? (await match()) ?? (await lost(list, path));
   }
 
@@ -241,7 +240,11 @@
   function keepVersion(wanted) {
     updates.last = updates.last
       .then(() => update(wanted))
-      .catch((error) => console.info(`The page was not kept for visits without a network: ${error}`))
+      .catch((error) => {
+        console.info(`The page was not kept for visits without a network: ${error}`);
+        // What has arrived spares the next update its way, unless it takes room that is needed.
+        if (error.name !== "QuotaExceededError") throw error;
+      })
       .then(() => kept.sweep())
       .catch(() => {});
     return updates.last;

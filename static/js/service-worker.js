@@ -160,8 +160,7 @@
   async function keep(key, response) {
     const content = await response.clone().arrayBuffer();
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
-    const sha256 = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-    if (!key.includes(`?sha256=${sha256}&`)) return false;
+    if (!key.includes(`?sha256=${hex(String.fromCharCode(...digest))}&`)) return false;
     await (await kept.cache).put(key, response);
     return true;
   }
@@ -201,35 +200,35 @@
     if (event.resultingClientId) event.waitUntil(kept.assign(event.resultingClientId, version));
     const list = version === NETWORK ? null : await kept.list(version);
     if (!list) return await fetch(event.request);
-    if (!(path in list.files) && !(path in list.extras)) return refusal(`this version of the page has no file ${path}`);
-    const key = fileKey(list, path);
-    const match = () => kept.match(key);
-    const copy = event.request.cache === "reload" ? undefined : await match(); // it may be damaged
-    return copy ?? (await replace(event, key)) ?? (await match()) ?? (await lost(list, path));
+    if (!(path in list.files) && !(path in list.extras)) return refusal(path);
+    const isDoubted = event.request.cache === "reload"; // the copy may be damaged
+    return (isDoubted ? undefined : await kept.match(fileKey(list, path))) ?? (await replace(event, list, path));
   }
 
-  /** Fetch a file that is not kept, or damaged, and keep it. @param {any} event @param {string} key */
-  async function replace(event, key) {
+  /** Fetch a file that is not kept, or damaged, and keep it. @param {any} event @param {List} list @param {string} path */
+  async function replace(event, list, path) {
+    const key = fileKey(list, path);
     const response = await fetch(event.request).catch(() => undefined);
     const digest = /sha-256=:([^:]+):/.exec(response?.headers.get("Playgrad-Digest") ?? "")?.[1];
-    if (!response?.ok || !digest || !key.includes(`?sha256=${hex(digest)}&`)) return undefined;
-    event.waitUntil(keep(key, response.clone()).catch(() => false)); // there may be no room
-    return response;
-  }
-
-  /** @param {string} base64 */
-  const hex = (base64) => Array.from(atob(base64), (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
-
-  /** A file of the version is neither here nor on the server. @param {List} list @param {string} path */
-  async function lost(list, path) {
-    if (!(path in list.files)) return refusal(`${path} was not kept, and the server cannot be reached or has another version of it`);
-    await (await kept.cache).delete(CURRENT); // the next visit takes the page from the server
+    if (response?.ok && digest && key.includes(`?sha256=${hex(atob(digest))}&`)) {
+      event.waitUntil(keep(key, response.clone()).catch(() => false)); // there may be no room
+      return response;
+    }
+    const copy = await kept.match(key);
+    if (copy) return copy;
+    // A version with a part missing is of no use: the next visit takes the page from the server.
+    if (path in list.files) await (await kept.cache).delete(CURRENT);
+    else if (response) return response.ok ? refusal(path) : response;
     return Response.error();
   }
 
-  /** @param {string} sentence */
-  const refusal = (sentence) =>
-    new Response(sentence, { status: 404, headers: { "Content-Type": "text/plain", "Cross-Origin-Resource-Policy": "same-origin" } });
+  /** @param {string} bytes */
+  const hex = (bytes) => Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+
+  /** @param {string} path */
+  const refusal = (path) => new Response(`404 Not Found: this version of the page has no such ${path}. Reload the page`, {
+    status: 404, headers: { "Content-Type": "text/plain", "Cross-Origin-Resource-Policy": "same-origin" },
+  });
 
   // Keeping a version
 

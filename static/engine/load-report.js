@@ -4,7 +4,8 @@
 
 /**
  * @typedef {{progress: Amount | null, problem: string}} LoadState
- *   `problem`: a sentence, "" while all is well; `progress`: null while it is not worth a word
+ *   `problem`: a sentence, "" while all is well; `progress`: null while it is not worth a word, and
+ *   without a total while the size of a file is unknown, so that the part that has arrived never shrinks
  */
 
 /** A start from the browser's cache is over before anybody could read how far it is. */
@@ -31,6 +32,7 @@ export class LoadReport {
    * @returns {{progress: (amount: Amount) => void, problem: (problem: LoadError | null, pause: number) => void}}
    */
   options(url) {
+    if (!this.#amounts.has(url)) this.#amounts.set(url, { received: 0, total: 0 });
     return {
       progress: (amount) => {
         this.#amounts.set(url, amount);
@@ -65,7 +67,8 @@ export class LoadReport {
 
   #report() {
     const [problem = ""] = this.#problems.values();
-    this.#send({ progress: { received: this.received, total: this.#sum("total") }, problem });
+    const isKnown = [...this.#amounts.values()].every(({ total }) => total > 0);
+    this.#send({ progress: { received: this.received, total: isKnown ? this.#sum("total") : 0 }, problem });
   }
 }
 

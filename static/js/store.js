@@ -33,7 +33,7 @@ export const outputOpen = signal(/** @type {boolean | null} */ (null));
 export const engine = signal(/** @type {"starting" | "up" | "broken"} */ ("starting"));
 /** The stage of a starting engine, in words. */
 export const bootStage = signal("");
-/** How much of a starting engine has arrived, in bytes; null if that is not worth a word. */
+/** How much of a starting engine has arrived, in bytes; null if that is not worth a word. The total may be 0: unknown. */
 export const bootProgress = signal(/** @type {{received: number, total: number} | null} */ (null));
 /** What does not arrive, in sentences, by what it is a part of. */
 export const loadProblems = signal(/** @type {Partial<Record<T.Loaded, string>>} */ ({}));

@@ -29,7 +29,7 @@ export function ProgressBar() {
       aria-valuenow=${done}
       aria-valuetext=${store.runState.value === "running" && left !== null ? `${done}%, ${duration(left)} left` : `${done}%`}
       data-testid="progress"
-      data-unknown=${unknown || (store.engine.value === "starting" && !store.bootProgress.value) ? "" : undefined}
+      data-unknown=${unknown || (store.engine.value === "starting" && !store.bootProgress.value?.total) ? "" : undefined}
     >
       <div class="progress-fill" style=${{ transform: `scaleX(${done / 100})` }}></div>
       <span class="visually-hidden">${done}%</span>

@@ -61,7 +61,8 @@ const diverged = ({ from, to }) =>
 /** How much of a starting Python has arrived. */
 function amount() {
   const { received = 0, total = 0 } = store.bootProgress.value ?? {};
-  if (total === 0 || received >= total) return "";
+  if (received === 0 || received === total) return "";
+  if (total === 0) return ` ${(received / 1e6).toFixed(1)} MB have arrived.`;
   return ` ${Math.floor((100 * received) / total)}% of ${Math.round(total / 1e6)} MB has arrived.`;
 }
 

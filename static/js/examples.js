@@ -16,6 +16,7 @@ export async function loadExamples(session) {
   try {
     const [list] = await Promise.all([fetchList(), session]);
     batch(() => {
+      store.codes.value = changesOf(list);
       store.examples.value = [...list, ...withoutExample(list)];
       const open = store.example.value ?? list[0];
       if (open) openExample(open.id);
@@ -34,6 +35,13 @@ async function fetchList() {
   });
   store.reportLoading("examples", "");
   return JSON.parse(new TextDecoder().decode(content));
+}
+
+/** The code that differs from its example: a project comes with the code of its example. @param {Example[]} list */
+function changesOf(list) {
+  const codes = Object.entries(store.codes.value);
+  const changed = codes.filter(([id, code]) => list.find((each) => each.id === id)?.source !== code);
+  return changed.length < codes.length ? Object.fromEntries(changed) : store.codes.value;
 }
 
 /** Entries for code whose example the server no longer has. @param {Example[]} list @returns {Example[]} */

@@ -4,6 +4,7 @@
  */
 
 import { SHARED } from "./session-shapes.js";
+import { through } from "./streams.js";
 
 /**
  * @typedef {{version: 1, exampleId: string, title: string, code: string, device: "auto" | "gpu" | "cpu",
@@ -28,7 +29,7 @@ export const isLink = (hash) => hash.startsWith(PREFIX);
 /** @param {Shared} shared @returns {Promise<string>} the fragment, with "#" @throws {LinkError} */
 export async function encode(shared) {
   expectCompression();
-  const bytes = await through(new TextEncoder().encode(JSON.stringify(shared)), new CompressionStream("deflate-raw"));
+  const bytes = await through(new Blob([JSON.stringify(shared)]), new CompressionStream("deflate-raw"));
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   const hash = PREFIX + text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   if (hash.length > LONGEST) throw new LinkError("The program is too long for a link. Save the code as a file and send that.");
@@ -44,7 +45,7 @@ export async function decode(hash) {
   try {
     const text = atob(hash.slice(PREFIX.length).replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-    const json = await through(bytes, new DecompressionStream("deflate-raw"), LARGEST);
+    const json = await through(new Blob([bytes]), new DecompressionStream("deflate-raw"), LARGEST);
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
   } catch {
     throw new LinkError(broken("a part of it is missing or changed"));
@@ -63,29 +64,3 @@ function expectCompression() {
 
 /** @param {string} why */
 const broken = (why) => `The link could not be opened, because ${why}. Ask for it again, and copy it whole.`;
-
-/**
- * @param {Uint8Array<ArrayBuffer>} bytes
- * @param {CompressionStream | DecompressionStream} transform
- * @param {number} [largest] bytes of the result
- */
-async function through(bytes, transform, largest = Infinity) {
-  const parts = [];
-  let size = 0;
-  for await (const part of streamed(new Blob([bytes]).stream().pipeThrough(transform))) {
-    size += part.length;
-    if (size > largest) throw new RangeError("too large");
-    parts.push(part);
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
-}
-
-/** Not every browser iterates over streams. @param {ReadableStream<Uint8Array<ArrayBuffer>>} stream */
-async function* streamed(stream) {
-  const reader = stream.getReader();
-  try {
-    for (let { done, value } = await reader.read(); !done && value; { done, value } = await reader.read()) yield value;
-  } finally {
-    reader.cancel().catch(() => {});
-  }
-}

@@ -90,6 +90,15 @@ export class SessionDatabase {
     });
   }
 
+  /** Write records of several stores, all or none of them. @param {Partial<Record<StoreName, any[]>>} records @throws {StorageFailure} */
+  async writeAll(records) {
+    await this.open();
+    const stores = /** @type {StoreName[]} */ (Object.keys(records));
+    await this.#change(stores, (transaction) => {
+      for (const name of stores) for (const record of records[name] ?? []) transaction.objectStore(name).put(record);
+    });
+  }
+
   /** Remove everything of a session. @param {string} session @throws {StorageFailure} */
   async remove(session) {
     await this.open();

@@ -51,7 +51,7 @@ export function describeProblem(failures) {
     return {
       what: "code",
       text: `The browser's storage is full, and the code (${size}) does not fit. It is lost when you close or reload `
-        + "this page. Save it as a file, or remove earlier work.",
+        + "this page. Save it as a file, or remove other projects.",
     };
   }
   if (parts.some(({ store: name }) => name === "checkpoints")) {
@@ -59,13 +59,13 @@ export function describeProblem(failures) {
     return {
       what: "weights",
       text: `The browser's storage is full, and the weights (${size}) do not fit. They are lost when you close or `
-        + "reload this page. Save them as a file, or remove earlier work.",
+        + "reload this page. Save them as a file, or remove other projects.",
     };
   }
   const titles = [...new Set(parts.map(({ title }) => title))];
   return {
     what: "work",
-    text: `The browser's storage is full. What is not saved: ${titles.join(", ")}. Remove earlier work to make room.`,
+    text: `The browser's storage is full. What is not saved: ${titles.join(", ")}. Remove other projects to make room.`,
   };
 }
 

@@ -34,6 +34,8 @@ export class SessionSaver {
   #report;
   /** @type {Map<string, State>} by part */
   #states = new Map();
+  /** @type {Set<Promise<void>>} */
+  #writing = new Set();
   #timer = 0;
   #timerDue = Infinity;
   /** The parts with changes that are not known to be stored. */
@@ -75,7 +77,8 @@ export class SessionSaver {
 
   /** Save all changes now. @returns {Promise<void>} resolves when they are stored, or have failed */
   async flush() {
-    await Promise.all(this.#dirty().map((state) => this.#save(state)));
+    for (const state of this.#dirty()) this.#save(state);
+    await Promise.all(this.#writing);
   }
 
   /** Try again what has failed. */
@@ -113,7 +116,14 @@ export class SessionSaver {
   }
 
   /** @param {State} state */
-  async #save(state) {
+  #save(state) {
+    const written = this.#saved(state);
+    this.#writing.add(written);
+    written.finally(() => this.#writing.delete(written));
+  }
+
+  /** @param {State} state */
+  async #saved(state) {
     const { item } = state;
     state.isDirty = false;
     state.writes += 1;

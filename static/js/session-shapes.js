@@ -101,8 +101,8 @@ export const SHAPES = {
 
 /** @typedef {keyof typeof SHAPES} Shape */
 
-/** The summary of a session, in the list of earlier work. */
+/** The summary of a session, in the list of projects. */
 export const SUMMARY = is.record({
-  id: is.text, version: is.oneOf(1), created: is.number, saved: is.number, touched: is.flag,
+  id: is.text, version: is.oneOf(1), created: is.number, saved: is.number, touched: is.flag, name: is.optional(is.text),
   exampleId: is.text, title: is.text, edited: is.flag, state: is.text, step: is.count, totalSteps: is.count,
 });

@@ -4,23 +4,21 @@
  */
 
 import { batch, computed, effect, signal } from "../vendor/preact.js";
-import { SessionDatabase, StorageFailure } from "./session-database.js";
+import { StorageFailure } from "./session-database.js";
+import { database, forgetOldSessions, sessions, takeName } from "./session-list.js";
 import { describeProblem, describeRestored, describeUnread } from "./session-notes.js";
 import { NAMES, PARTS, VERSION } from "./session-parts.js";
 import { SessionSaver } from "./session-saver.js";
-import { SHAPES, SUMMARY } from "./session-shapes.js";
-import { claimSession, newId, openSessions, switchTo } from "./session-tab.js";
-import { recall, recalledKeys, remember } from "./storage.js";
+import { SHAPES } from "./session-shapes.js";
+import { claimSession, newId, switchTo } from "./session-tab.js";
+import { recall, recallInTab, recalledKeys, remember, rememberInTab } from "./storage.js";
 import * as store from "./store.js";
 
 /**
  * @import { Item } from "./session-saver.js"
  * @import { Claim } from "./session-tab.js"
- * @import { SessionSummary } from "./types.js"
  */
 
-/** Closed sessions to keep. */
-const MOST_EARLIER = 10;
 /** Code up to this size is written as it is typed, and while the page closes; larger code takes too long. */
 const SMALL = 20_000;
 /** Names of parts that are put aside: they could not be read. */
@@ -29,8 +27,10 @@ const ASIDE = "aside:";
 const CODE = { store: /** @type {const} */ ("code"), title: "the code", rest: 0, longest: 600 };
 const OTHER = { rest: 2000, longest: 10_000 };
 
-const database = new SessionDatabase();
-/** Whether the visitor has changed code or run a program in this session. */
+/** A sentence for the page that follows. */
+const ARRIVAL = "arrival";
+
+/** Whether the visitor has changed code, run a program, or named the project in this session. */
 const touched = signal(false);
 
 class Session {
@@ -55,22 +55,19 @@ export async function openSession() {
     isCopy = claim.from !== claim.id;
     if (claim.from) await restore(claim);
     session.id = claim.id; // only now: a session that could not be read must not be overwritten
-    forgetOldSessions();
+    forgetOldSessions(session.id, session.isGuarded).catch(() => {}); // it is tried again
   } catch (failure) {
     report([{ item: item("choices"), failure: new StorageFailure(failure) }]);
     if (claim?.from) store.note(describeUnread(/** @type {Error} */ (failure)));
   }
+  const arrival = recallInTab(ARRIVAL);
+  if (arrival) store.note(arrival);
+  rememberInTab(ARRIVAL, null);
   const old = takeOldValues();
   saveChanges(isCopy);
   await old();
-}
-
-/** The sessions, the one to continue first. @returns {Promise<SessionSummary[]>} */
-async function sessions() {
-  const records = await database.all("sessions");
-  return records
-    .filter((record) => SUMMARY(record))
-    .sort((a, b) => Number(b.touched) - Number(a.touched) || b.saved - a.saved);
+  // Without Web Locks a copy goes on with the project.
+  if (claim?.from && isCopy && !claim.isCopy && (await saveNow())) await takeName(claim.from);
 }
 
 /** @param {Claim} claim */
@@ -82,6 +79,7 @@ async function restore({ id, from, isCopy }) {
   const summary = known.find((each) => each.id === source);
   if (summary && !isCopy) {
     touched.value = summary.touched;
+    store.projectName.value = summary.name ?? "";
     if (source === id) session.created = summary.created;
   }
   const records = [...code, ...parts, ...checkpoints].filter(({ part }) => !part.startsWith(ASIDE));
@@ -153,6 +151,7 @@ const codeItem = (id) => ({
 const summary = computed(() => ({
   created: session.created,
   touched: touched.value,
+  name: store.projectName.value,
   exampleId: store.exampleId.value,
   title: store.example.value?.title ?? store.exampleId.value,
   edited: store.exampleId.value in store.codes.value,
@@ -176,7 +175,7 @@ function saveChanges(isNew) {
     const ids = new Set([...Object.keys(before), ...Object.keys(codes)]);
     for (const id of ids) if (before[id] !== store.codes.peek()[id]) saver.changed(codeItem(id));
   }, isNew);
-  onChange(() => [store.codes.value, store.active.value, store.kept.value], () => (touched.value = true));
+  onChange(() => [store.codes.value, store.active.value, store.kept.value, store.projectName.value], () => (touched.value = true));
   for (const name of NAMES) onChange(PARTS[name].changes, () => saver.changed(item(name)), isNew);
   onChange(() => summary.value, () => saver.changed(summaryItem), isNew);
   onChange(() => store.active.value, () => {
@@ -241,46 +240,26 @@ export const isGuarded = () => session.isGuarded;
 /** Try again to save what could not be saved. */
 export const saveAgain = () => session.saver?.retry();
 
-/** List the earlier sessions in the store. */
-export async function findEarlierWork() {
-  try {
-    const [all, open] = await Promise.all([sessions(), openSessions()]);
-    store.earlierWork.value = all.filter(({ id, touched: isWorth }) => isWorth && id !== session.id && !open.has(id));
-  } catch {
-    store.earlierWork.value = []; // `storageProblem` says why
-  }
+/** Save everything now. @returns {Promise<boolean>} whether all of it is stored */
+export async function saveNow() {
+  await session.saver?.flush();
+  return isSaved() === true && !store.storageProblem.value;
 }
 
-/** Have the next load of this tab begin a new session; the present one joins the earlier work. */
+export const sessionId = () => session.id;
+
+/** The entry of this session in the list. */
+export const presentSummary = () => summary.peek();
+
+/** Have the next load of this tab begin a new session; the present one stays in the list. */
 export async function leaveSession() {
   await session.saver?.flush();
   switchTo(newId());
 }
 
-/** Continue an earlier session in this tab, after a reload. @param {string} id */
-export async function openEarlierWork(id) {
-  await session.saver?.flush();
+/** Load the page again, with another session. @param {string} id @param {string} [arrival] a sentence to show then */
+export function goTo(id, arrival = "") {
   switchTo(id);
+  rememberInTab(ARRIVAL, arrival || null);
   location.reload();
-}
-
-/** @param {string} id */
-export async function removeEarlierWork(id) {
-  await database.remove(id);
-  await findEarlierWork();
-  await saveAgain();
-}
-
-/** Remove closed sessions that are older than the last few, or in which nothing was done. */
-async function forgetOldSessions() {
-  if (!session.isGuarded) return pruned(await sessions());
-  const [all, open] = await Promise.all([sessions(), openSessions()]);
-  await pruned(all.filter(({ id }) => !open.has(id)));
-}
-
-/** @param {SessionSummary[]} closed */
-async function pruned(closed) {
-  const others = closed.filter(({ id }) => id !== session.id);
-  const kept = new Set(others.filter((each) => each.touched).slice(0, MOST_EARLIER));
-  for (const each of others) if (!kept.has(each)) await database.remove(each.id);
 }

@@ -173,8 +173,10 @@ export const shared = signal(/** @type {import("./link.js").Shared | null} */ (n
 
 /** What the browser could not save, and what to do; null while everything is saved. */
 export const storageProblem = signal(/** @type {T.StorageProblem | null} */ (null));
-/** Earlier sessions, latest first. */
-export const earlierWork = signal(/** @type {T.SessionSummary[]} */ ([]));
+/** The name of the project; empty for none. */
+export const projectName = signal("");
+/** What could not be done with a project, in sentences. */
+export const projectProblem = signal("");
 
 /** Show a line of the code in the editor, if it is the code that ran. @param {number | null} line */
 export function revealLine(line) {

@@ -37,10 +37,11 @@
  *   A checkpoint, and the program and options of the run that it belongs to; `at`: milliseconds
  *   since 1970, as all times of sessions
  *
- * @typedef {{id: string, version: number, created: number, saved: number, touched: boolean,
+ * @typedef {{id: string, version: number, created: number, saved: number, touched: boolean, name?: string,
  *            exampleId: string, title: string, edited: boolean, state: string, step: number,
  *            totalSteps: number}} SessionSummary
- *   `touched`: the visitor has changed code or run a program in it; `title`: of the open example
+ *   `touched`: the visitor has changed code, run a program or given it a name; `name`: of the project,
+ *   empty or missing for none; `title`: of the open example
  *
  * @typedef {{what: "code" | "weights" | "work" | "everything", text: string}} StorageProblem
  */

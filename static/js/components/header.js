@@ -3,11 +3,11 @@ import { selectExample } from "../examples.js";
 import * as store from "../store.js";
 import { theme, toggleTheme } from "../theme.js";
 import { DeviceChip } from "./backend-badge.js";
-import { EarlierWork } from "./earlier-work.js";
 import { Icon } from "./icons.js";
+import { ProjectMenu } from "./project-menu.js";
 import { ShareMenu } from "./share-menu.js";
 
-/** Name, example, earlier work, sharing, device and theme. */
+/** Name, project, example, sharing, device and theme. */
 export function Header() {
   const { title } = store.example.value ?? { title: "" };
   const next = theme.value === "dark" ? "light" : "dark";
@@ -16,6 +16,7 @@ export function Header() {
       <h1 class="brand">
         <img src="/static/favicon.svg" alt="" width="24" height="24" />playgrad
       </h1>
+      <${ProjectMenu} />
       <label class="example-choice">
         <span class="visually-hidden">Example</span>
         <select
@@ -30,7 +31,6 @@ export function Header() {
         </select>
       </label>
       <p class="example-description" title=${store.example.value?.description}>${store.example.value?.description}</p>
-      <${EarlierWork} />
       <${ShareMenu} />
       <${DeviceChip} />
       <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">Docs</a>

@@ -3,10 +3,12 @@ import { Icon } from "./icons.js";
 
 /**
  * A button of the header and what it unfolds. Escape and a press elsewhere fold it.
- * @param {{id: string, title: string, about: string, icon: string, content: () => any, onOpen?: () => void}} props
- *   `content`: a component
+ * @param {{id: string, title: string, about: string, icon: string, content: () => any, label?: string, isNamed?: boolean,
+ *          onOpen?: () => void}} props
+ *   `content`: a component; `label`: for screen readers, if the title does not say enough; `isNamed`: the
+ *   title is a name of the visitor's, which is cut if it is long
  */
-export function Menu({ id, title, about, icon, content: Content, onOpen }) {
+export function Menu({ id, title, about, icon, content: Content, label = title, isNamed = false, onOpen }) {
   const [isOpen, setOpen] = useState(false);
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const button = useRef(/** @type {HTMLElement | null} */ (null));
@@ -29,11 +31,11 @@ export function Menu({ id, title, about, icon, content: Content, onOpen }) {
 
   return html`
     <div class="menu" ref=${place}>
-      <button type="button" class="button quiet menu-button" data-testid=${id} aria-expanded=${isOpen} ref=${button}
+      <button type="button" class=${`button quiet menu-button${isNamed ? " named-menu" : ""}`} aria-label=${label} data-testid=${id} aria-expanded=${isOpen} ref=${button}
         aria-controls=${`${id}-content`} title=${about} onClick=${() => setOpen(!isOpen)}>
-        <${Icon} name=${icon} /><span>${title}</span>
+        <${Icon} name=${icon} /><span>${title}</span>${isNamed && html`<${Icon} name="down" />`}
       </button>
-      ${isOpen && html`<div class="menu-content" id=${`${id}-content`} role="group" aria-label=${title}><${Content} /></div>`}
+      ${isOpen && html`<div class="menu-content" id=${`${id}-content`} role="group" aria-label=${label}><${Content} /></div>`}
     </div>
   `;
 }

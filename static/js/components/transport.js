@@ -6,6 +6,7 @@ import * as store from "../store.js";
 import { Icon } from "./icons.js";
 import { LoadNote } from "./load-note.js";
 import { ProgressBar, Statistics } from "./progress.js";
+import { ProjectNote } from "./project-note.js";
 import { SharedNote } from "./shared-note.js";
 import { StatusLine } from "./status-line.js";
 import { StorageNote } from "./storage-note.js";
@@ -46,6 +47,7 @@ export function Transport() {
       <${StatusLine} />
       <${LoadNote} />
       <${StorageNote} />
+      <${ProjectNote} />
       <${SharedNote} />
       <${ProgressBar} />
     </section>

@@ -1,0 +1,187 @@
+/**
+ * Projects as files: a ZIP archive with `project.json`, the programs as `code/EXAMPLE.py`, the other
+ * parts as `parts/NAME.json`, and the weights as `checkpoint.safetensors`. `docs/page.md` describes it.
+ *
+ * What is read comes from anywhere: nothing of it is used before it has been checked, and a part that
+ * is damaged takes no other with it.
+ */
+
+import * as is from "../engine/forms.js";
+import { bytes as inUnits } from "./format.js";
+import { fromText, toText } from "./project-json.js";
+import { SHAPES, SUMMARY } from "./session-shapes.js";
+import { ZipError, ZipReader, zipped } from "./zip.js";
+
+/**
+ * @import { SessionSummary } from "./types.js"
+ * @import { Shape } from "./session-shapes.js"
+ *
+ * @typedef {Exclude<Shape, "code">} PartName
+ * @typedef {{summary: Omit<SessionSummary, "id" | "version" | "saved">, codes: Map<string, string>,
+ *            parts: Map<PartName, any>}} Project
+ *   `codes`: by the id of the example
+ */
+
+const FORMAT = "playgrad project";
+const VERSION = 1;
+export const ENDING = ".playgrad";
+/** Bytes of a file, and of what is in it. */
+const LARGEST = 1e9;
+const MOST_FILES = 1000;
+const ABOUT = "project.json";
+const WEIGHTS = "checkpoint.safetensors";
+
+/** A file that cannot be opened; the message says why and what to do. */
+export class ProjectFileError extends Error {}
+
+/** Ids of examples become names of files, and of properties. @param {unknown} id */
+export const isExampleId = (id) =>
+  typeof id === "string" && /^[a-z0-9][a-z0-9-]{0,99}$/i.test(id) && !(id in Object.prototype);
+
+const ABOUT_SHAPE = is.record({
+  summary: is.isObject, code: is.listOf(is.text), parts: is.listOf(is.text),
+});
+
+/** @param {Project} project @param {Date} when @returns {Blob} @throws {ProjectFileError} it is too large */
+export function encodeProject({ summary, codes, parts }, when) {
+  const utf8 = new TextEncoder();
+  const about = {
+    format: FORMAT, version: VERSION, saved: when.toISOString(), summary, code: [...codes.keys()], parts: [...parts.keys()],
+  };
+  const files = new Map([[ABOUT, utf8.encode(JSON.stringify(about, null, 2))]]);
+  for (const [id, code] of codes) files.set(codeName(id), utf8.encode(code));
+  for (const [name, value] of parts) {
+    const { bytes = null, ...rest } = name === "checkpoint" ? value : {};
+    files.set(partName(name), utf8.encode(toText(bytes ? rest : value)));
+    if (bytes) files.set(WEIGHTS, bytes);
+  }
+  const blob = zipped(files, when);
+  if (blob.size <= LARGEST) return blob;
+  throw new ProjectFileError(`The project is ${inUnits(blob.size)}, and a file may have ${inUnits(LARGEST)}. `
+    + "Save the code and the weights as files of their own.");
+}
+
+/** @param {string} id */
+const codeName = (id) => `code/${id}.py`;
+/** @param {string} name */
+const partName = (name) => `parts/${name}.json`;
+
+/**
+ * @param {File} file
+ * @returns {Promise<{project: Project, lost: string[]}>} `lost`: the names of parts, and "code/…" of
+ *   programs, that could not be read
+ * @throws {ProjectFileError}
+ */
+export async function decodeProject(file) {
+  const what = `“${file.name}”`;
+  if (file.size === 0) throw new ProjectFileError(`${what} is empty. Save the project again, or choose another file.`);
+  if (file.size > LARGEST) {
+    throw new ProjectFileError(`${what} is ${inUnits(file.size)}. Projects have at most ${inUnits(LARGEST)}, so this is something else.`);
+  }
+  try {
+    const archive = await ZipReader.open(file);
+    const about = await readAbout(archive, what);
+    if (archive.size > LARGEST || archive.names.length > MOST_FILES) {
+      throw new ProjectFileError(`${what} contains far more than a project. It was not opened.`);
+    }
+    return await readParts(archive, about);
+  } catch (problem) {
+    throw described(/** @type {Error} */ (problem), file.name);
+  }
+}
+
+/** @param {Error} problem @param {string} name of the file */
+function described(problem, name) {
+  if (problem instanceof ProjectFileError) return problem;
+  const what = `“${name}”`;
+  if (!(problem instanceof ZipError)) return new ProjectFileError(`${what} could not be read: ${problem.message} Choose it again.`);
+  if (problem.kind === "foreign") return new ProjectFileError(`${what} is not a project of playgrad. ${adviceFor(name)}`);
+  const why = problem.kind === "cut" ? `incomplete: ${problem.message}` : `damaged: ${problem.message}`;
+  return new ProjectFileError(`${what} is ${why}. Copy or download it again.`);
+}
+
+/** @param {string} name */
+function adviceFor(name) {
+  if (/\.(safetensors|npz)$/i.test(name)) return "Weights are loaded below the curves, under Watch.";
+  if (/\.(py|ipynb)$/i.test(name)) return "Copy its code into the editor.";
+  return `Choose a file that ends in ${ENDING}.`;
+}
+
+/** @param {ZipReader} archive @param {string} what */
+async function readAbout(archive, what) {
+  if (!archive.names.includes(ABOUT)) {
+    throw new ProjectFileError(`${what} is a zip archive, but not a project of playgrad. Choose a file that ends in ${ENDING}.`);
+  }
+  /** @type {any} */
+  let about;
+  try {
+    about = JSON.parse(textOf(await archive.read(ABOUT)));
+  } catch (problem) {
+    throw problem instanceof ZipError ? problem : new ZipError("damaged", `${ABOUT} is not JSON`);
+  }
+  if (about?.format !== FORMAT) {
+    throw new ProjectFileError(`${what} is a zip archive, but not a project of playgrad. Choose a file that ends in ${ENDING}.`);
+  }
+  if (Number.isInteger(about.version) && about.version > VERSION) {
+    throw new ProjectFileError(`${what} was saved by a later version of playgrad. Update this one to open it.`);
+  }
+  const summary = { ...about.summary, id: "", version: 1, saved: 0 };
+  if (about.version !== VERSION || !ABOUT_SHAPE(about) || !SUMMARY(summary) || !isExampleId(summary.exampleId)) {
+    throw new ZipError("damaged", `${ABOUT} lacks something`);
+  }
+  return about;
+}
+
+/** @param {ZipReader} archive @param {any} about */
+async function readParts(archive, about) {
+  /** @type {Project} */
+  const project = { summary: summaryOf(about.summary), codes: new Map(), parts: new Map() };
+  /** @type {string[]} */
+  const lost = [];
+  for (const id of new Set(about.code)) {
+    const code = isExampleId(id) ? await readable(async () => textOf(await archive.read(codeName(id)))) : undefined;
+    if (code === undefined) lost.push(`code/${id}`);
+    else project.codes.set(id, code);
+  }
+  for (const name of new Set(about.parts)) {
+    if (name === "code" || !Object.hasOwn(SHAPES, name)) continue; // a later version's
+    const value = await readable(async () => {
+      const read = fromText(textOf(await archive.read(partName(name))));
+      return name === "checkpoint" ? { ...read, bytes: await archive.read(WEIGHTS) } : read;
+    });
+    if (SHAPES[/** @type {PartName} */ (name)](value) && isSane(name, value)) project.parts.set(name, value);
+    else lost.push(name);
+  }
+  return { project, lost };
+}
+
+/** @param {string} name @param {any} value */
+const isSane = (name, value) => name !== "choices" || value.exampleId === "" || isExampleId(value.exampleId);
+
+/** Only the fields that a summary has. @param {any} summary @returns {Project["summary"]} */
+const summaryOf = ({ created, touched, name, exampleId, title, edited, state, step, totalSteps }) =>
+  ({ created, touched, name: cleanName(name), exampleId, title, edited, state, step, totalSteps });
+
+/** @template T @param {() => Promise<T>} work @returns {Promise<T | undefined>} undefined if the content is damaged */
+async function readable(work) {
+  try {
+    return await work();
+  } catch (problem) {
+    if (problem instanceof DOMException) throw problem; // the file itself cannot be read
+    return undefined;
+  }
+}
+
+/** @param {Uint8Array} bytes @throws {TypeError} it is not UTF-8 */
+const textOf = (bytes) => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+
+/** The longest name of a project. */
+export const LONGEST_NAME = 80;
+
+/** A name on one line, without characters that change how it is read. @param {unknown} name */
+export const cleanName = (name) =>
+  String(name ?? "").replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\s]+/gu, " ").trim().slice(0, LONGEST_NAME);
+
+/** A name that every system takes for a file. @param {string} name */
+export const fileNameOf = (name) =>
+  `${name.replace(/[^\p{L}\p{N} ._()-]+/gu, "-").replace(/^[. -]+|[. -]+$/g, "") || "project"}${ENDING}`;

@@ -1,0 +1,170 @@
+/**
+ * Projects: the sessions of this browser, with names. They can be opened, duplicated, removed, and
+ * saved as files. Opening one loads the page again, and nothing of it runs before the visitor says so.
+ */
+
+import { signal } from "../vendor/preact.js";
+import { offer } from "./download.js";
+import { ENDING, ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "./project-file.js";
+import { StorageFailure } from "./session-database.js";
+import { bringBack, removeSession, sessions, storeProject } from "./session-list.js";
+import { NAMES, PARTS } from "./session-parts.js";
+import { goTo, presentSummary, saveAgain, saveNow, sessionId } from "./session.js";
+import { newId, openSessions } from "./session-tab.js";
+import * as store from "./store.js";
+
+/**
+ * @import { Project } from "./project-file.js"
+ * @import { Records } from "./session-list.js"
+ * @import { SessionSummary } from "./types.js"
+ *
+ * @typedef {SessionSummary & {isOpen: boolean}} Listed `isOpen`: in another tab
+ */
+
+/** The projects besides the present one, latest first. */
+export const projects = signal(/** @type {Listed[]} */ ([]));
+/** The project that was removed last, until it is brought back. */
+export const removed = signal(/** @type {{label: string, records: Records} | null} */ (null));
+
+/** Something that cannot be done now; the message says why and what to do. */
+class ProjectProblem extends Error {}
+
+const STOP = "Stop the run first: what it has trained since its last checkpoint would be lost.";
+const ELSEWHERE = "The project is open in another tab. Close that tab, or go on there.";
+
+/** A name to show. @param {{name?: string}} summary */
+export const nameOf = ({ name }) => name || "Untitled";
+
+/** List the projects in `projects`. */
+export async function findProjects() {
+  try {
+    const [all, open] = await Promise.all([sessions(), openSessions()]);
+    projects.value = all
+      .filter(({ id, touched, name }) => (touched || name) && id !== sessionId())
+      .map((each) => ({ ...each, isOpen: open.has(each.id) }))
+      .sort((a, b) => b.saved - a.saved);
+  } catch {
+    projects.value = []; // `storageProblem` says why
+  }
+}
+
+/** @param {string} name */
+export function rename(name) {
+  store.projectName.value = cleanName(name);
+  saveNow();
+}
+
+/** Continue another project in this tab. @param {string} id */
+export const openProject = (id) => attempt(async () => {
+  await expectLeaving();
+  if ((await openSessions()).has(id)) throw new ProjectProblem(ELSEWHERE);
+  const summary = (await sessions()).find((each) => each.id === id);
+  if (!summary) throw new ProjectProblem("The project is no longer there: it was removed in another tab.");
+  goTo(id);
+}, findProjects);
+
+/** Begin a new project in this tab, as a new visitor would. */
+export const newProject = () => attempt(async () => {
+  await expectLeaving();
+  goTo(newId(), "A new project. The one before is in the list of projects.");
+});
+
+/** Go on with a copy of the project, weights included. The original stays in the list. */
+export const duplicateProject = () => attempt(async () => {
+  await expectLeaving();
+  const project = presentProject();
+  const { name, title } = project.summary;
+  const copy = cleanName(`${name || title} copy`);
+  const id = await stored({ ...project, summary: { ...project.summary, name: copy, created: Date.now() } });
+  goTo(id, `This is “${copy}”. The original is in the list of projects.`);
+});
+
+/** Save everything as one file. */
+export const saveProject = () => attempt(async () => {
+  const { name, title } = presentSummary();
+  offer(fileNameOf(name || title), encodeProject(presentProject(), new Date()));
+});
+
+/** Open a file of a project, as a project of its own. @param {File} file */
+export const openProjectFile = (file) => attempt(async () => {
+  const { project, lost } = await decodeProject(file);
+  await expectLeaving();
+  const { summary, parts } = project;
+  summary.name ||= cleanName(file.name.replace(ENDING, ""));
+  parts.set("choices", parts.get("choices") ?? { ...PARTS.choices.capture(), exampleId: summary.exampleId });
+  const id = await stored(project);
+  goTo(id, `“${summary.name}” was opened. ${describeLost(lost)}`.trim());
+});
+
+/** @param {string[]} lost as from `decodeProject` */
+function describeLost(lost) {
+  if (lost.length === 0) return "";
+  const titles = lost.map((name) => (name.startsWith("code/") ? `the code of ${name.slice("code/".length)}` : PARTS[/** @type {"run"} */ (name)].title));
+  return `The file is damaged, and what could not be read was left out: ${titles.join(", ")}. Everything else is here.`;
+}
+
+/** @param {Listed} project */
+export const removeProject = (project) => attempt(async () => {
+  if ((await openSessions()).has(project.id)) throw new ProjectProblem(ELSEWHERE);
+  removed.value = { label: nameOf(project), records: await removeSession(project.id) };
+  await saveAgain(); // there is room now
+}, findProjects);
+
+/** Undo the last removal. */
+export const undoRemoval = () => attempt(async () => {
+  if (!removed.value) return;
+  await bringBack(removed.value.records);
+  removed.value = null;
+}, findProjects);
+
+/** @returns {Project} everything on the page */
+function presentProject() {
+  const summary = presentSummary();
+  const codes = new Map(Object.entries(store.codes.value));
+  // The example may be another one in the page that opens the file.
+  if (summary.exampleId) codes.set(summary.exampleId, store.source.value);
+  /** @type {Project["parts"]} */
+  const parts = new Map();
+  for (const name of NAMES) {
+    const value = PARTS[name].capture();
+    if (value !== null) parts.set(name, value);
+  }
+  return { summary: { ...summary, state: store.active.value ? "stopped" : summary.state }, codes, parts };
+}
+
+/** @throws {ProjectProblem} the present project would lose something */
+async function expectLeaving() {
+  if (store.active.value || store.queuedRun.value) throw new ProjectProblem(STOP);
+  if (await saveNow()) return;
+  const why = store.storageProblem.value?.text ?? "It is still being written.";
+  throw new ProjectProblem(`The present project is not saved, so this page stays as it is. ${why}`);
+}
+
+/** @param {Project} project @returns {Promise<string>} @throws {ProjectProblem} the browser cannot store it */
+async function stored(project) {
+  try {
+    return await storeProject(project);
+  } catch (problem) {
+    if (!(problem instanceof StorageFailure)) throw problem;
+    throw new ProjectProblem(problem.reason === "full"
+      ? "The browser's storage is full, so there is no room for another project. Remove some from the list, and try again."
+      : `The browser could not store the project: ${problem.message.replace(/\.$/, "")}. Nothing has changed. Try again.`);
+  }
+}
+
+/**
+ * Do something, and show why it cannot be done.
+ * @param {() => Promise<void>} work
+ * @param {() => Promise<void>} [after]
+ */
+async function attempt(work, after) {
+  store.projectProblem.value = "";
+  try {
+    await work();
+  } catch (problem) {
+    const isExpected = [ProjectProblem, ProjectFileError, StorageFailure].some((kind) => problem instanceof kind);
+    if (!isExpected) throw problem;
+    store.projectProblem.value = /** @type {Error} */ (problem).message;
+  }
+  await after?.();
+}

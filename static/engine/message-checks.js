@@ -84,6 +84,8 @@ const VIEWS = {
 /** @type {Check} */
 const task = (value) => isObject(value) && Object.hasOwn(VIEWS, value.shows) && VIEWS[value.shows](value);
 
+const points = listOf(tuple(number, number, nullable(number)));
+
 /** A check of each field, for each kind of message. @type {Record<string, Record<string, Check>>} */
 const FIELDS = {
   alive: {},
@@ -109,11 +111,10 @@ const FIELDS = {
   fit_begin: {
     epochs: count, steps_per_epoch: count, total_steps: count, batch_size: count,
     metrics: listOf(text), device: text, adapter: nullable(text), parameters: count,
-    done: count,
+    done: count, points: optional(points),
   },
   progress: {
-    epoch: count, step: count, total_steps: count,
-    points: listOf(tuple(number, number, nullable(number))),
+    epoch: count, step: count, total_steps: count, points,
     steps_per_second: number, seconds: number, eta_seconds: nullable(number),
   },
   epoch_end: {

@@ -74,7 +74,8 @@
 /**
  * Python → page, sent by Python's `emit`.
  *   `fit_begin`, `progress`, `epoch_end`, `fit_end`: training; a point is [step, loss, accuracy]. The
- *     seconds are those of the fit, without pauses; of `epoch_end`, those of the epoch.
+ *     seconds are those of the fit, without pauses; of `epoch_end`, those of the epoch. The points of
+ *     `fit_begin` are the last ones before a resumed training: the page may have missed some.
  *   `graph`: the graph of a training step.
  *   `lab_choices`: what the Lab offers; sent once, at the start.
  *   `lab_fit`: a run in the Lab begins to train; `single`: on one device, without a strategy;
@@ -90,7 +91,7 @@
  *   | {kind: "stdout"} & Output
  *   | {kind: "stderr"} & Output
  *   | {kind: "error"} & ErrorInfo
- *   | {kind: "fit_begin"} & Fit
+ *   | {kind: "fit_begin", points?: [number, number, number | null][]} & Fit
  *   | {kind: "progress", epoch: number, step: number, total_steps: number,
  *      points: [number, number, number | null][], steps_per_second: number, seconds: number,
  *      eta_seconds: number | null}

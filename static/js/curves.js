@@ -33,6 +33,17 @@ class Trend {
     this.mean += (value - this.mean) / window;
     return this.mean;
   }
+
+  /**
+   * The trend as it was before the last points; about that, if several steps share a point.
+   * @param {(number | null)[]} dropped values of those points
+   * @param {(number | null)[]} means at the points before them
+   * @param {number} stride steps per point
+   */
+  before(dropped, means, stride) {
+    const count = this.count - stride * dropped.filter((value) => value !== null).length;
+    return new Trend(means.findLast((mean) => mean !== null) ?? 0, Math.max(0, count));
+  }
 }
 
 export class Curves {
@@ -107,6 +118,9 @@ export class Curves {
   rewind(step) {
     const end = this.steps.findIndex((each) => each > step);
     if (end < 0) return;
+    const { loss, trendLoss, accuracy, trendAccuracy } = this.series;
+    this.#loss = this.#loss.before(loss.slice(end), trendLoss.slice(0, end), this.stride);
+    this.#accuracy = this.#accuracy.before(accuracy.slice(end), trendAccuracy.slice(0, end), this.stride);
     this.steps.length = end;
     for (const name of SERIES) this.series[name].length = end;
     this.#inLast = this.stride; // the last point is complete: the next step begins a new one

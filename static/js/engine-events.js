@@ -75,12 +75,13 @@ const handlers = {
     store.side.value = "build"; // on a phone, where the error is shown
   },
 
-  fit_begin(fit) {
+  fit_begin({ points = [], ...fit }) {
     if (!store.fit.value) store.side.value = "panels"; // on a phone, the first training of a run
     store.earlierSeconds.value += fit.done > 0 ? 0 : store.progress.value.seconds;
     if (fit.done > 0) {
       store.curves.rewind(fit.done);
       store.landmarks.value = store.landmarks.value.filter(([step]) => step <= fit.done);
+      addMissing(points);
       store.curvesVersion.value += 1;
       store.epochs.value = store.epochs.value.filter(({ step }) => step <= fit.done);
       store.progress.value = { ...store.progress.value, step: fit.done };
@@ -213,6 +214,14 @@ const handlers = {
     note(`${device}: ${message} The next run opens a new device.`);
   },
 };
+
+/** Show steps that the checkpoint has and the page missed. @param {[number, number, number | null][]} points */
+function addMissing(points) {
+  const shown = store.curves.steps.at(-1) ?? 0;
+  const missed = points.filter(([step]) => step > shown);
+  for (const [step, loss, accuracy] of missed) store.curves.add(step, loss, accuracy);
+  addLandmarks(missed.filter(([step]) => isLandmark(step)));
+}
 
 /** @param {[number, number, ...unknown[]][]} points */
 function addLandmarks(points) {

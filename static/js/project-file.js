@@ -9,7 +9,7 @@
 import * as is from "../engine/forms.js";
 import { bytes as inUnits } from "./format.js";
 import { fromText, toText } from "./project-json.js";
-import { SHAPES, SUMMARY } from "./session-shapes.js";
+import { SHAPES, SUMMARY, isExampleId } from "./session-shapes.js";
 import { ZipError, ZipReader, zipped } from "./zip.js";
 
 /**
@@ -33,10 +33,6 @@ const WEIGHTS = "checkpoint.safetensors";
 
 /** A file that cannot be opened; the message says why and what to do. */
 export class ProjectFileError extends Error {}
-
-/** Ids of examples become names of files, and of properties. @param {unknown} id */
-export const isExampleId = (id) =>
-  typeof id === "string" && /^[a-z0-9][a-z0-9-]{0,99}$/i.test(id) && !(id in Object.prototype);
 
 const ABOUT_SHAPE = is.record({
   summary: is.isObject, code: is.listOf(is.text), parts: is.listOf(is.text),

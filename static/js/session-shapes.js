@@ -49,9 +49,13 @@ const labSettings = is.record({
 const landmarks = is.listOf(is.tuple(is.count, is.number));
 const device = is.oneOf("auto", "gpu", "cpu");
 
+/** Ids of examples become names of properties and of files. @type {is.Check} */
+export const isExampleId = (id) =>
+  typeof id === "string" && /^[a-z0-9][a-z0-9-]{0,99}$/i.test(id) && !(id in Object.prototype);
+
 /** A program in a link. */
 export const SHARED = is.record({
-  version: is.oneOf(1), exampleId: is.text, title: is.text, code: is.text, device, view: is.text,
+  version: is.oneOf(1), exampleId: (id) => id === "" || isExampleId(id), title: is.text, code: is.text, device, view: is.text,
   lab: is.nullable(labSettings),
   expected: is.nullable(is.record({ losses: landmarks, steps: is.count, device: is.text })),
 });

@@ -104,8 +104,8 @@ def test_a_link_leaves_the_visitors_work_alone(playground: Playground) -> None:
     expect(playground.at("shared-note")).to_be_visible(timeout=PATIENCE_MS)
     editor = playground.page.locator("[data-testid=editor] .cm-content")
     expect(editor).to_contain_text("theirs")
-    playground.at("earlier-work").click()
-    playground.at("earlier-open").first.click()
+    playground.at("project-menu").click()
+    playground.at("project-open").first.click()
     expect(editor).to_contain_text("mine", timeout=PATIENCE_MS)
     expect(playground.at("shared-note")).to_have_count(0)
 

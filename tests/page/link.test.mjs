@@ -26,7 +26,7 @@ test("a damaged link is refused at every place", async () => {
 });
 
 test("what is in it must have the form of a program", async () => {
-  for (const change of [{ code: 1 }, { device: "tpu" }, { expected: { losses: [["a", 1]], steps: 1, device: "" } }]) {
+  for (const change of [{ code: 1 }, { exampleId: "constructor" }, { exampleId: "../a" }, { device: "tpu" }, { expected: { losses: [["a", 1]], steps: 1, device: "" } }]) {
     await assert.rejects(decode(await encode({ ...SHARED, ...change })), LinkError);
   }
   await assert.rejects(decode(await encode({ ...SHARED, version: 2 })), /later version/);

@@ -88,7 +88,9 @@ test("a summary of another version is refused", () => {
     id: "a", version: 1, created: 1, saved: 2, touched: true, exampleId: "a", title: "A", edited: false,
     state: "done", step: 1, totalSteps: 2,
   };
-  assert.equal(SUMMARY(summary), true);
+  assert.equal(SUMMARY(summary), true, "older pages have saved no name");
+  assert.equal(SUMMARY({ ...summary, name: "My net" }), true);
+  assert.equal(SUMMARY({ ...summary, name: null }), false);
   assert.equal(SUMMARY({ ...summary, version: 2 }), false);
 });
 
@@ -113,4 +115,17 @@ test("rewinding drops the points after a step", () => {
   assert.equal(curve.series.loss.length, 13);
   curve.rewind(100);
   assert.equal(curve.steps.length, 13);
+});
+
+test("a rewound curve goes on as if it had never been ahead", () => {
+  const [ahead, unbroken] = [new Curves(), new Curves()];
+  const add = (curve, step) => curve.add(step, Math.sin(step), step % 3 ? 1 / step : null);
+  for (let step = 1; step <= 90; step += 1) add(ahead, step);
+  ahead.rewind(70);
+  for (let step = 71; step <= 120; step += 1) add(ahead, step);
+  for (let step = 1; step <= 120; step += 1) add(unbroken, step);
+  assert.deepEqual(ahead.save(), unbroken.save());
+  ahead.rewind(0);
+  ahead.add(1, 3, null);
+  assert.deepEqual(ahead.series.trendLoss, [3]);
 });

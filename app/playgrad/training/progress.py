@@ -13,6 +13,8 @@ from playgrad.training.chunk_loop import Watch
 
 _SPEED_SECONDS = 5.0
 """Steps per second are measured over about this time."""
+_MOST_POINTS = 20_000
+"""Steps before a resumed training that are reported again."""
 
 
 class TrainingProgress:
@@ -52,12 +54,23 @@ class TrainingProgress:
     def _test_accuracy(self) -> float | None:
         return None if self.accuracy is None else self.logs.get(f"val_{self.names[self.accuracy]}")
 
-    def begin(self, epochs: int, done: int, seconds: float, **facts: Any) -> None:
+    def begin(
+        self,
+        epochs: int,
+        done: int,
+        seconds: float,
+        rows: np.ndarray[Any, Any] | None = None,
+        **facts: Any,
+    ) -> None:
         """Emit ``fit_begin`` with ``facts`` about the training.
 
         Args:
             done, seconds: the steps done before, and their time, if the training is resumed.
+            rows: loss and metrics of those steps. A page that ended without notice has not shown
+                all of them.
         """
+        if rows is not None and len(rows):
+            facts["points"] = self._points(done, rows[-_MOST_POINTS:])
         self.epochs = epochs
         self._started = time.perf_counter() - seconds
         self._epoch_began = seconds
@@ -86,26 +99,30 @@ class TrainingProgress:
             self._recent.popleft()
         since, before = self._recent[0]
         speed = (done - before) / max(seconds - since, 1e-9)
-        first = done - len(rows) + 1
         self.watch.hooks.emit(
             {
                 "kind": "progress",
                 "epoch": self.epoch,
                 "step": done,
                 "total_steps": self.total,
-                "points": [
-                    [
-                        first + i,
-                        float(row[0]),
-                        None if self.accuracy is None else float(row[self.accuracy]),
-                    ]
-                    for i, row in enumerate(rows)
-                ],
+                "points": self._points(done, rows),
                 "steps_per_second": speed,
                 "seconds": seconds,
                 "eta_seconds": (self.total - done) / speed if speed and self.total else None,
             }
         )
+
+    def _points(self, done: int, rows: np.ndarray[Any, Any]) -> list[list[float | None]]:
+        """Return step, loss and accuracy of the steps up to ``done``."""
+        first = done - len(rows) + 1
+        return [
+            [
+                first + i,
+                float(row[0]),
+                None if self.accuracy is None else float(row[self.accuracy]),
+            ]
+            for i, row in enumerate(rows)
+        ]
 
     def epoch_end(self, done: int, logs: Mapping[str, float]) -> None:
         """Emit ``epoch_end`` with the means and the seconds of the epoch, and print them."""

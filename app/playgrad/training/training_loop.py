@@ -119,6 +119,7 @@ class TrainingLoop:
             epochs=self.initial_epoch + self.epochs,
             done=self.done,
             seconds=0.0 if resumed is None else resumed.seconds,
+            rows=None if resumed is None else resumed.steps,
             steps_per_epoch=self.steps_per_epoch or 0,
             batch_size=self.step.batch,
             device=self.session.device,

@@ -25,6 +25,7 @@ export function ProjectPanel() {
       </label>
     </div>
     ${isBusy && html`<p class="hint">Stop the run to open, duplicate or begin a project.</p>`}
+    ${store.projectProblem.value && html`<p class="hint" data-failed>${store.projectProblem.value}</p>`}
     <${Removed} />
     <${List} isBusy=${isBusy} />
   `;

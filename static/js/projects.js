@@ -5,7 +5,7 @@
 
 import { signal } from "../vendor/preact.js";
 import { offer } from "./download.js";
-import { ENDING, ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "./project-file.js";
+import { ENDING, LONGEST_NAME, ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "./project-file.js";
 import { StorageFailure } from "./session-database.js";
 import { bringBack, removeSession, sessions, storeProject } from "./session-list.js";
 import { NAMES, PARTS } from "./session-parts.js";
@@ -73,11 +73,19 @@ export const newProject = () => attempt(async () => {
 export const duplicateProject = () => attempt(async () => {
   await expectLeaving();
   const project = presentProject();
-  const { name, title } = project.summary;
-  const copy = cleanName(`${name || title} copy`);
+  const copy = await nameOfCopy(project.summary);
   const id = await stored({ ...project, summary: { ...project.summary, name: copy, created: Date.now() } });
   goTo(id, `This is “${copy}”. The original is in the list of projects.`);
 });
+
+/** "Spiral copy", "Spiral copy 2", … @param {{name?: string, title: string}} summary */
+async function nameOfCopy({ name, title }) {
+  const base = (name || title).replace(/ copy( \d+)?$/, "").slice(0, LONGEST_NAME - " copy 999".length);
+  const taken = new Set((await sessions()).map((each) => each.name));
+  let copy = `${base} copy`;
+  for (let number = 2; taken.has(copy); number += 1) copy = `${base} copy ${number}`;
+  return copy;
+}
 
 /** Save everything as one file. */
 export const saveProject = () => attempt(async () => {

@@ -166,6 +166,15 @@ def png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + bytes(100)
 
 
+_FULL = """() => {
+  const { put } = IDBObjectStore.prototype;
+  IDBObjectStore.prototype.put = function (record) {
+    if (this.name === "parts") throw new DOMException("", "QuotaExceededError");
+    return put.call(this, record);
+  };
+}"""
+
+
 def test_bad_files_change_nothing(playground: Playground, tmp_path: Path) -> None:
     playground.write("print('mine')")
     rename(playground, "Mine")
@@ -199,6 +208,15 @@ def test_bad_files_change_nothing(playground: Playground, tmp_path: Path) -> Non
         )
         open_file(playground, chosen)
         expect(playground.at("project-problem")).to_contain_text(words, timeout=PATIENCE_MS)
+    # A full disk, for as long as the page stays.
+    playground.page.evaluate(_FULL)
+    for content in (path, None):
+        if content:
+            open_file(playground, content)
+        else:
+            menu(playground, "project-duplicate").click()
+        problem = playground.at("project-problem")
+        expect(problem).to_contain_text("storage is full", timeout=PATIENCE_MS)
     assert playground.page.url == url
     expect(playground.at("project-menu")).to_have_text("Mine")
     expect(playground.page.locator(".cm-content").first).to_contain_text("print('mine')")
@@ -239,6 +257,15 @@ def test_a_damaged_project_is_dropped_and_one_is_removed(
     editor = playground.page.locator(".cm-content").first
     expect(editor).to_contain_text("theirs")
     assert playground.text("console") == "", "nothing runs by itself"
+
+    # Another tab can neither open nor remove it.
+    tab = playground.context.new_page()
+    tab.goto(playground.page.url)
+    tab.get_by_test_id("project-menu").click()
+    entry = tab.get_by_test_id("project-entry").filter(has_text="open in another tab")
+    expect(entry.get_by_test_id("project-open")).to_be_disabled(timeout=PATIENCE_MS)
+    expect(entry.get_by_test_id("project-remove")).to_be_disabled()
+    tab.close()
 
     # Removed, and brought back.
     mine = menu(playground, "project-entry").filter(has_text="Mine")

@@ -83,7 +83,7 @@ function NameField() {
 function Removed() {
   const last = work.removed.value;
   return html`<div role="status">${last && html`
-    <p class="project-removed"><span>“${last.label}” is removed.</span>
+    <p class="project-removed"><span>Removed: ${last.label}</span>
       <button type="button" class="link" data-testid="project-undo" onClick=${work.undoRemoval}>Undo</button></p>`}</div>`;
 }
 

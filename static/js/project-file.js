@@ -180,4 +180,4 @@ export const cleanName = (name) =>
 
 /** A name that every system takes for a file. @param {string} name */
 export const fileNameOf = (name) =>
-  `${name.replace(/[^\p{L}\p{N} ._()-]+/gu, "-").replace(/^[. -]+|[. -]+$/g, "") || "project"}${ENDING}`;
+  `${name.replace(/[^\p{L}\p{N} .,'!+=@_()-]+/gu, "-").replace(/^[. -]+|[. -]+$/g, "") || "project"}${ENDING}`;

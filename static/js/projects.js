@@ -95,8 +95,8 @@ export const saveProject = () => attempt(async () => {
 
 /** Open a file of a project, as a project of its own. @param {File} file */
 export const openProjectFile = (file) => attempt(async () => {
-  const { project, lost } = await decodeProject(file);
   await expectLeaving();
+  const { project, lost } = await decodeProject(file);
   const { summary, parts } = project;
   summary.name ||= cleanName(file.name.replace(ENDING, ""));
   parts.set("choices", parts.get("choices") ?? { ...PARTS.choices.capture(), exampleId: summary.exampleId });
@@ -160,12 +160,17 @@ async function stored(project) {
   }
 }
 
+/** Whether something is under way: a second click must not make a second copy. */
+const isUnderWay = signal(false);
+
 /**
  * Do something, and show why it cannot be done.
  * @param {() => Promise<void>} work
  * @param {() => Promise<void>} [after]
  */
 async function attempt(work, after) {
+  if (isUnderWay.value) return;
+  isUnderWay.value = true;
   store.projectProblem.value = "";
   try {
     await work();
@@ -173,6 +178,8 @@ async function attempt(work, after) {
     const isExpected = [ProjectProblem, ProjectFileError, StorageFailure].some((kind) => problem instanceof kind);
     if (!isExpected) throw problem;
     store.projectProblem.value = /** @type {Error} */ (problem).message;
+  } finally {
+    isUnderWay.value = false;
   }
   await after?.();
 }

@@ -235,7 +235,7 @@ test("names are of one line, and names of files suit every system", () => {
   assert.equal(cleanName("x".repeat(500)).length, 80);
   assert.equal(fileNameOf("../../etc: «net» <1>"), "etc- -net- -1.playgrad");
   assert.equal(fileNameOf("..."), "project.playgrad");
-  assert.equal(fileNameOf("Ziffern, größer"), "Ziffern- größer.playgrad");
+  assert.equal(fileNameOf("Ziffern, größer"), "Ziffern, größer.playgrad");
 });
 
 test("JSON keeps numbers, columns and any names", () => {

@@ -1,4 +1,4 @@
-import { html, useEffect, useState } from "../../vendor/preact.js";
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import * as format from "../format.js";
 import { ENDING, LONGEST_NAME } from "../project-file.js";
 import * as work from "../projects.js";
@@ -82,9 +82,14 @@ function NameField() {
 /** Offers to undo the last removal. */
 function Removed() {
   const last = work.removed.value;
+  const undo = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    // The button that removed it has gone, and the focus with it.
+    if (document.activeElement === document.body) undo.current?.focus();
+  }, [last]);
   return html`<div role="status">${last && html`
     <p class="project-removed"><span>Removed: ${last.label}</span>
-      <button type="button" class="link" data-testid="project-undo" onClick=${work.undoRemoval}>Undo</button></p>`}</div>`;
+      <button type="button" class="link" data-testid="project-undo" ref=${undo} onClick=${work.undoRemoval}>Undo</button></p>`}</div>`;
 }
 
 /** @param {{isBusy: boolean}} props */

@@ -8,8 +8,9 @@ import { through } from "./streams.js";
 
 /**
  * @typedef {{version: 1, exampleId: string, title: string, code: string, device: "auto" | "gpu" | "cpu",
- *            view: string, lab: import("./types.js").LabSettings | null, expected: Expected | null}} Shared
- *   `lab`: the settings of the Lab, if the run was made there
+ *            view: string, lab: import("./types.js").LabSettings | null, hidden?: string[],
+ *            expected: Expected | null}} Shared
+ *   `lab`: the settings of the Lab, if the run was made there; `hidden`: parts of the page
  * @typedef {{losses: import("./landmarks.js").Landmarks, steps: number, device: string}} Expected
  *   the run of the sender; `device`: in words
  */

@@ -56,7 +56,7 @@ export const isExampleId = (id) =>
 /** A program in a link. */
 export const SHARED = is.record({
   version: is.oneOf(1), exampleId: (id) => id === "" || isExampleId(id), title: is.text, code: is.text, device, view: is.text,
-  lab: is.nullable(labSettings),
+  lab: is.nullable(labSettings), hidden: is.optional(is.listOf(is.text)),
   expected: is.nullable(is.record({ losses: landmarks, steps: is.count, device: is.text })),
 });
 

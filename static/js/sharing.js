@@ -10,10 +10,13 @@ import * as store from "./store.js";
 
 /** @import { Expected, Shared } from "./link.js" */
 
-/** @returns {Promise<string>} the address of a page with the program, its settings and its losses */
-export async function makeLink() {
+/**
+ * @param {string[]} hidden parts of the page
+ * @returns {Promise<string>} the address of a page with the program, its settings and its losses
+ */
+export async function makeLink(hidden) {
   const { origin, pathname } = location;
-  return `${origin}${pathname}${await encode(present())}`;
+  return `${origin}${pathname}${await encode({ ...present(), ...(hidden.length > 0 && { hidden }) })}`;
 }
 
 /** @returns {Shared} what is on the page */

@@ -110,6 +110,33 @@ def test_a_link_leaves_the_visitors_work_alone(playground: Playground) -> None:
     expect(playground.at("shared-note")).to_have_count(0)
 
 
+_HIDDEN = """async (link) => {
+  const { decode } = await import("/static/js/link.js");
+  return (link && (await decode(new URL(link).hash)).hidden) || [];
+}"""
+
+
+def test_a_lesson_hides_what_it_does_not_need(playground: Playground, opened: Open) -> None:
+    playground.write("print('a lesson')")
+    playground.at("share").click()
+    field = playground.at("share-link")
+    for name in ("gallery", "graph", "lab", "output", "blocks"):
+        playground.at(f"share-hide-{name}").check()
+    playground.wait(lambda: len(playground.page.evaluate(_HIDDEN, field.input_value())) == 5)
+    visitor = opened(field.input_value())
+    tabs = visitor.page.get_by_role("tab")
+    expect(tabs).to_have_text(["Watch", "Runs"], timeout=PATIENCE_MS)
+    expect(visitor.at("console")).to_have_count(0)
+    visitor.page.reload()
+    expect(tabs).to_have_text(["Watch", "Runs"], timeout=PATIENCE_MS)
+    expect(visitor.at("shared-dismiss")).to_have_count(0)
+    visitor.at("shared-show-all").click()
+    expect(tabs).to_have_text(["Blocks", "Code", "Watch", "Graph", "Runs", "Lab"])
+    expect(visitor.at("output-toggle")).to_be_visible()
+    expect(visitor.at("shared-dismiss")).to_be_visible()
+    playground.page.keyboard.press("Escape")
+
+
 def test_half_a_link_is_refused_and_nothing_is_lost(playground: Playground) -> None:
     playground.write("print('mine')")
     link = link_of(playground)

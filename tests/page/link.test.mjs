@@ -18,6 +18,13 @@ test("a program comes back as it was", async () => {
   assert.deepEqual(await decode(link), SHARED);
 });
 
+test("a link can hide parts of the page, and older ones hide nothing", async () => {
+  const lesson = { ...SHARED, hidden: ["graph", "lab", "a panel of a later version"] };
+  assert.deepEqual(await decode(await encode(lesson)), lesson);
+  assert.equal((await decode(await encode(SHARED))).hidden, undefined);
+  for (const wrong of ["graph", [1], null]) await assert.rejects(decode(await encode({ ...SHARED, hidden: wrong })), LinkError);
+});
+
 test("a damaged link is refused at every place", async () => {
   const link = await encode(SHARED);
   for (let at = 9; at < link.length; at += 1) await assert.rejects(decode(link.slice(0, at)), LinkError);

@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import { hidden } from "../hidden.js";
 import { isPhone, isWide } from "../layout.js";
 import { PANELS } from "../panels.js";
 import * as store from "../store.js";
@@ -14,7 +15,7 @@ import { View, ViewTabs, openPanel } from "./views.js";
 /** The whole page: the network and its output in one column, panels in the other. */
 export function App() {
   const { name, Panel } = openPanel();
-  const beside = isWide.value ? PANELS.filter(({ besideOthers }) => besideOthers) : [];
+  const beside = isWide.value ? PANELS.filter(({ name: id, besideOthers }) => besideOthers && !hidden.value.has(id)) : [];
   return html`
     <${SkipLinks} />
     <${Header} />
@@ -23,7 +24,7 @@ export function App() {
       <div class="column write" tabindex="-1">
         <${EditorPanel} />
         <${ErrorPanel} />
-        <${ConsolePanel} />
+        ${!hidden.value.has("output") && html`<${ConsolePanel} />`}
       </div>
       <div class="column watch" tabindex="-1">
         ${!isPhone.value && html`<${ViewTabs} />`}

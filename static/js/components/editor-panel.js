@@ -1,6 +1,7 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { refreshEditor } from "../editor-access.js";
 import { restoreExample, saveCode } from "../examples.js";
+import { hidden } from "../hidden.js";
 import { isPhone } from "../layout.js";
 import { networkView, showNetworkView } from "../network-view.js";
 import { onResize } from "../observe.js";
@@ -19,8 +20,10 @@ const VIEWS = [{ name: "blocks", title: "Blocks" }, { name: "code", title: "Code
 /** The program, as blocks and as code. */
 export function EditorPanel() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
-  const [isWide, setWide] = useState(false);
-  const open = networkView.value;
+  const [hasRoom, setWide] = useState(false);
+  const hasBlocks = !hidden.value.has("blocks");
+  const isWide = hasRoom && hasBlocks;
+  const open = hasBlocks ? networkView.value : "code";
 
   useEffect(() => {
     const panel = place.current;
@@ -37,7 +40,7 @@ export function EditorPanel() {
     <section class="panel editor-panel" aria-label="Network" ref=${place} data-wide=${isWide ? "" : undefined}>
       <div class="panel-head">
         <h2>Network</h2>
-        ${!isWide && html`<${NetworkTabs} />`}
+        ${!isWide && hasBlocks && html`<${NetworkTabs} />`}
         <${RestoreButton} hint=${isWide || open === "code" ? "Ctrl+Enter runs, Ctrl+I explains" : "Ctrl+Enter runs"} />
         <button type="button" class="button quiet icon-only" data-testid="save-code" aria-label="Save the code as a file"
           title="Save the code as a file" onClick=${saveCode}><${Icon} name="save" /></button>

@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import { hidden } from "../hidden.js";
 import { PANELS } from "../panels.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
@@ -9,7 +10,7 @@ import { openPanel } from "./views.js";
 export function PhoneBar() {
   const items = [
     { name: "build", title: "Build", icon: "code", isOpen: store.side.value === "build", open: () => (store.side.value = "build") },
-    ...PANELS.map(({ name, title, icon }) => ({
+    ...PANELS.filter(({ name }) => !hidden.value.has(name)).map(({ name, title, icon }) => ({
       name, title, icon,
       isOpen: store.side.value === "panels" && openPanel().name === name,
       open: () => {

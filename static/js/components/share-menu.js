@@ -1,4 +1,5 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { HIDEABLE, hidden } from "../hidden.js";
 import { makeLink } from "../sharing.js";
 import * as store from "../store.js";
 import { Menu } from "./menu.js";
@@ -12,17 +13,19 @@ function Link() {
   const [link, setLink] = useState("");
   const [outcome, setOutcome] = useState("");
   const [Code, setCode] = useState(/** @type {((props: {link: string}) => any) | null} */ (null));
+  const [off, setOff] = useState(/** @type {string[]} */ ([...hidden.value]));
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const code = store.source.value;
   const steps = store.landmarks.value.length;
   useEffect(() => {
     let isWanted = true;
-    makeLink().then(
+    setLink("");
+    makeLink(off).then(
       (made) => isWanted && setLink(made),
       (failure) => isWanted && setOutcome(/** @type {Error} */ (failure).message),
     );
     return () => (isWanted = false);
-  }, [code, steps]);
+  }, [code, steps, off]);
   useEffect(() => field.current?.focus(), []);
 
   async function copy() {
@@ -45,6 +48,12 @@ function Link() {
     }
   }
 
+  /** @param {string} name */
+  const toggle = (name) => () => {
+    setOff(off.includes(name) ? off.filter((each) => each !== name) : [...off, name]);
+    setOutcome("");
+  };
+
   return html`
     <p class="hint">The link contains the code, the settings, and a few losses of its run, so that whoever opens it can see
       whether their run gives the same. Nothing is sent to a server.</p>
@@ -56,6 +65,11 @@ function Link() {
         onClick=${showCode}>QR code</button>
     </div>
     ${Code && link && html`<${Code} link=${link} />`}
+    <fieldset class="share-hidden">
+      <legend>For a lesson, hide</legend>
+      ${Object.entries(HIDEABLE).map(([name, title]) => html`<label key=${name} class="toggle"><input type="checkbox"
+        data-testid=${`share-hide-${name}`} checked=${off.includes(name)} onChange=${toggle(name)} />${title}</label>`)}
+    </fieldset>
     <p class="hint" role="status">${outcome}</p>
   `;
 }

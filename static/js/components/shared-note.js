@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { loss } from "../format.js";
+import { hiddenTitles, showAll } from "../hidden.js";
 import { forgetLink, verdict } from "../sharing.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
@@ -12,14 +13,22 @@ export function SharedNote() {
       ${shared && html`
         <div class="storage-note shared-note" data-testid="shared-note">
           <p data-testid=${isDecided() ? "reproduced" : undefined} data-verdict=${verdict.value.kind}>${sentence(shared)}</p>
-          <div class="storage-actions">
-            <button type="button" class="button quiet icon-only" aria-label="Dismiss" title="Dismiss"
-              data-testid="shared-dismiss" onClick=${forgetLink}><${Icon} name="close" /></button>
-          </div>
+          <div class="storage-actions"><${Actions} /></div>
         </div>
       `}
     </div>
   `;
+}
+
+/** Dismissing the note would show what is hidden, so it is offered by its name. */
+function Actions() {
+  const titles = hiddenTitles();
+  if (titles.length > 0) {
+    return html`<button type="button" class="button small" data-testid="shared-show-all" title=${`Hidden: ${titles.join(", ")}`}
+      onClick=${showAll}>Show the whole page</button>`;
+  }
+  return html`<button type="button" class="button quiet icon-only" aria-label="Dismiss" title="Dismiss"
+    data-testid="shared-dismiss" onClick=${forgetLink}><${Icon} name="close" /></button>`;
 }
 
 const isDecided = () => verdict.value.kind === "same" || verdict.value.kind === "differs";

@@ -1,10 +1,11 @@
 import { html } from "../../vendor/preact.js";
+import { hidden } from "../hidden.js";
 import { isPhone, isWide } from "../layout.js";
 import { PANELS } from "../panels.js";
 import * as store from "../store.js";
 
 /** The panels that have tabs now. */
-const tabs = () => PANELS.filter(({ besideOthers }) => !(besideOthers && isWide.value));
+const tabs = () => PANELS.filter(({ name, besideOthers }) => !(besideOthers && isWide.value) && !hidden.value.has(name));
 
 /** The panel of the open tab. */
 export const openPanel = () => tabs().find(({ name }) => name === store.view.value) ?? tabs()[0];

@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import { hidden } from "../hidden.js";
 import * as store from "../store.js";
 import { CurvesPanel } from "./curves-panel.js";
 import { Gallery } from "./gallery.js";
@@ -17,7 +18,7 @@ export function WatchPanel() {
   // Without a training, curves are empty, but a drawing is answered.
   const isFresh = store.fit.value === null && store.runState.value === "idle";
   return html`
-    <${Gallery} key="gallery" />
+    ${!hidden.value.has("gallery") && html`<${Gallery} key="gallery" />`}
     ${isFresh ? [task, curves] : [curves, task]}
   `;
 }

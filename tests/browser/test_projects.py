@@ -276,3 +276,27 @@ def test_a_damaged_project_is_dropped_and_one_is_removed(
     expect_open(playground, "Mine")
     expect(editor).to_contain_text("mine")
     sessions.wait_until_saved(playground.page)
+
+
+_FORGET = """async () => {
+  const list = await import("/static/js/session-list.js");
+  const session = await import("/static/js/session.js");
+  const summary = { ...session.presentSummary(), touched: true };
+  for (let number = 0; number < 12; number += 1) {
+    for (const name of ["", `Named ${number}`]) {
+      const parts = new Map();
+      await list.storeProject({ summary: { ...summary, name }, codes: new Map(), parts });
+    }
+  }
+  await list.forgetOldSessions(session.sessionId(), session.isGuarded());
+  const closed = (await list.sessions()).filter(({ id }) => id !== session.sessionId());
+  return [
+    closed.filter(({ name }) => name.startsWith("Named ")).length,
+    closed.filter(({ name }) => !name).length,
+  ];
+}"""
+
+
+def test_only_projects_without_a_name_are_forgotten(playground: Playground) -> None:
+    sessions.wait_until_saved(playground.page)
+    assert playground.page.evaluate(_FORGET) == [12, 10]

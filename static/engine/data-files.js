@@ -19,6 +19,12 @@ const READ_BY = [
   ["data.mnist(", ["train-images", "train-labels", "test-images", "test-labels"].map((part) => `/data/mnist/${part}`)],
 ];
 
+/** The page has the files below this path itself, and they may change: they are asked for at each use. */
+export const YOURS = "/data/yours/";
+
+/** @param {string} path */
+export const isYours = (path) => path.startsWith(YOURS);
+
 /** @param {string} program @returns {string[]} the files that it will probably read */
 export function filesReadBy(program) {
   return READ_BY.flatMap(([call, files]) => (program.includes(call) ? files : []));
@@ -40,7 +46,7 @@ export class DataFiles {
   }
 
   /**
-   * Read a file of this server, blocking until it has arrived.
+   * Read a file of this server or of the visitor, blocking until it has arrived.
    * @param {string} path for instance "/data/mnist/train-labels"
    * @param {() => boolean} stopRequested
    * @returns {Uint8Array}
@@ -48,7 +54,7 @@ export class DataFiles {
    */
   read(path, stopRequested) {
     const content = this.#contents.get(path) ?? this.#fetch(path, stopRequested);
-    this.#contents.set(path, content);
+    if (!isYours(path)) this.#contents.set(path, content);
     return content;
   }
 

@@ -1,6 +1,9 @@
-/** The page's end of data-files.js: downloads data sets, each once, for every Python worker. */
+/**
+ * The page's end of data-files.js: downloads data sets, each once, for every Python worker, and passes
+ * on those of the visitor.
+ */
 
-import { STATE } from "./data-files.js";
+import { STATE, isYours } from "./data-files.js";
 import { load } from "./downloads.js";
 
 /** @import { LoadError } from "./downloads.js" */
@@ -18,6 +21,7 @@ const MOST_REFUSALS = 3;
  * @typedef {object} Listener
  * @property {(path: string, bytes: Uint8Array) => void} arrived is called with each file, in shared memory
  * @property {(problem: string) => void} problem is called with a sentence, or "" when all is well
+ * @property {(path: string) => Promise<Uint8Array>} yours reads a file of the visitor
  */
 
 export class DataStore {
@@ -70,7 +74,7 @@ export class DataStore {
     /** @type {Uint8Array} */
     let content;
     try {
-      content = await this.#get(path, false);
+      content = await (isYours(path) ? this.#listener.yours(path) : this.#get(path, false));
     } catch (error) {
       state = STATE.failure;
       content = new TextEncoder().encode(/** @type {Error} */ (error).message);

@@ -75,6 +75,7 @@ export class EngineClient {
       this.#receive({ kind: "data_arrived", path });
     },
     problem: (problem) => this.#receive({ kind: "data_problem", problem }),
+    yours: async (path) => (await import("./data-shelf.js")).readFile(path),
   });
   /** @type {Map<number, Pending>} questions without an answer, by id */
   #pending = new Map();

@@ -1,17 +1,22 @@
 /**
- * The browser's database of sessions. `docs/decisions/013-sessions-are-saved-in-the-browser.md`
+ * The browser's database of sessions and of the visitor's data. `docs/decisions/013-sessions-are-saved-in-the-browser.md`
  * describes its records.
  */
 
 const NAME = "playgrad";
-const VERSION = 1;
+/** Version 2 added the visitor's data. */
+const VERSION = 2;
 /** Key of each object store. Stores of their own, so that code never waits for a checkpoint. */
 const STORES = {
   sessions: "id",
   code: ["session", "part"],
   parts: ["session", "part"],
   checkpoints: ["session", "part"],
+  data: "name",
+  data_files: "name",
 };
+/** The stores of which each record belongs to a session. */
+const OF_SESSIONS = /** @type {const} */ (["sessions", "code", "parts", "checkpoints"]);
 /** How long the browser may take to open the database, and to answer. */
 const OPEN_MS = 8000;
 const WAIT_MS = 30_000;
@@ -53,7 +58,7 @@ export class SessionDatabase {
 
   /**
    * All records of a store, or those of one session. A record that the browser cannot read any more
-   * has only its `session` and `part`.
+   * has only its key.
    * @param {StoreName} store
    * @param {string} [session]
    * @returns {Promise<any[]>}
@@ -65,6 +70,7 @@ export class SessionDatabase {
     try {
       const keys = await inTime(answer(objects.getAllKeys(session === undefined ? null : ofSession(session))), WAIT_MS);
       const records = keys.map((key) => answer(objects.get(key)).catch(() => {
+        if (!Array.isArray(key)) return { [/** @type {string} */ (STORES[store])]: key };
         const [owner, part] = /** @type {string[]} */ (key);
         return { session: owner, part };
       }));
@@ -72,6 +78,36 @@ export class SessionDatabase {
     } catch (problem) {
       throw new StorageFailure(problem);
     }
+  }
+
+  /**
+   * A record, undefined if there is none.
+   * @param {StoreName} store
+   * @param {string} key
+   * @throws {StorageFailure}
+   */
+  async get(store, key) {
+    await this.open();
+    try {
+      return await inTime(answer(this.#begin([store], "readonly").objectStore(store).get(key)), WAIT_MS);
+    } catch (problem) {
+      throw new StorageFailure(problem);
+    }
+  }
+
+  /**
+   * Write records of several stores, and remove others: all or nothing.
+   * @param {{store: StoreName, records?: any[], removed?: string[]}[]} changes
+   * @throws {StorageFailure}
+   */
+  async writeAll(changes) {
+    await this.open();
+    await this.#change(changes.map(({ store }) => store), (transaction) => {
+      for (const { store, records = [], removed = [] } of changes) {
+        for (const key of removed) transaction.objectStore(store).delete(key);
+        for (const record of records) transaction.objectStore(store).put(record);
+      }
+    });
   }
 
   /**
@@ -102,9 +138,8 @@ export class SessionDatabase {
   /** Remove everything of a session. @param {string} session @throws {StorageFailure} */
   async remove(session) {
     await this.open();
-    const stores = /** @type {StoreName[]} */ (Object.keys(STORES));
-    await this.#change(stores, (transaction) => {
-      for (const store of stores) {
+    await this.#change([...OF_SESSIONS], (transaction) => {
+      for (const store of OF_SESSIONS) {
         const key = store === "sessions" ? session : ofSession(session);
         transaction.objectStore(store).delete(key);
       }
@@ -152,7 +187,10 @@ function connect() {
     if (!globalThis.indexedDB) throw new Error("it has no IndexedDB");
     const request = indexedDB.open(NAME, VERSION);
     request.onupgradeneeded = () => {
-      for (const [name, keyPath] of Object.entries(STORES)) request.result.createObjectStore(name, { keyPath });
+      const { objectStoreNames: existing } = request.result;
+      for (const [name, keyPath] of Object.entries(STORES)) {
+        if (!existing.contains(name)) request.result.createObjectStore(name, { keyPath });
+      }
     };
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);

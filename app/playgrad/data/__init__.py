@@ -1,6 +1,7 @@
 """Data sets and input pipelines.
 
-``playgrad.data.source.set_source`` sets where the bytes of data sets are loaded from.
+``playgrad.data.source.set_source`` sets where the bytes of data sets are loaded from,
+``playgrad.data.shelf.set_shelf`` where those are that users bring.
 """
 
 from playgrad.data.dataset import Dataset
@@ -10,7 +11,7 @@ from playgrad.data.mnist import mnist
 from playgrad.data.pipeline.base import AUTOTUNE, INFINITE, UNKNOWN
 from playgrad.data.png import decode_png
 from playgrad.data.read_files import read_csv, read_idx, read_npz, read_png
-from playgrad.data.registry import available, load
+from playgrad.data.registry import available, class_names, load
 from playgrad.data.toys import circle, gauss, moons, spiral, xor
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "available",
     "circle",
     "citation_graph",
+    "class_names",
     "decode_png",
     "film_ratings",
     "gauss",

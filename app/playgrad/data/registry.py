@@ -1,4 +1,4 @@
-"""The data sets that are available offline, by name."""
+"""Data sets by name: those of the library, and those that the user brings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from playgrad.data import made_up, toys
+from playgrad.data.arrays_file import load_arrays, load_class_names
 from playgrad.data.mnist import mnist
+from playgrad.data.shelf import shelf
+from playgrad.data.table_file import load_table, table_class_names
 from playgrad.errors import DataError
 
 _DATA_SETS: dict[str, Callable[..., Any]] = {
@@ -28,33 +31,72 @@ _DATA_SETS: dict[str, Callable[..., Any]] = {
 
 
 def available() -> dict[str, str]:
-    """Return the names of the data sets, each with a line about it."""
-    return {
+    """Return the names of the data sets, each with a line about it.
+
+    Data sets of yours are listed with their files: in the page those that the browser keeps, and
+    on the desktop each NPZ and CSV file in the working directory and in ``PLAYGRAD_DATA``.
+    """
+    brought = {name: f"your data, {file}." for name, file in shelf().names().items()}
+    return brought | {
         name: (inspect.getdoc(function) or "").partition("\n")[0].removeprefix("Return ")
         for name, function in _DATA_SETS.items()
     }
 
 
 def load(name: str, **options: Any) -> Any:
-    """Return the data set called ``name``, as the function ``pg.data.<name>`` does.
+    """Return a data set of the library, as the function ``pg.data.<name>`` does, or one of yours.
+
+    Yours are NPZ and CSV files by name, ``(x_train, y_train), (x_test, y_test)``. Inputs are
+    float32; pixels, which files hold as bytes, are from 0 to 1. Targets are int32 labels, or
+    float32.
 
     Args:
         name: one of `available`.
-        options: arguments of the function, such as ``samples`` and ``seed``.
+        options: arguments of the function, such as ``samples`` and ``seed``; yours take none.
 
     Raises:
-        DataError: there is no data set of that name, or it has no such option.
+        DataError: there is no data set of that name, it cannot be read, or it has no such option.
     """
-    if name not in _DATA_SETS:
-        raise DataError(
-            f"there is no data set {name!r}.", hint=f"Use one of: {', '.join(_DATA_SETS)}."
-        )
-    function = _DATA_SETS[name]
-    known = inspect.signature(function).parameters
+    function = _DATA_SETS.get(name)
+    known = () if function is None else inspect.signature(function).parameters
+    if function is None:
+        content, file = _brought(name)
     for option in options:
         if option not in known:
             raise DataError(
                 f"the data set {name!r} has no option {option!r}.",
                 hint=f"Its options are: {', '.join(known)}." if known else "It has none.",
             )
-    return function(**options)
+    if function is not None:
+        return function(**options)
+    return (load_table if _is_table(file) else load_arrays)(content, file)
+
+
+def class_names(name: str) -> list[str]:
+    """Return the names of the classes of a data set of yours: label 0 is the first of them.
+
+    Returns:
+        [] if its targets are numbers.
+
+    Raises:
+        DataError: you have no data set of that name, or it cannot be read.
+    """
+    content, file = _brought(name)
+    return (table_class_names if _is_table(file) else load_class_names)(content, file)
+
+
+def _is_table(file: str) -> bool:
+    return file.lower().endswith(".csv")
+
+
+def _brought(name: str) -> tuple[bytes | memoryview, str]:
+    """Return the content of the file of a data set of the user, and the name of the file."""
+    place = shelf()
+    files = place.names()
+    if name not in files:
+        yours = f"yours: {', '.join(files)}" if files else "you have added none"
+        raise DataError(
+            f"there is no data set {name!r}; {yours}.",
+            hint=f"{place.advice} Of the library: {', '.join(_DATA_SETS)}.",
+        )
+    return place.read(name), files[name]

@@ -12,12 +12,14 @@ import linecache
 import sys
 from typing import Any
 
+from playgrad.data.shelf import set_shelf
 from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
 from playgrad.devices import registry
 from playgrad.errors import CheckpointError, GraphError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.page.answers import ANSWERS, graph
+from playgrad.page.browser_shelf import BrowserShelf
 from playgrad.page.faults import FILE, describe
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
@@ -324,6 +326,7 @@ def main() -> None:
     host.emit(choices())
     registry.enable_data_cache(CACHED_BYTES)
     set_source(lambda name: host.fetch_data(f"/data/{name}"))
+    set_shelf(BrowserShelf())
 
 
 def handle_pending() -> None:

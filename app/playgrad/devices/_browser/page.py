@@ -91,7 +91,7 @@ def fetch_data(path: str) -> memoryview:
         received = playgrad_host.fetch_data(path)
     except JsException as error:
         obey_interrupt()
-        raise OSError(f"cannot load {path} from the page's server: {error.message}") from None
+        raise OSError(f"cannot load {path} from the page: {error.message}") from None
     # Pyodide's `to_memoryview` does not survive a lack of memory.
     content = np.empty(received.byteLength, np.uint8)
     received.assign_to(content)

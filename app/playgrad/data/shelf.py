@@ -1,0 +1,87 @@
+"""The shelf: data sets that the user brings, by name.
+
+On the desktop they are files in the working directory and in the folder ``PLAYGRAD_DATA``; the page
+sets another shelf, with those that the browser keeps.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+from playgrad.errors import DataError
+
+SUFFIXES = (".npz", ".csv")
+FOLDER = "PLAYGRAD_DATA"
+MOST_BYTES = 1 << 30
+"""A larger file is refused before it is read."""
+
+
+class Shelf(Protocol):
+    """Data sets by name."""
+
+    advice: str
+    """A sentence on how to add a data set."""
+
+    def names(self) -> dict[str, str]:
+        """Return the name of the file of each data set, ending in one of `SUFFIXES`."""
+
+    def read(self, name: str) -> bytes | memoryview:
+        """Return the content of the file of the data set ``name``, which is one of `names`."""
+
+
+class FolderShelf:
+    """Files in the working directory and in ``PLAYGRAD_DATA``; those of the former come first."""
+
+    advice = (
+        'Put a file NAME.npz or NAME.csv into the working directory, or into the folder that '
+        f'{FOLDER} names. The page saves such a file: "Your data", then "Save as .npz".'
+    )
+
+    def names(self) -> dict[str, str]:
+        """Return the path of each file, by its name without the suffix."""
+        chosen = os.environ.get(FOLDER)
+        found: dict[str, str] = {}
+        for folder in (Path.cwd(), *([Path(chosen)] if chosen else [])):
+            try:
+                files = sorted(folder.iterdir())
+            except OSError as error:
+                raise DataError(
+                    f"the folder {folder} cannot be read: {error.strerror}.",
+                    hint=f"{FOLDER} must name a folder with data sets." if chosen else "",
+                ) from None
+            for suffix in SUFFIXES:
+                for path in files:
+                    if path.suffix.lower() == suffix and path.is_file():
+                        found.setdefault(path.stem, str(path))
+        return found
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file, unless it is too large."""
+        path = Path(self.names()[name])
+        try:
+            size = path.stat().st_size
+            if size > MOST_BYTES:
+                raise DataError(
+                    f"{path} has {size:,} bytes, more than the {MOST_BYTES:,} that load() reads.",
+                    hint="Read it in batches: see pg.data.Dataset.",
+                )
+            return path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+_shelf: Shelf = FolderShelf()
+
+
+def set_shelf(shelf: Shelf) -> Shelf:
+    """Take data sets of the user from ``shelf`` from now on, and return the previous shelf."""
+    global _shelf
+    before, _shelf = _shelf, shelf
+    return before
+
+
+def shelf() -> Shelf:
+    """Return the shelf in use."""
+    return _shelf

@@ -1,0 +1,130 @@
+/**
+ * The visitor's data sets: NPZ files by name, which the browser keeps. What it cannot store stays in
+ * memory until the page closes.
+ */
+
+import { computed, signal } from "../vendor/preact.js";
+import { YOURS } from "../engine/data-files.js";
+import { StorageFailure, SessionDatabase } from "./session-database.js";
+
+/**
+ * @typedef {object} About
+ * @property {"table" | "images" | "arrays" | "points"} kind
+ * @property {number[]} shape of one sample
+ * @property {number} train
+ * @property {number} test
+ * @property {string[]} classes their names; none for numbers
+ * @property {string[]} columns the names of the features of a table
+ *
+ * @typedef {object} Entry
+ * @property {string} name
+ * @property {number} saved when, in milliseconds
+ * @property {number} bytes
+ * @property {About} about
+ * @property {string} [problem] why it is kept in memory only
+ */
+
+const database = new SessionDatabase();
+
+/** Files that the browser could not store, by name. @type {Map<string, Uint8Array>} */
+const inMemory = new Map();
+
+/** Latest first; null until they have been listed. */
+export const entries = signal(/** @type {Entry[] | null} */ (null));
+
+export const names = computed(() => entries.value?.map(({ name }) => name) ?? []);
+
+/** @type {Promise<void> | undefined} */
+let listing;
+
+/** List the data sets in `entries`, unless that was done. */
+export function list() {
+  listing ??= read();
+  return listing;
+}
+
+async function read() {
+  /** @type {Entry[]} */
+  let stored = [];
+  try {
+    stored = (await database.all("data")).filter(isEntry);
+  } catch (failure) {
+    if (!(failure instanceof StorageFailure)) throw failure; // without storage, there is nothing in it
+  }
+  const others = (entries.value ?? []).filter(({ name }) => inMemory.has(name));
+  const kept = stored.filter(({ name }) => !inMemory.has(name));
+  entries.value = [...others, ...kept].sort((a, b) => b.saved - a.saved);
+}
+
+/** @param {any} record */
+const isEntry = (record) => typeof record?.name === "string" && typeof record.saved === "number"
+  && typeof record.bytes === "number" && Array.isArray(record.about?.shape) && Array.isArray(record.about?.classes);
+
+/** Whether there is a data set of that name. @param {string} name */
+export const has = (name) => names.value.includes(name);
+
+/** The data set of that name. @param {string} name */
+export const entryOf = (name) => entries.value?.find((each) => each.name === name);
+
+/**
+ * Keep a data set; one of the same name is replaced.
+ * @param {string} name
+ * @param {Uint8Array} bytes an NPZ file
+ * @param {About} about
+ * @returns {Promise<Entry>} with its `problem` if the browser could not store it
+ */
+export async function keep(name, bytes, about) {
+  await list();
+  /** @type {Entry} */
+  const entry = { name, saved: Date.now(), bytes: bytes.length, about };
+  try {
+    await database.writeAll([{ store: "data", records: [entry] }, { store: "data_files", records: [{ name, bytes }] }]);
+    inMemory.delete(name);
+  } catch (failure) {
+    if (!(failure instanceof StorageFailure)) throw failure;
+    inMemory.set(name, bytes);
+    entry.problem = failure.reason === "full"
+      ? "The browser has no room left, so this data is here only until the page closes. Delete other data, or save it as a file."
+      : `The browser does not store it (${failure.message}), so this data is here only until the page closes. Save it as a file.`;
+  }
+  entries.value = [entry, ...(entries.value ?? []).filter((each) => each.name !== name)];
+  return entry;
+}
+
+/** @param {string} name @returns {Promise<Uint8Array>} the NPZ file @throws {Error} it cannot be read */
+export async function fileOf(name) {
+  const held = inMemory.get(name);
+  if (held) return held;
+  const record = await database.get("data_files", name);
+  if (record?.bytes instanceof Uint8Array) return record.bytes;
+  throw new Error(`the browser has lost the data set ${name}. Add it again.`);
+}
+
+/** @param {string} name @param {string} next a name that no data set has */
+export async function rename(name, next) {
+  const entry = entryOf(name);
+  if (!entry) return;
+  const bytes = await fileOf(name);
+  await keep(next, bytes, entry.about);
+  await remove(name);
+}
+
+/** @param {string} name */
+export async function remove(name) {
+  inMemory.delete(name);
+  entries.value = (entries.value ?? []).filter((each) => each.name !== name);
+  await database.writeAll([{ store: "data", removed: [name] }, { store: "data_files", removed: [name] }]);
+}
+
+/**
+ * Answer Python: the names of all data sets as JSON, or the file of one.
+ * @param {string} path below YOURS
+ * @returns {Promise<Uint8Array>}
+ */
+export async function readFile(path) {
+  listing = undefined; // another tab may have added some
+  await list();
+  const name = decodeURIComponent(path.slice(YOURS.length));
+  if (name) return await fileOf(name);
+  return new TextEncoder().encode(JSON.stringify(names.value));
+}

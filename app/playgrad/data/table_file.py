@@ -47,6 +47,8 @@ def table_class_names(content: bytes | memoryview, name: str) -> list[str]:
 def _columns(content: bytes | memoryview, name: str) -> tuple[list[str], list[Array | list[str]]]:
     """Return titles and columns: arrays of numbers, or lists of text."""
     titles, rows = _rows(content, name)
+    if not rows:
+        raise ReadError(f"{name} has a header but no rows.", file=name)
     whole = [row for row in rows if not any(_is_missing(cell) for cell in row)]
     if not whole:
         raise ReadError(f"{name} has no row without missing values.", file=name)
@@ -135,10 +137,13 @@ def _delimiter(text: str) -> str:
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row has no number, and some other row has one in the same column."""
-    if len(rows) < 2 or any(_number(cell) is not None for cell in rows[0]):
+    """Whether the first row has no number, and none of its texts occurs again in its column."""
+    first, *others = rows
+    if any(_number(cell) is not None for cell in first):
         return False
-    return any(_number(cell) is not None for row in rows[1:] for cell in row)
+    return not any(
+        cell and cell == title for row in others for cell, title in zip(row, first, strict=True)
+    )
 
 
 def _is_missing(cell: str) -> bool:

@@ -1,0 +1,163 @@
+/** Tables of text: CSV with any delimiter, quoted as in RFC 4180. */
+
+import { DataProblem } from "./problem.js";
+
+/**
+ * @typedef {object} Table
+ * @property {string[]} titles of the columns
+ * @property {string[][]} rows without their header, all of the same width
+ * @property {number[]} lines the line in the file at which each row begins, from 1
+ * @property {string} delimiter
+ * @property {boolean} hasHeader
+ * @property {number[]} ragged the lines of rows of another width, which were left out
+ */
+
+export const DELIMITERS = [",", ";", "\t", "|"];
+const SAMPLE = 20;
+const MOST_COLUMNS = 2000;
+
+/**
+ * The text in a file: UTF-8, UTF-16 with its mark, or else Windows-1252, which spreadsheets save.
+ * @param {Uint8Array} bytes
+ */
+export function decodeText(bytes) {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {string} name for messages
+ * @param {{delimiter?: string, hasHeader?: boolean}} [choices] what the visitor has chosen; else it is guessed
+ * @returns {Table}
+ * @throws {DataProblem}
+ */
+export function readTable(text, name, choices = {}) {
+  if (text.includes("\0")) throw new DataProblem(`${name} is not a table of text. Save it as CSV first.`);
+  const delimiter = choices.delimiter ?? guessDelimiter(text);
+  const { rows, lines } = readRows(text, delimiter, name);
+  if (rows.length === 0) throw new DataProblem(`${name} is empty.`);
+  const width = commonWidth(rows);
+  if (width < 2) {
+    throw new DataProblem(`${name} has a single column, and a label and a feature are needed. Is the delimiter right?`);
+  }
+  if (width > MOST_COLUMNS) throw new DataProblem(`${name} has ${width} columns, and the page shows at most ${MOST_COLUMNS}. Save images as an archive, other data as .npz.`);
+  const fits = rows.map((row) => row.length === width);
+  const whole = rows.filter((_, at) => fits[at]);
+  const hasHeader = choices.hasHeader ?? isHeader(whole);
+  const titles = hasHeader ? unique(whole[0].map((cell) => cell.trim())) : unique(whole[0].map(() => ""));
+  const first = hasHeader ? 1 : 0;
+  if (whole.length === first) throw new DataProblem(`${name} has a header but no rows.`);
+  return {
+    titles, delimiter, hasHeader,
+    rows: whole.slice(first),
+    lines: lines.filter((_, at) => fits[at]).slice(first),
+    ragged: lines.filter((_, at) => !fits[at]),
+  };
+}
+
+/**
+ * Rows of cells; empty lines are left out.
+ * @param {string} text @param {string} delimiter @param {string} name
+ * @param {number} [most] rows
+ */
+function readRows(text, delimiter, name, most = Infinity) {
+  /** @type {string[][]} */
+  const rows = [];
+  /** @type {number[]} */
+  const lines = [];
+  let line = 1;
+  let at = 0;
+  while (at < text.length && rows.length < most) {
+    const began = line;
+    /** @type {string[]} */
+    const row = [];
+    for (;;) {
+      let cell;
+      if (text[at] === '"') {
+        const quoted = readQuoted(text, at + 1);
+        if (!quoted) throw new DataProblem(`${name}, line ${began}: a quotation mark is never closed. Close it, or remove it.`);
+        line += countBreaks(quoted.cell);
+        ({ cell, at } = quoted);
+      } else cell = "";
+      let end = at;
+      while (end < text.length && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") end += 1;
+      row.push(cell + text.slice(at, end));
+      at = end;
+      if (text[at] !== delimiter) break;
+      at += 1;
+    }
+    at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
+    line += 1;
+    if (row.length === 1 && row[0].trim() === "") continue;
+    rows.push(row);
+    lines.push(began);
+  }
+  return { rows, lines };
+}
+
+/** @param {string} text @param {number} start @returns {{cell: string, at: number} | null} null if it never ends */
+function readQuoted(text, start) {
+  let cell = "";
+  let from = start;
+  for (;;) {
+    const end = text.indexOf('"', from);
+    if (end < 0) return null;
+    cell += text.slice(from, end);
+    if (text[end + 1] !== '"') return { cell, at: end + 1 };
+    cell += '"';
+    from = end + 2;
+  }
+}
+
+/** @param {string} cell */
+const countBreaks = (cell) => (cell.match(/\r\n|\n|\r/g) ?? []).length;
+
+/** The delimiter with which the first rows have the most cells, all alike. @param {string} text */
+function guessDelimiter(text) {
+  const counts = DELIMITERS.map((delimiter) => {
+    try {
+      const { rows } = readRows(text, delimiter, "", SAMPLE);
+      const width = commonWidth(rows);
+      return width < 2 ? 0 : width * rows.filter((row) => row.length === width).length;
+    } catch {
+      return 0;
+    }
+  });
+  return DELIMITERS[counts.indexOf(Math.max(...counts))];
+}
+
+/** The width that most rows have. @param {string[][]} rows */
+function commonWidth(rows) {
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  for (const { length } of rows) counts.set(length, (counts.get(length) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
+}
+
+/** A number, with a point or a comma for decimals. @param {string} cell */
+const looksLikeNumber = (cell) => /^\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?\s*$/i.test(cell);
+
+/** Whether the first row has no number, and none of its texts occurs again in its column. @param {string[][]} rows */
+function isHeader([first, ...rows]) {
+  if (first.some(looksLikeNumber)) return false;
+  return !rows.some((row) => row.some((cell, column) => cell !== "" && cell === first[column]));
+}
+
+/** Titles that differ, and none empty. @param {string[]} titles */
+function unique(titles) {
+  /** @type {Set<string>} */
+  const taken = new Set();
+  return titles.map((title, index) => {
+    const base = title || `column ${index + 1}`;
+    let name = base;
+    for (let number = 2; taken.has(name); number += 1) name = `${base} (${number})`;
+    taken.add(name);
+    return name;
+  });
+}

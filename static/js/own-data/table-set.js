@@ -1,0 +1,122 @@
+/** A data set out of a table: features, a label, and rows for training and for testing. */
+
+import { categoriesOf, codesOf, describeColumn, labelType, numbersOf, withType } from "./columns.js";
+import { normalize, statistics } from "./data-set.js";
+import { DataProblem, checkSet } from "./problem.js";
+import { splitRows } from "./split.js";
+
+/**
+ * @import { Column } from "./columns.js"
+ * @import { DataSet } from "./data-set.js"
+ *
+ * @typedef {object} TableChoices
+ * @property {number} label the number of its column
+ * @property {"number" | "category"} labelType
+ * @property {"drop" | "mean"} missing what becomes of rows with missing values
+ * @property {number} test the part for testing
+ * @property {number} seed of the split
+ * @property {boolean} normalized
+ *
+ * @typedef {{name: string, values: number[]}} Feature
+ */
+
+/** @param {string[]} titles @param {string[][]} rows @returns {Column[]} */
+export const describeColumns = (titles, rows) =>
+  titles.map((title, index) => describeColumn(title, rows.map((row) => row[index])));
+
+/** The last column is the label, unless it is text. @param {Column[]} columns @returns {TableChoices} */
+export function firstChoices(columns) {
+  const last = columns.findLastIndex(({ type }) => type !== "text");
+  const label = last < 0 ? columns.length - 1 : last;
+  return { label, labelType: labelType(columns[label]), missing: "drop", test: 0.2, seed: 0, normalized: true };
+}
+
+/**
+ * @param {Column[]} columns
+ * @param {TableChoices} choices
+ * @returns {DataSet}
+ * @throws {DataProblem}
+ */
+export function tableSet(columns, choices) {
+  const target = withType(columns[choices.label], choices.labelType === "category" ? "category" : numberType(columns[choices.label]));
+  const classes = choices.labelType === "category" ? categoriesOf(target) : [];
+  const labels = choices.labelType === "category" ? codesOf(target, classes) : numbersOf(target);
+  if (choices.labelType === "category" && classes.length < 2) {
+    const only = classes.length === 1 ? `has only one class, “${classes[0]}”` : "has no values";
+    throw new DataProblem(`The label “${target.title}” ${only}, so there is nothing to tell apart. Choose another column as the label.`);
+  }
+  if (choices.labelType === "category" && classes.length > 1000) {
+    throw new DataProblem(`The label “${target.title}” has ${classes.length} classes. Make it a number, or choose another column.`);
+  }
+  if (target.odd > 0 && target.odd === target.cells.length - target.missing) {
+    throw new DataProblem(`The label “${target.title}” holds text, such as “${target.firstOdd?.cell}”. Make it a category.`);
+  }
+  const features = columns.filter((column, index) => index !== choices.label && column.type !== "text").flatMap(featuresOf);
+  if (features.length === 0) throw new DataProblem("No column is left as a feature. Make one a number or a category.");
+  checkSet(4 * features.length * labels.length);
+
+  const isUsed = labels.map((label, row) => !Number.isNaN(label)
+    && (choices.missing === "mean" || features.every(({ values }) => !Number.isNaN(values[row]))));
+  const used = labels.flatMap((_, row) => (isUsed[row] ? [row] : []));
+  if (used.length < 2) {
+    throw new DataProblem(used.length === 0
+      ? "Every row has a missing value. Fill them with the mean, or make the columns with holes text, which leaves them out."
+      : "Only one row is left, and at least two are needed: one to train on, one to test.");
+  }
+  const groups = used.map((row) => (choices.labelType === "category" ? labels[row] : 0));
+  const parts = splitRows(groups, choices.test, choices.seed);
+  const train = parts.train.map((at) => used[at]);
+  const test = parts.test.map((at) => used[at]);
+  const means = features.map(({ values }) => meanOf(values, train));
+  /** @param {number[]} rows */
+  const matrix = (rows) => {
+    const x = new Float32Array(rows.length * features.length);
+    rows.forEach((row, at) => features.forEach(({ values }, index) => {
+      x[at * features.length + index] = Number.isNaN(values[row]) ? means[index] : values[row];
+    }));
+    return x;
+  };
+  const [x, xTest] = [matrix(train), matrix(test)];
+  const normal = choices.normalized ? statistics(x, features.length) : null;
+  if (normal) for (const part of [x, xTest]) normalize(part, normal);
+  /** @param {number[]} rows */
+  const labelsOf = (rows) => {
+    const values = rows.map((row) => labels[row]);
+    return choices.labelType === "category" ? Int32Array.from(values) : Float32Array.from(values);
+  };
+  return {
+    kind: "table", shape: [features.length], classes, columns: features.map(({ name }) => name), normal,
+    train: { x, y: labelsOf(train), count: train.length },
+    test: { x: xTest, y: labelsOf(test), count: test.length },
+  };
+}
+
+/** @param {Column} column */
+const numberType = (column) => (column.type === "date" ? "date" : "number");
+
+/** Numbers are a feature; a category is one for each of its values, 1 where it occurs. @param {Column} column @returns {Feature[]} */
+function featuresOf(column) {
+  if (column.type !== "category") return [{ name: column.title, values: numbersOf(column) }];
+  const categories = categoriesOf(column);
+  if (categories.length > 1000) {
+    throw new DataProblem(`“${column.title}” has ${categories.length} different values, too many for a category. Make it text, which leaves it out.`);
+  }
+  const codes = codesOf(column, categories);
+  return categories.map((category, code) => ({
+    name: `${column.title}=${category}`,
+    values: codes.map((each) => (Number.isNaN(each) ? NaN : Number(each === code))),
+  }));
+}
+
+/** The mean of what is there, 0 if nothing is. @param {number[]} values @param {number[]} rows */
+function meanOf(values, rows) {
+  const known = rows.map((row) => values[row]).filter((value) => !Number.isNaN(value));
+  return known.length === 0 ? 0 : known.reduce((a, b) => a + b, 0) / known.length;
+}
+
+/** How many rows have a missing value in a column that is used. @param {Column[]} columns @param {number} label */
+export function rowsWithHoles(columns, label) {
+  const used = columns.filter((column, index) => index === label || column.type !== "text")
+    .map((column) => (column.type === "category" || column.type === "text" ? codesOf(column, categoriesOf(column)) : numbersOf(column)));
+  return columns[0].cells.filter((_, row) => used.some((values) => Number.isNaN(values[row]))).length;
+}

@@ -1,0 +1,248 @@
+/** Files of the visitor: tables, arrays and archives, and what is wrong with some of them. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deflateRawSync } from "node:zlib";
+import { arraysSet, firstArrayChoices, readNpz } from "../../static/js/own-data/arrays-set.js";
+import { describeColumn, labelType } from "../../static/js/own-data/columns.js";
+import { decodeText, readTable } from "../../static/js/own-data/csv.js";
+import { aboutOf, classCounts, encodeSet } from "../../static/js/own-data/data-set.js";
+import { readNpy, writeNpy } from "../../static/js/own-data/npy.js";
+import { LARGEST, checkSize } from "../../static/js/own-data/problem.js";
+import { splitRows } from "../../static/js/own-data/split.js";
+import { describeColumns, firstChoices, rowsWithHoles, tableSet } from "../../static/js/own-data/table-set.js";
+import { listZip, readEntry, writeZip } from "../../static/js/own-data/zip.js";
+
+/** @param {string} text */
+function columnsOf(text) {
+  const table = readTable(text, "t.csv");
+  return describeColumns(table.titles, table.rows);
+}
+
+const FLOWERS = `petal,colour,bloom,kind
+1.5,red,2024-05-01,rose
+2.5,"light, blue",2024-05-03,iris
+3.5,red,2024-05-02,rose
+4.5,white,2024-05-05,iris
+5.5,white,2024-05-09,rose
+6.5,red,2024-05-11,iris
+`;
+
+test("quotes, delimiters, line ends and headers", () => {
+  const quoted = readTable('name;"a ""b"""\r\n"x;\ny";1\r\n\r\nz;2', "t.csv");
+  assert.deepEqual(quoted.titles, ["name", 'a "b"']);
+  assert.deepEqual(quoted.rows, [["x;\ny", "1"], ["z", "2"]]);
+  assert.deepEqual(quoted.lines, [2, 5]);
+  assert.equal(quoted.delimiter, ";");
+  for (const delimiter of [",", ";", "\t", "|"]) {
+    assert.equal(readTable(`1${delimiter}2\n3${delimiter}4\n`, "t.csv").delimiter, delimiter);
+  }
+  const bare = readTable("1,2\n3,4\n", "t.csv");
+  assert.equal(bare.hasHeader, false);
+  assert.deepEqual(bare.titles, ["column 1", "column 2"]);
+  assert.equal(readTable("colour,kind\nred,rose\nblue,iris\nred,iris", "t.csv").hasHeader, true);
+  assert.equal(readTable("red,rose\nblue,iris\nred,iris", "t.csv").hasHeader, false);
+  assert.deepEqual(readTable("a,a,\n1,2,3", "t.csv").titles, ["a", "a (2)", "column 3"]);
+});
+
+test("text in other encodings", () => {
+  assert.equal(decodeText(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61)), "a");
+  assert.equal(decodeText(Uint8Array.of(0xff, 0xfe, 0x61, 0)), "a");
+  assert.equal(decodeText(Uint8Array.of(0xfc)), "ü");
+});
+
+test("tables that cannot be used say why", () => {
+  const refused = (/** @type {string} */ text, /** @type {RegExp} */ words) => assert.throws(() => readTable(text, "t.csv"), words);
+  refused("", /t\.csv is empty/);
+  refused("\n  \n", /t\.csv is empty/);
+  refused("a,b\n", /a header but no rows|no rows/);
+  refused("a\n1\n2\n", /single column/);
+  refused('a,b\n1,2\n"3,4\n', /line 3: a quotation mark is never closed/);
+  refused("PK\u0003\u0004\0\0", /not a table of text/);
+  assert.throws(() => checkSize("big.csv", 1 << 30, LARGEST.table), /big\.csv has 1024 MiB, and this page reads at most 64 MiB/);
+});
+
+test("ragged rows are left out by line", () => {
+  const { rows, ragged, lines } = readTable("a,b\n1,2\n3\n4,5,6\n7,8\n", "t.csv");
+  assert.deepEqual(rows, [["1", "2"], ["7", "8"]]);
+  assert.deepEqual([ragged, lines], [[3, 4], [2, 5]]);
+});
+
+test("types of columns", () => {
+  const [petal, colour, bloom, kind] = columnsOf(FLOWERS);
+  assert.deepEqual([petal.type, colour.type, bloom.type, kind.type], ["number", "category", "date", "category"]);
+  assert.equal(describeColumn("note", ["so", "many", "words", "here"]).type, "text");
+  const odd = describeColumn("size", [...Array(19).fill("1"), "big"]);
+  assert.deepEqual([odd.type, odd.odd, odd.firstOdd], ["number", 1, { row: 19, cell: "big" }]);
+  assert.equal(describeColumn("euro", ["1,5", "2,25"]).type, "number");
+  assert.equal(describeColumn("date", ["2024-02-30", "2024-13-01", "x"]).type, "text");
+  assert.equal(labelType(describeColumn("y", ["0", "1", "1"])), "category");
+  assert.equal(labelType(describeColumn("y", ["0.5", "1", "1"])), "number");
+});
+
+test("categories, dates and labels become numbers", () => {
+  const columns = columnsOf(FLOWERS);
+  const choices = { ...firstChoices(columns), normalized: false };
+  assert.deepEqual([choices.label, choices.labelType], [3, "category"]);
+  const set = tableSet(columns, choices);
+  assert.deepEqual(set.columns, ["petal", "colour=light, blue", "colour=red", "colour=white", "bloom"]);
+  assert.deepEqual(set.classes, ["iris", "rose"]);
+  assert.deepEqual([set.train.count, set.test.count], [4, 2]);
+  const days = (Date.UTC(2024, 4, 1)) / 86_400_000;
+  const expected = new Map([[1.5, [0, 1, 0, days, 1]], [2.5, [1, 0, 0, days + 2, 0]], [6.5, [0, 1, 0, days + 10, 0]]]);
+  const rows = [set.train, set.test].flatMap(({ x, y, count }) =>
+    Array.from({ length: count }, (_, row) => [...x.slice(5 * row, 5 * row + 5), y[row]]));
+  assert.equal(rows.length, 6);
+  for (const [petal, rest] of expected) assert.deepEqual(rows.find(([first]) => first === petal)?.slice(1), rest);
+  assert.deepEqual(classCounts(set), [{ name: "iris", train: 2, test: 1 }, { name: "rose", train: 2, test: 1 }]);
+  const prices = tableSet(columns, { ...choices, label: 0, labelType: "number" });
+  assert.ok(prices.train.y instanceof Float32Array);
+  assert.deepEqual(prices.classes, []);
+});
+
+test("normalizing and filling use the training rows only", () => {
+  const text = `a,b,y\n${Array.from({ length: 20 }, (_, row) => `${row % 5 === 0 ? "" : row * row},7,${row % 2}`).join("\n")}`;
+  const columns = columnsOf(text);
+  const choices = { ...firstChoices(columns), missing: /** @type {const} */ ("mean"), seed: 3 };
+  const raw = tableSet(columns, { ...choices, normalized: false });
+  const normal = tableSet(columns, choices);
+  const train = Array.from(raw.train.x).filter((_, at) => at % 2 === 0);
+  const mean = train.reduce((a, b) => a + b, 0) / train.length;
+  const deviation = Math.sqrt(train.reduce((sum, value) => sum + (value - mean) ** 2, 0) / train.length);
+  raw.test.x.forEach((value, at) => {
+    const expected = at % 2 === 0 ? (value - mean) / deviation : 0; // a column that does not vary
+    assert.ok(Math.abs(normal.test.x[at] - expected) < 1e-5);
+  });
+  // The filled cells have the mean of the other training rows, and so does the whole.
+  const filled = new Set(train.filter((value) => !Number.isInteger(Math.sqrt(value))));
+  assert.equal(filled.size, 1);
+  assert.ok(Math.abs([...filled][0] - mean) < 1e-3);
+  assert.equal(rowsWithHoles(columns, 2), 4);
+  const dropped = tableSet(columns, { ...choices, missing: "drop" });
+  assert.equal(dropped.train.count + dropped.test.count, 16);
+});
+
+test("choices that give no data set say why", () => {
+  const refused = (/** @type {string} */ text, /** @type {object} */ choices, /** @type {RegExp} */ words) => {
+    const columns = columnsOf(text);
+    assert.throws(() => tableSet(columns, { ...firstChoices(columns), ...choices }), words);
+  };
+  refused("a,y\n1,only\n2,only\n", { label: 1, labelType: "category" }, /only one class, “only”/);
+  refused("a,y\n1,no\n2,yes\n", { label: 1, labelType: "number" }, /holds text, such as “no”/);
+  refused("a,b,y\n1,,0\n,2,1\n", {}, /Every row has a missing value/);
+  refused("a,b,y\n1,2,0\n,2,1\n", {}, /Only one row is left/);
+  refused("note,y\nso,0\nmany,1\nwords,0\n", { label: 1 }, /No column is left as a feature/);
+});
+
+test("a split is the same for the same seed, and keeps classes on both sides", () => {
+  const groups = Array.from({ length: 50 }, (_, row) => Number(row >= 45));
+  const first = splitRows(groups, 0.2, 1);
+  assert.deepEqual(first, splitRows(groups, 0.2, 1));
+  assert.notDeepEqual(first.test, splitRows(groups, 0.2, 2).test);
+  assert.deepEqual([...first.train, ...first.test].sort((a, b) => a - b), groups.map((_, row) => row));
+  assert.deepEqual([first.test.length, first.test.filter((row) => row >= 45).length], [10, 1]);
+  assert.deepEqual(splitRows([0, 0], 0, 0).test, []);
+});
+
+test("arrays of NumPy, there and back", () => {
+  for (const values of [Uint8Array.of(1, 2, 255), Int32Array.of(-1, 2, 3), Float32Array.of(0.5, -2, 3)]) {
+    const array = { values, shape: [3] };
+    assert.deepEqual(readNpy(writeNpy(array), "a"), array);
+  }
+  const texts = { texts: ["ü", "long 😀", ""], shape: [3] };
+  assert.deepEqual(readNpy(writeNpy(texts), "a"), texts);
+  assert.equal(writeNpy(texts).length % 4, 0);
+});
+
+/** An NPY file with a header of its own. @param {string} descr @param {string} rest @param {Uint8Array} content */
+function npy(descr, rest, content) {
+  const header = new TextEncoder().encode(`{'descr': ${descr}, ${rest} }\n`);
+  return Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, header.length, 0, ...header, ...content);
+}
+
+test("arrays that cannot be used say why", () => {
+  const order = "'fortran_order': False, 'shape': (1,)";
+  assert.throws(() => readNpy(npy("'|O'", order, new Uint8Array(8)), "a"), /a holds Python objects/);
+  assert.throws(() => readNpy(npy("[('x', '<f4')]", order, new Uint8Array(8)), "a"), /holds records/);
+  assert.throws(() => readNpy(npy("'<c8'", order, new Uint8Array(8)), "a"), /only real numbers/);
+  assert.throws(() => readNpy(npy("'<f8'", order, new Uint8Array(7)), "a"), /truncated/);
+  assert.throws(() => readNpy(new Uint8Array(30), "a"), /not an array of NumPy/);
+  const columnsFirst = npy("'<i8'", "'fortran_order': True, 'shape': (2, 3)", new Uint8Array(BigInt64Array.of(1n, 4n, 2n, 5n, 3n, 6n).buffer));
+  assert.deepEqual([.../** @type {any} */ (readNpy(columnsFirst, "a")).values], [1, 2, 3, 4, 5, 6]);
+});
+
+/** A compressed archive of one file. @param {Uint8Array} bytes @param {number} [claimed] the size in the directory */
+function packed(bytes, claimed = bytes.length) {
+  const stored = writeZip([{ name: "a.npy", bytes }]);
+  const content = deflateRawSync(bytes);
+  const tail = stored.slice(35 + bytes.length);
+  const archive = new Uint8Array([...stored.slice(0, 35), ...content, ...tail]);
+  const view = new DataView(archive.buffer);
+  for (const at of [8, 35 + content.length + 10]) view.setUint16(at, 8, true);
+  for (const at of [18, 35 + content.length + 20]) {
+    view.setUint32(at, content.length, true);
+    view.setUint32(at + 4, claimed, true);
+  }
+  view.setUint32(archive.length - 6, 35 + content.length, true);
+  return new Blob([archive]);
+}
+
+test("archives, compressed and not", async () => {
+  const bytes = Uint8Array.from({ length: 5000 }, (_, at) => at % 7);
+  const plain = new Blob([writeZip([{ name: "ü/a", bytes }, { name: "b", bytes: new Uint8Array() }])]);
+  const entries = await listZip(plain, "z.zip");
+  assert.deepEqual(entries.map(({ name, size }) => [name, size]), [["ü/a", 5000], ["b", 0]]);
+  assert.deepEqual(await readEntry(plain, entries[0], 5000), bytes);
+  const small = packed(bytes);
+  const [entry] = await listZip(small, "z.zip");
+  assert.ok(entry.packed < 500);
+  assert.deepEqual(await readEntry(small, entry, 5000), bytes);
+});
+
+test("bombs and damaged archives are refused", async () => {
+  const zeros = new Uint8Array(4 << 20);
+  const [honest] = await listZip(packed(zeros), "z.zip");
+  await assert.rejects(readEntry(packed(zeros), honest, 1 << 20), /unpacks to 4194304 bytes, more than the 1048576/);
+  const liar = packed(zeros, 1000);
+  await assert.rejects(readEntry(liar, (await listZip(liar, "z.zip"))[0], 1 << 20), /unpacks to more than the archive says/);
+  await assert.rejects(listZip(new Blob(["no archive"]), "z.zip"), /z\.zip is not a ZIP archive/);
+  const archive = writeZip([{ name: "a", bytes: Uint8Array.of(1, 2, 3) }]);
+  archive[32] ^= 1;
+  const [changed] = await listZip(new Blob([archive]), "z.zip");
+  await assert.rejects(readEntry(new Blob([archive]), changed, 100), /a is damaged/);
+  await assert.rejects(listZip(new Blob([archive.slice(20)]), "z.zip"), /damaged|not a ZIP/);
+});
+
+/** @param {Record<string, import("../../static/js/own-data/npy.js").NumberArray>} arrays */
+const npz = (arrays) => new Blob([writeZip(Object.entries(arrays).map(([name, array]) => ({ name: `${name}.npy`, bytes: writeNpy(array) })))]);
+
+test("arrays become a data set", async () => {
+  const x = { values: Float32Array.from({ length: 20 }, (_, at) => at), shape: [10, 2] };
+  const y = { values: Int32Array.from({ length: 10 }, (_, at) => at % 2), shape: [10] };
+  const arrays = await readNpz(npz({ x, y }), "d.npz");
+  const set = arraysSet(arrays, "d.npz", firstArrayChoices(arrays, "d.npz"));
+  assert.deepEqual(aboutOf(set), { kind: "arrays", shape: [2], train: 8, test: 2, classes: ["0", "1"], columns: [] });
+  const again = await readNpz(new Blob([encodeSet(set)]), "d.npz");
+  assert.deepEqual([...again.keys()], ["x_train", "y_train", "x_test", "y_test", "class_names"]);
+  assert.deepEqual(arraysSet(again, "d.npz", firstArrayChoices(again, "d.npz")).train, { ...set.train, targetShape: [] });
+});
+
+test("wrong shapes and values say why", async () => {
+  const x = { values: new Float32Array(20), shape: [10, 2] };
+  const labels = { values: Int32Array.from({ length: 10 }, (_, at) => at % 2), shape: [10] };
+  const refused = async (/** @type {any} */ given, /** @type {RegExp} */ words) => {
+    const arrays = await readNpz(npz(given), "d.npz");
+    assert.throws(() => arraysSet(arrays, "d.npz", { test: 0.2, seed: 0, normalized: false, isClasses: true }), words);
+  };
+  await refused({ x, y: { values: new Int32Array(9), shape: [9] } }, /10 rows in x but 9 in y/);
+  await refused({ x }, /holds x\. A data set has x_train/);
+  await refused({ x, y: { values: new Int32Array(10), shape: [10] } }, /all of one class/);
+  await refused({ x: { values: Float32Array.of(1, NaN), shape: [2, 1] }, y: { values: new Int32Array(2), shape: [2] } }, /NaN or infinity/);
+  await refused({ x: { values: new Float32Array(10), shape: [10] }, y: labels }, /Give it an axis/);
+  await refused(
+    { x_train: x, y_train: labels, x_test: { values: new Float32Array(6), shape: [2, 3] }, y_test: { values: new Int32Array(2), shape: [2] } },
+    /differ in shape: 2 in x_train, 3 in x_test/,
+  );
+  const objects = new Blob([writeZip([{ name: "x.npy", bytes: npy("'|O'", "'shape': (1,)", new Uint8Array(8)) }])]);
+  await assert.rejects(readNpz(objects, "d.npz"), /x\.npy in d\.npz holds Python objects/);
+});

@@ -4,12 +4,21 @@ import { batch, computed, signal } from "../vendor/preact.js";
 import { measure } from "./blocks/last-run.js";
 import { readProgram } from "./blocks/reader.js";
 import { inferShapes } from "./blocks/shapes.js";
+import * as shelf from "./data-shelf.js";
 import { changeText, stepHistory } from "./editor-access.js";
 import * as store from "./store.js";
 
-/** @import { Change } from "./blocks/types.js" */
+/** @import { Brought, Change } from "./blocks/types.js" */
 
-export const program = computed(() => readProgram(store.source.value));
+/** @param {string} name @returns {ReturnType<Brought>} */
+function brought(name) {
+  const about = shelf.entryOf(name)?.about;
+  if (!about) return null;
+  const targets = about.classes.length > 0 ? "int32" : "float32";
+  return { samples: { shape: about.shape, dtype: "float32" }, targets: { shape: [], dtype: targets } };
+}
+
+export const program = computed(() => readProgram(store.source.value, brought));
 /** What the last run shows, while the program is the one that ran. */
 export const lastRun = computed(() => {
   const graph = store.executed.value.source === store.source.value ? store.graph.value : null;

@@ -34,13 +34,13 @@ export const entries = signal(/** @type {Entry[] | null} */ (null));
 
 export const names = computed(() => entries.value?.map(({ name }) => name) ?? []);
 
-/** @type {Promise<void> | undefined} */
-let listing;
+/** @type {{underway: Promise<void> | null}} */
+const listing = { underway: null };
 
 /** List the data sets in `entries`, unless that was done. */
 export function list() {
-  listing ??= read();
-  return listing;
+  listing.underway ??= read();
+  return listing.underway;
 }
 
 async function read() {
@@ -122,7 +122,7 @@ export async function remove(name) {
  * @returns {Promise<Uint8Array>}
  */
 export async function readFile(path) {
-  listing = undefined; // another tab may have added some
+  listing.underway = null; // another tab may have added some
   await list();
   const name = decodeURIComponent(path.slice(YOURS.length));
   if (name) return await fileOf(name);

@@ -47,9 +47,29 @@ function changesOf(list) {
 /** Entries for code whose example the server no longer has. @param {Example[]} list @returns {Example[]} */
 function withoutExample(list) {
   const known = new Set(list.map(({ id }) => id));
-  return Object.keys(store.codes.value).filter((id) => !known.has(id)).map((id) => ({
+  return Object.keys(store.codes.value).filter((id) => !known.has(id)).map((id) => (id.startsWith(FOR_DATA) ? entryFor(id) : {
     id, title: `${id} (your code)`, description: "Your code. The example it began with no longer exists.", source: "",
   }));
+}
+
+/** How the ids of programs begin that were made for data of the visitor. */
+const FOR_DATA = "data-";
+
+/** @param {string} id @returns {Example} */
+const entryFor = (id) => ({
+  id, title: `${id.slice(FOR_DATA.length)} (your data)`, description: "A program for data of yours.", source: "",
+});
+
+/** Open a new program for data of the visitor, beside the examples. @param {string} name of the data @param {string} code */
+export function openProgramFor(name, code) {
+  const taken = new Set([...store.examples.value.map(({ id }) => id), ...Object.keys(store.codes.value)]);
+  let id = FOR_DATA + name;
+  for (let number = 2; taken.has(id); number += 1) id = `${FOR_DATA}${name} ${number}`;
+  batch(() => {
+    store.examples.value = [...store.examples.value, entryFor(id)];
+    selectExample(id);
+    edit(code);
+  });
 }
 
 /** Puts back what a run showed, by its example. @type {Map<string, () => void>} */

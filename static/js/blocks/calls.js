@@ -5,12 +5,13 @@ import { parametersOf } from "./signatures.js";
 import { children, elements, evaluate, parse } from "./syntax.js";
 
 /** @import { Node } from "./syntax.js" */
-/** @import { Argument, Call, Names, Value } from "./types.js" */
+/** @import { Argument, Brought, Call, Names, Value } from "./types.js" */
 
 /**
  * @typedef {object} Source a program that is being read
  * @property {string} text
  * @property {Names} names
+ * @property {Brought} brought
  * @property {(name: string) => Value | null} constant the value of a name that holds one value
  * @property {(name: string) => Node | null} expression the expression that such a name stands for
  */

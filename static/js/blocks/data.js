@@ -1,11 +1,12 @@
 /** The shapes of data, and of what a program makes of it before training. */
 
+import { valueOf } from "./calls.js";
 import { children, elements, evaluate, parts } from "./syntax.js";
 
 /** @import { Node } from "./syntax.js" */
 /** @import { Source } from "./calls.js" */
 /** @import { Known } from "./expressions.js" */
-/** @import { Samples, Shape } from "./types.js" */
+/** @import { Brought, Call, Samples, Shape } from "./types.js" */
 
 /** @param {Shape} shape @param {string} dtype @returns {Known} */
 const array = (shape, dtype) => ({ is: "array", samples: { shape, dtype } });
@@ -28,8 +29,23 @@ const DATA = {
 /** Data sets of points in the plane, which can replace each other. */
 export const POINTS = ["spiral", "circle", "xor", "gauss"];
 
-/** @param {string} name @returns {Known} null if it is not known */
+/** @param {string} name such as "data.mnist" @returns {Known} null if it is not known */
 export const dataOf = (name) => (Object.hasOwn(DATA, name) ? DATA[name]() : null);
+
+/**
+ * What `pg.data.load` returns: a data set of the library, or one of the visitor in two parts.
+ * @param {Call} call
+ * @param {Brought} brought
+ * @returns {Known}
+ */
+export function loadedData(call, brought) {
+  const name = valueOf(call, "name");
+  if (name?.type !== "string") return null;
+  const set = brought(name.value);
+  if (!set) return dataOf(`data.${name.value}`);
+  const part = tuple({ is: "array", samples: set.samples }, { is: "array", samples: set.targets });
+  return tuple(part, part);
+}
 
 /**
  * What a method makes of an array.

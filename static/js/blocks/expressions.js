@@ -1,7 +1,7 @@
 /** The values of expressions: data, layers, tensors between them, and networks. */
 
 import { argumentOf, readCall } from "./calls.js";
-import { arrayElement, arrayMethod, dataOf } from "./data.js";
+import { arrayElement, arrayMethod, dataOf, loadedData } from "./data.js";
 import { Networks } from "./networks.js";
 import { parametersOf } from "./signatures.js";
 import { children, elements, evaluate, isNumber, walk } from "./syntax.js";
@@ -95,8 +95,9 @@ export class Expressions {
   /** @param {Node} node @param {Call} call @param {Context} context @returns {Known} */
   libraryCall(node, call, context) {
     if (call.name.startsWith("data.")) {
-      const known = dataOf(call.name);
-      if (known && !context.conditional) this.data.push({ ...call, target: context.target ?? "" });
+      const isLoad = call.name === "data.load";
+      const known = isLoad ? loadedData(call, this.source.brought) : dataOf(call.name);
+      if ((known || isLoad) && !context.conditional) this.data.push({ ...call, target: context.target ?? "" });
       return known;
     }
     if (call.name === "nn.Sequential") return this.networks.sequential(node, call);

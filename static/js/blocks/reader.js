@@ -6,13 +6,17 @@ import { assignment, children, parse, walk } from "./syntax.js";
 
 /** @import { Node } from "./syntax.js" */
 /** @import { Context, Known } from "./expressions.js" */
-/** @import { Program } from "./types.js" */
+/** @import { Brought, Program } from "./types.js" */
 
-/** @param {string} text @returns {Program} */
-export function readProgram(text) {
+/**
+ * @param {string} text
+ * @param {Brought} [brought]
+ * @returns {Program}
+ */
+export function readProgram(text, brought = () => null) {
   const script = parse(text);
   const names = readImports(script, text);
-  const expressions = new Expressions({ text, names, ...readConstants(script, text) });
+  const expressions = new Expressions({ text, names, brought, ...readConstants(script, text) });
   new Statements(expressions).block(script, { values: new Map(), scope: "", conditional: false });
   let broken = false;
   walk(script, ({ type }) => (broken ||= type.isError));

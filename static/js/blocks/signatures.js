@@ -199,6 +199,7 @@ export const SIGNATURES = {
     'initial_learning_rate, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False',
   "data.circle": 'samples=500, noise=0.05, seed=0',
   "data.gauss": 'samples=500, noise=0.2, seed=0',
+  "data.load": 'name',
   "data.mnist": '',
   "data.spiral": 'samples=500, noise=0.02, seed=0',
   "data.xor": 'samples=500, noise=0.05, seed=0',

@@ -63,6 +63,9 @@ export interface Samples {
   dtype: string;
 }
 
+/** The samples and targets of a data set of the visitor, by its name; null if there is none. */
+export type Brought = (name: string) => { samples: Samples; targets: Samples } | null;
+
 /** How the text of a layer can be changed. */
 export type Place =
   | { type: "list"; list: Range; index: number; elements: Range[] }

@@ -6,6 +6,7 @@ import * as store from "../store.js";
 import { ConsolePanel } from "./console-panel.js";
 import { EditorPanel } from "./editor-panel.js";
 import { ErrorPanel } from "./error-panel.js";
+import { LazyDataDrawer } from "./lazy-data-drawer.js";
 import { Header } from "./header.js";
 import { PhoneBar } from "./phone-bar.js";
 import { SkipLinks } from "./skip-links.js";
@@ -33,5 +34,6 @@ export function App() {
       ${beside.map(({ name: id, Panel: Beside }) => html`<div class="column beside" key=${id}><${Beside} /></div>`)}
     </main>
     ${isPhone.value && html`<${PhoneBar} />`}
+    <${LazyDataDrawer} />
   `;
 }

@@ -6,6 +6,7 @@ import * as format from "../format.js";
 import * as store from "../store.js";
 import { BlockCard } from "./block-card.js";
 import { AddBlock } from "./block-menu.js";
+import { BroughtCard } from "./brought-card.js";
 import { DataCard } from "./data-card.js";
 import { TrainingCard } from "./training-card.js";
 
@@ -41,7 +42,7 @@ export function BlocksPanel() {
     ${broken && html`<p class="blocks-note" data-testid="blocks-broken">The code has a slip in its syntax, so cards may be missing.</p>`}
     ${isEmpty && store.source.value.trim() !== "" && html`<p class="blocks-note">
       No network, data or training of the library is in this program. Code shows all of it.</p>`}
-    ${data.map((call, number) => html`<${DataCard} key=${number} ...${{ call, number }} />`)}
+    ${data.map((call, number) => html`<${call.kind === "load" ? BroughtCard : DataCard} key=${number} ...${{ call, number }} />`)}
     ${networks.map((network, number) => html`<${NetworkCards} key=${number} network=${network} number=${number}
       isOnly=${networks.length === 1} />`)}
     ${trainings.map((training, number) => html`<${TrainingCard} key=${number} ...${{ training, number }}

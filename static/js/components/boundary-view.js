@@ -16,8 +16,8 @@ import { UnitMaps } from "./unit-maps.js";
 const COLOURS = 8;
 const RADIUS = 3.2;
 
-/** The outputs over the plane, behind the points, and the maps of hidden units. @param {{view: PlaneView}} props */
-export function BoundaryView({ view }) {
+/** The outputs over the plane, behind the points, and the maps of hidden units. @param {{view: PlaneView, names: string[]}} props `names`: of classes, as far as known */
+export function BoundaryView({ view, names }) {
   const [withTest, setWithTest] = useState(false);
   const name = theme.value;
   const palette = useMemo(readPalette, [name]);
@@ -42,7 +42,7 @@ export function BoundaryView({ view }) {
           <${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} />
         </div>
         <p class="plane-axis hint"><span>${short(data.across[0])}</span><span>x</span><span>${short(data.across[1])}</span></p>
-        <${Legend} data=${data} palette=${palette} range=${range} />
+        <${Legend} data=${data} palette=${palette} range=${range} names=${names} />
         ${data.test && html`<label class="toggle"><input type="checkbox" checked=${withTest}
           data-testid="test-points" onChange=${() => setWithTest(!withTest)} />Test points (hollow)</label>`}
       </div>
@@ -131,8 +131,8 @@ function blend({ surface, classes }, value, [low, high]) {
 /** @param {number[]} colour */
 const css = ([red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
 
-/** @param {{data: PlaneData, palette: Palette, range: [number, number]}} props */
-function Legend({ data, palette, range }) {
+/** @param {{data: PlaneData, palette: Palette, range: [number, number], names: string[]}} props */
+function Legend({ data, palette, range, names }) {
   if (data.scale === "linear") {
     return html`<p class="plane-legend hint">
       <span>${short(range[0])}</span><span class="plane-scale" aria-hidden="true"></span><span>${short(range[1])}</span>
@@ -141,7 +141,7 @@ function Legend({ data, palette, range }) {
   return html`
     <ul class="plane-legend hint">
       ${Array.from({ length: data.classes }, (_, at) => html`
-        <li key=${at}><${Swatch} label=${at} palette=${palette} />class ${at}</li>
+        <li key=${at}><${Swatch} label=${at} palette=${palette} />${names[at] ?? `class ${at}`}</li>
       `)}
     </ul>
   `;

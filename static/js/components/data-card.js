@@ -4,6 +4,7 @@ import { ABOUT } from "../blocks/catalogue.js";
 import { POINTS } from "../blocks/data.js";
 import { setClass } from "../blocks/edits.js";
 import { BlockField, Row } from "./block-fields.js";
+import { YourDataButton } from "./brought-card.js";
 import { Icon } from "./icons.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
@@ -51,6 +52,7 @@ export function DataCard({ call, number }) {
       </${Row}>
       ${isPoints && FIELDS.map((field) => html`<${BlockField} key=${field.parameter} call=${call} field=${field}
         id=${`${id}-${field.parameter}`} />`)}
+      <${YourDataButton} />
     </div>
   </section>`;
 }

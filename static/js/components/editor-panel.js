@@ -1,4 +1,5 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { openDrawer } from "../data-drawer.js";
 import { refreshEditor } from "../editor-access.js";
 import { restoreExample, saveCode } from "../examples.js";
 import { hidden } from "../hidden.js";
@@ -42,6 +43,8 @@ export function EditorPanel() {
         <h2>Network</h2>
         ${!isWide && hasBlocks && html`<${NetworkTabs} />`}
         <${RestoreButton} hint=${isWide || open === "code" ? "Ctrl+Enter runs, Ctrl+I explains" : "Ctrl+Enter runs"} />
+        <button type="button" class="button quiet small" data-testid="data-open" aria-label="Your data" title="Train on data of your own: a table, images, the camera"
+          onClick=${() => openDrawer()}><${Icon} name="table" /><span>Your data</span></button>
         <button type="button" class="button quiet icon-only" data-testid="save-code" aria-label="Save the code as a file"
           title="Save the code as a file" onClick=${saveCode}><${Icon} name="save" /></button>
       </div>

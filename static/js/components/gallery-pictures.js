@@ -26,6 +26,16 @@ const PICTURES = {
   game: html`<path class="lines" d="M51 8v40M69 8v40M40 19h40M40 37h40" /><path class="stroke-0" d="m42 10 7 7m0-7-7 7m11 6 10 10m0-10-10 10m18 6 7 7m0-7-7 7" />
     <circle class="stroke-1" cx="75" cy="13" r="4.5" /><circle class="stroke-1" cx="45" cy="28" r="4.5" />`,
   code: html`<rect class="dark" x="20" y="6" width="80" height="44" rx="5" /><path class="chalk" d="m31 20 8 8-8 8M46 37h14" />`,
+  table: html`<path class="lines" d="M26 9h68v38H26zM26 19h68M26 28.5h68M26 38h68M49 9v38M72 9v38" />
+    <rect class="fill-0" x="29" y="12.5" width="14" height="3.5" rx="1" /><rect class="fill-0" x="52" y="12.5" width="14" height="3.5" rx="1" />
+    <rect class="fill-1" x="75" y="12.5" width="14" height="3.5" rx="1" /><circle class="fill-1" cx="83" cy="24" r="2.6" />
+    <circle class="fill-2" cx="83" cy="33.5" r="2.6" /><circle class="fill-1" cx="83" cy="43" r="2.6" />`,
+  photos: html`<rect class="lines" x="30" y="8" width="38" height="30" rx="3" /><path class="fill-2" d="m32 36 10-13 7 8 5-5 12 10z" />
+    <circle class="fill-1" cx="58" cy="17" r="4" /><rect class="dark" x="52" y="20" width="38" height="30" rx="3" />
+    <path class="fill-0" d="m54 48 11-14 8 9 5-6 10 11z" /><circle class="fill-1" cx="80" cy="29" r="4" />`,
+  points: html`${[[38, 20], [46, 12], [55, 20], [44, 30], [52, 36], [34, 34]].map(([x, y]) => html`<circle key=${`${x} ${y}`} class="fill-0" cx=${x} cy=${y} r="2.6" />`)}
+    ${[[72, 12], [84, 18], [70, 40], [80, 46], [90, 34], [78, 28]].map(([x, y]) => html`<rect key=${`${x} ${y}`} class="fill-1" x=${x} y=${y} width="5" height="5" />`)}
+    <path class="lines" d="M62 4c8 14-6 22 0 48" />`,
   devices: bars([[14, 14, 30, "fill-0"], [48, 14, 28, "fill-0"], [80, 14, 26, "fill-0"], [14, 32, 52, "fill-1"], [70, 32, 36, "fill-1"]]),
 };
 

@@ -1,10 +1,21 @@
 import { html } from "../../vendor/preact.js";
+import { openDrawer } from "../data-drawer.js";
 import { selectExample } from "../examples.js";
 import { showNetworkView } from "../network-view.js";
 import * as store from "../store.js";
 import { GalleryPicture } from "./gallery-pictures.js";
 
 /** @typedef {import("./gallery-pictures.js").PictureName} PictureName */
+
+/** The ways to begin with data of the visitor. @type {{picture: PictureName, start: import("../data-drawer.js").Start, title: string, about: string, time: string}[]} */
+const YOURS = [
+  { picture: "table", start: "table", title: "Your table", time: "CSV",
+    about: "Bring a table, choose the column to predict, and train on it. It stays in this browser." },
+  { picture: "photos", start: "images", title: "Your photos", time: "ZIP",
+    about: "Images in a folder for each class, or from the camera: teach a network to tell them apart." },
+  { picture: "points", start: "points", title: "Your points", time: "by hand",
+    about: "Draw points of two classes, and watch where a network draws the line." },
+];
 
 /** The example to write on. */
 const WRITTEN = "first-program";
@@ -42,6 +53,7 @@ export function Gallery() {
       <div class="panel-head"><h2 id="gallery-title">Begin with</h2></div>
       <ul class="gallery-cards">
         ${CARDS.filter(({ exampleId }) => known.has(exampleId)).map((card) => html`<${Card} key=${card.picture} card=${card} />`)}
+        ${YOURS.map((card) => html`<${YourCard} key=${card.picture} card=${card} />`)}
       </ul>
     </section>
   `;
@@ -62,6 +74,19 @@ function Card({ card: { picture, exampleId, title, about, time, inLab, focus } }
     <li>
       <button type="button" class="gallery-card" data-testid="gallery-card" data-example=${exampleId}
         aria-current=${store.exampleId.value === exampleId ? "true" : undefined} onClick=${open}>
+        <${GalleryPicture} name=${picture} />
+        <span class="gallery-title"><strong>${title}</strong><span class="hint">${time}</span></span>
+        <span class="hint">${about}</span>
+      </button>
+    </li>
+  `;
+}
+
+/** @param {{card: typeof YOURS[number]}} props */
+function YourCard({ card: { picture, start, title, about, time } }) {
+  return html`
+    <li>
+      <button type="button" class="gallery-card" data-testid="gallery-your-card" data-start=${start} onClick=${() => openDrawer(start)}>
         <${GalleryPicture} name=${picture} />
         <span class="gallery-title"><strong>${title}</strong><span class="hint">${time}</span></span>
         <span class="hint">${about}</span>

@@ -6,8 +6,8 @@ import { count, percent } from "../format.js";
  * @typedef {Extract<TaskView, {shows: "images"}>} ImagesView
  */
 
-/** Images with their classes and the predicted ones. @param {{view: ImagesView}} props */
-export function TestStrip({ view }) {
+/** Images with their classes and the predicted ones. @param {{view: ImagesView, names: string[]}} props `names`: of classes, as far as known */
+export function TestStrip({ view, names }) {
   const data = /** @type {PictureData} */ (view.data);
   const { labels, tested, total } = data;
   const right = labels.filter((label, at) => label === view.predicted[at]).length;
@@ -17,9 +17,9 @@ export function TestStrip({ view }) {
         <b data-testid="strip-right">${right}</b> of these ${labels.length} ${tested ? "test" : "training"} images right;
         there are ${count(total)}.
       </p>
-      <ol class="strip-images" data-testid="test-strip">
+      <ol class="strip-images" data-testid="test-strip" data-named=${names.length > 0 ? "" : undefined}>
         ${labels.map((label, at) => html`
-          <${Picture} key=${`${view.version} ${at}`} at=${at} data=${data} label=${label}
+          <${Picture} key=${`${view.version} ${at}`} at=${at} data=${data} label=${label} names=${names}
             predicted=${view.predicted[at]} chance=${view.chances?.[at] ?? null} />
         `)}
       </ol>
@@ -27,23 +27,23 @@ export function TestStrip({ view }) {
   `;
 }
 
-/** @param {{at: number, data: PictureData, label: number, predicted: number, chance: number | null}} props */
-function Picture({ at, data, label, predicted, chance }) {
+/** @param {{at: number, data: PictureData, label: number, predicted: number, chance: number | null, names: string[]}} props */
+function Picture({ at, data, label, predicted, chance, names }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   useEffect(() => {
     canvas.current?.getContext("2d")?.putImageData(imageOf(data, at), 0, 0);
   }, [data, at]);
   const isRight = predicted === label;
   const sure = chance === null ? "" : `, ${percent(chance, 0)}`;
-  const words = isRight
-    ? `A ${label}, predicted ${predicted}${sure}: right`
-    : `A ${label}, predicted ${predicted}${sure}: wrong`;
+  const [is, said] = [names[label] ?? label, names[predicted] ?? predicted];
+  const article = names[label] === undefined ? "A " : "";
+  const words = `${article}${is}, predicted ${said}${sure}: ${isRight ? "right" : "wrong"}`;
   return html`
     <li class="strip-image" data-right=${isRight ? "" : undefined} data-label=${label} data-predicted=${predicted}
       title=${words}>
       <canvas width=${data.width} height=${data.height} ref=${canvas} aria-hidden="true"></canvas>
       <span class="strip-verdict" aria-hidden="true">
-        <span class="strip-mark">${isRight ? "✓" : "✗"}</span>${isRight ? label : html`<b>${predicted}</b>≠ ${label}`}
+        <span class="strip-mark">${isRight ? "✓" : "✗"}</span>${isRight ? is : html`<b>${said}</b>≠ ${is}`}
       </span>
       <span class="visually-hidden">${words}</span>
     </li>

@@ -1,5 +1,5 @@
 import { html, signal, useEffect } from "../../vendor/preact.js";
-import { loadProjects } from "../project-drop.js";
+import { loadProjects } from "../lazy-projects.js";
 import * as store from "../store.js";
 import { Menu } from "./menu.js";
 

@@ -1,4 +1,6 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { loadedNames } from "../data-names.js";
+import { entryOf } from "../data-shelf.js";
 import { onVisible } from "../observe.js";
 import * as store from "../store.js";
 import { TaskAsker } from "../task.js";
@@ -48,14 +50,21 @@ export function TaskPanel() {
       <section class="panel task" aria-labelledby="task-title" ref=${place} data-testid="task"
         data-shows=${shows}>
         <div class="panel-head"><h2 id="task-title">${titleOf(task)}</h2></div>
-        ${task?.shows === "plane" && html`<${BoundaryView} view=${task} />`}
-        ${task?.shows === "images" && html`<${TestStrip} view=${task} />`}
+        ${task?.shows === "plane" && html`<${BoundaryView} view=${task} names=${classNames()} />`}
+        ${task?.shows === "images" && html`<${TestStrip} view=${task} names=${classNames()} />`}
         ${task?.shows === "rows" && html`<${FitScatter} view=${task} />`}
         ${(shows === "none" || shows === "unknown" || store.taskProblem.value) && html`<p class="hint task-hint">${remark(task)}</p>`}
       </section>
       <${DigitPanel} isShown=${takesDigits()} />
     </div>
   `;
+}
+
+/** The names of the classes, if the program that ran loads data of the visitor. */
+function classNames() {
+  const names = loadedNames(store.executed.value.source);
+  const [entry, ...others] = names.map(entryOf).filter((each) => each !== undefined);
+  return entry && others.length === 0 ? entry.about.classes : [];
 }
 
 /** @param {import("../../engine/messages.js").TaskView | null} task */

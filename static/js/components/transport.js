@@ -3,6 +3,7 @@ import * as actions from "../actions.js";
 import { isPhone } from "../layout.js";
 import { enabled, shortcuts } from "../shortcuts.js";
 import * as store from "../store.js";
+import { DataNote } from "./data-note.js";
 import { Icon } from "./icons.js";
 import { LoadNote } from "./load-note.js";
 import { ProgressBar, Statistics } from "./progress.js";
@@ -49,6 +50,7 @@ export function Transport() {
       <${StorageNote} />
       <${ProjectNote} />
       <${SharedNote} />
+      <${DataNote} />
       <${ProgressBar} />
     </section>
   `;

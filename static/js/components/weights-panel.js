@@ -56,7 +56,7 @@ export function WeightsPanel() {
 
   const none = !store.hasModel.value;
   return html`
-    <section class="panel weights" aria-labelledby="weights-title" data-dropping=${dropping ? "" : undefined}
+    <section class="panel weights" aria-labelledby="weights-title" data-dropping=${dropping ? "" : undefined} data-takes-files
       onDragOver=${onDrag(true)} onDragLeave=${onDrag(false)} onDrop=${onDrop}>
       <div class="panel-head"><h2 id="weights-title">Weights</h2></div>
       <div class="weights-body">

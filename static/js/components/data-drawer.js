@@ -1,0 +1,74 @@
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { closeDrawer, opening } from "../data-drawer.js";
+import { list } from "../data-shelf.js";
+import { takeIn } from "../own-data/intake.js";
+import { DataProblem } from "../own-data/problem.js";
+import { ArraysForm } from "./data-arrays-form.js";
+import { CameraForm } from "./data-camera-form.js";
+import { ImagesForm } from "./data-images-form.js";
+import { DataList } from "./data-list.js";
+import { PointsForm } from "./data-points-form.js";
+import { DataSources } from "./data-sources.js";
+import { TableForm } from "./data-table-form.js";
+import { Icon } from "./icons.js";
+
+/**
+ * @import { Item } from "../data-drawer.js"
+ * @import { Draft } from "../own-data/intake.js"
+ * @typedef {Draft | {kind: "camera"} | {kind: "points"}} Stage
+ */
+
+/** @type {Record<Stage["kind"], any>} */
+const FORMS = { table: TableForm, arrays: ArraysForm, images: ImagesForm, camera: CameraForm, points: PointsForm };
+
+/** The drawer in which visitors bring data of their own. */
+export function DataDrawer() {
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const [stage, setStage] = useState(/** @type {Stage | null} */ (null));
+  const [problem, setProblem] = useState("");
+  const [isReading, setReading] = useState(false);
+  const request = opening.value;
+
+  useEffect(() => {
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
+    dialog.current?.showModal();
+    list();
+    return () => before?.focus?.();
+  }, []);
+  useEffect(() => {
+    if (request?.items) take(request.items);
+    else if (request?.start === "camera" || request?.start === "points") setStage({ kind: request.start });
+  }, [request]);
+
+  /** @param {Item[] | Promise<Item[]>} items */
+  async function take(items) {
+    setProblem("");
+    setReading(true);
+    try {
+      setStage(await takeIn(await items));
+    } catch (failure) {
+      setProblem(failure instanceof DataProblem
+        ? failure.message : `The files cannot be read: ${/** @type {Error} */ (failure).message}`);
+    }
+    setReading(false);
+  }
+
+  const Form = stage && FORMS[stage.kind];
+  const back = () => setStage(null);
+  return html`<dialog class="data-drawer" data-testid="data-drawer" aria-labelledby="data-title" ref=${dialog} onClose=${closeDrawer}>
+    <div class="data-head">
+      ${stage && html`<button type="button" class="button quiet small" data-testid="data-back" onClick=${back}>← Back</button>`}
+      <h2 id="data-title">Your data</h2>
+      <button type="button" class="button quiet icon-only" aria-label="Close" title="Close" data-testid="data-close"
+        onClick=${() => dialog.current?.close()}><${Icon} name="close" /></button>
+    </div>
+    <div class="data-body">
+      <p class="data-privacy">Your files never leave this browser: they are read and kept here, and no server gets them.</p>
+      <div role="alert">${problem && html`<p class="data-problem" data-testid="data-problem">${problem}</p>`}</div>
+      ${isReading && html`<p class="hint" role="status">Reading…</p>`}
+      ${Form
+        ? html`<${Form} key=${stage.kind} draft=${stage} />`
+        : html`<${DataSources} take=${take} begin=${(/** @type {"camera" | "points"} */ kind) => setStage({ kind })} /><${DataList} />`}
+    </div>
+  </dialog>`;
+}

@@ -1,0 +1,28 @@
+import { html, useEffect } from "../../vendor/preact.js";
+import { openDrawer } from "../data-drawer.js";
+import { missingNames, usedNames } from "../data-names.js";
+import { list } from "../data-shelf.js";
+import * as store from "../store.js";
+
+/** Says which data of the program this browser does not have, and offers to add it. */
+export function DataNote() {
+  const isNeeded = usedNames.value.length > 0;
+  useEffect(() => {
+    if (isNeeded) list();
+  }, [isNeeded]);
+  const [name] = missingNames.value;
+  const isShared = store.shared.value !== null;
+  return html`
+    <div class="storage-place" role="status">
+      ${name !== undefined && html`
+        <div class="storage-note" data-testid="data-note">
+          <p>The program loads “${name}”, and this browser has no data of that name.${isShared
+            ? " A link contains no data: ask whoever sent it for the file, or bring data of your own." : ""}</p>
+          <div class="storage-actions">
+            <button type="button" class="button small" data-testid="data-note-open" onClick=${() => openDrawer()}>Add data</button>
+          </div>
+        </div>
+      `}
+    </div>
+  `;
+}

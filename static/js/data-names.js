@@ -1,0 +1,45 @@
+/** Names of data sets: those in the program, and those that can be had. */
+
+import { computed } from "../vendor/preact.js";
+import { entries, names } from "./data-shelf.js";
+import * as store from "./store.js";
+
+/** The data sets of the library. A test compares them with Python's. */
+export const OF_LIBRARY = [
+  "mnist", "circle", "xor", "gauss", "spiral", "moons", "used_cars", "film_ratings", "citation_graph", "rhyme",
+];
+
+const LONGEST = 60;
+
+/** @param {string} source @returns {string[]} the names that it passes to `pg.data.load`, outside of comments */
+export function loadedNames(source) {
+  const calls = source.matchAll(/^[^#\n]*\bdata\.load\(\s*(["'])([^"'\n]+)\1/gm);
+  return [...new Set([...calls].map(([, , name]) => name))];
+}
+
+/** Data sets of a visitor in the program. */
+export const usedNames = computed(() => loadedNames(store.source.value).filter((name) => !OF_LIBRARY.includes(name)));
+
+/** Those that the browser does not have; none before they have been listed. */
+export const missingNames = computed(() =>
+  (entries.value === null ? [] : usedNames.value.filter((name) => !names.value.includes(name))));
+
+/** What is wrong with a name, "" for nothing. @param {string} name */
+export function problemOfName(name) {
+  if (name.trim() === "") return "Give the data a name.";
+  if (name !== name.trim() || name.length > LONGEST || !/^[\p{L}\p{N}_. -]+$/u.test(name) || name.startsWith(".")) {
+    return `A name has at most ${LONGEST} letters, digits, spaces, points, - and _.`;
+  }
+  if (OF_LIBRARY.includes(name)) return `“${name}” is a data set of the library. Choose another name.`;
+  return "";
+}
+
+/** A name for data of a file, which no data set has. @param {string} file @param {string[]} taken */
+export function suggestedName(file, taken) {
+  const stem = file.replace(/^.*\//, "").replace(/\.[^.]*$/, "");
+  const base = stem.replace(/[^\p{L}\p{N}_.-]+/gu, "-").replace(/^[.-]+|-+$/g, "").slice(0, LONGEST - 4) || "data";
+  const isFree = (/** @type {string} */ name) => !taken.includes(name) && !OF_LIBRARY.includes(name);
+  let name = base;
+  for (let number = 2; !isFree(name); number += 1) name = `${base}-${number}`;
+  return name;
+}

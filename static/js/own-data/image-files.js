@@ -1,0 +1,131 @@
+/** Files of images: which there are, of which class, and whether they are safe to decode. */
+
+import { DataProblem } from "./problem.js";
+
+/**
+ * @typedef {{path: string, label: number, load: () => Promise<Blob>}} ImageFile
+ */
+
+const MOST_IMAGES = 20_000;
+const MOST_CLASSES = 1000;
+const MOST_PIXELS = 64_000_000;
+
+/** @param {string} path */
+export const isImage = (path) => /\.(png|jpe?g|webp|gif|bmp)$/i.test(path);
+
+/**
+ * The images among files, with the folder as the class.
+ * @param {{path: string, load: () => Promise<Blob>}[]} files
+ * @param {string} name of the folder or archive
+ * @returns {{images: ImageFile[], classes: string[], skipped: string[]}}
+ * @throws {DataProblem}
+ */
+export function imagesIn(files, name) {
+  const images = files.filter(({ path }) => isImage(path));
+  const skipped = files.filter(({ path }) => !isImage(path)).map(({ path }) => `${path}: not an image`);
+  if (images.length > MOST_IMAGES) {
+    throw new DataProblem(`${name} holds ${images.length} images, and this page takes at most ${MOST_IMAGES}. Bring a part of them.`);
+  }
+  const folders = images.map(({ path }) => folderOf(path));
+  const classes = [...new Set(folders)].sort();
+  if (classes.length < 2) {
+    const all = classes[0] ? `All images in ${name} are in one folder, “${classes[0]}”` : `The images in ${name} are not in folders`;
+    throw new DataProblem(`${all}, so there is only one class. Put the images of each class into a folder of its own.`);
+  }
+  if (classes.length > MOST_CLASSES) throw new DataProblem(`${name} has ${classes.length} folders of images, too many for classes.`);
+  const labels = new Map(classes.map((title, label) => [title, label]));
+  return {
+    images: images.map(({ path, load }, at) => ({ path, load, label: labels.get(folders[at]) ?? 0 })), classes, skipped,
+  };
+}
+
+/** The last folder of a path, "" for none. @param {string} path */
+const folderOf = (path) => path.split("/").at(-2) ?? "";
+
+/**
+ * Refuse a PNG whose header promises more pixels than a browser should decode.
+ * @param {Uint8Array} head the first bytes of a file
+ * @throws {DataProblem}
+ */
+export function checkPixels(head) {
+  if (head.length < 24 || head[1] !== 0x50 || head[2] !== 0x4e || head[3] !== 0x47) return;
+  const view = new DataView(head.buffer, head.byteOffset, head.length);
+  const [width, height] = [view.getUint32(16), view.getUint32(20)];
+  if (width * height > MOST_PIXELS) throw new DataProblem(`${width} × ${height} pixels are too many`);
+}
+
+/**
+ * @typedef {{side: number, channels: 1 | 3}} Format
+ * @typedef {{pixels: Uint8Array, labels: number[], paths: string[], skipped: string[]}} Decoded
+ *   `pixels`: (images, side, side, channels)
+ */
+
+/**
+ * Decode images in the browser, as squares.
+ * @param {ImageFile[]} files
+ * @param {Format} format
+ * @param {(done: number) => void} progress
+ * @param {AbortSignal} signal
+ * @returns {Promise<Decoded>}
+ */
+export async function decodeImages(files, format, progress, signal) {
+  const context = squareContext(format.side);
+  /** @type {Decoded} */
+  const decoded = { pixels: new Uint8Array(files.length * format.side ** 2 * format.channels), labels: [], paths: [], skipped: [] };
+  let count = 0;
+  for (const [at, { path, label, load }] of files.entries()) {
+    signal.throwIfAborted();
+    if (at % 16 === 0) progress(at);
+    try {
+      const blob = await load();
+      checkPixels(new Uint8Array(await blob.slice(0, 24).arrayBuffer()));
+      const bitmap = await createImageBitmap(blob);
+      drawSquare(context, bitmap, bitmap.width, bitmap.height);
+      bitmap.close();
+    } catch (failure) {
+      decoded.skipped.push(`${path}: ${failure instanceof DataProblem ? failure.message : "the browser cannot decode it"}`);
+      continue;
+    }
+    decoded.pixels.set(pixelsOf(context, format), count * format.side ** 2 * format.channels);
+    decoded.labels.push(label);
+    decoded.paths.push(path);
+    count += 1;
+  }
+  decoded.pixels = decoded.pixels.slice(0, count * format.side ** 2 * format.channels);
+  return decoded;
+}
+
+/** @param {number} side */
+export function squareContext(side) {
+  const canvas = new OffscreenCanvas(side, side);
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
+  context.imageSmoothingQuality = "high";
+  return context;
+}
+
+/**
+ * Draw the square in the middle of an image, on white where it is transparent.
+ * @param {OffscreenCanvasRenderingContext2D} context
+ * @param {CanvasImageSource} image
+ * @param {number} width
+ * @param {number} height
+ */
+export function drawSquare(context, image, width, height) {
+  const { width: side } = context.canvas;
+  const cut = Math.min(width, height);
+  context.fillStyle = "white";
+  context.fillRect(0, 0, side, side);
+  context.drawImage(image, (width - cut) / 2, (height - cut) / 2, cut, cut, 0, 0, side, side);
+}
+
+/** The pixels that a context shows: grey as in BT.601, or red, green, blue. @param {OffscreenCanvasRenderingContext2D} context @param {Format} format */
+export function pixelsOf(context, { side, channels }) {
+  const { data } = context.getImageData(0, 0, side, side);
+  const pixels = new Uint8Array(side * side * channels);
+  for (let pixel = 0; pixel < side * side; pixel += 1) {
+    const [red, green, blue] = data.subarray(4 * pixel, 4 * pixel + 3);
+    if (channels === 1) pixels[pixel] = Math.round(0.299 * red + 0.587 * green + 0.114 * blue);
+    else pixels.set([red, green, blue], 3 * pixel);
+  }
+  return pixels;
+}

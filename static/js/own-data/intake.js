@@ -1,0 +1,112 @@
+/** What the files that a visitor brings are: a table, arrays, or images by class. */
+
+import { hasTargets, readNpz } from "./arrays-set.js";
+import { decodeText } from "./csv.js";
+import { imagesIn, isImage } from "./image-files.js";
+import { readNpy } from "./npy.js";
+import { DataProblem, LARGEST, checkSize } from "./problem.js";
+import { listZip, readEntry } from "./zip.js";
+
+/**
+ * @import { Item } from "../data-drawer.js"
+ * @import { Arrays } from "./arrays-set.js"
+ * @import { ImageFile } from "./image-files.js"
+ * @import { NumberArray } from "./npy.js"
+ *
+ * @typedef {(
+ *   | {kind: "table", name: string, text: string}
+ *   | {kind: "arrays", name: string, arrays: Arrays}
+ *   | {kind: "images", name: string, images: ImageFile[], classes: string[], skipped: string[]}
+ * )} Draft data that the visitor has yet to choose about
+ */
+
+const TABLE = /\.(csv|tsv|txt|tab)$/i;
+const KINDS = "Bring a CSV file, an .npz or .npy file of NumPy, or images in a folder or a ZIP archive, one folder per class.";
+
+/**
+ * @param {Item[]} items
+ * @returns {Promise<Draft>}
+ * @throws {DataProblem}
+ */
+export async function takeIn(items) {
+  const files = items.filter(({ path }) => !isHidden(path));
+  if (files.length === 0) throw new DataProblem(`There are no files here. ${KINDS}`);
+  const [{ path, blob }] = files;
+  if (files.length === 1) return await takeFile(path, blob);
+  if (files.every((item) => /\.npy$/i.test(item.path))) return await takeNpy(files);
+  const images = files.filter((item) => isImage(item.path));
+  if (images.length > 0) return imagesDraft(path.split("/")[0], files.map((item) => ({ path: item.path, load: async () => item.blob })));
+  throw new DataProblem(`${files.length} files were chosen, none of them an image. ${KINDS} A table is one file.`);
+}
+
+/** @param {string} path @param {Blob} blob @returns {Promise<Draft>} */
+async function takeFile(path, blob) {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (blob.size === 0) throw new DataProblem(`${name} is empty.`);
+  if (TABLE.test(name)) return await takeTable(name, blob);
+  if (/\.npz$/i.test(name)) {
+    checkSize(name, blob.size, LARGEST.arrays);
+    return arraysDraft(name, await readNpz(blob, name));
+  }
+  if (/\.npy$/i.test(name)) return await takeNpy([{ path, blob }]);
+  if (/\.zip$/i.test(name)) return await takeArchive(name, blob);
+  if (isImage(name)) throw new DataProblem(`${name} is a single image. ${KINDS}`);
+  if (/\.safetensors$/i.test(name)) throw new DataProblem(`${name} holds weights, not data. Load it in the panel Watch, under Weights.`);
+  if (/\.(xlsx?|ods|parquet|json|arff)$/i.test(name)) throw new DataProblem(`${name} cannot be read here. Save it as CSV.`);
+  throw new DataProblem(`${name} is of a kind that this page does not read. ${KINDS}`);
+}
+
+/** @param {string} name @param {Blob} blob @returns {Promise<Draft>} */
+async function takeTable(name, blob) {
+  checkSize(name, blob.size, LARGEST.table);
+  return { kind: "table", name, text: decodeText(new Uint8Array(await blob.arrayBuffer())) };
+}
+
+/** @param {Item[]} items @returns {Promise<Draft>} */
+async function takeNpy(items) {
+  /** @type {Arrays} */
+  const arrays = new Map();
+  for (const { path, blob } of items) {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    checkSize(name, blob.size, LARGEST.arrays);
+    arrays.set(name.replace(/\.npy$/i, ""), readNpy(new Uint8Array(await blob.arrayBuffer()), name));
+  }
+  const [{ path }] = items;
+  return arraysDraft(items.length === 1 ? path.slice(path.lastIndexOf("/") + 1) : "the arrays", arrays);
+}
+
+/** Arrays without targets are a table, if there is one with rows and columns. @param {string} name @param {Arrays} arrays @returns {Draft} */
+function arraysDraft(name, arrays) {
+  const [only] = [...arrays.values()].filter((array) => "values" in array);
+  if (hasTargets(arrays) || !only || arrays.size > 1 || only.shape.length !== 2) return { kind: "arrays", name, arrays };
+  const { values, shape: [rows, columns] } = /** @type {NumberArray} */ (only);
+  const lines = Array.from({ length: rows }, (_, row) => [...values.subarray(row * columns, (row + 1) * columns)].join(","));
+  return { kind: "table", name, text: lines.join("\n") };
+}
+
+/** @param {string} name @param {Blob} blob @returns {Promise<Draft>} */
+async function takeArchive(name, blob) {
+  checkSize(name, blob.size, LARGEST.archive);
+  const entries = (await listZip(blob, name)).filter((entry) => !isHidden(entry.name));
+  if (entries.some((entry) => isImage(entry.name))) {
+    return imagesDraft(name, entries.map((entry) => ({
+      path: entry.name,
+      load: async () => new Blob([await readEntry(blob, entry, LARGEST.image)]),
+    })));
+  }
+  const tables = entries.filter((entry) => TABLE.test(entry.name));
+  if (tables.length === 1) {
+    return await takeTable(tables[0].name, new Blob([await readEntry(blob, tables[0], LARGEST.table)]));
+  }
+  throw new DataProblem(tables.length > 1
+    ? `${name} holds ${tables.length} tables. Unpack it, and bring one of them.`
+    : `${name} holds no images and no table. ${KINDS}`);
+}
+
+/** @param {string} name @param {{path: string, load: () => Promise<Blob>}[]} files @returns {Draft} */
+function imagesDraft(name, files) {
+  return { kind: "images", name, ...imagesIn(files, name) };
+}
+
+/** Files that systems leave behind. @param {string} path */
+const isHidden = (path) => path.split("/").some((part) => part.startsWith(".") || part === "__MACOSX" || part === "Thumbs.db");

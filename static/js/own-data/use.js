@@ -1,0 +1,26 @@
+/** Puts a data set into the program in the editor. */
+
+import { program } from "../blocks-model.js";
+import { changeText } from "../editor-access.js";
+import { openProgramFor } from "../examples.js";
+import * as store from "../store.js";
+import { loadChanges, starterProgram } from "./program-line.js";
+
+/** @import { About } from "../data-shelf.js" */
+
+/** Have the program load a data set, in one line. @param {string} name */
+export function loadInProgram(name) {
+  const changes = loadChanges(program.value, name);
+  const isThere = changes.length === 0 || changeText(changes);
+  store.side.value = "build"; // on a phone, where the line is
+  store.note(isThere
+    ? `The program loads “${name}”. Adapt the layers to it, then press Run.`
+    : `The program cannot be changed now. Write: pg.data.load("${name}")`);
+}
+
+/** Open a new program that trains on a data set. @param {string} name @param {About} about */
+export function beginProgram(name, about) {
+  openProgramFor(name, starterProgram(name, about));
+  store.side.value = "build";
+  store.note(`A new program trains on “${name}”. Press Run. The menu of examples has the one before.`);
+}

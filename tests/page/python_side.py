@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from playgrad.data import shelf
 from playgrad.data import source as data_source
 from playgrad.devices import registry
 from playgrad.graph.graph import reset_default_graph
@@ -140,5 +141,6 @@ def python_side() -> Iterator[PythonSide]:
             controller.controller.reset()
             set_hooks(hooks)
             data_source.set_source(read)
+            shelf.set_shelf(shelf.FolderShelf())
             registry.reset_logical_devices()
             reset_default_graph()

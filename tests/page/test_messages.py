@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import playgrad
+from playgrad.data import shelf
 from playgrad.data import source as data_source
 from playgrad.devices import registry
 from playgrad.devices.base import Execution
@@ -121,6 +122,7 @@ def page() -> Iterator[Page]:
             controller.controller.reset()
             set_hooks(hooks)
             data_source.set_source(read)
+            shelf.set_shelf(shelf.FolderShelf())
             registry.reset_logical_devices()
             reset_default_graph()
 

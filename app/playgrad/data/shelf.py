@@ -35,7 +35,7 @@ class FolderShelf:
     """Files in the working directory and in ``PLAYGRAD_DATA``; those of the former come first."""
 
     advice = (
-        'Put a file NAME.npz or NAME.csv into the working directory, or into the folder that '
+        "Put a file NAME.npz or NAME.csv into the working directory, or into the folder that "
         f'{FOLDER} names. The page saves such a file: "Your data", then "Save as .npz".'
     )
 

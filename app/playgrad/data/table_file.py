@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -75,8 +76,10 @@ def _label_or_numbers(numbers: Sequence[Any], is_label: bool) -> Array:
     """Return numbers as float32; whole numbers of a label that are classes from 0 on as int32."""
     values = np.array(numbers, np.float64)
     classes = np.unique(values)
-    if is_label and len(classes) <= MOST_CATEGORIES and np.array_equal(
-        classes, np.arange(len(classes))
+    if (
+        is_label
+        and len(classes) <= MOST_CATEGORIES
+        and np.array_equal(classes, np.arange(len(classes)))
     ):
         return values.astype(np.int32)
     return values.astype(np.float32)
@@ -126,12 +129,13 @@ def _rows(content: bytes | memoryview, name: str) -> tuple[list[str], list[list[
 
 
 def _delimiter(text: str) -> str:
-    """Return the delimiter with which the first lines have the most cells, all alike."""
+    """Return the delimiter with which most of the first lines have the same number of cells."""
     lines = [line for line in islice(text.splitlines(), 20) if line.strip()]
 
     def cells(delimiter: str) -> int:
-        counts = {len(row) for row in csv.reader(lines, delimiter=delimiter) if row}
-        return min(counts, default=0) if len(counts) == 1 else 0
+        widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter))
+        [(width, count)] = widths.most_common(1) or [(0, 0)]
+        return width * count if width > 1 else 0
 
     return max(",;\t|", key=cells)
 

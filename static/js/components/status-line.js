@@ -77,7 +77,7 @@ export function StatusLine() {
   return html`
     <div class="status-line">
       <span class="status" data-testid="status" data-status=${status}>${status}</span>
-      <span class="status-sentence" role="status">${sentence()}</span>
+      <span class="status-sentence" role="status" data-testid="status-sentence">${sentence()}</span>
       ${store.noticeAction.value && html`<button type="button" class="link" data-testid="notice-action"
         onClick=${store.noticeAction.value.act}>${store.noticeAction.value.label}</button>`}
       <${ContinueButton} />

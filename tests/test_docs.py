@@ -136,7 +136,8 @@ def test_guide_to_several_devices(
         assert model.history is not None and len(model.history.losses) == 3
 
 
-def test_guide_to_data() -> None:
+def test_guide_to_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAYGRAD_DATA", "")  # which the guide sets
     with pg.Graph().as_default():
         names: dict[str, object] = {}
         for block in blocks("docs/data.md"):

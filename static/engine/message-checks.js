@@ -75,6 +75,10 @@ const VIEWS = {
       total: count,
     })),
   }),
+  classes: record({
+    ...viewFacts, predicted: listOf(count),
+    data: optional(record({ labels: listOf(number), classes: count, tested: flag, total: count })),
+  }),
   rows: record({
     ...viewFacts, predicted: bytes, error: number, explained: nullable(number),
     data: optional(record({ truth: bytes, tested: flag, total: count })),

@@ -260,12 +260,14 @@
  *   | {shows: "none" | "unknown", version: number, seconds: number}
  *   | {shows: "plane", data?: PlaneData, outputs: Uint8Array, layers: UnitMaps[]} & ViewFacts
  *   | {shows: "images", data?: PictureData, predicted: number[], chances: number[] | null} & ViewFacts
+ *   | {shows: "classes", data?: ClassData, predicted: number[]} & ViewFacts
  *   | {shows: "rows", data?: RowData, predicted: Uint8Array, error: number, explained: number | null} & ViewFacts
  * )} TaskView
  *   `data` is left out if the page has it. Numbers in bytes are float32, least byte first.
  *   `unknown`: the model was restored, without its data;
  *   `plane`: `outputs` (cells, outputs) over a grid of side × side cells, row by row from the top;
  *   `images`: the class predicted for each image, and its probability;
+ *   `classes`: the class predicted for each row of a table;
  *   `rows`: the mean absolute error, and the explained part of the variance, of the rows that are shown
  * @typedef {{version: number, seconds: number}} ViewFacts
  *   `version`: of the data; `seconds`: how long the answer took
@@ -278,6 +280,7 @@
  *   pictures of the layer's first units, side × side bytes each; 128 is 0
  * @typedef {{height: number, width: number, channels: number, pixels: Uint8Array, labels: number[],
  *            tested: boolean, total: number}} PictureData `tested`: not trained with
+ * @typedef {{labels: number[], classes: number, tested: boolean, total: number}} ClassData
  * @typedef {{truth: Uint8Array, tested: boolean, total: number}} RowData
  * @typedef {"softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear"} Scale
  *   as in `app/playgrad/page/outputs.py`

@@ -166,14 +166,27 @@ def test_rows_with_the_numbers_that_predict_gives() -> None:
     assert view["explained"] == pytest.approx(1 - np.mean((predicted - y) ** 2) / y.var(), rel=1e-3)
 
 
+@pytest.mark.parametrize("name", ["logits", "three classes", "one-hot", "binary", "hinge"])
+def test_tables_with_the_classes_that_predict_gives(name: str) -> None:
+    units, loss, y, scale, classes = PLANES[name]
+    x = np.random.default_rng(0).normal(size=(200, 5)).astype(np.float32)
+    model = trained([nn.Dense(units)], loss, x[50:], y[50:], validation_data=(x[:50], y[:50]))
+    view = view_of(model)
+    data = view["data"]
+    assert (view["shows"], data["classes"], data["total"]) == ("classes", classes, 50)
+    assert data["tested"]
+    assert data["labels"] == classes_in(np.asarray(y[:50]), scale).tolist()  # type: ignore[arg-type]
+    assert view["predicted"] == decisions(model.predict(x[:50]), scale)[0].tolist()  # type: ignore[arg-type]
+
+
 NOTHING: dict[str, Callable[[], pg.Sequential]] = {
     "an output for each pixel": lambda: trained(
         [nn.Dense(9)], "mse", np.zeros((40, 9), np.float32), np.zeros((40, 9), np.float32)
     ),
-    "features that are no image": lambda: trained(
-        [nn.Dense(3)], LOGITS, np.zeros((200, 16), np.float32), THREE
+    "sequences": lambda: trained(
+        [nn.Flatten(), nn.Dense(3)], LOGITS, np.zeros((200, 4, 5), np.float32), THREE
     ),
-    "more classes than colours": lambda: trained([nn.Dense(9)], LOGITS, POINTS, THREE),
+    "more classes than a table shows": lambda: trained([nn.Dense(13)], LOGITS, POINTS, THREE),
 }
 
 

@@ -39,6 +39,7 @@ MOST_CLASSES = 8
 MOST_POINTS = 600
 IMAGES = 24
 MOST_ROWS = 500
+MOST_TABLE_CLASSES = 12
 LEAST_SIDE, LARGEST_SIDE = 8, 256
 """Of images, in pixels."""
 PIXELS_IN_A_ROW = 784
@@ -59,7 +60,7 @@ def _view(model: Any) -> View:
     scale = scale_of(model)
     if model.train_excerpt is None or shown is None or scale is None:
         return NOTHING
-    for make in (_points, _images, _rows):
+    for make in (_points, _images, _rows, _classes):
         if (view := make(model, scale)) is not None:
             return {"version": model.train_excerpt.number, **view}
     return NOTHING
@@ -207,6 +208,27 @@ def _rows(model: Any, scale: Scale) -> View | None:
         "predicted": _floats(predicted),
         "error": float(np.abs(predicted - truth).mean()),
         "explained": 1 - float(((predicted - truth) ** 2).sum()) / spread if spread else None,
+    }
+
+
+def _classes(model: Any, scale: Scale) -> View | None:
+    """Return true and predicted classes of the rows of a table."""
+    excerpt = model.test_excerpt or model.train_excerpt
+    classes = max(2, model.output_shape[1])
+    if scale == "linear" or excerpt.x.ndim != 2 or classes > MOST_TABLE_CLASSES:
+        return None
+    if model.inputs[0].shape[0] is not None:
+        return None
+    (outputs,) = run(model, [model.outputs[0]], excerpt.x)
+    return {
+        "shows": "classes",
+        "data": {
+            "labels": classes_in(excerpt.y, scale).tolist(),
+            "classes": classes,
+            "tested": model.test_excerpt is not None,
+            "total": excerpt.total,
+        },
+        "predicted": decisions(outputs, scale)[0].tolist(),
     }
 
 

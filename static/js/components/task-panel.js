@@ -5,6 +5,7 @@ import { onVisible } from "../observe.js";
 import * as store from "../store.js";
 import { TaskAsker } from "../task.js";
 import { BoundaryView } from "./boundary-view.js";
+import { ConfusionTable } from "./confusion-table.js";
 import { DigitPanel } from "./digit-panel.js";
 import { FitScatter } from "./fit-scatter.js";
 import { TestStrip } from "./image-strip.js";
@@ -16,6 +17,8 @@ function titleOf(task) {
       return task.data?.scale === "linear" ? "Prediction over the plane" : "Decision boundary";
     case "images":
       return task.data?.tested ? "Test images" : "Training images";
+    case "classes":
+      return "Predicted against true classes";
     case "rows":
       return "Predicted against true";
     default:
@@ -52,6 +55,7 @@ export function TaskPanel() {
         <div class="panel-head"><h2 id="task-title">${titleOf(task)}</h2></div>
         ${task?.shows === "plane" && html`<${BoundaryView} view=${task} names=${classNames()} />`}
         ${task?.shows === "images" && html`<${TestStrip} view=${task} names=${classNames()} />`}
+        ${task?.shows === "classes" && html`<${ConfusionTable} view=${task} names=${classNames()} />`}
         ${task?.shows === "rows" && html`<${FitScatter} view=${task} />`}
         ${(shows === "none" || shows === "unknown" || store.taskProblem.value) && html`<p class="hint task-hint">${remark(task)}</p>`}
       </section>
@@ -72,7 +76,7 @@ function remark(task) {
   if (store.taskProblem.value) return `This cannot be shown: ${store.taskProblem.value}`;
   if (task?.shows === "none") {
     return "There is no picture for this kind of data yet. There is one for points with two "
-      + "coordinates, for images with classes, and for tables with one number to predict.";
+      + "coordinates, for images with classes, and for tables with a class or a number to predict.";
   }
   if (store.liveModel.value && !task) return "Asking the network…";
   return "Press Run: here you see what the network does with your data while it learns.";

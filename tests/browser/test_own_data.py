@@ -232,7 +232,7 @@ def test_what_cannot_be_used_says_why(visitor: Playground, tmp_path: Path) -> No
     visitor.at("data-back").click()
     visitor.at("data-camera").click()
     visitor.at("data-camera-begin").click()
-    expect(visitor.at("data-camera-problem")).to_contain_text("ZIP archive instead")
+    expect(visitor.at("data-camera-problem")).to_contain_text("camera")
     visitor.page.keyboard.press("Escape")
     expect(visitor.at("data-drawer")).to_have_count(0)
     expect(visitor.page.locator("[data-testid=editor] .cm-content")).to_contain_text("nowhere")

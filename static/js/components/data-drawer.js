@@ -25,6 +25,7 @@ const FORMS = { table: TableForm, arrays: ArraysForm, images: ImagesForm, camera
 export function DataDrawer() {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const [stage, setStage] = useState(/** @type {Stage | null} */ (null));
+  const stages = useRef(0);
   const [problem, setProblem] = useState("");
   const [isReading, setReading] = useState(false);
   const request = opening.value;
@@ -45,7 +46,9 @@ export function DataDrawer() {
     setProblem("");
     setReading(true);
     try {
-      setStage(await takeIn(await items));
+      const draft = await takeIn(await items);
+      stages.current += 1; // a form for each, even if another file is of the same kind
+      setStage(draft);
     } catch (failure) {
       setProblem(failure instanceof DataProblem
         ? failure.message : `The files cannot be read: ${/** @type {Error} */ (failure).message}`);
@@ -67,7 +70,7 @@ export function DataDrawer() {
       <div role="alert">${problem && html`<p class="data-problem" data-testid="data-problem">${problem}</p>`}</div>
       ${isReading && html`<p class="hint" role="status">Reading…</p>`}
       ${Form
-        ? html`<${Form} key=${stage.kind} draft=${stage} />`
+        ? html`<${Form} key=${`${stage.kind}${stages.current}`} draft=${stage} />`
         : html`<${DataSources} take=${take} begin=${(/** @type {"camera" | "points"} */ kind) => setStage({ kind })} /><${DataList} />`}
     </div>
   </dialog>`;

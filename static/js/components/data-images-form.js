@@ -2,6 +2,7 @@ import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.
 import { count } from "../format.js";
 import { decodeImages } from "../own-data/image-files.js";
 import { imagesSet } from "../own-data/images-set.js";
+import { DataProblem } from "../own-data/problem.js";
 import { attempt } from "./data-table-form.js";
 import { SplitFields, UseData } from "./data-use.js";
 
@@ -18,15 +19,17 @@ export function ImagesForm({ draft: { name, images, classes, skipped } }) {
   const [format, setFormat] = useState(/** @type {Format} */ ({ side: 32, channels: 3 }));
   const [decoded, setDecoded] = useState(/** @type {{format: Format, images: Decoded} | null} */ (null));
   const [done, setDone] = useState(0);
+  const [tooLarge, setTooLarge] = useState("");
   const [choices, setChoices] = useState({ test: 0.2, seed: 0 });
 
   useEffect(() => {
     const work = new AbortController();
     setDecoded(null);
     setDone(0);
+    setTooLarge("");
     decodeImages(images, format, setDone, work.signal).then(
       (result) => setDecoded({ format, images: result }),
-      () => {}, // another format was chosen, or the drawer closed
+      (failure) => failure instanceof DataProblem && setTooLarge(failure.message), // else, another format was chosen
     );
     return () => work.abort();
   }, [images, format]);
@@ -42,13 +45,13 @@ export function ImagesForm({ draft: { name, images, classes, skipped } }) {
       <${FormatFields} format=${format} change=${setFormat} />
       <${SplitFields} test=${choices.test} seed=${choices.seed} change=${(/** @type {object} */ some) => setChoices({ ...choices, ...some })} />
     </div>
-    ${!decoded && html`<p class="hint" role="status">Reading image ${count(done + 1)} of ${count(images.length)}…
+    ${!decoded && !tooLarge && html`<p class="hint" role="status">Reading image ${count(done + 1)} of ${count(images.length)}…
       <progress max=${images.length} value=${done}></progress></p>`}
     ${decoded && html`<${Thumbnails} ...${{ pixels: decoded.images.pixels, labels: decoded.images.labels, format: decoded.format, classes }} />`}
     ${decoded && left.length > 0 && html`<details class="data-warning" data-testid="data-skipped" open=${left.length <= 5}>
       <summary>${left.length === 1 ? "One file was left out" : `${count(left.length)} files were left out`}</summary>
       <ul>${left.slice(0, 100).map((each) => html`<li key=${each}>${each}</li>`)}</ul></details>`}
-    <${UseData} set=${set} problem=${problem} file=${name} />
+    <${UseData} set=${set} problem=${tooLarge || problem} file=${name} />
   </section>`;
 }
 

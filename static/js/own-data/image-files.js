@@ -1,6 +1,6 @@
 /** Files of images: which there are, of which class, and whether they are safe to decode. */
 
-import { DataProblem } from "./problem.js";
+import { DataProblem, checkSet } from "./problem.js";
 
 /**
  * @typedef {{path: string, label: number, load: () => Promise<Blob>}} ImageFile
@@ -67,8 +67,10 @@ export function checkPixels(head) {
  * @param {(done: number) => void} progress
  * @param {AbortSignal} signal
  * @returns {Promise<Decoded>}
+ * @throws {DataProblem} they would take too much memory
  */
 export async function decodeImages(files, format, progress, signal) {
+  checkSet(4 * files.length * format.side ** 2 * format.channels); // Python makes them float32
   const context = squareContext(format.side);
   /** @type {Decoded} */
   const decoded = { pixels: new Uint8Array(files.length * format.side ** 2 * format.channels), labels: [], paths: [], skipped: [] };

@@ -223,7 +223,7 @@ def test_what_cannot_be_used_says_why(visitor: Playground, tmp_path: Path) -> No
     np.savez(tmp_path / "objects.npz", x=np.array([{}, {}]), y=np.arange(2))
     (tmp_path / "ragged.csv").write_text("a,kind\n1,only\n2,only\n")
     for name, words in {
-        "large.csv": "1024 MiB, and this page reads at most 64 MiB",
+        "large.csv": "1024 MiB, and this page reads at most 32 MiB",
         "objects.npz": "holds Python objects",
         "ragged.csv": "only one class, “only”",
     }.items():

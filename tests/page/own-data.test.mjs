@@ -59,7 +59,7 @@ test("tables that cannot be used say why", () => {
   refused("a\n1\n2\n", /single column/);
   refused('a,b\n1,2\n"3,4\n', /line 3: a quotation mark is never closed/);
   refused("PK\u0003\u0004\0\0", /not a table of text/);
-  assert.throws(() => checkSize("big.csv", 1 << 30, LARGEST.table), /big\.csv has 1024 MiB, and this page reads at most 64 MiB/);
+  assert.throws(() => checkSize("big.csv", 1 << 30, LARGEST.table), /big\.csv has 1024 MiB, and this page reads at most 32 MiB/);
 });
 
 test("ragged rows are left out by line", () => {

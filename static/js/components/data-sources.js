@@ -29,7 +29,7 @@ export function DataSources({ take, begin }) {
     <input type="file" hidden multiple accept=${ACCEPTED} data-testid="data-file" aria-label="Files" ref=${files} onChange=${choose} />
     <input type="file" hidden webkitdirectory data-testid="data-folder-file" aria-label="Folder" ref=${folder} onChange=${choose} />
     <ul class="data-kinds hint">
-      <li><b>Tables</b>: CSV with any delimiter, with or without a header; up to 64 MiB.</li>
+      <li><b>Tables</b>: CSV with any delimiter, with or without a header; up to 32 MiB.</li>
       <li><b>Images</b>: a folder or a ZIP archive with a folder for each class; up to 1 GiB.</li>
       <li><b>Arrays</b>: .npz or .npy of NumPy, with x and y, or x_train, y_train, x_test and y_test; up to 512 MiB.</li>
     </ul>

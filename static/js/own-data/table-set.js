@@ -17,7 +17,7 @@ import { splitRows } from "./split.js";
  * @property {number} seed of the split
  * @property {boolean} normalized
  *
- * @typedef {{name: string, values: number[]}} Feature
+ * @typedef {{name: string, values: Float64Array}} Feature
  */
 
 /** @param {string[]} titles @param {string[][]} rows @returns {Column[]} */
@@ -55,9 +55,7 @@ export function tableSet(columns, choices) {
   if (features.length === 0) throw new DataProblem("No column is left as a feature. Make one a number or a category.");
   checkSet(4 * features.length * labels.length);
 
-  const isUsed = labels.map((label, row) => !Number.isNaN(label)
-    && (choices.missing === "mean" || features.every(({ values }) => !Number.isNaN(values[row]))));
-  const used = labels.flatMap((_, row) => (isUsed[row] ? [row] : []));
+  const used = wholeRows(choices.missing === "mean" ? [labels] : [labels, ...features.map(({ values }) => values)]);
   if (used.length < 2) {
     throw new DataProblem(used.length === 0
       ? "Every row has a missing value. Fill them with the mean, or make the columns with holes text, which leaves them out."
@@ -71,9 +69,12 @@ export function tableSet(columns, choices) {
   /** @param {number[]} rows */
   const matrix = (rows) => {
     const x = new Float32Array(rows.length * features.length);
-    rows.forEach((row, at) => features.forEach(({ values }, index) => {
-      x[at * features.length + index] = Number.isNaN(values[row]) ? means[index] : values[row];
-    }));
+    features.forEach(({ values }, index) => {
+      for (let at = 0; at < rows.length; at += 1) {
+        const value = values[rows[at]];
+        x[at * features.length + index] = Number.isNaN(value) ? means[index] : value;
+      }
+    });
     return x;
   };
   const [x, xTest] = [matrix(train), matrix(test)];
@@ -108,15 +109,32 @@ function featuresOf(column) {
   }));
 }
 
-/** The mean of what is there, 0 if nothing is. @param {number[]} values @param {number[]} rows */
+/** The mean of what is there, 0 if nothing is. @param {Float64Array} values @param {number[]} rows */
 function meanOf(values, rows) {
-  const known = rows.map((row) => values[row]).filter((value) => !Number.isNaN(value));
-  return known.length === 0 ? 0 : known.reduce((a, b) => a + b, 0) / known.length;
+  let [sum, known] = [0, 0];
+  for (const row of rows) {
+    if (Number.isNaN(values[row])) continue;
+    sum += values[row];
+    known += 1;
+  }
+  return known === 0 ? 0 : sum / known;
+}
+
+/** The rows in which no column has a hole. @param {Float64Array[]} columns */
+function wholeRows(columns) {
+  const hasHole = new Uint8Array(columns[0].length);
+  for (const values of columns) {
+    for (let row = 0; row < values.length; row += 1) if (Number.isNaN(values[row])) hasHole[row] = 1;
+  }
+  /** @type {number[]} */
+  const rows = [];
+  hasHole.forEach((hole, row) => hole === 0 && rows.push(row));
+  return rows;
 }
 
 /** How many rows have a missing value in a column that is used. @param {Column[]} columns @param {number} label */
 export function rowsWithHoles(columns, label) {
   const used = columns.filter((column, index) => index === label || column.type !== "text")
     .map((column) => (column.type === "category" || column.type === "text" ? codesOf(column, categoriesOf(column)) : numbersOf(column)));
-  return columns[0].cells.filter((_, row) => used.some((values) => Number.isNaN(values[row]))).length;
+  return columns[0].cells.length - wholeRows(used).length;
 }

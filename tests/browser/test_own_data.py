@@ -179,6 +179,7 @@ def test_a_dropped_table_is_trained_on_and_is_there_after_a_reload(
     entry = page.locator("[data-testid=data-entry][data-name=petals]")
     entry.get_by_test_id("data-entry-use").click()
     expect(visitor.at("data-drawer")).to_have_count(0)
+    visitor.at("code-tab").click()
     assert "72" in visitor.finish(
         'import playgrad as pg\n(x, y), _ = pg.data.load("petals")\nprint(len(x))'
     )

@@ -64,7 +64,8 @@ function DataEntry({ entry, setProblem }) {
       <button type="button" class="button small" data-testid="data-entry-use" onClick=${use}>Use</button>
       <button type="button" class="button small" onClick=${begin}>New program</button>
       <button type="button" class="button quiet small" data-testid="data-entry-save" onClick=${save}><${Icon} name="save" />Save as .npz</button>
-      <button type="button" class="button quiet small" data-testid="data-entry-rename" onClick=${() => setDoing("rename")}>Rename</button>
+      ${doing !== "rename" && html`<button type="button" class="button quiet small" data-testid="data-entry-rename"
+        onClick=${() => setDoing("rename")}>Rename</button>`}
       ${doing === "remove"
         ? html`<button type="button" class="button small danger" data-testid="data-entry-remove-confirm" ref=${focusOnce}
             onClick=${attempt(() => shelf.remove(name))}>Delete it</button>

@@ -42,7 +42,7 @@ class FolderShelf:
     def names(self) -> dict[str, str]:
         """Return the path of each file, by its name without the suffix."""
         chosen = os.environ.get(FOLDER)
-        found: dict[str, str] = {}
+        paths: dict[str, str] = {}
         for folder in (Path.cwd(), *([Path(chosen)] if chosen else [])):
             try:
                 files = sorted(folder.iterdir())
@@ -54,8 +54,8 @@ class FolderShelf:
             for suffix in SUFFIXES:
                 for path in files:
                     if path.suffix.lower() == suffix and path.is_file():
-                        found.setdefault(path.stem, str(path))
-        return found
+                        paths.setdefault(path.stem, str(path))
+        return paths
 
     def read(self, name: str) -> bytes:
         """Return the content of a file, unless it is too large."""

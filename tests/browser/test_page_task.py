@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import playgrad as pg
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, PATIENCE_MS, Playground
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -206,5 +206,23 @@ model.fit(x, y, verbose=0)
     )
     hint = cpu.page.locator(".task-hint")
     expect(hint).to_contain_text("draws random numbers", timeout=PATIENCE_MS)
-    cpu.runs_well()
+    cpu.finish(
+        GOOD.replace("size=(64, 4)", "size=(64, 2, 2)")
+        .replace("[nn.", "[nn.Flatten(), nn.", 1)
+        .replace("x[:, 0]", "x[:, 0, 0]")
+    )
     expect(hint).to_contain_text("There is no picture for this kind of data yet")
+
+
+def test_a_table_of_classes_shows_how_often_each_was_predicted(cpu: Playground) -> None:
+    cpu.runs_well()
+    cells = cpu.at("confusion").locator("tbody td")
+    expect(cells).to_have_count(4, timeout=PATIENCE_MS)
+    x = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
+    weights = cpu.weights()
+    hidden = np.tanh(x @ weights["dense_1/kernel"] + weights["dense_1/bias"])
+    predicted = (hidden @ weights["dense_2/kernel"] + weights["dense_2/bias"]).argmax(axis=1)
+    counts = np.zeros((2, 2), int)
+    np.add.at(counts, ((x[:, 0] > 0).astype(int), predicted), 1)
+    assert [int(text) for text in cells.all_inner_texts()] == counts.reshape(-1).tolist()
+    assert int(cpu.text("confusion-right")) == counts.trace()

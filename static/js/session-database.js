@@ -16,7 +16,7 @@ const STORES = {
   data_files: "name",
 };
 /** The stores of which each record belongs to a session. */
-const OF_SESSIONS = /** @type {const} */ (["sessions", "code", "parts", "checkpoints"]);
+export const OF_SESSIONS = /** @type {const} */ (["sessions", "code", "parts", "checkpoints"]);
 /** How long the browser may take to open the database, and to answer. */
 const OPEN_MS = 8000;
 const WAIT_MS = 30_000;
@@ -123,15 +123,6 @@ export class SessionDatabase {
     await this.#change([store], (transaction) => {
       for (const key of removed) transaction.objectStore(store).delete(key);
       for (const record of records) transaction.objectStore(store).put(record);
-    });
-  }
-
-  /** Write records of several stores, all or none of them. @param {Partial<Record<StoreName, any[]>>} records @throws {StorageFailure} */
-  async writeAll(records) {
-    await this.open();
-    const stores = /** @type {StoreName[]} */ (Object.keys(records));
-    await this.#change(stores, (transaction) => {
-      for (const name of stores) for (const record of records[name] ?? []) transaction.objectStore(name).put(record);
     });
   }
 

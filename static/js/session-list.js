@@ -1,6 +1,6 @@
 /** The sessions in the database: listed, copied in, removed, brought back, and forgotten. */
 
-import { SessionDatabase } from "./session-database.js";
+import { OF_SESSIONS, SessionDatabase } from "./session-database.js";
 import { PARTS, VERSION } from "./session-parts.js";
 import { SUMMARY } from "./session-shapes.js";
 import { newId, openSessions } from "./session-tab.js";
@@ -43,13 +43,13 @@ export async function storeProject({ summary, codes, parts }) {
     checkpoints: [],
   };
   for (const [part, value] of parts) records[PARTS[part].store]?.push({ ...stamp, part, value });
-  await database.writeAll(records);
+  await bringBack(records);
   return id;
 }
 
 /** Remove a session. @param {string} id @returns {Promise<Records>} what it was, for `bringBack` */
 export async function removeSession(id) {
-  const stores = /** @type {const} */ (["code", "parts", "checkpoints"]);
+  const [, ...stores] = OF_SESSIONS;
   const [known, ...others] = await Promise.all([sessions(), ...stores.map((name) => database.all(name, id))]);
   await database.remove(id);
   return {
@@ -59,7 +59,8 @@ export async function removeSession(id) {
 }
 
 /** Undo `removeSession`. @param {Records} records */
-export const bringBack = (records) => database.writeAll(records);
+export const bringBack = (records) =>
+  database.writeAll(OF_SESSIONS.map((store) => ({ store, records: records[store] })));
 
 /** Take its name from a session, because a copy goes on with it. @param {string} id */
 export async function takeName(id) {

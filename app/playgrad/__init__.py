@@ -39,6 +39,7 @@ from playgrad.errors import (
     ShapeError,
     UnsupportedOpError,
 )
+from playgrad.figures.drawing import plot, show
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.eager import eager
 from playgrad.graph.graph import (
@@ -116,11 +117,13 @@ __all__ = [
     "nn",
     "optim",
     "parallel",
+    "plot",
     "register",
     "register_op",
     "replicate",
     "reset_default_graph",
     "set_logical_devices",
+    "show",
     "verify",
     *_operations,
 ]

@@ -45,6 +45,25 @@ export const traceEvents = listOf(record({
   name: text, device: text, start: number, end: number, kind: text, bytes: number,
 }));
 
+const pictures = record({
+  title: text, count, height: count, width: count, channels: oneOf(1, 3, 4), low: number, high: number,
+  scale: oneOf("grey", "diverging", "colour"), note: text, pixels: bytes,
+});
+const plot = record({
+  title: text, style: oneOf("line", "points"), x_label: text, y_label: text,
+  series: listOf(record({ label: text, x: bytes, y: bytes, total: count })),
+});
+
+/** Pictures with a byte for each value, or series with as many x as y. @type {Check} */
+export const figure = (value) => {
+  if (value?.shows === "plot") {
+    return plot(value) && value.series.every((/** @type {{x: Uint8Array, y: Uint8Array}} */ { x, y }) =>
+      x.length === y.length && x.length % 8 === 0);
+  }
+  return value?.shows === "pictures" && pictures(value) && value.count > 0 && value.height > 0 && value.width > 0
+    && value.pixels.length === value.count * value.height * value.width * value.channels;
+};
+
 /** @type {Check} */
 const code = (value) => value instanceof WebAssembly.Module;
 
@@ -111,6 +130,7 @@ const FIELDS = {
   status: { state: STATES },
   stdout: { text, left_out: optional(count), end: optional(text) },
   stderr: { text, left_out: optional(count), end: optional(text) },
+  figure: { figure },
   error: errorFields,
   fit_begin: {
     epochs: count, steps_per_epoch: count, total_steps: count, batch_size: count,

@@ -77,6 +77,7 @@
  *     seconds are those of the fit, without pauses; of `epoch_end`, those of the epoch. The points of
  *     `fit_begin` are the last ones before a resumed training: the page may have missed some.
  *   `graph`: the graph of a training step.
+ *   `figure`: what the program shows with `show` or `plot`.
  *   `lab_choices`: what the Lab offers; sent once, at the start.
  *   `lab_fit`: a run in the Lab begins to train; `single`: on one device, without a strategy;
  *     `held_up`: some devices have delays.
@@ -90,6 +91,7 @@
  *   | {kind: "status", state: RunState}
  *   | {kind: "stdout"} & Output
  *   | {kind: "stderr"} & Output
+ *   | {kind: "figure", figure: Figure}
  *   | {kind: "error"} & ErrorInfo
  *   | {kind: "fit_begin", points?: [number, number, number | null][]} & Fit
  *   | {kind: "progress", epoch: number, step: number, total_steps: number,
@@ -242,6 +244,16 @@
  *   `done`: the steps that were done before, by the run that this one resumes
  * @typedef {{text: string, left_out?: number, end?: string}} Output
  *   of a flood: its first part, the number of characters that were left out, and its last part
+ * @typedef {(
+ *   | {shows: "pictures", title: string, count: number, height: number, width: number, channels: number,
+ *      scale: "grey" | "diverging" | "colour", low: number, high: number, note: string, pixels: Uint8Array}
+ *   | {shows: "plot", title: string, style: "line" | "points", x_label: string, y_label: string,
+ *      series: PlotSeries[]}
+ * )} Figure
+ *   `pixels`: (count, height, width, channels) bytes, from 0 at `low` to 255 at `high`; in "diverging",
+ *   128 is 0; `note`: what is not shown, in words
+ * @typedef {{label: string, x: Uint8Array, y: Uint8Array, total: number}} PlotSeries
+ *   the numbers as float64, least byte first; `total`: how many points there are, of which some are drawn
  * @typedef {{step: number, total_steps: number, epoch: number, epochs: number, parameters: number,
  *            finished: boolean}} CheckpointInfo
  *   of the last fit: the steps done, the epoch under way, and whether the fit is completed

@@ -2,6 +2,7 @@
 
 import { batch } from "../vendor/preact.js";
 import { EventQueue } from "./event-queue.js";
+import { describe } from "./figure-text.js";
 import { labRecorder } from "./lab-runs.js";
 import { isLandmark } from "./landmarks.js";
 import * as store from "./store.js";
@@ -13,7 +14,7 @@ import * as store from "./store.js";
 
 /** Events of a run that are of no interest once the user has asked for a reset. @type {ReadonlySet<string>} */
 const DROPPED_BY_RESET = new Set([
-  "progress", "stdout", "stderr", "epoch_end", "fit_begin", "graph", "trace",
+  "progress", "stdout", "stderr", "figure", "epoch_end", "fit_begin", "graph", "trace",
   "checkpoint",
 ]);
 
@@ -69,6 +70,11 @@ const handlers = {
   stdout: (output) => print(output, "stdout"),
 
   stderr: (output) => print(output, "stderr"),
+
+  figure({ figure }) {
+    store.transcript.addFigure(figure, describe(figure));
+    store.transcriptVersion.value += 1;
+  },
 
   error({ type, message, line, op, traceback }) {
     store.error.value = { type, message, line, op, traceback };

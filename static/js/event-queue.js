@@ -9,7 +9,7 @@
 const BACKGROUND_MS = 250;
 
 /** @type {ReadonlySet<string>} */
-const FLOODS = new Set(["progress", "stdout", "stderr"]);
+const FLOODS = new Set(["progress", "stdout", "stderr", "figure"]);
 
 /** Whether an event is output of which a part is missing. @param {EngineEvent} [event] */
 const hasGap = (event) => event !== undefined && "left_out" in event;

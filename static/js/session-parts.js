@@ -85,7 +85,8 @@ export const PARTS = {
     store: "parts",
     title: "the output",
     changes: () => store.transcriptVersion.value,
-    capture: () => store.transcript.lines.map(({ text, stream }) => ({ text, stream })),
+    capture: () => store.transcript.lines.map(({ text, stream, figure }) =>
+      (figure ? { text, stream, figure } : { text, stream })),
     restore(lines) {
       store.transcript.restore(lines);
       store.transcriptVersion.value += 1;

@@ -1,7 +1,7 @@
 /** The shape of each part of a saved session: what is read from storage must fit it. */
 
 import * as is from "../engine/forms.js";
-import { STATES, errorFields, graph, report, timeline, traceEvents } from "../engine/message-checks.js";
+import { STATES, errorFields, figure, graph, report, timeline, traceEvents } from "../engine/message-checks.js";
 import { SERIES } from "./curves.js";
 
 const fraction = is.nullable(is.number);
@@ -88,7 +88,9 @@ export const SHAPES = {
     loss: fraction, accuracy: fraction, testAccuracy: fraction, isPinned: is.flag, colour: is.count,
     steps: is.listOf(is.number), losses: is.listOf(fraction),
   })),
-  output: is.listOf(is.record({ text: is.text, stream: is.oneOf("stdout", "stderr", "note") })),
+  output: is.listOf(is.record({
+    text: is.text, stream: is.oneOf("stdout", "stderr", "note", "input"), figure: is.optional(figure),
+  })),
   graph: is.nullable(wholeGraph),
   lab: is.listOf(is.record({
     id: is.count, colour: is.count, title: is.text, isSingle: is.flag, devices: is.count, state: is.text,

@@ -1,9 +1,14 @@
 /** The output of the user's code: of a long one its first and its last part. */
 
+/** @import { Figure } from "../engine/messages.js" */
 /** @import { ConsoleLine } from "./types.js" */
 
 const FIRST_LINES = 100;
 const LAST_LINES = 500;
+/** Figures that are kept: the first ones and the last ones. */
+const FIRST_FIGURES = 6;
+const MOST_FIGURES = 30;
+const MOST_FIGURE_BYTES = 6 << 20;
 /** Characters of the beginning and of the end of a long line. */
 const HALF_LINE = 2000;
 
@@ -20,6 +25,12 @@ const gap = (count) => (count > 0 ? `… ${count.toLocaleString("en")} character
 
 /** @param {Line} line */
 const shown = ({ first, leftOut, last }) => first + gap(leftOut) + last;
+
+/** The bytes of its values. @param {Figure | undefined} figure */
+function bytesOf(figure) {
+  if (figure?.shows === "pictures") return figure.pixels.length;
+  return figure ? figure.series.reduce((sum, { x, y }) => sum + x.length + y.length, 0) : 0;
+}
 
 /** @param {Line} line @param {string} piece @returns {Line} */
 function extended(line, piece) {
@@ -63,7 +74,7 @@ export class Transcript {
   /** Show lines of an earlier visit. @param {Omit<ConsoleLine, "id">[]} lines */
   restore(lines) {
     this.clear();
-    this.lines = lines.map(({ text, stream }) => ({ id: this.#nextId++, text, stream }));
+    this.lines = lines.map((line) => ({ id: this.#nextId++, ...line }));
   }
 
   /**
@@ -85,6 +96,29 @@ export class Transcript {
       if (!isRest) this.#open = null;
     });
     this.#trim();
+  }
+
+  /** @param {Figure} figure @param {string} text says what it shows */
+  addFigure(figure, text) {
+    this.#open = null;
+    this.lines.push({ id: this.#nextId++, text, stream: "stdout", figure });
+    this.#limitFigures();
+    this.#trim();
+  }
+
+  /** Replace the oldest figures after the first ones by their texts, if there are too many. */
+  #limitFigures() {
+    const places = this.lines.flatMap(({ figure }, at) => (figure ? [at] : []));
+    let bytes = places.reduce((sum, at) => sum + bytesOf(this.lines[at].figure), 0);
+    let count = places.length;
+    // The last one is always shown.
+    for (const at of places.slice(Math.min(FIRST_FIGURES, count - 1), -1)) {
+      if (count <= MOST_FIGURES && bytes <= MOST_FIGURE_BYTES) break;
+      const { id, text, figure } = this.lines[at];
+      this.lines[at] = { id, text: `[not kept: ${text}]`, stream: "note" };
+      count -= 1;
+      bytes -= bytesOf(figure);
+    }
   }
 
   /**

@@ -26,7 +26,9 @@
  *   `program`: its code; `example`: its name; `device`: "cpu" or "gpu"; `steps` and `losses`: its
  *   curve, once it has ended
  *
- * @typedef {{id: number, text: string, stream: "stdout" | "stderr" | "note"}} ConsoleLine
+ * @typedef {{id: number, text: string, stream: "stdout" | "stderr" | "note" | "input",
+ *            figure?: M.Figure}} ConsoleLine
+ *   `figure`: in place of `text`, which says what it shows; "input": typed at the prompt
  *
  * @typedef {{exampleId: string, source: string, began: number}} Program
  *   The program of a run; `began` tells runs apart

@@ -35,7 +35,23 @@ const SAMPLES = {
     step: 1, totalSteps: 2, seconds: 0.5, loss: 0.5, accuracy: null, testAccuracy: null, isPinned: true, colour: 7,
     steps: [1], losses: [0.5],
   }],
-  output: [{ text: "a", stream: "stdout" }],
+  output: [
+    { text: "a", stream: "stdout" },
+    {
+      text: "A picture", stream: "stdout",
+      figure: {
+        shows: "pictures", title: "A", count: 1, height: 1, width: 2, channels: 3, scale: "colour", low: 0, high: 1,
+        note: "", pixels: new Uint8Array(6),
+      },
+    },
+    {
+      text: "A plot", stream: "stdout",
+      figure: {
+        shows: "plot", title: "", style: "line", x_label: "", y_label: "",
+        series: [{ label: "", x: new Uint8Array(8), y: new Uint8Array(8), total: 1 }],
+      },
+    },
+  ],
   graph: {
     name: "g",
     nodes: [{
@@ -128,4 +144,12 @@ test("a rewound curve goes on as if it had never been ahead", () => {
   ahead.rewind(0);
   ahead.add(1, 3, null);
   assert.deepEqual(ahead.series.trendLoss, [3]);
+});
+
+test("a picture without all its bytes, and a series with more x than y, are refused", () => {
+  const [, picture, plot] = SAMPLES.output;
+  assert.equal(SHAPES.output([picture, plot]), true);
+  assert.equal(SHAPES.output([{ ...picture, figure: { ...picture.figure, pixels: new Uint8Array(5) } }]), false);
+  const series = [{ ...plot.figure.series[0], y: new Uint8Array(0) }];
+  assert.equal(SHAPES.output([{ ...plot, figure: { ...plot.figure, series } }]), false);
 });

@@ -41,6 +41,8 @@ from playgrad import nn
 
 print("to the console")
 print("to the console as well", file=sys.stderr)
+pg.show([[0, 1], [2, 3]], title="Four values")
+pg.plot([0, 1], {"up": [0, 1], "gap": [None, 1]}, style="points")
 x = np.random.default_rng(0).normal(size=(64, 784)).astype(np.float32)
 y = (x[:, 0] > 0).astype(np.int32)
 model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(2)])
@@ -277,7 +279,9 @@ def _checked_by_the_page(messages: list[Any]) -> list[bool]:
           "a WebAssembly.Module":
             () => new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
         };
-        const revive = (key, value) => named[value]?.() ?? value;
+        const sized = /^(\\d+) bytes$/;
+        const revive = (key, value) => named[value]?.()
+          ?? (sized.test(value) ? new Uint8Array(parseInt(value)) : value);
         const messages = JSON.parse(await new Response(process.stdin).text(), revive);
         console.log(JSON.stringify(messages.map(isWellFormed)));
     """
@@ -308,7 +312,7 @@ def _listed_samples() -> list[dict[str, Any]]:
 
 
 def test_the_page_accepts_every_message_in_the_list(page: Page) -> None:
-    events = json.loads(json.dumps(page.events, default=lambda content: "a Uint8Array"))
+    events = json.loads(json.dumps(page.events, default=lambda content: f"{len(content)} bytes"))
     messages = [*_listed_samples(), *events]
     for message, accepted in zip(messages, _checked_by_the_page(messages), strict=True):
         assert accepted, message

@@ -21,6 +21,7 @@ from playgrad.graph.graph import reset_default_graph
 from playgrad.page.answers import ANSWERS, graph
 from playgrad.page.browser_shelf import BrowserShelf
 from playgrad.page.faults import FILE, describe
+from playgrad.page.figure_limit import FigureLimit
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.output import Stream
@@ -49,6 +50,10 @@ class PageHooks(Hooks):
 
     def emit(self, event: Event) -> None:
         _emit(event)
+
+    def figure(self, figure: dict[str, Any]) -> bool:
+        _figures.show(figure)
+        return True
 
     def fitting(self, model: Any) -> None:
         self.controller.model = model
@@ -154,6 +159,7 @@ class Controller:
         finally:
             self.running = False
             self.interruptible = False
+        _figures.finish()
         self._flush_checkpoint()
         if run_options.get("resume") and state == "done" and not self._has_trained():
             print(_NOTHING_RESUMED, file=sys.stderr)
@@ -299,6 +305,13 @@ def _emit(event: Event) -> None:
 
 
 _streams = {kind: Stream(kind, host.emit) for kind in ("stdout", "stderr")}
+
+
+def _print(text: str) -> None:
+    _streams["stdout"].write(text)
+
+
+_figures = FigureLimit(lambda figure: _emit({"kind": "figure", "figure": figure}), _print)
 
 
 def _send_output() -> None:

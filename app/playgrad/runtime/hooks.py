@@ -18,6 +18,10 @@ class Hooks:
     def emit(self, event: Event) -> None:
         """Receive an event, such as ``{"kind": "progress", ...}``."""
 
+    def figure(self, figure: dict[str, Any]) -> bool:
+        """Show a figure of the program. Return whether that is possible here."""
+        return False
+
     def fitting(self, model: Any) -> None:
         """Called before ``model``, which is compiled and has its variables, is trained."""
 

@@ -1,6 +1,7 @@
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
+import { LazyFigure, component } from "./lazy-figure.js";
 
 /**
  * The output of the code: a drawer that unfolds when something is printed. Follows new output unless
@@ -8,6 +9,7 @@ import { Icon } from "./icons.js";
  */
 export function ConsolePanel() {
   store.transcriptVersion.value;
+  component.value; // the figures grow when their drawing is loaded
   const { lines } = store.transcript;
   const isOpen = store.outputOpen.value ?? lines.length > 0;
   const box = useRef(/** @type {HTMLElement | null} */ (null));
@@ -35,8 +37,9 @@ export function ConsolePanel() {
       </div>
       <div class="console" id="output" hidden=${!isOpen} data-testid="console" ref=${box} onScroll=${onScroll} tabindex="0"
         role="log" aria-live="off" aria-label="Output of the code">
-        ${lines.map(({ id, text, stream }) => html`
-          <div key=${id} class="console-line" data-stream=${stream}>${text || "\u00a0"}</div>
+        ${lines.map((line) => html`
+          <div key=${line.id} class="console-line" data-stream=${line.stream}>
+            ${line.figure ? html`<${LazyFigure} line=${line} />` : line.text || "\u00a0"}</div>
         `)}
       </div>
     </section>

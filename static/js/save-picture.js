@@ -1,0 +1,171 @@
+/**
+ * A part of the page as a picture: its texts, coloured boxes, drawings and canvases, in an SVG that
+ * needs neither the page nor its style sheets. A PNG is drawn from that.
+ */
+
+import { offer } from "./download.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const MARGIN = 10;
+/** Pixels of a PNG for each pixel of the page. */
+const PNG_SCALE = 2;
+const MOST_PNG_SIDE = 8000;
+
+/** Of the elements of a drawing, what the style sheets may set. */
+const PROPERTIES = [
+  "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "opacity", "fill-opacity",
+  "stroke-opacity", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline",
+];
+/** What is operated, or only heard. */
+const LEFT_OUT = "button, input, select, label.toggle, .visually-hidden, [data-no-picture], script, style";
+
+/**
+ * @param {Element} element
+ * @param {string} name of the file, without its ending
+ * @param {"png" | "svg"} format
+ */
+export async function savePicture(element, name, format) {
+  const svg = svgOf(element);
+  if (format === "svg") offer(`${name}.svg`, new Blob([svg.text], { type: "image/svg+xml" }));
+  else offer(`${name}.png`, await pngOf(svg));
+}
+
+/** @param {Element} element @returns {{text: string, width: number, height: number}} */
+export function svgOf(element) {
+  const frame = element.getBoundingClientRect();
+  // The page may be zoomed by its style sheet.
+  const origin = { x: frame.left - MARGIN, y: frame.top - MARGIN };
+  const width = Math.ceil(frame.width + 2 * MARGIN);
+  const height = Math.ceil(frame.height + 2 * MARGIN);
+  const root = make("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+  root.append(make("rect", { width, height, fill: backgroundOf(element) }));
+  add(element, root, origin);
+  return { text: new XMLSerializer().serializeToString(root), width, height };
+}
+
+/** @param {{text: string, width: number, height: number}} svg @returns {Promise<Blob>} */
+async function pngOf({ text, width, height }) {
+  const url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const scale = Math.min(PNG_SCALE, MOST_PNG_SIDE / Math.max(width, height));
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve, reject) => canvas.toBlob((blob) =>
+      (blob ? resolve(blob) : reject(new Error("the browser could not make the picture. Save it as SVG.")))));
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+/** @param {string} name @param {Record<string, string | number>} attributes @returns {SVGElement} */
+function make(name, attributes) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  return element;
+}
+
+/** The colour behind an element. @param {Element} element @returns {string} */
+function backgroundOf(element) {
+  const colour = getComputedStyle(element).backgroundColor;
+  if (!isClear(colour)) return colour;
+  return element.parentElement ? backgroundOf(element.parentElement) : "#ffffff";
+}
+
+/** @param {string} colour a computed one */
+const isClear = (colour) => colour === "transparent" || /[,/]\s*0\)$/.test(colour);
+
+/** @typedef {{x: number, y: number}} Place */
+
+/** Add what an element shows, and its children. @param {Element} element @param {SVGElement} root @param {Place} origin */
+function add(element, root, origin) {
+  if (element.matches(LEFT_OUT)) return;
+  const style = getComputedStyle(element);
+  if (style.display === "none" || style.visibility === "hidden") return;
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const place = { x: left - origin.x, y: top - origin.y, width, height };
+  if (element instanceof SVGSVGElement) root.append(drawing(element, place));
+  else if (element instanceof HTMLCanvasElement) addCanvas(element, root, place);
+  else {
+    if (!isClear(style.backgroundColor)) {
+      root.append(make("rect", { ...place, rx: Math.min(parseFloat(style.borderRadius) || 0, height / 2), fill: style.backgroundColor }));
+    }
+    for (const child of element.childNodes) {
+      if (child instanceof Element) add(child, root, origin);
+      else if (child instanceof Text) addText(child, style, root, origin);
+    }
+  }
+}
+
+/** @param {HTMLCanvasElement} canvas @param {SVGElement} root @param {Record<string, number>} place */
+function addCanvas(canvas, root, place) {
+  if (canvas.width === 0 || canvas.height === 0) return;
+  const rendering = getComputedStyle(canvas).imageRendering;
+  const image = make("image", { ...place, href: canvas.toDataURL(), preserveAspectRatio: "none" });
+  if (rendering === "pixelated") image.setAttribute("style", "image-rendering: pixelated");
+  root.append(image);
+}
+
+/** Add a text, line by line. @param {Text} node @param {CSSStyleDeclaration} style @param {SVGElement} root @param {Place} origin */
+function addText(node, style, root, origin) {
+  for (const { text, rect } of linesOf(node)) {
+    const line = make("text", {
+      x: rect.left - origin.x,
+      // The box of a text reaches about a quarter of it below the base line.
+      y: rect.bottom - origin.y - 0.24 * rect.height,
+      fill: style.color, "font-family": style.fontFamily, "font-size": style.fontSize, "font-weight": style.fontWeight,
+      textLength: rect.width, lengthAdjust: "spacingAndGlyphs",
+    });
+    line.textContent = text;
+    root.append(line);
+  }
+}
+
+/** @param {Text} node @returns {{text: string, rect: DOMRect}[]} */
+function linesOf(node) {
+  const range = document.createRange();
+  /** @type {{text: string, rect: DOMRect}[]} */
+  const lines = [];
+  let start = 0;
+  for (let end = 1; end <= node.data.length; end += 1) {
+    range.setStart(node, start);
+    range.setEnd(node, end);
+    const isLast = end === node.data.length;
+    const isBroken = range.getClientRects().length > 1;
+    if (!isBroken && !isLast) continue;
+    range.setEnd(node, isBroken ? end - 1 : end);
+    const text = range.toString().trim();
+    const rect = range.getBoundingClientRect();
+    if (text && rect.width > 0) lines.push({ text, rect });
+    if (isBroken) start = end - 1;
+  }
+  return lines;
+}
+
+/** A drawing with its styles in place. @param {SVGSVGElement} svg @param {Record<string, number>} place */
+function drawing(svg, place) {
+  const copy = /** @type {SVGElement} */ (svg.cloneNode(true));
+  const originals = svg.querySelectorAll("*");
+  const copies = copy.querySelectorAll("*");
+  originals.forEach((original, at) => resolve(original, copies[at]));
+  for (const name of ["class", "tabindex", "role", "aria-label"]) copy.removeAttribute(name);
+  for (const [name, value] of Object.entries(place)) copy.setAttribute(name, String(value));
+  return copy;
+}
+
+/** Write the computed styles of an element into its copy. @param {Element} original @param {Element} copy */
+function resolve(original, copy) {
+  const style = getComputedStyle(original);
+  for (const name of PROPERTIES) {
+    const value = style.getPropertyValue(name);
+    if (value && value !== "none 0px") copy.setAttribute(name, value);
+  }
+  for (const { name } of [...copy.attributes]) {
+    if (/^(class|tabindex|role|style|on|aria-|data-)/.test(name)) copy.removeAttribute(name);
+  }
+  if (style.display === "none" || style.visibility === "hidden") copy.setAttribute("display", "none");
+}

@@ -51,6 +51,13 @@ export function raiseStop(control) {
   ringBell(control);
 }
 
+/** Interrupt what Python executes for the prompt, and wake it if it sleeps. @param {SharedArrayBuffer} control */
+export function raiseInterrupt(control) {
+  const words = new Int32Array(control);
+  Atomics.store(words, INTERRUPT, SIGINT);
+  Atomics.notify(words, INTERRUPT);
+}
+
 /** Withdraw a stop request. @param {SharedArrayBuffer} control */
 export function lowerStop(control) {
   const words = new Int32Array(control);

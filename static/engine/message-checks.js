@@ -165,6 +165,8 @@ const FIELDS = {
     id: count, ok: flag, filename: optional(text), bytes: optional(bytes),
     names: optional(listOf(text)), probabilities: optional(listOf(number)), label: optional(number),
     placement: optional(placement), graph: optional(graph), task: optional(task),
+    outcome: optional(oneOf("done", "error", "interrupted")),
+    completions: optional(listOf(record({ label: text, type: text }))),
   },
 };
 

@@ -126,6 +126,8 @@
  *     and answer `export`, `import` and `predict` from it until a run trains a model.
  *   `predict`: 784 pixels from 0 to 1, row by row.
  *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has.
+ *   `prompt`: execute code with the names of the program; what it prints are events.
+ *   `complete`: the names that can follow at the end of the text.
  * @typedef {(
  *   | {kind: "run", source: string, options: RunOptions}
  *   | {kind: "pause"}
@@ -144,6 +146,8 @@
  *   | {kind: "placement"}
  *   | {kind: "graph"}
  *   | {kind: "task_view", known: number}
+ *   | {kind: "prompt", code: string}
+ *   | {kind: "complete", text: string}
  * )} Question
  * @typedef {Command | Question & {id: number}} Request
  * @typedef {{
@@ -154,6 +158,8 @@
  *   placement: {placement: Placement},
  *   graph: {graph: Graph},
  *   task_view: {task: TaskView},
+ *   prompt: {outcome: "done" | "error" | "interrupted"},
+ *   complete: {completions: {label: string, type: string}[]},
  * }} Answers by the kind of the question
  * @typedef {Answers[keyof Answers]} Answer
  */

@@ -4,7 +4,7 @@
  * ring of its own for its answers to Python.
  */
 
-import { createControl, lowerStop, raiseStop } from "./control.js";
+import { createControl, lowerStop, raiseInterrupt, raiseStop } from "./control.js";
 import { RingWriter, createRing, wakeReader } from "./ring.js";
 
 /** @import { Request, SharedMemory } from "./messages.js" */
@@ -21,6 +21,11 @@ export function createSharedMemory() {
 export function requestStop({ control, mailbox }) {
   raiseStop(control);
   wakeReader(mailbox);
+}
+
+/** Interrupt the code of the prompt; a training goes on. @param {SharedMemory} memory */
+export function requestInterrupt({ control }) {
+  raiseInterrupt(control);
 }
 
 /** Withdraw a stop request, before the next run is posted. @param {SharedMemory} memory */

@@ -201,14 +201,57 @@ export function stop() {
 function interrupt(why) {
   store.intent.value = why;
   client.stop(() => batch(() => {
-    const left = store.kept.value ? " The weights are kept." : "";
-    store.note(`Python did not stop in time, so it was restarted.${left}`);
-    store.liveModel.value = false;
+    restart();
     store.intent.value = null;
     store.runState.value = "stopped";
-    store.engine.value = "starting";
     labRecorder.runEnded("stopped");
   }));
+}
+
+/** Start Python anew, because it does not stop. */
+function restart() {
+  const left = store.kept.value ? " The weights are kept." : "";
+  store.note(`Python did not stop in time, so it was restarted.${left}`);
+  store.liveModel.value = false;
+  store.hasNamespace.value = false;
+  store.engine.value = "starting";
+}
+
+/**
+ * Execute code with the names of the program, between two steps of its training or after its end.
+ * What it prints arrives as output.
+ * @param {string} code
+ */
+export async function executePrompt(code) {
+  store.transcript.typed(code);
+  store.transcriptVersion.value += 1;
+  store.outputOpen.value = null;
+  store.promptBusy.value = true;
+  try {
+    await client.ask({ kind: "prompt", code });
+  } catch (failure) {
+    store.transcript.note(`Not executed to its end: ${/** @type {Error} */ (failure).message}.`);
+    store.transcriptVersion.value += 1;
+  }
+  store.promptBusy.value = false;
+}
+
+/** Interrupt the code of the prompt. Python is restarted if nothing else helps and no program runs. */
+export function interruptPrompt() {
+  client.interruptPrompt(() => {
+    if (store.active.value) store.note("The code of the prompt does not stop. Stop ends the run, too.");
+    else batch(restart);
+  });
+}
+
+/**
+ * The names that can follow at the end of a text.
+ * @param {string} text
+ * @returns {Promise<Answers["complete"]["completions"]>}
+ */
+export async function completeNames(text) {
+  const { completions } = await client.ask({ kind: "complete", text });
+  return completions;
 }
 
 /** Stop, and clear curves and weights; the code stays. Weights that were kept can be brought back. */

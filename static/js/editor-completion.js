@@ -41,7 +41,7 @@ function complete(context) {
 }
 
 /** @param {Suggestion} suggestion @returns {Completion} */
-function completion({ label, kind, detail, name, parameter, boost }) {
+export function completion({ label, kind, detail, name, parameter, boost }) {
   return { label, type: kind, detail, boost, info: () => (name === undefined ? null : info(name, parameter)) };
 }
 
@@ -54,7 +54,7 @@ function info(name, parameter) {
 }
 
 /** Accept the chosen suggestion, or the first. @param {EditorView} view */
-function acceptFirst(view) {
+export function acceptFirst(view) {
   if (completionStatus(view.state) !== "active") return false;
   if (!selectedCompletion(view.state)) view.dispatch({ effects: setSelectedCompletion(0) });
   return acceptCompletion(view);

@@ -11,7 +11,7 @@ import { explanations } from "./editor-hints.js";
 import { marks } from "./editor-marks.js";
 
 /** Colours are custom properties of the page, so that one definition serves both themes. */
-const colours = HighlightStyle.define([
+export const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword], color: "var(--code-keyword)" },
   { tag: [tags.string, tags.special(tags.string)], color: "var(--code-string)" },
   { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },

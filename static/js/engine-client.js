@@ -10,7 +10,7 @@
 import { DeviceWorkers } from "../engine/connect.js";
 import { filesReadBy } from "../engine/data-files.js";
 import { DataStore } from "../engine/data-store.js";
-import { clearStop, requestStop } from "../engine/shared-memory.js";
+import { clearStop, requestInterrupt, requestStop } from "../engine/shared-memory.js";
 import { Spare } from "../engine/spare.js";
 import { recall, remember } from "./storage.js";
 
@@ -81,6 +81,9 @@ export class EngineClient {
   #pending = new Map();
   #nextId = 1;
   #stopTimer = 0;
+  /** Questions of the prompt among them. @type {Set<number>} */
+  #prompts = new Set();
+  #interruptTimer = 0;
 
   /** @param {(event: EngineEvent) => void} receive gets every event of the workers, in order */
   constructor(receive) {
@@ -158,6 +161,7 @@ export class EngineClient {
   #resolvePending(reply) {
     const pending = this.#pending.get(reply.id);
     this.#pending.delete(reply.id);
+    if (this.#prompts.delete(reply.id)) clearTimeout(this.#interruptTimer);
     if (reply.ok) pending?.resolve(reply);
     else pending?.reject(new EngineFailure(reply.error));
   }
@@ -167,6 +171,8 @@ export class EngineClient {
     const failure = new EngineFailure({ type: "EngineError", message, line: null, op: null });
     for (const { reject } of this.#pending.values()) reject(failure);
     this.#pending.clear();
+    this.#prompts.clear();
+    clearTimeout(this.#interruptTimer);
   }
 
   /** Whether the next run can begin at once, in an interpreter of its own. */
@@ -240,7 +246,8 @@ export class EngineClient {
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
       this.#python?.mailbox.post({ ...question, id }, payload);
-      this.#expectAnswer(id);
+      if (question.kind === "prompt") this.#prompts.add(id); // the visitor's code may take its time
+      else this.#expectAnswer(id);
     });
   }
 
@@ -249,7 +256,7 @@ export class EngineClient {
     const python = this.#python;
     setTimeout(() => {
       if (!this.#pending.has(id) || !python || python !== this.#python) return;
-      if (this.#running) return this.#expectAnswer(id); // it answers between steps, or at the end
+      if (this.#running || this.#prompts.size > 0) return this.#expectAnswer(id); // it answers between steps, or at the end
       python.terminate();
       this.#dispatch({ kind: "crash", message: `Python did not answer for ${ANSWER_MS / 1000} s.` }, python);
     }, ANSWER_MS);
@@ -272,6 +279,17 @@ export class EngineClient {
       this.#devices.close(); // one of them may be why
       onOverdue();
     }, STOP_MS);
+  }
+
+  /**
+   * Interrupt the code of the prompt.
+   * @param {() => void} onOverdue is called if it does not end in time
+   */
+  interruptPrompt(onOverdue) {
+    if (!this.#python) return;
+    requestInterrupt(this.#python.memory);
+    clearTimeout(this.#interruptTimer);
+    this.#interruptTimer = setTimeout(onOverdue, STOP_MS);
   }
 
   /** Note that nothing runs any more, so that there is nothing to stop. */

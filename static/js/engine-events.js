@@ -52,11 +52,13 @@ const handlers = {
     store.startingDevices.value = [];
     store.tuning.value = null;
     store.liveModel.value = false;
+    store.hasNamespace.value = false;
     store.engine.value = "up";
   },
 
   status({ state }) {
     store.runState.value = state;
+    store.hasNamespace.value = state !== "idle";
     const { intent } = store;
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
     else if (state !== "running" && state !== "paused") intent.value = null;
@@ -187,6 +189,7 @@ const handlers = {
     if (!wasStarting) store.queuedRun.value = null; // the start is tried again
     store.intent.value = null;
     store.liveModel.value = false;
+    store.hasNamespace.value = false;
     store.runState.value = "error";
     store.error.value = crashReport(message, wasStarting);
     labRecorder.runEnded("error");

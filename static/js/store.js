@@ -99,6 +99,10 @@ export const divergence = computed(() => {
     ? divergenceOf(curves.series.loss, curves.series.trendLoss, progress.value.loss)
     : null;
 });
+/** Whether Python has the names of a program, for the prompt. */
+export const hasNamespace = signal(false);
+/** Whether Python executes code of the prompt, or will. */
+export const promptBusy = signal(false);
 export const transcript = new Transcript();
 export const transcriptVersion = signal(0);
 /** Whether Python holds a model with weights to answer questions about. */
@@ -222,6 +226,7 @@ export function clearResults() {
   clearTask();
   clearOutput();
   liveModel.value = false;
+  hasNamespace.value = false;
 }
 
 /** Show nothing of the last run, as if there had been none. */

@@ -98,6 +98,12 @@ export class Transcript {
     this.#trim();
   }
 
+  /** Code that was typed at the prompt. @param {string} code */
+  typed(code) {
+    this.#open = null;
+    this.add(code.split("\n").map((line, at) => `${at === 0 ? ">>>" : "..."} ${line}\n`).join(""), "input");
+  }
+
   /** @param {Figure} figure @param {string} text says what it shows */
   addFigure(figure, text) {
     this.#open = null;

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -83,6 +83,9 @@ class PythonSide:
         return "".join(event["text"] for event in self.of("stdout"))
 
 
+Side = TypeVar("Side", bound=PythonSide)
+
+
 @contextmanager
 def modules_anew(host: SimpleNamespace) -> Iterator[None]:
     """Import the modules of the page anew, with stubs for those that only a browser has.
@@ -118,14 +121,14 @@ def _forget_modules() -> dict[str, ModuleType]:
 
 
 @contextmanager
-def python_side() -> Iterator[PythonSide]:
+def python_side(kind: type[Side] = PythonSide) -> Iterator[Side]:  # type: ignore[assignment]
     """A new Python side, which shares nothing with the one before but the library."""
     host = SimpleNamespace(take_interrupt=lambda: False)
     hooks, read = get_hooks(), data_source.read_from_files
     with modules_anew(host), pytest.MonkeyPatch.context() as patch:
         from playgrad.page import controller
 
-        side = PythonSide(controller)
+        side = kind(controller)
         host.emit = side.receive
         host.stop_requested = lambda: side.step >= side.stop_at
         patch.setattr(controller.host, "poll_mailbox", side.poll)

@@ -17,14 +17,16 @@ from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
 from playgrad.devices import registry
 from playgrad.errors import CheckpointError, GraphError
-from playgrad.graph.graph import reset_default_graph
+from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.page.answers import ANSWERS, graph
 from playgrad.page.browser_shelf import BrowserShelf
 from playgrad.page.faults import FILE, describe
 from playgrad.page.figure_limit import FigureLimit
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
+from playgrad.page.name_completion import complete
 from playgrad.page.output import Stream
+from playgrad.page.prompt import Prompt
 from playgrad.page.reserve import Reserve
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
@@ -37,6 +39,8 @@ from playgrad.training.run_record import RunRecord
 CACHED_BYTES = 128 << 20
 """Capacity of a GPU's data cache. The data sets of MNIST take 55 million bytes."""
 _NOTHING_RESUMED = "Nothing was resumed: the program calls no fit(), so it ran from the start."
+_OF_A_RUN = {"fit_begin", "progress", "epoch_end", "fit_end", "graph", "lab_fit", "trace", "status"}
+"""Events of a training that are not sent for one that the prompt begins: the page shows the run."""
 _TRAINING = {"pause", "resume", "step", "set_learning_rate"}
 """Requests that the training loop serves; without one they are ignored."""
 
@@ -49,7 +53,11 @@ class PageHooks(Hooks):
         self._received: list[Request] = []  # by `wait`
 
     def emit(self, event: Event) -> None:
-        _emit(event)
+        if not (self.controller.prompt.busy and event["kind"] in _OF_A_RUN):
+            _emit(event)
+
+    def before_training(self) -> None:
+        self.controller.prompt.check_training()
 
     def figure(self, figure: dict[str, Any]) -> bool:
         _figures.show(figure)
@@ -57,13 +65,15 @@ class PageHooks(Hooks):
 
     def fitting(self, model: Any) -> None:
         self.controller.model = model
+        if self.controller.prompt.busy:
+            return
         if self.controller.lab is not None:
             _emit(self.controller.lab.fitting(model))
         self.controller.emit_graph()
 
     def new_trace(self) -> Trace | None:
         lab = self.controller.lab
-        return None if lab is None else lab.new_trace()
+        return None if lab is None or self.controller.prompt.busy else lab.new_trace()
 
     def traced(self, trace: Trace, steps: int, seconds: float) -> None:
         lab = self.controller.lab
@@ -73,12 +83,16 @@ class PageHooks(Hooks):
 
     def poll(self) -> list[Request]:
         _send_output()
+        if self.controller.prompt.busy:
+            return []  # requests are for the run, and wait for the end of the prompt
         requests, self._received = self._received, []
         while (pair := host.poll_mailbox()) is not None:
             requests.append(_joined(pair))
         return requests
 
     def wait(self, timeout: float) -> None:
+        if self.controller.prompt.busy:
+            return
         pair = host.wait_mailbox(timeout)
         if pair is not None:
             self._received.append(_joined(pair))
@@ -124,6 +138,7 @@ class Controller:
         self.interruptible = False
         self.stopped = False
         self.lab: Lab | None = None
+        self.prompt = Prompt(_print, _print_error)
         self.tuner = IdleTuner()
 
     def run(
@@ -265,12 +280,25 @@ class Controller:
             checkpoint = Checkpoint.decode(request.get("payload") or b"")
             self.restored = RestoredModel(checkpoint)
             return {"names": sorted(checkpoint.model.weights)}
+        if kind == "prompt":
+            return {"outcome": self._prompt(str(request["code"]))}
+        if kind == "complete":
+            return {"completions": complete(str(request["text"]), self.namespace)}
         if kind not in ANSWERS:
             raise GraphError(f"there is no request {request.get('kind')!r}.")
         answer = ANSWERS[kind](self._trained(), request)
         if kind == "import":
             self._save_import()
         return answer
+
+    def _prompt(self, code: str) -> str:
+        """Execute code that was typed at the prompt."""
+        self.namespace.setdefault("__name__", "__main__")
+        graph = get_default_graph() if self.model is None else self.model.graph
+        trained = graph if self.running else None
+        outcome = self.prompt.execute(code, self.namespace, trained)
+        _figures.finish()
+        return outcome
 
     def _save_import(self) -> None:
         """Send a checkpoint with the weights that were imported."""
@@ -311,6 +339,11 @@ def _print(text: str) -> None:
     _streams["stdout"].write(text)
 
 
+def _print_error(text: str) -> None:
+    _send_output()  # of the other stream first
+    _streams["stderr"].write(text)
+
+
 _figures = FigureLimit(lambda figure: _emit({"kind": "figure", "figure": figure}), _print)
 
 
@@ -336,6 +369,7 @@ def main() -> None:
     """Take over output streams, hooks and the data source. The worker calls this once."""
     sys.stdout, sys.stderr = _streams["stdout"], _streams["stderr"]
     set_hooks(controller.hooks)
+    host.expect_interrupts(lambda: controller.prompt.busy or host.stop_requested())
     host.emit(choices())
     registry.enable_data_cache(CACHED_BYTES)
     set_source(lambda name: host.fetch_data(f"/data/{name}"))

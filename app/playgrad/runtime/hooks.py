@@ -22,6 +22,9 @@ class Hooks:
         """Show a figure of the program. Return whether that is possible here."""
         return False
 
+    def before_training(self) -> None:
+        """Called before anything is prepared for a fit; raises an error if none may begin now."""
+
     def fitting(self, model: Any) -> None:
         """Called before ``model``, which is compiled and has its variables, is trained."""
 

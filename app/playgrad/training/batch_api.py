@@ -14,6 +14,7 @@ from playgrad.graph.tensor import Node
 from playgrad.models.network import Network
 from playgrad.ops.elementwise.definitions import is_finite
 from playgrad.ops.state import group, placeholder
+from playgrad.runtime.hooks import get_hooks
 from playgrad.training.data_checks import check_count
 from playgrad.training.layer_updates import assign_updates, collected_updates
 from playgrad.training.objectives import mean_of_batch
@@ -63,6 +64,7 @@ def train_on_batch(
     Returns:
         Loss and metrics by name, from before the update.
     """
+    get_hooks().before_training()
     xs, ys = prepare_data(recipe, x, y, "")
     samples = Samples(xs, ys, sample_weights(ys, class_weight, sample_weight))
     step = _batch_step(recipe, samples)

@@ -31,6 +31,7 @@ def fit(
         state: takes on the state of this training.
         model: is passed to callbacks and hooks.
     """
+    get_hooks().before_training()
     settings = settings.overridden()
     settings.check()
     data = (StreamedData if is_stream(x) else ArrayData)(recipe, x, y, settings)

@@ -1,6 +1,7 @@
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
+import { LazyPrompt } from "./lazy-prompt.js";
 import { LazyFigure, component } from "./lazy-figure.js";
 
 /**
@@ -42,6 +43,7 @@ export function ConsolePanel() {
             ${line.figure ? html`<${LazyFigure} line=${line} />` : line.text || "\u00a0"}</div>
         `)}
       </div>
+      ${(isOpen || store.hasNamespace.value) && html`<${LazyPrompt} />`}
     </section>
   `;
 }

@@ -17,6 +17,7 @@ from playgrad.devices._browser.gpus import (
 from playgrad.devices._browser.page import (
     Request,
     emit,
+    expect_interrupts,
     fetch_data,
     poll_mailbox,
     recall_tunings,
@@ -35,6 +36,7 @@ __all__ = [
     "Request",
     "connect_processor",
     "emit",
+    "expect_interrupts",
     "fetch_data",
     "free_memory",
     "forget_adapters",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,13 +63,33 @@ def stop_requested() -> bool:
     return bool(playgrad_host.stop_requested())
 
 
+def expect_interrupts(awaited: Callable[[], bool]) -> None:
+    """Raise KeyboardInterrupt only while ``awaited`` returns True.
+
+    An interrupt that is meant for the code of the prompt may arrive when that has just ended, and
+    must not stop the training that goes on.
+    """
+    global _awaited
+    _awaited = awaited
+    if sys.platform == "emscripten":
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+_awaited: Callable[[], bool] = stop_requested
+
+
+def _interrupt(number: int, frame: object) -> None:
+    if _awaited():
+        raise KeyboardInterrupt
+
+
 def obey_interrupt() -> None:
     """Raise KeyboardInterrupt if a stop was requested: call this after a long sleep.
 
     Python itself checks only every so many instructions. (``pyodide.checkInterrupt`` would print
     the error on its way through JavaScript.)
     """
-    if playgrad_host.take_interrupt():
+    if playgrad_host.take_interrupt() and _awaited():
         raise KeyboardInterrupt
 
 

@@ -1,0 +1,118 @@
+"""Figures in the output, and the prompt below it: in order, and without a trace in the training."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import sessions
+from tests.browser.playground import PATIENCE_MS, Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+FIGURES = """
+import numpy as np
+import playgrad as pg
+
+print("before")
+pg.show(np.arange(12).reshape(3, 4), title="Twelve")
+print("between")
+pg.plot({"up": [0, 1, 4], "down": [4, None, 0]}, title="Two")
+print("after")
+"""
+TRAINING = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.random.default_rng(0).normal(size=(4096, 64)).astype(np.float32)
+y = (x[:, 0] > 0).astype(np.int32)
+model = pg.Sequential([nn.Dense(64, activation="relu"), nn.Dropout(0.3), nn.Dense(2)])
+model.compile(pg.optim.SGD(0.1), loss=nn.SparseCategoricalCrossentropy(from_logits=True))
+losses = model.fit(x, y, batch_size=16, epochs=6, verbose=0).losses
+print("sum of losses", losses.tobytes().hex()[:64], float(losses.sum()).hex())
+"""
+LOSSES = """async () => {
+  const { curves } = await import("/static/js/store.js");
+  return [curves.steps, curves.series.loss];
+}"""
+
+
+def type_in(playground: Playground, code: str) -> None:
+    prompt = playground.at("prompt")
+    expect(prompt).to_be_visible(timeout=PATIENCE_MS)
+    prompt.fill(code)
+    prompt.press("Escape")
+    prompt.press("Enter")
+    expect(playground.at("prompt-stop")).to_have_count(0, timeout=PATIENCE_MS)
+
+
+def test_figures_stand_between_the_lines_and_come_back(playground: Playground) -> None:
+    playground.finish(FIGURES)
+    figures = playground.at("output-figure")
+    expect(figures).to_have_count(2)
+
+    def check_order() -> None:
+        lines = playground.at("console").locator(".console-line")
+        texts = [text.split("\n")[0].strip() for text in lines.all_inner_texts()]
+        assert texts == ["before", "Twelve", "between", "Two", "after"]
+
+    check_order()
+    assert figures.first.locator("canvas").get_attribute("width") == "4"
+    expect(figures.nth(1).locator(".plot-point")).to_have_count(2)  # on both sides of the gap
+    playground.at("figure-table").click()
+    rows = figures.nth(1).locator("tbody tr").all_inner_texts()
+    assert [row.split() for row in rows[2:5]] == [
+        ["up", "2", "4"],
+        ["down", "0", "4"],
+        ["down", "1", "–"],
+    ]
+    with playground.page.expect_download() as download:
+        figures.first.get_by_test_id("figure-svg").click()
+    assert download.value.suggested_filename == "Twelve.svg"
+    sessions.wait_until_saved(playground.page)
+    playground.page.reload()
+    expect(figures).to_have_count(2, timeout=PATIENCE_MS)
+    check_order()
+
+
+def test_the_prompt_works_during_training_without_changing_it(playground: Playground) -> None:
+    playground.finish(TRAINING)
+    losses = playground.page.evaluate(LOSSES)
+    printed = playground.text("console").splitlines()[-1]
+
+    playground.start(TRAINING)
+    playground.wait(lambda: 20 < playground.steps < 1536)
+    prompt = playground.at("prompt")
+    prompt.fill("np.random.rand() < 2")
+    prompt.press("Enter")
+    prompt.fill("while 1 + len(x): print('once') if not vars().get('begun') else 0; begun = True")
+    expect(playground.at("prompt-stop")).to_have_count(0, timeout=PATIENCE_MS)
+    prompt.press("Enter")
+    playground.wait(lambda: "once" in playground.text("console").splitlines())
+    prompt.press("Control+c")
+    expect(playground.at("prompt-stop")).to_have_count(0, timeout=PATIENCE_MS)
+    playground.at("pause").click()
+    playground.expect_status("paused")
+    for code in ("x.shape", "model.predict(x[:5]).shape", "1 / 0", "model.fit(x, y)"):
+        type_in(playground, code)
+    playground.at("resume").click()
+    playground.expect_status("done")
+    console = playground.text("console").splitlines()
+    assert (playground.page.evaluate(LOSSES), console[-1]) == (losses, printed)
+    error = "ZeroDivisionError: division by zero"
+    for line in ("True", "KeyboardInterrupt", "(4096, 64)", "(5, 2)", error):
+        assert line in console
+    assert any("training cannot be started from the prompt" in line for line in console)
+
+    # After the run, with history and completion.
+    type_in(playground, "losses.shape")
+    expect(playground.at("console")).to_contain_text("(1536,)")
+    prompt = playground.at("prompt")
+    prompt.press("ArrowUp")
+    expect(prompt).to_have_text("losses.shape")
+    prompt.fill("")
+    prompt.press_sequentially("loss")
+    expect(playground.page.locator(".prompt .cm-tooltip-autocomplete")).to_contain_text("losses")
+    prompt.press("Tab")
+    expect(prompt).to_have_text("losses")

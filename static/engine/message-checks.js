@@ -54,6 +54,8 @@ const plot = record({
   series: listOf(record({ label: text, x: bytes, y: bytes, total: count })),
 });
 
+export const settingFields = { step: count, name: text, before: number, after: number };
+
 /** Pictures with a byte for each value, or series with as many x as y. @type {Check} */
 export const figure = (value) => {
   if (value?.shows === "plot") {
@@ -153,6 +155,7 @@ const FIELDS = {
     bytes, step: count, total_steps: count, epoch: count, epochs: count, parameters: count,
     finished: flag,
   },
+  setting: settingFields,
   graph: { graph },
   lab_choices: { strategies: choices, schedules: choices, collectives: choices, details: choices },
   lab_fit: { title: text, devices: count, single: flag, held_up: flag },

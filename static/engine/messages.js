@@ -76,6 +76,7 @@
  *   `fit_begin`, `progress`, `epoch_end`, `fit_end`: training; a point is [step, loss, accuracy]. The
  *     seconds are those of the fit, without pauses; of `epoch_end`, those of the epoch. The points of
  *     `fit_begin` are the last ones before a resumed training: the page may have missed some.
+ *   `setting`: a setting was changed while training, after `step` steps of the fit.
  *   `graph`: the graph of a training step.
  *   `figure`: what the program shows with `show` or `plot`.
  *   `lab_choices`: what the Lab offers; sent once, at the start.
@@ -101,6 +102,7 @@
  *      test_loss: number | null, test_accuracy: number | null, seconds: number}
  *   | {kind: "fit_end", reason: "completed" | "stopped" | "failed", steps: number, seconds: number,
  *      test_accuracy: number | null, dispatches_per_step: number, parallel: ParallelReport}
+ *   | {kind: "setting"} & SettingChange
  *   | {kind: "graph", graph: Graph}
  *   | {kind: "lab_choices"} & LabChoices
  *   | {kind: "lab_fit", title: string, devices: number, single: boolean, held_up: boolean}
@@ -248,6 +250,7 @@
  *            metrics: string[], device: string, adapter: string | null, parameters: number,
  *            done: number}} Fit
  *   `done`: the steps that were done before, by the run that this one resumes
+ * @typedef {{step: number, name: string, before: number, after: number}} SettingChange
  * @typedef {{text: string, left_out?: number, end?: string}} Output
  *   of a flood: its first part, the number of characters that were left out, and its last part
  * @typedef {(

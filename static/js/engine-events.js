@@ -14,9 +14,12 @@ import * as store from "./store.js";
 
 /** Events of a run that are of no interest once the user has asked for a reset. @type {ReadonlySet<string>} */
 const DROPPED_BY_RESET = new Set([
-  "progress", "stdout", "stderr", "figure", "epoch_end", "fit_begin", "graph", "trace",
+  "progress", "stdout", "stderr", "figure", "epoch_end", "fit_begin", "setting", "graph", "trace",
   "checkpoint",
 ]);
+
+/** Settings that were changed while training are marked on the curve: the last ones. */
+const MOST_CHANGES = 100;
 
 const STAGES = { python: "Starting Python", library: "Loading the library" };
 
@@ -90,6 +93,7 @@ const handlers = {
       store.curves.rewind(fit.done);
       store.landmarks.value = store.landmarks.value.filter(([step]) => step <= fit.done);
       addMissing(points);
+      store.settingChanges.value = store.settingChanges.value.filter(({ step }) => step <= fit.done);
       store.curvesVersion.value += 1;
       store.epochs.value = store.epochs.value.filter(({ step }) => step <= fit.done);
       store.progress.value = { ...store.progress.value, step: fit.done };
@@ -166,6 +170,10 @@ const handlers = {
 
   tunings() {
     store.tuning.value = null; // out of date: ask Python again
+  },
+
+  setting({ step, name, before, after }) {
+    store.settingChanges.value = [...store.settingChanges.value, { step, name, before, after }].slice(-MOST_CHANGES);
   },
 
   graph({ graph }) {

@@ -41,6 +41,7 @@ function record() {
     testAccuracy,
     isPinned: before?.isPinned ?? false,
     colour: before?.colour ?? unusedColour(runs.value),
+    settings: store.settingChanges.value,
     ...thinned(curves.steps, curves.series.trendLoss),
   });
 }

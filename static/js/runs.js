@@ -8,9 +8,10 @@ import { changesInWords } from "./code-diff.js";
  * @typedef {{id: number, number: number, exampleId: string, title: string, code: string, device: string,
  *            ranOn: string, lab: LabSettings | null, state: string, step: number, totalSteps: number,
  *            seconds: number, loss: number | null, accuracy: number | null, testAccuracy: number | null,
- *            isPinned: boolean, colour: number, steps: number[], losses: (number | null)[]}} Run
+ *            isPinned: boolean, colour: number, steps: number[], losses: (number | null)[],
+ *            settings?: import("../engine/messages.js").SettingChange[]}} Run
  *   `id`: milliseconds since 1970 at its start; `device`: as chosen; `ranOn`: in words; `steps` and
- *   `losses`: its curve, thinned
+ *   `losses`: its curve, thinned; `settings`: those that were changed while it trained
  *
  * @typedef {"number" | "title" | "step" | "seconds" | "loss" | "testAccuracy"} Column
  */

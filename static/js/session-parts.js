@@ -96,10 +96,13 @@ export const PARTS = {
   losses: {
     store: "parts",
     title: "the losses to compare",
-    changes: () => [store.landmarks.value, store.shared.value],
-    capture: () => ({ landmarks: store.landmarks.value, shared: store.shared.value }),
-    restore({ landmarks, shared }) {
+    changes: () => [store.landmarks.value, store.shared.value, store.settingChanges.value],
+    capture: () => ({
+      landmarks: store.landmarks.value, shared: store.shared.value, settings: store.settingChanges.value,
+    }),
+    restore({ landmarks, shared, settings = [] }) {
       store.landmarks.value = landmarks;
+      store.settingChanges.value = settings;
       store.shared.value = shared;
     },
   },

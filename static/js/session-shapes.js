@@ -1,7 +1,7 @@
 /** The shape of each part of a saved session: what is read from storage must fit it. */
 
 import * as is from "../engine/forms.js";
-import { STATES, errorFields, figure, graph, report, timeline, traceEvents } from "../engine/message-checks.js";
+import { STATES, errorFields, figure, graph, report, settingFields, timeline, traceEvents } from "../engine/message-checks.js";
 import { SERIES } from "./curves.js";
 
 const fraction = is.nullable(is.number);
@@ -47,6 +47,7 @@ const labSettings = is.record({
   steps: is.count,
 });
 const landmarks = is.listOf(is.tuple(is.count, is.number));
+const settings = is.listOf(is.record(settingFields));
 const device = is.oneOf("auto", "gpu", "cpu");
 
 /** Ids of examples become names of properties and of files. @type {is.Check} */
@@ -81,12 +82,14 @@ export const SHAPES = {
     error: is.nullable(is.record(errorFields)),
   }),
   curves: columns,
-  losses: is.record({ landmarks, shared: is.nullable(SHARED) }),
+  losses: is.record({
+    landmarks, shared: is.nullable(SHARED), settings: is.optional(settings),
+  }),
   runs: is.listOf(is.record({
     id: is.number, number: is.count, exampleId: is.text, title: is.text, code: is.text, device, ranOn: is.text,
     lab: is.nullable(labSettings), state: is.text, step: is.count, totalSteps: is.count, seconds: is.number,
     loss: fraction, accuracy: fraction, testAccuracy: fraction, isPinned: is.flag, colour: is.count,
-    steps: is.listOf(is.number), losses: is.listOf(fraction),
+    steps: is.listOf(is.number), losses: is.listOf(fraction), settings: is.optional(settings),
   })),
   output: is.listOf(is.record({
     text: is.text, stream: is.oneOf("stdout", "stderr", "note", "input"), figure: is.optional(figure),

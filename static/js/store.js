@@ -90,6 +90,8 @@ export const epochs = signal(/** @type {T.EpochRow[]} */ ([]));
 /** Not a signal, because it grows in place: `curvesVersion` counts the changes. */
 export const curves = new Curves();
 export const curvesVersion = signal(0);
+/** The settings that were changed while training. */
+export const settingChanges = signal(/** @type {M.SettingChange[]} */ ([]));
 /** Losses at a few steps of the last training. */
 export const landmarks = signal(/** @type {import("./landmarks.js").Landmarks} */ ([]));
 /** What became of the loss, if the run ended far above where it began. */
@@ -210,6 +212,7 @@ export function clearRun() {
   epochs.value = [];
   curves.clear();
   landmarks.value = [];
+  settingChanges.value = [];
   curvesVersion.value += 1;
   error.value = null;
 }

@@ -186,6 +186,10 @@ def test_the_learning_rate_can_be_changed(script: Script) -> None:
     assert history.losses[1] < history.losses[0]
     assert (history.losses[2:] == history.losses[2]).all()
     assert model.session.value(model.optimizer.learning_rate) == 0
+    (event,) = [event for event in script.events if event["kind"] == "setting"]
+    rate = float(np.float32(0.1))
+    setting = {"name": "learning rate", "before": rate, "after": 0}
+    assert event == {"kind": "setting", "step": 1, **setting}
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), "fast", None])

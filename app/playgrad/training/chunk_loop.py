@@ -29,6 +29,7 @@ class Watch:
     Attributes:
         between_chunks: called before each chunk of steps, and now and then during a pause.
         epoch_left: returns the number of steps to the end of the running epoch.
+        steps_done: returns the number of steps of the fit that are done.
     """
 
     def __init__(self, session: Session, optimizer: Optimizer | None) -> None:
@@ -40,6 +41,7 @@ class Watch:
         self.seconds_paused = 0.0
         self.between_chunks: Callable[[], None] = lambda: None
         self.epoch_left: Callable[[], int] = lambda: 1
+        self.steps_done: Callable[[], int] = lambda: 0
         if optimizer is not None and get_options().start_paused:
             self._pause(True)
 
@@ -108,10 +110,17 @@ class Watch:
     def _set_learning_rate(self, value: Any) -> None:
         if self.optimizer is None:
             return
+        variable = self.optimizer.learning_rate
+        before = float(self.session.value(variable))
         try:
-            self.session.assign({self.optimizer.learning_rate: checked_rate(value)})
+            self.session.assign({variable: checked_rate(value)})
         except (ValueError, DTypeError) as error:
             self.hooks.emit({"kind": "stderr", "text": f"{error}\n"})
+            return
+        after = float(self.session.value(variable))
+        if after != before:
+            setting = {"name": "learning rate", "before": before, "after": after}
+            self.hooks.emit({"kind": "setting", "step": self.steps_done(), **setting})
 
     def allowance(self, steps: int) -> int:
         """Return how many of ``steps`` steps may be run now: while paused, those asked for."""

@@ -77,6 +77,7 @@ class TrainingLoop:
         self.record_of_run = None if record is None or record.fitting else record
         self.watch = Watch(self.session, self.optimizer)
         self.watch.epoch_left = self._epoch_left
+        self.watch.steps_done = lambda: self.done
         if self.record_of_run is not None:
             self.watch.between_chunks = self.record_of_run.between_chunks
         self.history = History(step.names)

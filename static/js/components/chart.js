@@ -13,10 +13,10 @@ const REDRAW_MS = 80;
 const FONT = "11px system-ui, sans-serif";
 
 /**
- * A live line chart. `onHover` gets the index of the point under the pointer, or null.
+ * A live line chart, with a vertical line at each of the `marks`. `onHover` gets the index of the point under the pointer, or null.
  * @param {{data: import("../../vendor/uplot.js").default.AlignedData, lines: Line[], version: unknown,
  *          height: number, log?: boolean, format: (value: number) => string,
- *          range?: [number, number], label: string,
+ *          range?: [number, number], label: string, marks?: number[],
  *          onHover: (index: number | null) => void}} props
  */
 export function Chart(props) {
@@ -102,7 +102,7 @@ function options(latest, width) {
     padding: [10, 12, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 6 }, y: false },
-    hooks: { setCursor: [(chart) => latest.current.onHover(chart.cursor.idx ?? null)] },
+    hooks: { draw: [(chart) => drawMarks(chart, latest.current.marks ?? [])], setCursor: [(chart) => latest.current.onHover(chart.cursor.idx ?? null)] },
     scales: {
       x: { time: false, range: (_chart, min, max) => [Math.min(min ?? 0, 1), Math.max(max ?? 0, 20)] },
       y: log ? { distr: 3 } : { range: (_chart, min, max) => span(range, min, max) },
@@ -124,6 +124,30 @@ function options(latest, width) {
       })),
     ],
   };
+}
+
+/** Draw dashed lines from top to bottom. @param {uPlot} chart @param {number[]} marks */
+function drawMarks(chart, marks) {
+  const { ctx: context, bbox: { top, height, left, width } } = chart;
+  context.save();
+  context.strokeStyle = context.fillStyle = cssColour("--muted");
+  context.lineWidth = devicePixelRatio;
+  context.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+  const half = 4 * devicePixelRatio;
+  for (const step of marks) {
+    const x = Math.round(chart.valToPos(step, "x", true)) + 0.5;
+    if (x < left || x > left + width) continue;
+    context.beginPath();
+    context.moveTo(x, top);
+    context.lineTo(x, top + height);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(x - half, top);
+    context.lineTo(x + half, top);
+    context.lineTo(x, top + 1.6 * half);
+    context.fill();
+  }
+  context.restore();
 }
 
 /**

@@ -1,16 +1,20 @@
-import { html, useMemo, useState } from "../../vendor/preact.js";
+import { html, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { smoothed } from "../curves.js";
 import * as format from "../format.js";
+import { changeInWords, changeNear } from "../setting-changes.js";
 import { recall, remember } from "../storage.js";
 import * as store from "../store.js";
 import { Chart } from "./chart.js";
 import { CurvesTable } from "./curves-table.js";
 import { CurveStatistics } from "./progress.js";
+import { SavePicture } from "./save-picture-button.js";
 
 /** @typedef {import("./chart.js").Line} Line */
 /** @typedef {import("../curves.js").SeriesName} SeriesName */
 
 const HEIGHT = 190;
+/** Changes of settings that are told below the curves. */
+const MOST_NAMED = 3;
 
 /** @type {(Line & {series: SeriesName})[]} */
 const LOSS = [
@@ -37,6 +41,7 @@ export function CurvesPanel() {
   const [log, setLog] = useState(recall("log-scale") === "yes");
   const [smoothing, setSmoothing] = useState(known(recall("smoothing")));
   const [asTable, setAsTable] = useState(false);
+  const charts = useRef(/** @type {HTMLElement | null} */ (null));
 
   function onLog() {
     setLog(!log);
@@ -68,12 +73,29 @@ export function CurvesPanel() {
           onChange=${() => setAsTable(!asTable)} />Table</label>
       </div>
       ${asTable ? html`<${CurvesTable} />` : html`
-        <div class="charts">
+        <div class="charts" ref=${charts}>
           <${Figure} title="Loss" lines=${LOSS} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
           <${Figure} title="Accuracy" lines=${ACCURACY} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
         </div>
+        <div class="curve-foot">
+          <${SettingChanges} />
+          <${SavePicture} of=${() => charts.current} name="curves" what="the curves" id="curves" />
+        </div>
       `}
     </section>
+  `;
+}
+
+/** What was changed while training, in words: the marks on the curves. */
+function SettingChanges() {
+  const changes = store.settingChanges.value;
+  if (changes.length === 0) return null;
+  const hidden = changes.length - MOST_NAMED;
+  return html`
+    <p class="curve-changes" data-testid="setting-changes">
+      ${hidden > 0 && html`<span>${hidden} earlier ${hidden === 1 ? "change" : "changes"} in the table</span>`}
+      ${changes.slice(-MOST_NAMED).map((change, at) => html`<span key=${at}><span aria-hidden="true">▾ </span>${changeInWords(change)}</span>`)}
+    </p>
   `;
 }
 
@@ -95,13 +117,15 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
       : curves.series[series])),
     [version, smoothing],
   );
+  const changes = store.settingChanges.value;
   const data = useMemo(
     () => [curves.steps, ...(log ? columns.map(positive) : columns)],
-    [columns, log],
+    [columns, log, changes],
   );
   const empty = curves.steps.length === 0;
   const shown = columns.map((column) =>
     hovered === null ? lastOf(column) : (column[hovered] ?? null));
+  const near = hovered === null ? undefined : changeNear(changes, curves.steps, hovered);
   const summary = lines.map(({ label }, i) => `${label} ${digits(lastOf(columns[i]))}`).join(", ");
   return html`
     <figure class="figure">
@@ -116,8 +140,9 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
       </figcaption>
       <div class="figure-body">
         <${Chart} data=${data} lines=${lines} version=${data} height=${HEIGHT} log=${log}
-          format=${ticks} range=${unit ? [0, 1] : undefined} onHover=${setHovered}
+          marks=${changes.map(({ step }) => step)} format=${ticks} range=${unit ? [0, 1] : undefined} onHover=${setHovered}
           label=${`${title} by step: ${empty ? "no data yet" : summary}`} />
+        ${near && html`<p class="curve-near" data-no-picture>${changeInWords(near)}</p>`}
         ${empty && html`<p class="figure-empty">The curve appears when training starts.</p>`}
       </div>
     </figure>

@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import * as format from "../format.js";
+import { short } from "../setting-changes.js";
 import * as store from "../store.js";
 
 const MOST_ROWS = 24;
@@ -38,6 +39,18 @@ export function CurvesTable() {
           `)}
         </tbody>
       </table>
+      ${store.settingChanges.value.length > 0 && html`
+        <table data-testid="setting-table">
+          <caption>Settings changed while training</caption>
+          <thead><tr><th scope="col">After step</th><th scope="col">Setting</th><th scope="col">Before</th>
+            <th scope="col">After</th></tr></thead>
+          <tbody>
+            ${store.settingChanges.value.map(({ step, name, before, after }, at) => html`
+              <tr key=${at}><th scope="row">${step}</th><td>${name}</td><td>${short(before)}</td><td>${short(after)}</td></tr>
+            `)}
+          </tbody>
+        </table>
+      `}
     </div>
   `;
 }

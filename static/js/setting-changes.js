@@ -1,0 +1,23 @@
+/** Settings that were changed while a network trained. */
+
+/** @import { SettingChange } from "../engine/messages.js" */
+
+/** The part of the shown steps within which the pointer is near a change. */
+const NEAR = 0.015;
+
+/** "learning rate 0.1 → 0.01 at step 412". @param {SettingChange} change */
+export const changeInWords = ({ name, before, after, step }) => `${name} ${short(before)} → ${short(after)} at step ${step}`;
+
+/** A float32 as it was written. @param {number} value */
+export const short = (value) => String(Number(value.toPrecision(6)));
+
+/**
+ * The change at a point of the curve, if there is one.
+ * @param {SettingChange[]} changes
+ * @param {number[]} steps
+ * @param {number} at
+ */
+export function changeNear(changes, steps, at) {
+  const reach = Math.max(1, NEAR * ((steps.at(-1) ?? 0) - steps[0]));
+  return changes.findLast(({ step }) => Math.abs(step - steps[at]) <= reach);
+}

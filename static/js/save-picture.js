@@ -137,11 +137,16 @@ function linesOf(node) {
     const isLast = end === node.data.length;
     const isBroken = range.getClientRects().length > 1;
     if (!isBroken && !isLast) continue;
-    range.setEnd(node, isBroken ? end - 1 : end);
-    const text = range.toString().trim();
+    const last = isBroken ? end - 1 : end;
+    const part = node.data.slice(start, last);
+    const text = part.trim();
+    // The space at both ends may not be shown at all.
+    const first = start + part.length - part.trimStart().length;
+    range.setStart(node, first);
+    range.setEnd(node, first + text.length);
     const rect = range.getBoundingClientRect();
-    if (text && rect.width > 0) lines.push({ text, rect });
-    if (isBroken) start = end - 1;
+    if (text && rect.width > 0) lines.push({ text: text.replace(/\s+/g, " "), rect });
+    if (isBroken) start = last;
   }
   return lines;
 }

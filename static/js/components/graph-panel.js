@@ -6,6 +6,7 @@ import * as store from "../store.js";
 import { GraphView } from "./graph-view.js";
 import { Icon } from "./icons.js";
 import { NodeDetails } from "./node-details.js";
+import { SavePicture } from "./save-picture-button.js";
 
 /** @typedef {import("../../engine/messages.js").GraphNode} GraphNode */
 /** @typedef {import("./graph-view.js").Drawing} Drawing */
@@ -75,6 +76,7 @@ export function GraphPanel() {
             ${open.scopes.size > 0
               ? html`<${Tool} icon="fold" label="Collapse all scopes" onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
               : html`<${Tool} icon="fold" label="Expand all scopes" onClick=${allOpen} />`}
+            <${SavePicture} of=${() => stage.current} name="graph" what="the graph" id="graph" />
             <button type="button" class="button quiet small" data-testid="graph-full-page"
               onClick=${() => setLarge(!isLarge)}>${isLarge ? "Exit full page" : "Full page"}</button>
           </div>

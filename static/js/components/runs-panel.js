@@ -1,4 +1,4 @@
-import { html, useState } from "../../vendor/preact.js";
+import { html, useRef, useState } from "../../vendor/preact.js";
 import { offer } from "../download.js";
 import { edit, selectExample } from "../examples.js";
 import { changesSince, csv } from "../runs.js";
@@ -6,6 +6,7 @@ import * as store from "../store.js";
 import { LossFigure } from "./loss-figure.js";
 import { RunDiff } from "./run-diff.js";
 import { RunsTable } from "./runs-table.js";
+import { SavePicture } from "./save-picture-button.js";
 
 /** @typedef {import("../runs.js").Run} Run */
 
@@ -17,13 +18,18 @@ export function RunsPanel() {
   const runs = store.runs.value;
   const [hidden, setHidden] = useState(/** @type {Map<number, boolean>} */ (new Map()));
   const [open, setOpen] = useState(/** @type {number | null} */ (null));
+  const panel = useRef(/** @type {HTMLElement | null} */ (null));
   const latest = new Set(runs.slice(-SHOWN_AT_FIRST));
   const isShown = (/** @type {Run} */ run) => !(hidden.get(run.id) ?? !latest.has(run));
   const chosen = runs.find(({ id }) => id === open);
   return html`
-    <section class="panel runs" aria-labelledby="runs-title">
+    <section class="panel runs" aria-labelledby="runs-title" ref=${panel}>
       <div class="panel-head">
         <h2 id="runs-title">Runs</h2>
+        ${runs.length > 0 && html`
+          <${SavePicture} of=${() => panel.current?.querySelector(".loss-figure")} name="runs" what="the comparison" id="runs" />`}
+        <button type="button" class="button quiet small" data-testid="runs-report" disabled=${!runs.some(isShown)}
+          title="The runs whose curves are shown, as one HTML file" onClick=${() => saveReport(runs.filter(isShown))}>Save report</button>
         <button type="button" class="button quiet small" data-testid="runs-csv" disabled=${runs.length === 0}
           onClick=${() => offer("runs.csv", new Blob([csv(runs)], { type: "text/csv" }))}>Save as CSV</button>
         <button type="button" class="button quiet small" data-testid="runs-clear" disabled=${runs.every(({ isPinned }) => isPinned)}
@@ -35,11 +41,23 @@ export function RunsPanel() {
           <${LossFigure} curves=${runs.filter(isShown).map(curveOf)} />
           <${RunsTable} runs=${runs} open=${open} isShown=${isShown} onOpen=${setOpen}
             onShow=${(/** @type {Run} */ run) => setHidden(new Map(hidden).set(run.id, isShown(run)))}
+            onReport=${(/** @type {Run} */ run) => saveReport([run])}
             changes=${(/** @type {Run} */ run) => changesSince(runs[runs.indexOf(run) - 1], run)} />
         `}
     </section>
     ${chosen && html`<${RunDiff} run=${chosen} before=${runs[runs.indexOf(chosen) - 1]} onRestore=${() => restore(chosen)} />`}
   `;
+}
+
+/** Save runs as an HTML file that needs nothing else. @param {Run[]} chosen */
+async function saveReport(chosen) {
+  try {
+    const { report } = await import("../report.js");
+    const text = report(chosen, store.runs.value, store.versions.value);
+    offer(chosen.length > 1 ? "report-of-runs.html" : `report-run-${chosen[0].number}.html`, new Blob([text], { type: "text/html" }));
+  } catch (failure) {
+    store.note(`The report was not saved: ${/** @type {Error} */ (failure).message}`);
+  }
 }
 
 /** @param {Run} run */

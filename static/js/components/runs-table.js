@@ -17,10 +17,10 @@ const NUMBERS = [
 /**
  * The runs as a table that can be sorted.
  * @param {{runs: Run[], open: number | null, isShown: (run: Run) => boolean, onShow: (run: Run) => void,
- *          onOpen: (id: number | null) => void, changes: (run: Run) => string[]}} props
+ *          onOpen: (id: number | null) => void, onReport: (run: Run) => void, changes: (run: Run) => string[]}} props
  *   `isShown`: whether its curve is drawn; `open`: the run whose code is shown; `changes`: since the run before
  */
-export function RunsTable({ runs, open, isShown, onShow, onOpen, changes }) {
+export function RunsTable({ runs, open, isShown, onShow, onOpen, onReport, changes }) {
   const [order, setOrder] = useState({ column: /** @type {Column} */ ("number"), isDescending: true });
   const sortBy = (/** @type {Column} */ column) =>
     setOrder({ column, isDescending: order.column === column ? !order.isDescending : false });
@@ -41,14 +41,15 @@ export function RunsTable({ runs, open, isShown, onShow, onOpen, changes }) {
         </tr></thead>
         <tbody>${sortedBy(runs, order.column, order.isDescending).map((run) => html`
           <${Row} key=${run.id} run=${run} changes=${changes(run)} isOpen=${run.id === open} isShown=${isShown(run)}
-            onShow=${() => onShow(run)} onOpen=${() => onOpen(run.id === open ? null : run.id)} />`)}</tbody>
+            onShow=${() => onShow(run)} onReport=${() => onReport(run)} onOpen=${() => onOpen(run.id === open ? null : run.id)} />`)}</tbody>
       </table>
     </div>
   `;
 }
 
-/** @param {{run: Run, changes: string[], isOpen: boolean, isShown: boolean, onShow: () => void, onOpen: () => void}} props */
-function Row({ run, changes, isOpen, isShown, onShow, onOpen }) {
+/** @param {{run: Run, changes: string[], isOpen: boolean, isShown: boolean, onShow: () => void, onReport: () => void,
+ *          onOpen: () => void}} props */
+function Row({ run, changes, isOpen, isShown, onShow, onReport, onOpen }) {
   const { number, title, ranOn, lab, state, step, seconds, loss, testAccuracy, isPinned, colour } = run;
   return html`
     <tr data-testid="run-row" data-shown=${isOpen ? "" : undefined}>
@@ -68,6 +69,8 @@ function Row({ run, changes, isOpen, isShown, onShow, onOpen }) {
       <td>${format.loss(loss)}</td>
       <td>${format.percent(testAccuracy)}</td>
       <td><div class="run-actions">
+        <button type="button" class="button quiet icon-only" data-testid="run-report" title="Save a report as HTML" aria-label=${`Save a report of run ${number}`}
+          onClick=${onReport}><${Icon} name="save" /></button>
         <button type="button" class="button quiet icon-only" data-testid="run-pin" aria-pressed=${isPinned} title=${isPinned ? "Unpin" : "Pin: keep this run"}
           aria-label=${`Pin run ${number}`} onClick=${() => pin(run)}><${Icon} name="pin" /></button>
         <button type="button" class="button quiet icon-only" data-testid="run-remove" title="Remove" aria-label=${`Remove run ${number}`}

@@ -9,6 +9,7 @@ import { ConfusionTable } from "./confusion-table.js";
 import { DigitPanel } from "./digit-panel.js";
 import { FitScatter } from "./fit-scatter.js";
 import { TestStrip } from "./image-strip.js";
+import { SavePicture } from "./save-picture-button.js";
 
 /** @param {import("../../engine/messages.js").TaskView | null} task */
 function titleOf(task) {
@@ -52,7 +53,9 @@ export function TaskPanel() {
     <div class="task-place">
       <section class="panel task" aria-labelledby="task-title" ref=${place} data-testid="task"
         data-shows=${shows}>
-        <div class="panel-head"><h2 id="task-title">${titleOf(task)}</h2></div>
+        <div class="panel-head"><h2 id="task-title">${titleOf(task)}</h2>
+          ${shows !== "none" && shows !== "unknown" && html`<${SavePicture} of=${() => place.current} name=${titleOf(task).toLowerCase().replaceAll(" ", "-")}
+            what="this picture" id="task" />`}</div>
         ${task?.shows === "plane" && html`<${BoundaryView} view=${task} names=${classNames()} />`}
         ${task?.shows === "images" && html`<${TestStrip} view=${task} names=${classNames()} />`}
         ${task?.shows === "classes" && html`<${ConfusionTable} view=${task} names=${classNames()} />`}

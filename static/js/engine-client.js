@@ -37,6 +37,9 @@ const TUNINGS = "tunings";
 /** How long Python may take to stop before its worker is replaced. */
 const STOP_MS = 1500;
 
+/** Between two interrupts of the prompt. */
+const INTERRUPT_MS = 250;
+
 /** How long Python may take to answer a question while no program runs. */
 const ANSWER_MS = 20_000;
 
@@ -161,7 +164,7 @@ export class EngineClient {
   #resolvePending(reply) {
     const pending = this.#pending.get(reply.id);
     this.#pending.delete(reply.id);
-    if (this.#prompts.delete(reply.id)) clearTimeout(this.#interruptTimer);
+    if (this.#prompts.delete(reply.id)) clearInterval(this.#interruptTimer);
     if (reply.ok) pending?.resolve(reply);
     else pending?.reject(new EngineFailure(reply.error));
   }
@@ -172,7 +175,7 @@ export class EngineClient {
     for (const { reject } of this.#pending.values()) reject(failure);
     this.#pending.clear();
     this.#prompts.clear();
-    clearTimeout(this.#interruptTimer);
+    clearInterval(this.#interruptTimer);
   }
 
   /** Whether the next run can begin at once, in an interpreter of its own. */
@@ -286,10 +289,19 @@ export class EngineClient {
    * @param {() => void} onOverdue is called if it does not end in time
    */
   interruptPrompt(onOverdue) {
-    if (!this.#python) return;
-    requestInterrupt(this.#python.memory);
-    clearTimeout(this.#interruptTimer);
-    this.#interruptTimer = setTimeout(onOverdue, STOP_MS);
+    clearInterval(this.#interruptTimer);
+    const began = performance.now();
+    let isOverdue = false;
+    // An interrupt is lost if it arrives where Python drops exceptions, as in a destructor.
+    const interrupt = () => {
+      if (!this.#python) return;
+      requestInterrupt(this.#python.memory);
+      if (isOverdue || performance.now() - began < STOP_MS) return;
+      isOverdue = true;
+      onOverdue();
+    };
+    interrupt();
+    this.#interruptTimer = setInterval(interrupt, INTERRUPT_MS);
   }
 
   /** Note that nothing runs any more, so that there is nothing to stop. */

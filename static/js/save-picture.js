@@ -106,7 +106,7 @@ function addCanvas(canvas, root, place) {
   if (canvas.width === 0 || canvas.height === 0) return;
   const rendering = getComputedStyle(canvas).imageRendering;
   const image = make("image", { ...place, href: canvas.toDataURL(), preserveAspectRatio: "none" });
-  if (rendering === "pixelated") image.setAttribute("style", "image-rendering: pixelated");
+  if (rendering === "pixelated") image.setAttribute("image-rendering", "pixelated");
   root.append(image);
 }
 

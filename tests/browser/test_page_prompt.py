@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
@@ -114,5 +116,56 @@ def test_the_prompt_works_during_training_without_changing_it(playground: Playgr
     prompt.fill("")
     prompt.press_sequentially("loss")
     expect(playground.page.locator(".prompt .cm-tooltip-autocomplete")).to_contain_text("losses")
+    playground.page.wait_for_timeout(300)  # a list that has just opened takes no keys
     prompt.press("Tab")
     expect(prompt).to_have_text("losses")
+
+
+def test_a_report_opens_from_disk_and_marks_stay(playground: Playground, tmp_path: Path) -> None:
+    playground.choose_device("cpu")
+    playground.start(TRAINING + 'print("</script><script>alert(1)</script>")')
+    playground.wait(lambda: playground.steps > 20)
+    playground.at("pause").click()
+    playground.expect_status("paused")
+    playground.page.evaluate(
+        "async () => (await import('/static/js/actions.js')).setLearningRate(0.01)"
+    )
+    change = playground.at("setting-changes")
+    expect(change).to_contain_text("learning rate 0.1 → 0.01 at step", timeout=PATIENCE_MS)
+    step = int(change.inner_text().rpartition(" ")[2])
+    playground.at("resume").click()
+    playground.expect_status("done")
+    loss = playground.page.evaluate(
+        "async () => (await import('/static/js/store.js')).runs.value.at(-1).loss"
+    )
+    picture = playground.download("curves-png", tmp_path).read_bytes()
+    assert picture[:4] == b"\x89PNG"
+    playground.at("tab-runs").click()
+    with playground.page.expect_download() as started:
+        playground.at("run-report").first.click()
+    report = tmp_path / started.value.suggested_filename
+    started.value.save_as(report)
+
+    page = playground.context.new_page()
+    requests: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    page.goto(report.as_uri())
+    text = page.locator("body").inner_text()
+    assert (requests, complaints) == ([report.as_uri()], [])
+    assert f"{loss:.4f}" in text
+    assert "done after 1,536 of 1,536 steps" in text
+    assert f"learning rate 0.1 → 0.01 at step {step}" in text
+    assert 'print("</script><script>alert(1)</script>")' in text
+    expect(page.locator("script")).to_have_count(0)
+    assert page.locator("path.line").bounding_box()["width"] > 300  # type: ignore[index]
+    page.close()
+
+    sessions.wait_until_saved(playground.page)
+    playground.page.reload()
+    playground.at("tab-training").click()
+    expect(change).to_contain_text(f"at step {step}", timeout=PATIENCE_MS)
+    playground.at("curves-as-table").check()
+    expect(playground.at("setting-table")).to_contain_text(str(step))

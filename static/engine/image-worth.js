@@ -29,8 +29,15 @@ export class ImageWorth {
   #line = [];
   #began = 0;
   #settle = () => {};
+  /** Whether `likely` has resolved. */
+  isLikely = false;
   /** Resolves once the image is likely to be worth it. @type {Promise<void>} */
-  likely = new Promise((resolve) => (this.#settle = resolve));
+  likely = new Promise((resolve) => {
+    this.#settle = () => {
+      this.isLikely = true;
+      resolve();
+    };
+  });
 
   /** Aborts when the image is not worth it. */
   get signal() {

@@ -97,8 +97,11 @@ class Downloads {
   image(cache, worth) {
     const { progress } = this.#report.options(IMAGE);
     return openImage(IMAGE, cache, (amount) => {
-      progress(amount);
+      // Nobody is told of bytes that may not be fetched.
+      const wasLikely = worth.isLikely;
+      progress(wasLikely ? amount : { ...amount, total: 0 });
       worth.add(amount, this.#report.received);
+      if (worth.isLikely && !wasLikely) progress(amount);
     }, worth.signal);
   }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zipfile
 from pathlib import Path
@@ -130,8 +131,10 @@ def test_a_project_goes_on_as_a_copy_and_as_a_file(
     expect(menu(playground, "project-duplicate")).to_be_disabled()
     playground.page.keyboard.press("Escape")
     playground.timed("stop", "stopped")
-    step = playground.steps
-    assert step < STEPS
+    offer = playground.at("resume-offer")
+    expect(offer).to_have_text(re.compile(rf"Continue from step \d+ of {STEPS}"))
+    step = int(offer.inner_text().split()[3])
+    assert 0 < step < STEPS
     menu(playground, "project-save")
     path = playground.download("project-save", tmp_path)
     assert path.name == "Dropout study.playgrad"

@@ -77,21 +77,26 @@ export async function decodeProject(file) {
   try {
     const archive = await ZipReader.open(file);
     const about = await readAbout(archive, what);
-    if (archive.size > LARGEST || archive.names.length > MOST_FILES) {
-      throw new ProjectFileError(`${what} contains far more than a project. It was not opened.`);
-    }
+    if (archive.size > LARGEST || archive.names.length > MOST_FILES) throw farTooMuch(what);
     return await readParts(archive, about);
   } catch (problem) {
     throw described(/** @type {Error} */ (problem), file.name);
   }
 }
 
+/** Archives that `encodeProject` does not write, nor another program that repacks one without a password. */
+const NO_PROJECT = new Set(["foreign", "large", "encrypted", "method"]);
+
+/** @param {string} what */
+const farTooMuch = (what) => new ProjectFileError(`${what} contains far more than a project. It was not opened.`);
+
 /** @param {Error} problem @param {string} name of the file */
 function described(problem, name) {
   if (problem instanceof ProjectFileError) return problem;
   const what = `“${name}”`;
   if (!(problem instanceof ZipError)) return new ProjectFileError(`${what} could not be read: ${problem.message} Choose it again.`);
-  if (problem.kind === "foreign") return new ProjectFileError(`${what} is not a project of playgrad. ${adviceFor(name)}`);
+  if (problem.kind === "limit") return farTooMuch(what);
+  if (NO_PROJECT.has(problem.kind)) return new ProjectFileError(`${what} is not a project of playgrad. ${adviceFor(name)}`);
   const why = problem.kind === "cut" ? `incomplete: ${problem.message}` : `damaged: ${problem.message}`;
   return new ProjectFileError(`${what} is ${why}. Copy or download it again.`);
 }
@@ -111,7 +116,7 @@ async function readAbout(archive, what) {
   /** @type {any} */
   let about;
   try {
-    about = JSON.parse(textOf(await archive.read(ABOUT)));
+    about = JSON.parse(textOf(await archive.read(ABOUT, LARGEST)));
   } catch (problem) {
     throw problem instanceof ZipError ? problem : new ZipError("damaged", `${ABOUT} is not JSON`);
   }

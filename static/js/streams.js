@@ -10,7 +10,7 @@
 export async function through(content, transform, largest = Infinity) {
   const parts = [];
   let size = 0;
-  for await (const part of streamed(content.stream().pipeThrough(transform))) {
+  for await (const part of piped(content, transform)) {
     size += part.length;
     if (size > largest) throw new RangeError("too large");
     parts.push(part);
@@ -18,9 +18,14 @@ export async function through(content, transform, largest = Infinity) {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** Not every browser iterates over streams. @param {ReadableStream<Uint8Array<ArrayBuffer>>} stream */
-async function* streamed(stream) {
-  const reader = stream.getReader();
+/**
+ * The result part by part; the rest is not made once the caller stops. Not every browser iterates over streams.
+ * @param {Blob} content
+ * @param {CompressionStream | DecompressionStream} transform
+ * @returns {AsyncGenerator<Uint8Array<ArrayBuffer>, void>}
+ */
+export async function* piped(content, transform) {
+  const reader = content.stream().pipeThrough(transform).getReader();
   try {
     for (let { done, value } = await reader.read(); !done && value; { done, value } = await reader.read()) yield value;
   } finally {

@@ -1,13 +1,21 @@
 /**
- * ZIP archives in memory (APPNOTE 6.3.10): files are stored as they are, and read stored or deflated.
- * Archives of more than 4 GB, encrypted ones and those in several volumes are refused.
+ * ZIP archives (APPNOTE 6.3.10): files are stored as they are, and read stored or deflated. An archive is
+ * read by its directory, one file at a time; a file that cannot be read takes no other with it. Archives
+ * of more than 4 GB are refused.
  */
 
-import { through } from "./streams.js";
+import { piped } from "./streams.js";
 
-/** An archive that cannot be read. `kind`: "foreign" for a file of another kind, "cut", or "damaged". */
+/**
+ * @typedef {"foreign" | "cut" | "large" | "damaged" | "encrypted" | "method" | "limit" | "bomb"} ZipProblem
+ *   of an archive: "foreign", a file of another kind; "cut"; "large", made as archives of over 4 GB are;
+ *   of it or a file in it: "damaged"; of a file in it: "encrypted"; "method", packed in an unusual way;
+ *   "limit", larger than the reader allows; "bomb", unpacks to more than the directory says
+ */
+
+/** An archive, or a file in one, that cannot be read. Callers put it into words that suit their readers. */
 export class ZipError extends Error {
-  /** @param {"foreign" | "cut" | "damaged"} kind @param {string} message */
+  /** @param {ZipProblem} kind @param {string} message */
   constructor(kind, message) {
     super(message);
     this.kind = kind;
@@ -15,7 +23,8 @@ export class ZipError extends Error {
 }
 
 /**
- * @typedef {{name: string, method: number, crc: number, packed: number, size: number, at: number}} Entry
+ * @typedef {{name: string, isEncrypted: boolean, method: number, crc: number, packed: number, size: number,
+ *            at: number}} Entry
  *   `packed` and `size`: bytes before and after decompression; `at`: of its local header
  */
 
@@ -30,6 +39,9 @@ const LONGEST_COMMENT = 0xffff;
 const STORED = 0;
 const DEFLATED = 8;
 const VERSION_NEEDED = 20;
+/** Values that stand for larger ones, which are elsewhere (ZIP64). */
+const MANY = 0xffff;
+const FAR = 0xffffffff;
 /** Bits of the flags: encrypted, and names in UTF-8. */
 const ENCRYPTED = 1;
 const UTF8 = 1 << 11;
@@ -103,15 +115,15 @@ function dosTime(when) {
 
 export class ZipReader {
   #blob;
-  #entries;
 
-  /** @param {Blob} blob @param {Map<string, Entry>} entries */
+  /** @param {Blob} blob @param {Entry[]} entries */
   constructor(blob, entries) {
     this.#blob = blob;
-    this.#entries = entries;
+    /** The files, without directories. @readonly */
+    this.entries = entries;
   }
 
-  /** Read the table of contents, and nothing else. @param {Blob} blob @returns {Promise<ZipReader>} @throws {ZipError} */
+  /** Read the directory, and nothing else. @param {Blob} blob @returns {Promise<ZipReader>} @throws {ZipError} */
   static async open(blob) {
     const tailAt = Math.max(0, blob.size - END_BYTES - LONGEST_COMMENT);
     const tail = await view(blob, tailAt, blob.size);
@@ -125,67 +137,89 @@ export class ZipReader {
     const count = tail.getUint16(end + 10, true);
     const size = tail.getUint32(end + 12, true);
     const at = tail.getUint32(end + 16, true);
+    if (count === MANY || at === FAR) throw new ZipError("large", "it is made as archives of over 4 GB are");
     if (at + size > tailAt + end) throw new ZipError("cut", "a part of it is missing");
-    return new ZipReader(blob, contents(await view(blob, at, at + size), count));
+    const entries = listed(await view(blob, at, at + size), count);
+    return new ZipReader(blob, entries.filter(({ name }) => !name.endsWith("/")));
   }
 
   get names() {
-    return [...this.#entries.keys()];
+    return this.entries.map(({ name }) => name);
   }
 
-  /** Bytes of all files, as the table of contents says. */
+  /** Bytes of all files, as the directory says. */
   get size() {
-    return [...this.#entries.values()].reduce((sum, { size }) => sum + size, 0);
+    return this.entries.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** @param {string} name @returns {Promise<Uint8Array<ArrayBuffer>>} @throws {ZipError} */
-  async read(name) {
-    const entry = this.#entries.get(name);
-    if (!entry) throw new ZipError("damaged", `${name} is missing`);
-    const { at, packed, method, size, crc } = entry;
+  /**
+   * @param {string | Entry} file
+   * @param {number} [most] bytes of the result
+   * @returns {Promise<Uint8Array<ArrayBuffer>>}
+   * @throws {ZipError}
+   */
+  async read(file, most = Infinity) {
+    const { name, isEncrypted, at, packed, method, size, crc } = typeof file === "string" ? this.#named(file) : file;
+    if (isEncrypted) throw new ZipError("encrypted", `${name} is encrypted`);
+    if (size > most) throw new ZipError("limit", `${name} has ${size} bytes`);
+    if (method !== STORED && method !== DEFLATED) throw new ZipError("method", `${name} is packed in an unusual way`);
     const header = await view(this.#blob, at, at + LOCAL_BYTES);
     if (header.byteLength < LOCAL_BYTES || header.getUint32(0, true) !== LOCAL) throw damaged(name);
     const begin = at + LOCAL_BYTES + header.getUint16(26, true) + header.getUint16(28, true);
     const content = this.#blob.slice(begin, begin + packed);
-    if (content.size !== packed) throw damaged(name);
+    if (content.size !== packed || (method === STORED && packed !== size)) throw damaged(name);
     const bytes = method === STORED ? new Uint8Array(await content.arrayBuffer()) : await inflated(content, name, size);
-    if (bytes.length !== size || crc32(bytes) !== crc) throw damaged(name);
+    if (crc32(bytes) !== crc) throw damaged(name);
     return bytes;
+  }
+
+  /** @param {string} name @returns {Entry} @throws {ZipError} */
+  #named(name) {
+    const [entry, ...others] = this.entries.filter((each) => each.name === name);
+    if (!entry) throw new ZipError("damaged", `${name} is missing`);
+    if (others.length > 0) throw new ZipError("damaged", `${name} is in it twice`);
+    return entry;
   }
 }
 
 /** @param {string} name */
 const damaged = (name) => new ZipError("damaged", `${name} is damaged`);
 
-/** @param {Blob} content @param {string} name @param {number} size */
+/** @param {Blob} content @param {string} name @param {number} size that it should have @throws {ZipError} */
 async function inflated(content, name, size) {
+  const bytes = new Uint8Array(size);
+  let length = 0;
   try {
-    return await through(content, new DecompressionStream("deflate-raw"), size);
-  } catch {
-    throw damaged(name);
+    for await (const part of piped(content, new DecompressionStream("deflate-raw"))) {
+      // What follows is not unpacked.
+      if (length + part.length > size) throw new ZipError("bomb", `${name} unpacks to more than the archive says`);
+      bytes.set(part, length);
+      length += part.length;
+    }
+  } catch (problem) {
+    throw problem instanceof ZipError ? problem : damaged(name);
   }
+  if (length !== size) throw damaged(name);
+  return bytes;
 }
 
-/** @param {DataView} directory @param {number} count @returns {Map<string, Entry>} @throws {ZipError} */
-function contents(directory, count) {
-  const entries = new Map();
+/** @param {DataView} directory @param {number} count @returns {Entry[]} @throws {ZipError} */
+function listed(directory, count) {
+  const entries = [];
   let at = 0;
   for (let index = 0; index < count; index += 1) {
     if (at + CENTRAL_BYTES > directory.byteLength || directory.getUint32(at, true) !== CENTRAL) {
       throw new ZipError("damaged", "its table of contents is damaged");
     }
     const [flags, method] = [directory.getUint16(at + 8, true), directory.getUint16(at + 10, true)];
-    const [crc, packed, size] = [16, 20, 24].map((offset) => directory.getUint32(at + offset, true));
+    const [crc, packed, size, header] = [16, 20, 24, 42].map((offset) => directory.getUint32(at + offset, true));
     const [nameBytes, extra, comment] = [28, 30, 32].map((offset) => directory.getUint16(at + offset, true));
     const end = at + CENTRAL_BYTES + nameBytes;
     if (end > directory.byteLength) throw new ZipError("damaged", "its table of contents is damaged");
     const encoded = new Uint8Array(directory.buffer, directory.byteOffset + at + CENTRAL_BYTES, nameBytes);
-    const name = new TextDecoder().decode(encoded);
-    if (flags & ENCRYPTED || (method !== STORED && method !== DEFLATED)) {
-      throw new ZipError("foreign", "it is encrypted or compressed in an unusual way");
-    }
-    if (entries.has(name)) throw new ZipError("damaged", "two files in it have the same name");
-    entries.set(name, { name, method, crc, packed, size, at: directory.getUint32(at + 42, true) });
+    entries.push({
+      name: new TextDecoder().decode(encoded), isEncrypted: (flags & ENCRYPTED) !== 0, method, crc, packed, size, at: header,
+    });
     at = end + extra + comment;
   }
   return entries;

@@ -10,7 +10,7 @@ import { OF_LIBRARY, loadedNames, problemOfName, suggestedName } from "../../sta
 import { takeIn } from "../../static/js/own-data/intake.js";
 import { writeNpy } from "../../static/js/own-data/npy.js";
 import { loadChanges, starterProgram } from "../../static/js/own-data/program-line.js";
-import { writeZip } from "../../static/js/own-data/zip.js";
+import { zipped } from "../../static/js/zip.js";
 
 /** @param {string} text @param {string} [name] */
 function loading(text, name = "flowers") {
@@ -71,6 +71,9 @@ test("the data sets of the library are Python's", () => {
 /** @param {string} path @param {BlobPart[]} parts */
 const file = (path, ...parts) => ({ path, blob: new Blob(parts) });
 
+/** @param {string} name @param {Uint8Array<ArrayBuffer>} bytes */
+const archive = (name, bytes) => zipped(new Map([[name, bytes]]), new Date(2026, 0, 1));
+
 test("files are taken for what they are", async () => {
   const table = await takeIn([file("a.csv", "x,y\n1,2\n")]);
   assert.deepEqual(table, { kind: "table", name: "a.csv", text: "x,y\n1,2\n" });
@@ -78,8 +81,8 @@ test("files are taken for what they are", async () => {
   assert.deepEqual(await takeIn([file("a.npy", array)]), { kind: "table", name: "a.npy", text: "1,2\n3,4" });
   const arrays = await takeIn([file("d/x.npy", array), file("d/y.npy", array)]);
   assert.deepEqual(arrays.kind === "arrays" && [...arrays.arrays.keys()], ["x", "y"]);
-  const zipped = await takeIn([file("t.zip", writeZip([{ name: "in/t.csv", bytes: new TextEncoder().encode("x,y\n1,2") }]))]);
-  assert.deepEqual(zipped, { kind: "table", name: "in/t.csv", text: "x,y\n1,2" });
+  const inArchive = await takeIn([file("t.zip", archive("in/t.csv", new TextEncoder().encode("x,y\n1,2")))]);
+  assert.deepEqual(inArchive, { kind: "table", name: "in/t.csv", text: "x,y\n1,2" });
   const images = await takeIn(["d/cat/1.png", "d/dog/2.JPG", "d/dog/.DS_Store", "d/notes.txt"].map((path) => file(path, "?")));
   assert.deepEqual(images.kind === "images" && [images.classes, images.images.map(({ label }) => label), images.skipped],
     [["cat", "dog"], [0, 1], ["d/notes.txt: not an image"]]);
@@ -97,7 +100,7 @@ test("files that are something else say what to do", async () => {
   await refused(["d/1.png", "d/2.png"], /only one class/);
   await refused(["a.zip"], /not a ZIP archive/);
   await assert.rejects(takeIn([file("a.csv")]), /a\.csv is empty/);
-  await assert.rejects(takeIn([file("a.zip", writeZip([{ name: "b.doc", bytes: new Uint8Array(3) }]))]), /no images and no table/);
+  await assert.rejects(takeIn([file("a.zip", archive("b.doc", new Uint8Array(3)))]), /no images and no table/);
   const bomb = new Blob([]);
   Object.defineProperty(bomb, "size", { value: 2 ** 31 });
   await assert.rejects(takeIn([{ path: "a.csv", blob: bomb }]), /has 2048 MiB, and this page reads at most 32 MiB/);

@@ -3,15 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
+import { openArchive, readEntry } from "../../static/js/own-data/archive.js";
 import { arraysSet, firstArrayChoices, readNpz } from "../../static/js/own-data/arrays-set.js";
 import { describeColumn, labelType } from "../../static/js/own-data/columns.js";
 import { decodeText, readTable } from "../../static/js/own-data/csv.js";
 import { aboutOf, classCounts, encodeSet } from "../../static/js/own-data/data-set.js";
 import { readNpy, writeNpy } from "../../static/js/own-data/npy.js";
-import { LARGEST, checkSize } from "../../static/js/own-data/problem.js";
+import { DataProblem, LARGEST, checkSize } from "../../static/js/own-data/problem.js";
 import { splitRows } from "../../static/js/own-data/split.js";
 import { describeColumns, firstChoices, rowsWithHoles, tableSet } from "../../static/js/own-data/table-set.js";
-import { listZip, readEntry, writeZip } from "../../static/js/own-data/zip.js";
+import { crc32, zipped } from "../../static/js/zip.js";
 
 /** @param {string} text */
 function columnsOf(text) {
@@ -171,12 +172,18 @@ test("arrays that cannot be used say why", () => {
   assert.deepEqual([.../** @type {any} */ (readNpy(columnsFirst, "a")).values], [1, 2, 3, 4, 5, 6]);
 });
 
-/** A compressed archive of one file. @param {Uint8Array} bytes @param {number} [claimed] the size in the directory */
-function packed(bytes, claimed = bytes.length) {
-  const stored = writeZip([{ name: "a.npy", bytes }]);
+/** An archive without compression. @param {Record<string, Uint8Array<ArrayBuffer>>} files */
+const stored = (files) => zipped(new Map(Object.entries(files)), new Date(2026, 0, 1));
+
+/** @param {Blob} blob */
+const bytesOf = async (blob) => new Uint8Array(await blob.arrayBuffer());
+
+/** A compressed archive of one file. @param {Uint8Array<ArrayBuffer>} bytes @param {number} [claimed] the size in the directory */
+async function packed(bytes, claimed = bytes.length) {
+  const plain = await bytesOf(stored({ "a.npy": bytes }));
   const content = deflateRawSync(bytes);
-  const tail = stored.slice(35 + bytes.length);
-  const archive = new Uint8Array([...stored.slice(0, 35), ...content, ...tail]);
+  const tail = plain.slice(35 + bytes.length);
+  const archive = new Uint8Array([...plain.slice(0, 35), ...content, ...tail]);
   const view = new DataView(archive.buffer);
   for (const at of [8, 35 + content.length + 10]) view.setUint16(at, 8, true);
   for (const at of [18, 35 + content.length + 20]) {
@@ -187,34 +194,67 @@ function packed(bytes, claimed = bytes.length) {
   return new Blob([archive]);
 }
 
+/** Change a file in the directory of an archive. @param {Blob} blob @param {string} name @param {(view: DataView, at: number) => void} change */
+async function withEntry(blob, name, change) {
+  const bytes = await bytesOf(blob);
+  const view = new DataView(bytes.buffer);
+  let at = view.getUint32(bytes.length - 6, true);
+  const nameAt = () => new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + view.getUint16(at + 28, true)));
+  while (nameAt() !== name) at += 46 + view.getUint16(at + 28, true);
+  change(view, at);
+  return new Blob([bytes]);
+}
+
 test("archives, compressed and not", async () => {
   const bytes = Uint8Array.from({ length: 5000 }, (_, at) => at % 7);
-  const plain = new Blob([writeZip([{ name: "ü/a", bytes }, { name: "b", bytes: new Uint8Array() }])]);
-  const entries = await listZip(plain, "z.zip");
-  assert.deepEqual(entries.map(({ name, size }) => [name, size]), [["ü/a", 5000], ["b", 0]]);
-  assert.deepEqual(await readEntry(plain, entries[0], 5000), bytes);
-  const small = packed(bytes);
-  const [entry] = await listZip(small, "z.zip");
-  assert.ok(entry.packed < 500);
-  assert.deepEqual(await readEntry(small, entry, 5000), bytes);
+  const plain = await openArchive(stored({ "ü/a": bytes, "ü/": new Uint8Array(), b: new Uint8Array() }), "z.zip");
+  assert.deepEqual(plain.entries.map(({ name, size }) => [name, size]), [["ü/a", 5000], ["b", 0]]);
+  assert.deepEqual(await readEntry(plain, plain.entries[0], 5000), bytes);
+  const small = await openArchive(await packed(bytes), "z.zip");
+  assert.ok(small.entries[0].packed < 500);
+  assert.deepEqual(await readEntry(small, small.entries[0], 5000), bytes);
 });
 
 test("bombs and damaged archives are refused", async () => {
+  const refused = async (/** @type {Blob} */ blob, /** @type {number} */ most, /** @type {RegExp} */ words) => {
+    const archive = await openArchive(blob, "z.zip");
+    await assert.rejects(readEntry(archive, archive.entries[0], most), (problem) => problem instanceof DataProblem && words.test(problem.message));
+  };
   const zeros = new Uint8Array(4 << 20);
-  const [honest] = await listZip(packed(zeros), "z.zip");
-  await assert.rejects(readEntry(packed(zeros), honest, 1 << 20), /unpacks to 4194304 bytes, more than the 1048576/);
-  const liar = packed(zeros, 1000);
-  await assert.rejects(readEntry(liar, (await listZip(liar, "z.zip"))[0], 1 << 20), /unpacks to more than the archive says/);
-  await assert.rejects(listZip(new Blob(["no archive"]), "z.zip"), /z\.zip is not a ZIP archive/);
-  const archive = writeZip([{ name: "a", bytes: Uint8Array.of(1, 2, 3) }]);
+  await refused(await packed(zeros), 1 << 20, /unpacks to 4194304 bytes, more than the 1048576/);
+  await refused(await packed(zeros, 1000), 1 << 20, /unpacks to more than the archive says/);
+  const short = await withEntry(await packed(new Uint8Array(1000), 1001), "a.npy", (view, at) =>
+    view.setUint32(at + 16, crc32(new Uint8Array(1001)), true));
+  await refused(short, 1 << 20, /a\.npy is damaged\. Pack it again/);
+  await assert.rejects(openArchive(new Blob(["no archive"]), "z.zip"), /z\.zip is not a ZIP archive/);
+  const archive = await bytesOf(stored({ a: Uint8Array.of(1, 2, 3) }));
+  await assert.rejects(openArchive(new Blob([archive.slice(20)]), "z.zip"), /damaged|not a ZIP/);
   archive[32] ^= 1;
-  const [changed] = await listZip(new Blob([archive]), "z.zip");
-  await assert.rejects(readEntry(new Blob([archive]), changed, 100), /a is damaged/);
-  await assert.rejects(listZip(new Blob([archive.slice(20)]), "z.zip"), /damaged|not a ZIP/);
+  await refused(new Blob([archive]), 100, /a is damaged/);
+  const end = archive.length - 22;
+  new DataView(archive.buffer).setUint32(end + 16, 0xffffffff, true);
+  await assert.rejects(openArchive(new Blob([archive]), "z.zip"), /z\.zip is too large a ZIP archive for this page/);
+});
+
+test("a bad file in an archive takes no other with it", async () => {
+  const bytes = Uint8Array.of(1, 2, 3);
+  const whole = stored({ "cat/1.png": bytes, "dog/2.png": bytes });
+  /** @type {[(view: DataView, at: number) => void, RegExp][]} */
+  const damages = [
+    [(view, at) => view.setUint16(at + 8, 1, true), /cat\/1\.png is encrypted\. Pack it without a password/],
+    [(view, at) => view.setUint16(at + 10, 12, true), /cat\/1\.png is packed in a way \(12\) that browsers cannot unpack/],
+    [(view, at) => view.setUint32(at + 24, 2, true), /cat\/1\.png is damaged/],
+    [(view, at) => view.setUint32(at + 42, 0xfffffff0, true), /cat\/1\.png is damaged/],
+  ];
+  for (const [change, words] of damages) {
+    const archive = await openArchive(await withEntry(whole, "cat/1.png", change), "z.zip");
+    await assert.rejects(readEntry(archive, archive.entries[0], 100), words);
+    assert.deepEqual(await readEntry(archive, archive.entries[1], 100), bytes);
+  }
 });
 
 /** @param {Record<string, import("../../static/js/own-data/npy.js").NumberArray>} arrays */
-const npz = (arrays) => new Blob([writeZip(Object.entries(arrays).map(([name, array]) => ({ name: `${name}.npy`, bytes: writeNpy(array) })))]);
+const npz = (arrays) => stored(Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`${name}.npy`, writeNpy(array)])));
 
 test("arrays become a data set", async () => {
   const x = { values: Float32Array.from({ length: 20 }, (_, at) => at), shape: [10, 2] };
@@ -222,7 +262,7 @@ test("arrays become a data set", async () => {
   const arrays = await readNpz(npz({ x, y }), "d.npz");
   const set = arraysSet(arrays, "d.npz", firstArrayChoices(arrays, "d.npz"));
   assert.deepEqual(aboutOf(set), { kind: "arrays", shape: [2], train: 8, test: 2, classes: ["0", "1"], columns: [] });
-  const again = await readNpz(new Blob([encodeSet(set)]), "d.npz");
+  const again = await readNpz(encodeSet(set), "d.npz");
   assert.deepEqual([...again.keys()], ["x_train", "y_train", "x_test", "y_test", "class_names"]);
   assert.deepEqual(arraysSet(again, "d.npz", firstArrayChoices(again, "d.npz")).train, { ...set.train, targetShape: [] });
 });
@@ -243,6 +283,6 @@ test("wrong shapes and values say why", async () => {
     { x_train: x, y_train: labels, x_test: { values: new Float32Array(6), shape: [2, 3] }, y_test: { values: new Int32Array(2), shape: [2] } },
     /differ in shape: 2 in x_train, 3 in x_test/,
   );
-  const objects = new Blob([writeZip([{ name: "x.npy", bytes: npy("'|O'", "'shape': (1,)", new Uint8Array(8)) }])]);
+  const objects = stored({ "x.npy": npy("'|O'", "'shape': (1,)", new Uint8Array(8)) });
   await assert.rejects(readNpz(objects, "d.npz"), /x\.npy in d\.npz holds Python objects/);
 });

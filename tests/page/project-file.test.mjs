@@ -184,15 +184,7 @@ test("names from elsewhere change nothing", async () => {
 });
 
 test("archives that expand to far more than a project are refused before they are unpacked", async () => {
-  const header = await saved();
-  const view = new DataView(header.buffer);
-  let at = header.length - 22;
-  at = view.getUint32(at + 16, true); // the table of contents
-  for (let end = header.length - 22; at < end; at += 46 + view.getUint16(at + 28, true)) {
-    const nameBytes = view.getUint16(at + 28, true);
-    const name = new TextDecoder().decode(header.subarray(at + 46, at + 46 + nameBytes));
-    if (name === "parts/run.json") view.setUint32(at + 24, 4e9, true);
-  }
+  const header = bytesWith(await saved(), "parts/run.json", (view, at) => view.setUint32(at + 24, 4e9, true));
   await assert.rejects(open(header), /far more than a project/);
 
   const bomb = deflateRawSync(new Uint8Array(5_000_000));
@@ -200,21 +192,41 @@ test("archives that expand to far more than a project are refused before they ar
   assert.deepEqual((await open(small)).lost, ["output"], "it expands to more than it says");
 });
 
+test("a part that is encrypted, or there twice, is missed, and the rest is read", async () => {
+  const part = "parts/curves.json";
+  const bytes = new Uint8Array(await (await changed({ "parts/curvez.json": "{}" })).arrayBuffer());
+  const { lost, project } = await open(bytesWith(bytes, part, (view, at) => view.setUint16(at + 8, 1, true)));
+  assert.deepEqual(lost, ["curves"]);
+  assert.deepEqual([...project.parts.keys()], ["run", "output", "checkpoint"]);
+  const twice = bytesWith(bytes, "parts/curvez.json", (view, at) => view.setUint8(at + 46 + part.indexOf("s.json"), 0x73));
+  assert.deepEqual((await open(twice)).lost, ["curves"]);
+  const locked = bytesWith(bytes, "project.json", (view, at) => view.setUint16(at + 8, 1, true));
+  await assert.rejects(open(locked), /is not a project of playgrad. Choose a file that ends in .playgrad/);
+});
+
+test("what a project is about is not unpacked if it is too large", async () => {
+  const bytes = bytesWith(await saved(), "project.json", (view, at) => view.setUint32(at + 24, 2e9, true));
+  await assert.rejects(open(bytes), /far more than a project/);
+});
+
+/** A copy of an archive with a file changed in its directory. */
+function bytesWith(whole, name, change) {
+  const bytes = whole.slice();
+  const view = new DataView(bytes.buffer);
+  let at = view.getUint32(bytes.length - 6, true);
+  const nameAt = () => new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + view.getUint16(at + 28, true)));
+  while (nameAt() !== name) at += 46 + view.getUint16(at + 28, true);
+  change(view, at);
+  return bytes;
+}
+
 /** A project with a deflated part that says a size. */
 async function bombed(part, packed, size) {
   const blob = await changed({ [part]: packed });
-  const bytes = new Uint8Array(await blob.arrayBuffer());
-  const view = new DataView(bytes.buffer);
-  let at = view.getUint32(bytes.length - 6, true);
-  while (at < bytes.length - 22) {
-    const nameBytes = view.getUint16(at + 28, true);
-    if (new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameBytes)) === part) {
-      view.setUint16(at + 10, 8, true);
-      view.setUint32(at + 24, size, true);
-    }
-    at += 46 + nameBytes;
-  }
-  return bytes;
+  return bytesWith(new Uint8Array(await blob.arrayBuffer()), part, (view, at) => {
+    view.setUint16(at + 10, 8, true);
+    view.setUint32(at + 24, size, true);
+  });
 }
 
 test("a file of a gigabyte is refused by its size", async () => {

@@ -28,14 +28,14 @@ export function UseData({ set, problem, file }) {
   const keep = (then) => async () => {
     if (!set || wrong) return;
     const about = aboutOf(set);
-    const entry = await shelf.keep(name, encodeSet(set), about);
+    const entry = await shelf.keep(name, new Uint8Array(await encodeSet(set).arrayBuffer()), about);
     then(about);
     closeDrawer();
     if (entry.problem) store.note(entry.problem);
   };
   function save() {
     if (!set) return;
-    offer(`${name}.npz`, new Blob([encodeSet(set)]));
+    offer(`${name}.npz`, encodeSet(set));
     setOutcome(`Saved. Beside a program, or in the folder PLAYGRAD_DATA, pg.data.load("${name}") finds it on your computer.`);
   }
   return html`<section class="data-use" aria-label="Use">

@@ -1,10 +1,10 @@
 /** A data set out of arrays: NPZ files, and several NPY files. */
 
+import { openArchive, readEntry } from "./archive.js";
 import { normalize, statistics } from "./data-set.js";
 import { readNpy } from "./npy.js";
 import { DataProblem, LARGEST_SET, checkSet } from "./problem.js";
 import { splitRows } from "./split.js";
-import { listZip, readEntry } from "./zip.js";
 
 /**
  * @import { DataSet } from "./data-set.js"
@@ -23,13 +23,14 @@ import { listZip, readEntry } from "./zip.js";
  * @throws {DataProblem}
  */
 export async function readNpz(blob, name) {
-  const entries = (await listZip(blob, name)).filter((entry) => entry.name.endsWith(".npy"));
+  const archive = await openArchive(blob, name);
+  const entries = archive.entries.filter((entry) => entry.name.endsWith(".npy"));
   if (entries.length === 0) throw new DataProblem(`${name} holds no arrays. Save some with numpy.savez.`);
   checkTotal(entries, name);
   /** @type {Arrays} */
   const arrays = new Map();
   for (const entry of entries) {
-    const array = readNpy(await readEntry(blob, entry, 2 * LARGEST_SET), `${entry.name} in ${name}`);
+    const array = readNpy(await readEntry(archive, entry, 2 * LARGEST_SET), `${entry.name} in ${name}`);
     arrays.set(entry.name.replace(/\.npy$/, ""), array);
   }
   return arrays;

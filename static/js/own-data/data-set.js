@@ -1,7 +1,7 @@
 /** A data set as the page makes it, and its NPZ file. */
 
+import { zipped } from "../zip.js";
 import { writeNpy } from "./npy.js";
-import { writeZip } from "./zip.js";
 
 /**
  * @import { About } from "../data-shelf.js"
@@ -18,7 +18,10 @@ import { writeZip } from "./zip.js";
  * @typedef {{x: Numbers, y: Int32Array | Float32Array, targetShape?: number[], count: number}} Part
  */
 
-/** @param {DataSet} set @returns {Uint8Array<ArrayBuffer>} */
+/** Always the same, so that equal data sets have equal files. */
+const WRITTEN = new Date(1980, 0, 1);
+
+/** @param {DataSet} set @returns {Blob} an NPZ file */
 export function encodeSet({ shape, train, test, classes, columns, normal }) {
   /** @type {[string, import("./npy.js").NumberArray | import("./npy.js").TextArray][]} */
   const arrays = [
@@ -32,7 +35,7 @@ export function encodeSet({ shape, train, test, classes, columns, normal }) {
   if (normal) {
     arrays.push(["feature_mean", { values: normal.mean, shape }], ["feature_deviation", { values: normal.deviation, shape }]);
   }
-  return writeZip(arrays.map(([name, array]) => ({ name: `${name}.npy`, bytes: writeNpy(array) })));
+  return zipped(new Map(arrays.map(([name, array]) => [`${name}.npy`, writeNpy(array)])), WRITTEN);
 }
 
 /** @param {DataSet} set @returns {About} */

@@ -1,11 +1,11 @@
 /** What the files that a visitor brings are: a table, arrays, or images by class. */
 
+import { openArchive, readEntry } from "./archive.js";
 import { hasTargets, readNpz } from "./arrays-set.js";
 import { decodeText } from "./csv.js";
 import { imagesIn, isImage } from "./image-files.js";
 import { readNpy } from "./npy.js";
 import { DataProblem, LARGEST, checkSize } from "./problem.js";
-import { listZip, readEntry } from "./zip.js";
 
 /**
  * @import { Item } from "../data-drawer.js"
@@ -87,16 +87,17 @@ function arraysDraft(name, arrays) {
 /** @param {string} name @param {Blob} blob @returns {Promise<Draft>} */
 async function takeArchive(name, blob) {
   checkSize(name, blob.size, LARGEST.archive);
-  const entries = (await listZip(blob, name)).filter((entry) => !isHidden(entry.name));
+  const archive = await openArchive(blob, name);
+  const entries = archive.entries.filter((entry) => !isHidden(entry.name));
   if (entries.some((entry) => isImage(entry.name))) {
     return imagesDraft(name, entries.map((entry) => ({
       path: entry.name,
-      load: async () => new Blob([await readEntry(blob, entry, LARGEST.image)]),
+      load: async () => new Blob([await readEntry(archive, entry, LARGEST.image)]),
     })));
   }
   const tables = entries.filter((entry) => TABLE.test(entry.name));
   if (tables.length === 1) {
-    return await takeTable(tables[0].name, new Blob([await readEntry(blob, tables[0], LARGEST.table)]));
+    return await takeTable(tables[0].name, new Blob([await readEntry(archive, tables[0], LARGEST.table)]));
   }
   throw new DataProblem(tables.length > 1
     ? `${name} holds ${tables.length} tables. Unpack it, and bring one of them.`

@@ -106,7 +106,7 @@ function inRows(values, shape) {
   return result;
 }
 
-/** @param {NumberArray | TextArray} array @returns {Uint8Array} */
+/** @param {NumberArray | TextArray} array @returns {Uint8Array<ArrayBuffer>} */
 export function writeNpy(array) {
   const [type, content] = "texts" in array ? encodeTexts(array.texts) : [typeOf(array.values), bytesOf(array.values)];
   const sizes = array.shape.length === 1 ? `${array.shape[0]},` : array.shape.join(", ");

@@ -19,8 +19,6 @@ const PICTURES = {
   digit: html`<rect class="dark" x="38" y="6" width="44" height="44" rx="5" />
     <path class="chalk" d="M51 17c5-6 17-4 16 3-1 5-6 6-9 6 5 0 11 2 10 8-1 8-14 9-19 2" />`,
   spiral: html`${dots(0, "fill-0")}${dots(Math.PI, "fill-1")}`,
-  shapes: html`<rect class="dark" x="20" y="6" width="80" height="44" rx="5" /><circle class="fill-2" cx="45" cy="27" r="12" />
-    <rect class="fill-1" x="66" y="16" width="21" height="21" />`,
   text: html`<text class="letters" x="14" y="26">five, six,</text><text class="letters learned" x="14" y="43">pick up st</text>
     <rect class="fill-2" x="86" y="32" width="6" height="13" />`,
   game: html`<path class="lines" d="M51 8v40M69 8v40M40 19h40M40 37h40" /><path class="stroke-0" d="m42 10 7 7m0-7-7 7m11 6 10 10m0-10-10 10m18 6 7 7m0-7-7 7" />

@@ -31,8 +31,6 @@ const CARDS = [
     focus: "[data-testid=digit-canvas]" },
   { picture: "spiral", exampleId: "spiral", title: "Separate the spiral", time: "5 s",
     about: "Two layers bend a line until it follows two classes of points." },
-  { picture: "shapes", exampleId: "segmentation", title: "Find the shapes", time: "15 s",
-    about: "A network colours discs and squares in noisy images, pixel by pixel." },
   { picture: "text", exampleId: "character-gru", title: "Write text", time: "20 s",
     about: "A network reads a rhyme letter by letter, and goes on by itself." },
   { picture: "game", exampleId: "tic-tac-toe", title: "Play against itself", time: "20 s",

@@ -121,7 +121,7 @@ class LabRecorder {
     /** @type {LabRun} */
     const run = {
       id: ++this.#lastId, colour: unusedColour(before), title, state: "running", isSingle, devices,
-      program: source, example: `${example?.title ?? ""}${source === example?.source ? "" : ", edited"}`,
+      program: source, example: `${example?.title ?? ""}${store.differs(example, source) ? ", edited" : ""}`,
       device: null, isHeldUp: false, msPerStep: null, loss: null, steps: [], losses: [], trace: null, report: {},
     };
     store.labRuns.value = [...before, run];

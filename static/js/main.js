@@ -7,7 +7,7 @@ import { listenForDrops } from "./dropped-files.js";
 import { loadExamples } from "./examples.js";
 import { keepFocus } from "./focus.js";
 import { keepForLater } from "./offline.js";
-import { recordRuns } from "./run-recorder.js";
+import { recordLeftRun, recordRuns } from "./run-recorder.js";
 import { leaveSession, openSession } from "./session.js";
 import { arrivedProgram, listenForLinks, showProgram } from "./sharing.js";
 import { listenForShortcuts } from "./shortcuts.js";
@@ -27,5 +27,6 @@ async function openWork() {
   const program = await arrivedProgram();
   if (program) await leaveSession();
   await loadExamples(openSession());
+  recordLeftRun();
   if (program) showProgram(program);
 }

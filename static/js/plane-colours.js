@@ -24,7 +24,7 @@ export function parseColour(text) {
  */
 function decisionOfTwo(value, scale) {
   const chance = scale === "probability" ? value : logistic(scale === "margin" ? 3 * value : value);
-  return { label: chance > 0.5 ? 1 : 0, certainty: Math.abs(2 * chance - 1) };
+  return { label: chance > 0.5 ? 1 : 0, certainty: limited(Math.abs(2 * chance - 1)) };
 }
 
 /** @param {number} score */
@@ -47,8 +47,16 @@ function decisionAmong(outputs, cell, classes, scale) {
   return { label, certainty: sureness(1 / sum, classes) };
 }
 
-/** 0 for a guess among the classes, 1 for certainty. @param {number} chance @param {number} classes */
-const sureness = (chance, classes) => Math.max(0, (chance - 1 / classes) / (1 - 1 / classes));
+/**
+ * 0 for a guess among the classes, 1 for certainty; also if the "chance" is none, because a program
+ * takes scores for probabilities.
+ * @param {number} chance
+ * @param {number} classes
+ */
+const sureness = (chance, classes) => limited((chance - 1 / classes) / (1 - 1 / classes));
+
+/** @param {number} value */
+const limited = (value) => Math.min(1, Math.max(0, value));
 
 /**
  * The class of each cell of the plane, with how sure the model is.

@@ -14,6 +14,11 @@ export function recordRuns() {
   });
 }
 
+/** Record the run that was under way when the page was left. */
+export function recordLeftRun() {
+  if (store.wasLeft.value && !store.active.value) record();
+}
+
 function record() {
   const { fit, progress, executed, runs, curves } = store;
   const about = fit.value;
@@ -27,7 +32,7 @@ function record() {
     id: began,
     number: before?.number ?? Math.max(0, ...numbers) + 1,
     exampleId,
-    title: `${example?.title ?? exampleId}${source === example?.source ? "" : ", edited"}`,
+    title: `${example?.title ?? exampleId}${store.differs(example, source) ? ", edited" : ""}`,
     code: source,
     device: store.deviceChoice.value,
     ranOn: about.adapter ?? (about.device.startsWith("cpu") ? "CPU" : about.device),

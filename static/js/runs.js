@@ -1,6 +1,7 @@
 /** The runs of a session: a record of each, with its code, settings and result. */
 
 import { changesInWords } from "./code-diff.js";
+import { duringTraining } from "./setting-changes.js";
 
 /**
  * @import { LabSettings } from "./types.js"
@@ -53,7 +54,8 @@ export function unusedColour(runs) {
  * @returns {string[]}
  */
 export function changesSince(before, run) {
-  if (!before) return [];
+  const during = duringTraining(run.settings ?? []);
+  if (!before) return during;
   const words = [];
   if (before.exampleId !== run.exampleId) words.push(`another program: ${run.title}`);
   else words.push(...changesInWords(before.code, run.code));
@@ -63,7 +65,7 @@ export function changesSince(before, run) {
     const old = before.lab?.[/** @type {keyof LabSettings} */ (name)];
     if (before.lab && String(old) !== String(value)) words.push(`${name.replaceAll("_", " ")} ${old} → ${value}`);
   }
-  return words;
+  return [...words, ...during];
 }
 
 /** Sort by a column; missing numbers come last. @param {Run[]} runs @param {Column} column @param {boolean} isDescending */

@@ -26,9 +26,13 @@ export const describeUnread = (failure) =>
   `What was saved here could not be read (${reason(failure)}). It is still stored: reload the page to try again.`;
 
 function afterRestoring() {
-  if (store.kept.value) return "The weights are kept.";
-  if (store.runState.value === "stopped") return "The run ended before its weights were saved. Run starts it again.";
-  return "";
+  const { kept } = store;
+  const isLost = kept.value?.program.began !== store.executed.value.began && store.runState.value === "stopped";
+  if (kept.value && isLost) {
+    return "The run ended before its weights were saved; those kept are of the run before it. Run starts it again.";
+  }
+  if (kept.value) return "The weights are kept.";
+  return isLost ? "The run ended before its weights were saved. Run starts it again." : "";
 }
 
 /**

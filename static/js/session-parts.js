@@ -61,7 +61,8 @@ export const PARTS = {
       error: store.error.value,
     }),
     restore({ state, program, fit, progress, epochs, error }) {
-      store.runState.value = state === "running" || state === "paused" ? "stopped" : state;
+      store.wasLeft.value = state === "running" || state === "paused";
+      store.runState.value = store.wasLeft.value ? "stopped" : state;
       store.executed.value = program;
       store.fit.value = fit;
       store.progress.value = { ...progress, eta: null };

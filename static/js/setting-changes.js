@@ -4,12 +4,25 @@
 
 /** The part of the shown steps within which the pointer is near a change. */
 const NEAR = 0.015;
+/** Values of a setting that are listed. */
+const MOST_VALUES = 4;
 
 /** "learning rate 0.1 → 0.01 at step 412". @param {SettingChange} change */
 export const changeInWords = ({ name, before, after, step }) => `${name} ${short(before)} → ${short(after)} at step ${step}`;
 
 /** A float32 as it was written. @param {number} value */
 export const short = (value) => String(Number(value.toPrecision(6)));
+
+/** What was changed while a run trained, in a few words for each setting. @param {SettingChange[]} changes */
+export function duringTraining(changes) {
+  const names = [...new Set(changes.map(({ name }) => name))];
+  return names.map((name) => {
+    const some = changes.filter((each) => each.name === name);
+    const values = [some[0].before, ...some.map(({ after }) => after)].map(short);
+    const told = values.length > MOST_VALUES ? [values[0], "…", values[values.length - 1]] : values;
+    return `${name} ${told.join(" → ")} while training`;
+  });
+}
 
 /**
  * The change at a point of the curve, if there is one.

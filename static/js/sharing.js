@@ -40,10 +40,15 @@ const isCurrent = () => store.executed.value.source === store.source.value;
 /** @returns {Expected | null} */
 function expected() {
   const about = store.fit.value;
-  const losses = store.landmarks.value;
+  // Once a setting was changed by hand, the program alone does not give the same losses.
+  const [change] = store.settingChanges.value;
+  const losses = store.landmarks.value.filter(([step]) => !change || step <= change.step);
   if (!about || losses.length === 0 || !isCurrent()) return null;
-  return { losses, steps: store.progress.value.step, device: `${about.device}${about.adapter ? `, ${about.adapter}` : ""}` };
+  return { losses, steps: change?.step ?? store.progress.value.step, device: `${about.device}${about.adapter ? `, ${about.adapter}` : ""}` };
 }
+
+/** Whether a link has losses to compare. */
+export const hasLosses = computed(() => expected() !== null);
 
 /** Open links that are pasted into the address of this page: in a session of their own. */
 export function listenForLinks() {

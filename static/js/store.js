@@ -101,6 +101,8 @@ export const divergence = computed(() => {
     ? divergenceOf(curves.series.loss, curves.series.trendLoss, progress.value.loss)
     : null;
 });
+/** Whether the restored run was under way when the page was left. */
+export const wasLeft = signal(false);
 /** Whether Python has the names of a program, for the prompt. */
 export const hasNamespace = signal(false);
 /** Whether Python executes code of the prompt, or will. */
@@ -164,10 +166,12 @@ export const runOptions = signal(/** @type {{devices?: number, lab?: M.LabOption
 /** The line that a node or an error asked to show; a new object for each request. */
 export const revealedLine = signal(/** @type {{line: number} | null} */ (null));
 
+/** Whether code is not that of its example. One that began with data of the visitor has no code of its own. @param {T.Example | undefined} original @param {string} code */
+export const differs = (original, code) => Boolean(original?.source) && code !== original?.source;
+
 export const example = computed(() => examples.value.find(({ id }) => id === exampleId.value));
 export const edited = computed(() => {
-  const original = example.value?.source;
-  return original !== undefined && source.value !== original;
+  return differs(example.value, source.value);
 });
 /** Whether the editor shows the example that ran last, so that lines of that run apply. */
 export const linesApply = computed(() => executed.value.exampleId === exampleId.value);

@@ -121,6 +121,13 @@ def test_the_prompt_works_during_training_without_changing_it(playground: Playgr
     expect(prompt).to_have_text("losses")
 
 
+_EXPECTED_BY_LINK = """async () => {
+  const { makeLink } = await import("/static/js/sharing.js");
+  const { decode } = await import("/static/js/link.js");
+  return (await decode(new URL(await makeLink([])).hash)).expected;
+}"""
+
+
 def test_a_report_opens_from_disk_and_marks_stay(playground: Playground, tmp_path: Path) -> None:
     playground.choose_device("cpu")
     playground.start(TRAINING + 'print("</script><script>alert(1)</script>")')
@@ -138,9 +145,14 @@ def test_a_report_opens_from_disk_and_marks_stay(playground: Playground, tmp_pat
     loss = playground.page.evaluate(
         "async () => (await import('/static/js/store.js')).runs.value.at(-1).loss"
     )
+    # The program alone gives the same losses only until the rate was changed by hand.
+    expected = playground.page.evaluate(_EXPECTED_BY_LINK)
+    assert 0 < max(each for each, _ in expected["losses"]) <= step == expected["steps"]
     picture = playground.download("curves-png", tmp_path).read_bytes()
     assert picture[:4] == b"\x89PNG"
     playground.at("tab-runs").click()
+    row = playground.at("run-row").first
+    expect(row).to_contain_text("learning rate 0.1 → 0.01 while training")
     with playground.page.expect_download() as started:
         playground.at("run-report").first.click()
     report = tmp_path / started.value.suggested_filename

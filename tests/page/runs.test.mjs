@@ -50,6 +50,16 @@ test("settings count as changes", () => {
   assert.deepEqual(changesSince(run(), run({ exampleId: "b", title: "B" })), ["another program: B"]);
 });
 
+test("what was changed while a run trained is told, for the first run, too", () => {
+  const change = (before, after, step) => ({ name: "learning rate", before, after, step });
+  const settings = [change(0.0199999995529652, 0.001, 40), change(0.001, 0.05, 90)];
+  assert.deepEqual(changesSince(undefined, run({ settings })), ["learning rate 0.02 → 0.001 → 0.05 while training"]);
+  const many = [...settings, change(0.05, 0.1, 95), change(0.1, 0.2, 99)];
+  assert.deepEqual(changesSince(run({ device: "cpu" }), run({ settings: many })),
+    ["device cpu → auto", "learning rate 0.02 → … → 0.2 while training"]);
+  assert.match(csv([run({ settings })]), /while training/);
+});
+
 test("the oldest runs give way, but not pinned ones", () => {
   let runs = [run({ id: 1, number: 1, isPinned: true })];
   for (let number = 2; number <= 50; number += 1) runs = withRun(runs, run({ id: number, number }));

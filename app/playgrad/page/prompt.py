@@ -75,6 +75,9 @@ class Prompt:
         except KeyboardInterrupt:
             self._problem("KeyboardInterrupt\n")
             return "interrupted"
+        except SystemExit:
+            self._problem("There is nothing to quit here. Stop ends a run.\n")
+            return "error"
         except BaseException as error:
             description = describe(error)
             self._problem(f"{description['type']}: {description['message']}{_place(error, code)}\n")

@@ -2,6 +2,7 @@ import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import * as commands from "../block-commands.js";
 import { announcement, focusedBlock, program, shapes, undoChange } from "../blocks-model.js";
 import { canAdd } from "../blocks/structure.js";
+import { changesInWords } from "../code-diff.js";
 import * as format from "../format.js";
 import * as store from "../store.js";
 import { BlockCard } from "./block-card.js";
@@ -9,6 +10,9 @@ import { AddBlock } from "./block-menu.js";
 import { BroughtCard } from "./brought-card.js";
 import { DataCard } from "./data-card.js";
 import { TrainingCard } from "./training-card.js";
+
+/** A change of the learning rate in words: by its name, or as the optimizer's only number. */
+const RATE = /^(learning_rate|SGD|Momentum|Adam|AdamW|RMSprop|Adagrad|Lion) \S+ → \S+$/;
 
 /** @import { Network } from "../blocks/types.js" */
 
@@ -42,6 +46,8 @@ export function BlocksPanel() {
     ${broken && html`<p class="blocks-note" data-testid="blocks-broken">The code has a slip in its syntax, so cards may be missing.</p>`}
     ${isEmpty && store.source.value.trim() !== "" && html`<p class="blocks-note">
       No network, data or training of the library is in this program. Code shows all of it.</p>`}
+    ${store.active.value && hasChangedForLater() && html`<p class="blocks-note" role="status" data-testid="blocks-later">
+      What trains is the program as it was started. Run starts this one; only the learning rate applies at once.</p>`}
     ${data.map((call, number) => html`<${call.kind === "load" ? BroughtCard : DataCard} key=${number} ...${{ call, number }} />`)}
     ${networks.map((network, number) => html`<${NetworkCards} key=${number} network=${network} number=${number}
       isOnly=${networks.length === 1} />`)}
@@ -49,6 +55,13 @@ export function BlocksPanel() {
       isOnly=${trainings.length === 1} />`)}
     <p class="visually-hidden" role="status" data-testid="blocks-announcement">${announcement.value}</p>
   </div>`;
+}
+
+/** Whether the program was changed since it was started, by more than the learning rate. */
+function hasChangedForLater() {
+  const { exampleId, source } = store.executed.value;
+  return exampleId === store.exampleId.value
+    && changesInWords(source, store.source.value).some((change) => !RATE.test(change));
 }
 
 /** @param {{network: Network, number: number, isOnly: boolean}} props */

@@ -99,7 +99,7 @@ function options(latest, width) {
   return {
     width,
     height,
-    padding: [10, 12, 0, 0],
+    padding: [10, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 6 }, y: false },
     hooks: { draw: [(chart) => drawMarks(chart, latest.current.marks ?? [])], setCursor: [(chart) => latest.current.onHover(chart.cursor.idx ?? null)] },

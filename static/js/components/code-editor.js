@@ -52,7 +52,9 @@ function followError(view) {
   return effect(() => {
     const line = store.linesApply.value ? (store.error.value?.line ?? null) : null;
     view.dispatch({ effects: setErrorLine.of(line) });
-    if (line !== null) scrollTo(view, line);
+    if (line === null) return;
+    scrollTo(view, line);
+    requestAnimationFrame(() => scrollTo(view, line)); // the error's card has taken some of the room
   });
 }
 

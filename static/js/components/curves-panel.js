@@ -144,6 +144,8 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
           label=${`${title} by step: ${empty ? "no data yet" : summary}`} />
         ${near && html`<p class="curve-near" data-no-picture>${changeInWords(near)}</p>`}
         ${empty && html`<p class="figure-empty">The curve appears when training starts.</p>`}
+        ${!empty && unit && columns.every((column) => lastOf(column) === null)
+          && html`<p class="figure-empty">This program measures no accuracy.</p>`}
       </div>
     </figure>
   `;

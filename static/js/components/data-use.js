@@ -1,6 +1,6 @@
 import { html, useState } from "../../vendor/preact.js";
 import { closeDrawer } from "../data-drawer.js";
-import { missingNames, problemOfName, suggestedName } from "../data-names.js";
+import { missingNames, problemOfName, suggestedName, usedNames } from "../data-names.js";
 import * as shelf from "../data-shelf.js";
 import { offer } from "../download.js";
 import { bytes, count, shape } from "../format.js";
@@ -20,7 +20,7 @@ const MOST_SHOWN = 24;
 export function UseData({ set, problem, file }) {
   const [typed, setTyped] = useState(/** @type {string | null} */ (null));
   const [outcome, setOutcome] = useState("");
-  const name = typed ?? missingNames.value[0] ?? suggestedName(file, shelf.names.value);
+  const name = typed ?? missingNames.value[0] ?? suggestedName(file, shelf.names.value.filter((each) => !usedNames.value.includes(each)));
   const wrong = problemOfName(name);
   const isOff = !set || wrong !== "";
 

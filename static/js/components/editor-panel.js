@@ -80,7 +80,7 @@ function NetworkTabs() {
 /** Offers to discard the user's changes, and asks for confirmation. @param {{hint: string}} props `hint`: while nothing is changed */
 function RestoreButton({ hint }) {
   const [asking, setAsking] = useState(false);
-  const edited = store.edited.value && store.example.value?.source !== ""; // there is something to go back to
+  const edited = store.edited.value;
   if (!edited) return html`<span class="hint">${hint}</span>`;
   if (!asking) {
     return html`<button type="button" class="button quiet small" data-testid="reset-code"

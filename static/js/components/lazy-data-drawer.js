@@ -11,7 +11,7 @@ async function loadDrawer() {
     drawer.value = DataDrawer;
   } catch (failure) {
     closeDrawer();
-    store.note(`The drawer for data could not be loaded: ${/** @type {Error} */ (failure).message}. Try again.`);
+    store.note(`The drawer for data could not be loaded: ${/** @type {Error} */ (failure).message}. Reload the page to try again; your work is saved.`);
   }
 }
 

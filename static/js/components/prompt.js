@@ -8,7 +8,7 @@ import { Icon } from "./icons.js";
 
 /** @typedef {import("../../vendor/codemirror.js").EditorView} EditorView */
 
-const HINT = "Python with the program's variables";
+const HINT = "Python with the program's variables, once it has run";
 
 /** Executes code with the names of the program, while it trains and after its end. */
 export function Prompt() {

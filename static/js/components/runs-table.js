@@ -10,7 +10,7 @@ import { Icon } from "./icons.js";
 const NUMBERS = [
   { column: "step", title: "Steps" },
   { column: "seconds", title: "Time" },
-  { column: "loss", title: "Loss" },
+  { column: "loss", title: "Loss (trend)" },
   { column: "testAccuracy", title: "Test accuracy" },
 ];
 

@@ -1,6 +1,6 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { HIDEABLE, hidden } from "../hidden.js";
-import { makeLink } from "../sharing.js";
+import { hasLosses, makeLink } from "../sharing.js";
 import * as store from "../store.js";
 import { Menu } from "./menu.js";
 
@@ -55,8 +55,9 @@ function Link() {
   };
 
   return html`
-    <p class="hint">The link contains the code, the settings, and a few losses of its run, so that whoever opens it can see
-      whether their run gives the same. Nothing is sent to a server.</p>
+    <p class="hint">The link contains the code and the settings. ${hasLosses.value
+      ? "A few losses of the run are in it, so that whoever opens it can see whether theirs gives the same."
+      : "It has no losses to compare yet: run the program as it is now to add them."} Nothing is sent to a server.</p>
     <div class="share-row">
       <input class="share-link" data-testid="share-link" ref=${field} readonly aria-label="Link to this program" value=${link}
         onFocus=${(/** @type {any} */ event) => event.target.select()} />

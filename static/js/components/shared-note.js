@@ -34,10 +34,11 @@ function Actions() {
 const isDecided = () => verdict.value.kind === "same" || verdict.value.kind === "differs";
 
 /** @param {import("../link.js").Shared} shared */
-function sentence({ expected }) {
+function sentence({ code, expected }) {
   const outcome = verdict.value;
   switch (outcome.kind) {
     case "none":
+      if (store.executed.value.source === code) return "This program came with a link, without losses to compare.";
       return "This program came with a link. Read it, then press Run: it runs in this page only.";
     case "waiting":
       return `This program came with a link, with the losses of a run on ${expected?.device}. Read it, then press Run: it runs `

@@ -75,12 +75,12 @@ def test_guide_to_layers() -> None:
     model = pg.Sequential([names["Scale"]()])
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.testing.assert_array_equal(model.predict(x), x)
-    assert list(model.weights) == ["scale_1/factor"]
+    assert list(model.named_variables) == ["scale_1/factor"]
     model.close()
     with pg.Graph().as_default():
         tying = {"pg": pg, "nn": nn}
         exec(tied, tying)
-    weights = list(tying["model"].weights)
+    weights = list(tying["model"].named_variables)
     assert weights[:2] == ["embedding_1/embeddings", "position_embedding_1/position_embeddings"]
 
 
@@ -131,7 +131,7 @@ def test_guide_to_several_devices(
     assert isinstance(model, pg.Sequential)
     assert model.predict(np.zeros((2, 8), np.float32)).shape == (2, 3)
     if model.strategy is None:
-        assert {weight.device for weight in model.weights.values()} >= {"cpu:0", "cpu:1"}
+        assert {weight.device for weight in model.named_variables.values()} >= {"cpu:0", "cpu:1"}
     else:
         assert model.history is not None and len(model.history.losses) == 3
 

@@ -150,7 +150,7 @@ class PlaygradTrainer:
         )
         xs, ys = prepare_data(model.recipe, array(spec["x"]), array(spec["y"]), "")
         weights = [array(entry) for entry in spec["weights"]["tensorflow"]]
-        model.set_weights(dict(zip(model.weights, weights, strict=True)))
+        model.set_weights(dict(zip(model.named_variables, weights, strict=True)))
         model.optimizer.prepare(model.graph)
         data = model.recipe.data.upload("train", xs, ys)
         self.phases = {"data and model": time.perf_counter() - started}

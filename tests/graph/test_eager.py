@@ -81,8 +81,8 @@ def test_models_train_as_elsewhere_inside_the_block() -> None:
             model = pg.Sequential([pg.Input((2,)), nn.Dense(1)])
             model.compile(pg.optim.Adam(0.1), "mse", device="cpu")
             losses.append(model.fit(x, x[:, :1], batch_size=8, epochs=2, verbose=0).losses)
-            kernel = model.weights["dense_1/kernel"].numpy()
-            expected = x @ kernel + model.weights["dense_1/bias"].numpy()
+            kernel = model.named_variables["dense_1/kernel"].numpy()
+            expected = x @ kernel + model.named_variables["dense_1/bias"].numpy()
             np.testing.assert_allclose(model.predict(x), expected, rtol=1e-5)
     np.testing.assert_array_equal(*losses)
 

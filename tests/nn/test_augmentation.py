@@ -149,7 +149,7 @@ def test_layers_are_active_in_training_only_and_can_be_copied() -> None:
     losses = [model.fit(images, labels, verbose=0, epochs=4).losses for _ in range(2)]
     assert len(set(np.concatenate(losses).tolist())) == 8
     plain.predict(images)
-    plain.set_weights(dict(zip(plain.weights, model.named_weights().values(), strict=True)))
+    plain.set_weights(dict(zip(plain.named_variables, model.named_weights().values(), strict=True)))
     np.testing.assert_allclose(model.predict(images), plain.predict(images), rtol=1e-5)
     twin = model.clone()
     np.testing.assert_allclose(twin.predict(images), model.predict(images), rtol=1e-6)

@@ -68,7 +68,7 @@ def test_a_deep_clone_goes_its_own_way(model: pg.Model) -> None:
     assert twin.session is not model.session
     assert not set(twin.layers) & set(model.layers)
     assert [layer.name for layer in twin.layers] == [layer.name for layer in model.layers]
-    assert list(twin.weights) == list(model.weights)
+    assert list(twin.named_variables) == list(model.named_variables)
     assert twin.output_names == model.output_names
     assert twin.name == model.name
     before = model.predict(x)
@@ -92,7 +92,7 @@ def test_a_shallow_clone_is_trained_along(model: pg.Model) -> None:
     twin = model.clone(deep=False)
     assert twin.graph is model.graph
     assert twin.layers == model.layers
-    assert twin.weights == model.weights
+    assert twin.named_variables == model.named_variables
     before = model.predict(x)
     twin.fit(x, y, batch_size=10, verbose=0)
     assert not same(model.predict(x), before)
@@ -117,7 +117,7 @@ def test_the_structure_of_a_clone_is_that_of_the_original(model: pg.Model) -> No
     # Only the model is cloned, not its training step or other layers of its graph.
     whole = nodes(model.graph)
     assert all(node == whole[name] for name, node in nodes(twin.graph).items())
-    weights = {weight.variable_name for weight in twin.weights.values()}
+    weights = {weight.variable_name for weight in twin.named_variables.values()}
     variables = {variable.node.name for variable in pg.global_variables(twin.graph)}
     assert variables - weights == ({"scale", "random/step"} if model.name == "branches" else set())
 
@@ -168,8 +168,8 @@ def test_devices_of_layers_are_kept() -> None:
             y = nn.Dense(2)(x)
         model = pg.Model(x, nn.Dense(1)(y))
     twin = model.clone()
-    devices = {name: weight.node.device for name, weight in twin.weights.items()}
-    assert devices == {name: weight.node.device for name, weight in model.weights.items()}
+    devices = {name: weight.node.device for name, weight in twin.named_variables.items()}
+    assert devices == {name: weight.node.device for name, weight in model.named_variables.items()}
     assert devices["dense_1/kernel"] == "cpu:0"
 
 
@@ -207,7 +207,9 @@ def test_a_clone_is_trained_by_the_same_strategy(deep: bool) -> None:
     single.compile("sgd", "mse", device="cpu")
     single.build((4,))
     for trained in (twin, model, twin):  # in turns, even if both share their variables
-        single.set_weights(dict(zip(single.weights, trained.named_weights().values(), strict=True)))
+        single.set_weights(
+            dict(zip(single.named_variables, trained.named_weights().values(), strict=True))
+        )
         single.compile("sgd", "mse", device="cpu")
         losses = trained.fit(X, Y, batch_size=10, verbose=0, shuffle=False).losses
         expected = single.fit(X, Y, batch_size=10, verbose=0, shuffle=False).losses

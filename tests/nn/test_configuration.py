@@ -56,9 +56,9 @@ def test_a_model_comes_back(name: str) -> None:
     assert copy.name == model.name and copy.output_names == model.output_names
     assert [x.spec for x in copy.inputs] == [x.spec for x in model.inputs]
     assert [layer.name for layer in copy.layers] == [layer.name for layer in model.layers]
-    assert list(copy.weights) == list(model.weights)
-    assert [v.trainable for v in copy.weights.values()] == [
-        v.trainable for v in model.weights.values()
+    assert list(copy.named_variables) == list(model.named_variables)
+    assert [v.trainable for v in copy.named_variables.values()] == [
+        v.trainable for v in model.named_variables.values()
     ]
     assert [repr(loss.spec) for loss in copy.losses] == [repr(loss.spec) for loss in model.losses]
     x = inputs(model)

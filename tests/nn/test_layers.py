@@ -443,7 +443,7 @@ def test_a_layer_of_ones_own() -> None:
     model = pg.Sequential([Scale(3.0)])
     model.compile("sgd", "mse", device="cpu")
     np.testing.assert_allclose(model.predict(X), X * 3, rtol=1e-6)
-    assert list(model.weights) == ["scale_1/factor"]
+    assert list(model.named_variables) == ["scale_1/factor"]
     clone = pg.Sequential.from_config(model.get_config())
     np.testing.assert_allclose(clone.predict(X), X * 3, rtol=1e-6)
     model.fit(X, X, verbose=0)

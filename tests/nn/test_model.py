@@ -40,7 +40,7 @@ def test_layers_of_a_kind_are_numbered_from_1() -> None:
             "dense_2",
             "last",
         ]
-        shapes = {name: weight.shape for name, weight in model.weights.items()}
+        shapes = {name: weight.shape for name, weight in model.named_variables.items()}
         assert shapes == {
             "dense_1/kernel": (4, 3),
             "dense_1/bias": (3,),
@@ -57,9 +57,10 @@ def test_models_in_one_graph_have_names_of_their_own(graph: pg.Graph) -> None:
     for _ in range(2):
         x = pg.Input((4,))
         models.append(pg.Model(x, nn.Dense(1)(nn.Dense(3)(x))))
-    assert list(models[0].weights) == list(models[1].weights)
+    assert list(models[0].named_variables) == list(models[1].named_variables)
     assert [layer.name for layer in models[1].layers] == ["dense_3", "dense_4"]
-    assert next(iter(models[1].weights)) == "dense_1/kernel"
+    assert models[1].weights == list(models[1].named_variables.values())
+    assert next(iter(models[1].named_variables)) == "dense_1/kernel"
 
 
 def test_branches_and_operations_without_a_layer(graph: pg.Graph) -> None:
@@ -121,7 +122,7 @@ def test_a_shared_layer_and_models_that_share_layers(graph: pg.Graph) -> None:
     code = shared(shared(x))
     encoder = use(pg.Model(x, code))
     whole = use(pg.Model(x, nn.Dense(4)(code)))
-    assert list(encoder.weights) == ["dense_1/kernel", "dense_1/bias"]
+    assert list(encoder.named_variables) == ["dense_1/kernel", "dense_1/bias"]
     before = encoder.predict(X)
     whole.fit(X, X, epochs=5, verbose=0)
     assert np.abs(encoder.predict(X) - before).max() > 1e-3  # trained by the other model
@@ -282,7 +283,7 @@ def test_wrong_chains() -> None:
         model.build((3,))
     model = pg.Sequential([nn.Dense(2)])
     with pytest.raises(pg.GraphError, match=r"not built: .*model\.build"):
-        _ = model.weights
+        _ = model.named_variables
     model.build((3,))
     with pytest.raises(pg.GraphError, match="is built: no layer can be added"):
         model.add(nn.Dense(2))
@@ -295,7 +296,7 @@ def test_a_chain_that_does_not_fit_can_be_mended() -> None:
         model.build((5, 5))
     assert not model.built
     model.build((5, 5, 1))
-    assert next(iter(model.weights)) == "conv2d_1/kernel"
+    assert next(iter(model.named_variables)) == "conv2d_1/kernel"
 
 
 def test_a_model_takes_arrays_for_tensors(graph: pg.Graph) -> None:
@@ -373,7 +374,7 @@ def test_models_of_one_graph_may_have_layers_of_one_name(graph: pg.Graph) -> Non
         x = pg.Input((4,))
         hidden = nn.Dense(units, name="hidden")
         models.append(use(pg.Model(x, nn.Dense(1)(hidden(x)))))
-        assert next(iter(models[-1].weights)) == "hidden/kernel"
+        assert next(iter(models[-1].named_variables)) == "hidden/kernel"
         assert models[-1].get_layer("hidden") is hidden
         assert hidden.get_config()["name"] == "hidden"
     first, second = models

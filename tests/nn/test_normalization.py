@@ -102,7 +102,7 @@ def test_a_shared_layer_is_updated_by_each_of_its_calls() -> None:
 def test_weights_summary_and_files() -> None:
     model = normalized(nn.Dense(3), nn.BatchNormalization(scale=False), nn.Dense(1))
     model.build((5,))
-    assert [name for name in model.weights if "normalization" in name] == [
+    assert [name for name in model.named_variables if "normalization" in name] == [
         "batch_normalization_1/beta",
         "batch_normalization_1/moving_mean",
         "batch_normalization_1/moving_variance",

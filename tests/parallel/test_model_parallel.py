@@ -111,7 +111,7 @@ class TestInsideLayers:
         check_colocated(model)
         assert devices_of(model)["gradient"] >= set(devices)
         for number, device in enumerate(devices):
-            assert model.weights[f"up/kernel_{number}"].device == device
+            assert model.named_variables[f"up/kernel_{number}"].device == device
 
     @pytest.mark.parametrize("devices", PLACES[:2])
     def test_several_pairs_functional_and_of_more_dimensions(self, devices: list[str]) -> None:
@@ -188,7 +188,7 @@ class TestInsideLayers:
         for name, value in model.named_weights().items():
             np.testing.assert_array_equal(value, changed[name], err_msg=name)
         np.testing.assert_array_equal(
-            model.session.value(model.weights["up/kernel_1"]), changed["up/kernel"][:, 3:6]
+            model.session.value(model.named_variables["up/kernel_1"]), changed["up/kernel"][:, 3:6]
         )
         assert model.count_params() == single.count_params()
 
@@ -319,7 +319,7 @@ class TestByLayers:
             layer = nn.Dense(2)
         copy = pg.Sequential([layer]).clone()
         copy.build((3,))
-        assert {weight.device for weight in copy.weights.values()} == {"cpu:1"}
+        assert {weight.device for weight in copy.named_variables.values()} == {"cpu:1"}
         with pg.Graph().as_default(), pg.device("cpu:2"):
             y = layer.clone()(pg.Input((3,)))
         assert y.device == "cpu:2"  # the device of the call overrides it

@@ -145,7 +145,7 @@ def test_local_sgd_means_now_and_then() -> None:
     model = compiled_model(LocalSGD(2, every=4))
     history = model.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
     assert history.losses[-5:].mean() < history.losses[:5].mean()
-    (kernel,) = [v for n, v in model.weights.items() if n == "dense_1/kernel"]
+    (kernel,) = [v for n, v in model.named_variables.items() if n == "dense_1/kernel"]
     mirror = model.graph.node(f"{kernel.variable_name}/replica_1").outputs[0]
     np.testing.assert_array_equal(model.session.value(mirror), model.session.value(kernel))
     model.session.run(model.training_targets[0])

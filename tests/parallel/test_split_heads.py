@@ -104,7 +104,7 @@ def test_a_block_trains_like_one_device(dropout: float, devices: list[str]) -> N
     check_equal(model, dropout)
     for number, device in enumerate(devices):
         for role in ("query", "key", "value", "output"):
-            assert model.weights[f"attention/{role}_kernel_{number}"].device == device
+            assert model.named_variables[f"attention/{role}_kernel_{number}"].device == device
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
@@ -147,7 +147,7 @@ def test_weights_are_those_of_one_device() -> None:
     model.load_weights(file.getvalue())
     for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, changed[name], err_msg=name)
-    part = model.session.value(model.weights["attention/query_kernel_1"])
+    part = model.session.value(model.named_variables["attention/query_kernel_1"])
     np.testing.assert_array_equal(part, changed["attention/query_kernel"][:, 2 * 4 :])
     np.testing.assert_allclose(model.predict(X), single.predict(X), rtol=1e-3, atol=1e-2)
     copy = model.clone()

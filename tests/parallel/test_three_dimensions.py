@@ -86,7 +86,7 @@ def test_it_equals_one_device(strategy: Pipeline) -> None:
         np.testing.assert_allclose(weights[name], value, rtol=2e-3, atol=2e-4, err_msg=name)
     for layer, devices in (("attention/query_kernel", FIRST), ("up/kernel", SECOND)):
         for number, device in enumerate(devices):
-            assert network.weights[f"{layer}_{number}"].device == device
+            assert network.named_variables[f"{layer}_{number}"].device == device
     network.close()
 
 

@@ -207,7 +207,12 @@ class Network:
     # Weights
 
     @property
-    def weights(self) -> dict[str, Variable]:
+    def weights(self) -> list[Variable]:
+        """The variables of the layers, in their order, as in Keras; see `named_variables`."""
+        return list(self.named_variables.values())
+
+    @property
+    def named_variables(self) -> dict[str, Variable]:
         """The variables of the layers by name: ``dense_1/kernel``."""
         return {
             f"{layer_name}/{name}": variable
@@ -228,7 +233,7 @@ class Network:
     @property
     def trainable_variables(self) -> list[Variable]:
         """The variables that training changes."""
-        return [variable for variable in self.weights.values() if variable.trainable]
+        return [variable for variable in self.weights if variable.trainable]
 
     @property
     def losses(self) -> list[Tensor]:
@@ -245,7 +250,7 @@ class Network:
 
     def count_params(self) -> int:
         """Return the number of weights, trainable or not."""
-        return sum(math.prod(weight.spec.static_shape) for weight in self.weights.values())
+        return sum(math.prod(weight.spec.static_shape) for weight in self.weights)
 
     def weight_specs(self) -> dict[str, TensorSpec]:
         """Return the shapes and dtypes of all weights by name, as in files."""

@@ -21,7 +21,7 @@ def model_record(recipe: Recipe, input_maximum: float, number: int) -> ModelReco
         number: of the state with its variables.
     """
     network = recipe.network
-    weights: list[Tensor] = list(network.weights.values())
+    weights: list[Tensor] = list(network.weights)
     variables = [*weights, *recipe.optimizer.variables]
     return ModelRecord(
         state=number,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
+from safetensors.numpy import load_file
 
 from tests.browser.playground import GOOD, PATIENCE_MS, Playground
 
@@ -138,6 +141,25 @@ def test_the_graph_fits_a_window_that_changes(playground: Playground) -> None:
     finally:
         page.set_viewport_size(before)
         playground.at("tab-training").click()
+
+
+def test_everything_can_be_exported_from_one_menu(playground: Playground, tmp_path: Path) -> None:
+    playground.finish(GOOD)
+    run = playground.page.evaluate(
+        "async () => (await import('/static/js/store.js')).runs.value.at(-1).number"
+    )
+    playground.at("export").click()
+    names = [
+        playground.download(f"export-menu-{kind}", tmp_path).name
+        for kind in ("code", "weights-safetensors", "weights-npz", "report", "project")
+    ]
+    endings = ["py", "safetensors", "npz", "html", "playgrad"]
+    assert [name.rpartition(".")[2] for name in names] == endings
+    assert names[3] == f"report-run-{run}.html"
+    assert "trained well" in (tmp_path / names[0]).read_text(encoding="utf-8")
+    arrays = [set(np.load(tmp_path / names[2])), set(load_file(tmp_path / names[1]))]
+    assert arrays[0] == arrays[1] > {"dense_1/kernel"}
+    playground.page.keyboard.press("Escape")
 
 
 def test_a_card_of_the_gallery_opens_an_example(chromium: Browser, server: str) -> None:

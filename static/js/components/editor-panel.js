@@ -9,7 +9,7 @@ import { onResize } from "../observe.js";
 import * as store from "../store.js";
 import { CodeEditor } from "./code-editor.js";
 import { Icon } from "./icons.js";
-import { LazyBlocks } from "./lazy-blocks.js";
+import { lazy } from "./lazy.js";
 import { SymbolRow } from "./symbol-row.js";
 
 /** From this width, in CSS pixels, blocks and code stand side by side. */
@@ -17,6 +17,9 @@ const WIDE = 900;
 
 /** @type {{name: "blocks" | "code", title: string}[]} */
 const VIEWS = [{ name: "blocks", title: "Blocks" }, { name: "code", title: "Code" }];
+
+/** Thirty modules, which nobody needs to write code and to run it. */
+const Blocks = lazy(async () => (await import("./blocks-panel.js")).BlocksPanel, { name: "Blocks", waiting: "Loading the blocks…" });
 
 /** The program, as blocks and as code. */
 export function EditorPanel() {
@@ -50,7 +53,7 @@ export function EditorPanel() {
       </div>
       <div class="network-views">
         ${(isWide || open === "blocks") && html`<div key="blocks" class="network-view" id="network-blocks"
-          role=${isWide ? "group" : "tabpanel"} aria-label="Blocks"><${LazyBlocks} /></div>`}
+          role=${isWide ? "group" : "tabpanel"} aria-label="Blocks"><${Blocks} /></div>`}
         <div key="code" class="network-view" id="network-code" role=${isWide ? "group" : "tabpanel"} aria-label="Code"
           hidden=${!isWide && open !== "code"}><${CodeEditor} />${isPhone.value && html`<${SymbolRow} />`}</div>
       </div>

@@ -1,13 +1,15 @@
 import { html } from "../../vendor/preact.js";
 import { selectExample } from "../examples.js";
+import { isPhone } from "../layout.js";
 import * as store from "../store.js";
 import { theme, toggleTheme } from "../theme.js";
 import { DeviceChip } from "./backend-badge.js";
+import { ExportMenu } from "./export-menu.js";
 import { Icon } from "./icons.js";
 import { ProjectMenu } from "./project-menu.js";
 import { ShareMenu } from "./share-menu.js";
 
-/** Name, project, example, sharing, device and theme. */
+/** Name, project, example, sharing, files, device and theme. On a phone, files are saved where they are shown. */
 export function Header() {
   const { title } = store.example.value ?? { title: "" };
   const next = theme.value === "dark" ? "light" : "dark";
@@ -32,6 +34,7 @@ export function Header() {
       </label>
       <p class="example-description" title=${store.example.value?.description}>${store.example.value?.description}</p>
       <${ShareMenu} />
+      ${!isPhone.value && html`<${ExportMenu} />`}
       <${DeviceChip} />
       <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">Docs</a>
       <button

@@ -2,6 +2,7 @@ import { html, useRef, useState } from "../../vendor/preact.js";
 import { offer } from "../download.js";
 import { edit, selectExample } from "../examples.js";
 import { changesSince, csv } from "../runs.js";
+import { saveReport } from "../save-report.js";
 import * as store from "../store.js";
 import { LossFigure } from "./loss-figure.js";
 import { RunDiff } from "./run-diff.js";
@@ -47,17 +48,6 @@ export function RunsPanel() {
     </section>
     ${chosen && html`<${RunDiff} run=${chosen} before=${runs[runs.indexOf(chosen) - 1]} onRestore=${() => restore(chosen)} />`}
   `;
-}
-
-/** Save runs as an HTML file that needs nothing else. @param {Run[]} chosen */
-async function saveReport(chosen) {
-  try {
-    const { report } = await import("../report.js");
-    const text = report(chosen, store.runs.value, store.versions.value);
-    offer(chosen.length > 1 ? "report-of-runs.html" : `report-run-${chosen[0].number}.html`, new Blob([text], { type: "text/html" }));
-  } catch (failure) {
-    store.note(`The report was not saved: ${/** @type {Error} */ (failure).message}`);
-  }
 }
 
 /** @param {Run} run */

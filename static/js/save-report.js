@@ -1,0 +1,15 @@
+/** Saves runs as an HTML file that needs nothing else. */
+
+import { offer } from "./download.js";
+import * as store from "./store.js";
+
+/** @param {import("./runs.js").Run[]} runs */
+export async function saveReport(runs) {
+  try {
+    const { report } = await import("./report.js");
+    const text = report(runs, store.runs.value, store.versions.value);
+    offer(runs.length > 1 ? "report-of-runs.html" : `report-run-${runs[0].number}.html`, new Blob([text], { type: "text/html" }));
+  } catch (failure) {
+    store.note(`The report was not saved: ${/** @type {Error} */ (failure).message}`);
+  }
+}

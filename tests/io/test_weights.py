@@ -158,6 +158,6 @@ def test_weights_of_another_model_change_nothing(tmp_path: Path, case: str) -> N
 
 
 def test_order_of_names_does_not_matter() -> None:
-    specs = small_model().weights
+    specs = small_model().named_variables
     swapped = dict(reversed(TENSORS.items()))
     assert list(check_match(swapped, {n: w.spec for n, w in specs.items()})) == list(TENSORS)

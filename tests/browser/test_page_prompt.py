@@ -86,17 +86,17 @@ def test_the_prompt_works_during_training_without_changing_it(playground: Playgr
     playground.start(TRAINING)
     playground.wait(lambda: 20 < playground.steps < 1536)
     prompt = playground.at("prompt")
-    prompt.fill("np.random.rand() < 2")
-    prompt.press("Enter")
     prompt.fill("while 1 + len(x): print('once') if not vars().get('begun') else 0; begun = True")
-    expect(playground.at("prompt-stop")).to_have_count(0, timeout=PATIENCE_MS)
     prompt.press("Enter")
     playground.wait(lambda: "once" in playground.text("console").splitlines())
+    playground.at(
+        "pause"
+    ).click()  # while the training waits for the prompt, so that it is not over
     prompt.press("Control+c")
     expect(playground.at("prompt-stop")).to_have_count(0, timeout=PATIENCE_MS)
-    playground.at("pause").click()
     playground.expect_status("paused")
-    for code in ("x.shape", "model.predict(x[:5]).shape", "1 / 0", "model.fit(x, y)"):
+    looks = ("np.random.rand() < 2", "x.shape", "model.predict(x[:5]).shape", "1 / 0")
+    for code in (*looks, "model.fit(x, y)"):
         type_in(playground, code)
     playground.at("resume").click()
     playground.expect_status("done")

@@ -189,8 +189,7 @@ export class Gathered {
   add(portion) {
     const size = this.size + portion.length;
     // Browsers unpack a compressed file at once: often the first portion is the whole of it.
-    if (this.size === 0 && size >= this.#expected) this.#content = portion;
-    else if (this.size === 0) this.#content = new Uint8Array(this.#expected);
+    if (this.size === 0) this.#content = size >= this.#expected ? portion : new Uint8Array(this.#expected);
     if (size > this.#content.length) {
       const larger = new Uint8Array(Math.max(size, 2 * this.#content.length));
       larger.set(this.#content);

@@ -5,7 +5,7 @@
 
 import { computed, signal } from "../vendor/preact.js";
 import { YOURS } from "../engine/data-files.js";
-import { StorageFailure, SessionDatabase } from "./session-database.js";
+import { StorageFailure, database } from "./session-database.js";
 
 /**
  * @typedef {object} About
@@ -23,8 +23,6 @@ import { StorageFailure, SessionDatabase } from "./session-database.js";
  * @property {About} about
  * @property {string} [problem] why it is kept in memory only
  */
-
-const database = new SessionDatabase();
 
 /** Files that the browser could not store, by name. @type {Map<string, Uint8Array>} */
 const inMemory = new Map();

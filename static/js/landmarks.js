@@ -6,7 +6,7 @@
 /** @typedef {[step: number, loss: number][]} Landmarks */
 
 /** The relative difference of losses that counts as the same: devices round differently. */
-export const TOLERANCE = 1e-3;
+const TOLERANCE = 1e-3;
 const LEAST = 1e-6;
 
 /** @param {number} step */

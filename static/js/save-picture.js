@@ -31,7 +31,7 @@ export async function savePicture(element, name, format) {
 }
 
 /** @param {Element} element @returns {{text: string, width: number, height: number}} */
-export function svgOf(element) {
+function svgOf(element) {
   const frame = element.getBoundingClientRect();
   // The page may be zoomed by its style sheet.
   const origin = { x: frame.left - MARGIN, y: frame.top - MARGIN };

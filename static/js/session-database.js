@@ -163,6 +163,9 @@ export class SessionDatabase {
   }
 }
 
+/** The page's connection. */
+export const database = new SessionDatabase();
+
 /** @param {IDBTransaction} transaction */
 function abort(transaction) {
   try {

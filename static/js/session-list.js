@@ -1,6 +1,6 @@
 /** The sessions in the database: listed, copied in, removed, brought back, and forgotten. */
 
-import { OF_SESSIONS, SessionDatabase } from "./session-database.js";
+import { OF_SESSIONS, database } from "./session-database.js";
 import { PARTS, VERSION } from "./session-parts.js";
 import { SUMMARY } from "./session-shapes.js";
 import { newId, openSessions } from "./session-tab.js";
@@ -15,8 +15,6 @@ import { newId, openSessions } from "./session-tab.js";
 
 /** Closed sessions without a name to keep. Those with a name are projects: only the visitor removes them. */
 const MOST_UNNAMED = 10;
-
-export const database = new SessionDatabase();
 
 /** The sessions, the one to continue first. @returns {Promise<SessionSummary[]>} */
 export async function sessions() {

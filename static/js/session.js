@@ -4,8 +4,8 @@
  */
 
 import { batch, computed, effect, signal } from "../vendor/preact.js";
-import { StorageFailure } from "./session-database.js";
-import { database, forgetOldSessions, sessions, takeName } from "./session-list.js";
+import { StorageFailure, database } from "./session-database.js";
+import { forgetOldSessions, sessions, takeName } from "./session-list.js";
 import { describeProblem, describeRestored, describeUnread } from "./session-notes.js";
 import { NAMES, PARTS, VERSION } from "./session-parts.js";
 import { SessionSaver } from "./session-saver.js";

@@ -141,7 +141,7 @@ def _delimiter(text: str) -> str:
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row has no number, and none of its texts occurs again in its column."""
+    """Return whether the first row has no number, and no text that its column has again."""
     first, *others = rows
     if any(_number(cell) is not None for cell in first):
         return False

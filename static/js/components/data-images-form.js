@@ -11,7 +11,7 @@ import { SplitFields, UseData } from "./data-use.js";
  * @typedef {{name: string, images: ImageFile[], classes: string[], skipped: string[]}} ImagesDraft
  */
 
-export const SIDES = [16, 28, 32, 48, 64, 96, 128];
+const SIDES = [16, 28, 32, 48, 64, 96, 128];
 const THUMBNAILS = 24;
 
 /** Images in folders: their size and colours. @param {{draft: ImagesDraft}} props */

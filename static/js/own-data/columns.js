@@ -19,7 +19,7 @@ const LONGEST_MISSING = 4;
 /** More different values than these are not counted. */
 const MOST_COUNTED = 1000;
 /** A column of text with more different values is no category. */
-export const MOST_CATEGORIES = 50;
+const MOST_CATEGORIES = 50;
 /** A column of numbers may have this part of other cells, which count as missing. */
 const MOST_ODD = 0.1;
 const DAY_MS = 86_400_000;
@@ -44,7 +44,7 @@ export function numberOf(cell) {
 }
 
 /** Days since 1970, with the time of day as a fraction. @param {string} cell @returns {number} NaN for other text */
-export function daysOf(cell) {
+function daysOf(cell) {
   const parts = DATE.exec(cell.trim());
   if (!parts) return NaN;
   const [year, month, day, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map((part) => Number(part ?? 0));

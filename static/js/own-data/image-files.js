@@ -47,7 +47,7 @@ const folderOf = (path) => path.split("/").at(-2) ?? "";
  * @param {Uint8Array} head the first bytes of a file
  * @throws {DataProblem}
  */
-export function checkPixels(head) {
+function checkPixels(head) {
   if (head.length < 24 || head[1] !== 0x50 || head[2] !== 0x4e || head[3] !== 0x47) return;
   const view = new DataView(head.buffer, head.byteOffset, head.length);
   const [width, height] = [view.getUint32(16), view.getUint32(20)];

@@ -368,7 +368,7 @@ def test_batches_that_the_program_feeds(devices: Devices, record_property: Any) 
 
 @pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu"])
-@pytest.mark.parametrize("use", ["get", "set", "value"])
+@pytest.mark.parametrize("use", ["get", "set", "value", "memory"])
 def test_a_callback_that_notices_ends_the_training(devices: Devices, use: str) -> None:
     """Training must not go on with the variables of an earlier step as if nothing had happened."""
     model = network(device=devices.name())
@@ -380,14 +380,31 @@ def test_a_callback_that_notices_ends_the_training(devices: Devices, use: str) -
         elif use == "set":
             assert model.optimizer is not None
             model.session.assign({model.optimizer.learning_rate: np.float32(0.1)})
+        elif use == "memory":
+            assert registry.opened(devices.name()).bytes_in_use() == 0
         else:
             iterations(model)
 
-    with pytest.raises(DeviceLostError, match=r"those of step 0, .*Call fit again"):
+    reason = "cpu:1: its worker has ended"
+    with pytest.raises(DeviceLostError, match=rf"{reason}.* those of step 0, .*Call fit again"):
         fit(model, 12, at(5, notice))
     assert iterations(model) == 0
     assert len(fit(model, 12).losses) == 12
     model.close()
+
+
+@pytest.mark.parametrize("kind", ["cpu"])
+def test_a_variable_that_was_lost_says_why(devices: Devices) -> None:
+    """Even when others met the loss first and had no use for its reason."""
+    device = registry.opened(devices.name())
+    with pg.Graph().as_default() as graph, pg.Session(device=devices.name()) as session:
+        variable = pg.Variable(np.ones(3, np.float32), name="v")
+        session.run(variable.assign_add(np.ones(3, np.float32)))
+        session.run(variable)
+        devices.lose()
+        assert device.bytes_in_use() == 0
+        with pytest.raises(DeviceLostError, match=r"'v' was lost .* cpu:1: its worker has ended"):
+            session._store.check_not_lost((graph, "v"))
 
 
 @pytest.mark.parametrize("kind", ["cpu"])

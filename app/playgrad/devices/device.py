@@ -46,13 +46,13 @@ class Device:
     """An opened device.
 
     Attributes:
-        lost: whether the device was lost. Its buffers and programs are gone then, and it must be
-            opened again.
+        loss: why the device was lost, None while it works. Its buffers and programs are gone then,
+            and it must be opened again.
     """
 
     def __init__(self, name: str, host: DeviceHost) -> None:
         self.name = name
-        self.lost = False
+        self.loss: DeviceLostError | None = None
         info = host.info
         self.target = Target(
             info.is_software,
@@ -61,6 +61,11 @@ class Device:
             most_rounds=most_rounds(info.name),
         )
         self.host = host
+
+    @property
+    def lost(self) -> bool:
+        """Whether the device was lost."""
+        return self.loss is not None
 
     @property
     def adapter(self) -> str:
@@ -74,15 +79,19 @@ class Device:
         Raises:
             DeviceLostError: the device was lost before or within the block.
         """
-        if self.lost:
-            raise DeviceLostError(f"{self.name} ({self.adapter}) was lost.", hint="Run again.")
+        if self.loss is not None:
+            raise DeviceLostError(self.loss.message, hint="Run again.")
         try:
             yield
         except DeviceLostError as error:
-            self.lost = True
-            if self.name not in error.message:
-                error.message = f"{self.name}: {error.message}"
+            self._note(error)
             raise
+
+    def _note(self, error: DeviceLostError) -> None:
+        """Keep the reason of a loss: who meets it first may not be the one to report it."""
+        if self.name not in error.message:
+            error.message = f"{self.name}: {error.message}"
+        self.loss = self.loss or error
 
     def release(self, free: Callable[[], object]) -> None:
         """Call ``free``, which frees something on the device. A lost device is not an error: what
@@ -92,7 +101,7 @@ class Device:
 
     def give_up(self) -> None:
         """Abandon the device, which does not answer."""
-        self.lost = True
+        self._note(DeviceLostError(f"{self.name} ({self.adapter}) did not answer."))
         self.host.give_up()
 
     def destroy(self) -> None:
@@ -100,7 +109,7 @@ class Device:
         try:
             self.release(self.host.destroy)
         finally:
-            self.lost = True
+            self._note(DeviceLostError(f"{self.name} ({self.adapter}) was closed."))
 
     def check(self) -> None:
         """Update ``lost``: a device can disappear while it is not in use."""
@@ -108,8 +117,8 @@ class Device:
             return
         try:
             self.host.stats()
-        except DeviceLostError:
-            self.lost = True
+        except DeviceLostError as error:
+            self._note(error)
 
     def is_used(self) -> bool:
         """Return whether the device has buffers or programs."""

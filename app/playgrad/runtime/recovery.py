@@ -93,7 +93,8 @@ class Recovery:
         return text if undoes else ""
 
     def _error(self, hint: str) -> DeviceLostError:
-        return DeviceLostError(f"{self._lost()}: the device was lost.", hint=hint)
+        losses = [device.loss for device in self._devices.values()]
+        return DeviceLostError(" ".join(loss.message for loss in losses if loss), hint=hint)
 
     def _going_back(self) -> str:
         age = self._store.copies.age

@@ -49,7 +49,13 @@ class VariableStore:
 
     def is_lost(self, key: Key) -> bool:
         """Return whether the value of a variable was lost with its device."""
-        return key in self.places and self.buffers[self.places[key][1].buffer][0].lost
+        return self._loss(key) is not None
+
+    def _loss(self, key: Key) -> DeviceLostError | None:
+        """Return why the device with a variable was lost, None if it works or there is none."""
+        if key not in self.places:
+            return None
+        return self.buffers[self.places[key][1].buffer][0].loss
 
     def variables(self) -> list[Key]:
         """Return all variables that have a value."""
@@ -179,9 +185,10 @@ class VariableStore:
         Raises:
             DeviceLostError: the value was lost with its device.
         """
-        if self.is_lost(key):
+        loss = self._loss(key)
+        if loss is not None:
             raise DeviceLostError(
-                f"the variable {key[1]!r} was on {self.places[key][0]}, which was lost.",
+                f"the variable {key[1]!r} was lost with its device. {loss.message}",
                 hint="Run the program again, or load saved weights and compile again.",
             )
 

@@ -66,9 +66,10 @@ const handlers = {
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
     else if (state !== "running" && state !== "paused") intent.value = null;
     if (store.active.value) return;
-    if (!store.liveModel.value) store.clearGraph(); // it belongs to an earlier program
+    const isOfThisRun = store.liveModel.value || store.graphBegan.value === store.executed.value.began;
+    if (!isOfThisRun) store.clearGraph();
     // A run that trained nothing leaves the weights of the run before.
-    else if (store.kept.value && store.progress.value.step === 0) store.liveModel.value = false;
+    if (store.liveModel.value && store.kept.value && store.progress.value.step === 0) store.liveModel.value = false;
     labRecorder.runEnded(state);
   },
 
@@ -178,6 +179,7 @@ const handlers = {
 
   graph({ graph }) {
     store.graph.value = graph;
+    store.graphBegan.value = store.executed.value.began;
     store.selectedNode.value = null;
   },
 

@@ -134,6 +134,8 @@ export const runs = signal(/** @type {import("./runs.js").Run[]} */ ([]));
 // The graph
 
 export const graph = signal(/** @type {M.Graph | null} */ (null));
+/** When the run began that sent the graph. */
+export const graphBegan = signal(0);
 /** Name of the selected node. */
 export const selectedNode = signal(/** @type {string | null} */ (null));
 

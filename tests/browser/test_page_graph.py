@@ -17,6 +17,14 @@ _FOCUSED = """() => {
 }"""
 
 
+SESSION = """
+import playgrad as pg
+product = pg.mul(pg.constant([2.0]), pg.constant([3.0]), name="product")
+with pg.Session() as session:
+    print(session.run(product))
+"""
+
+
 @pytest.fixture
 def drawn(playground: Playground) -> Playground:
     """The page with the graph of a program that has run."""
@@ -103,10 +111,13 @@ def test_a_reset_leaves_the_full_page(drawn: Playground) -> None:
     drawn.expect_status("done")
 
 
-def test_a_program_without_a_network_has_no_graph(drawn: Playground) -> None:
+def test_a_session_shows_its_graph_and_other_code_none(drawn: Playground) -> None:
     drawn.finish("print('no network')")
     expect(drawn.at("graph-view")).to_contain_text("Run a network to see its graph")
+    drawn.finish(SESSION)
+    expect(items(drawn).filter(has_text="product")).to_be_visible(timeout=PATIENCE_MS)
     drawn.runs_well()
+    expect(items(drawn).filter(has_text="product")).to_have_count(0)
     expect(items(drawn).first).to_be_visible(timeout=PATIENCE_MS)
 
 

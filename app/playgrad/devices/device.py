@@ -101,7 +101,7 @@ class Device:
 
     def give_up(self) -> None:
         """Abandon the device, which does not answer."""
-        self._note(DeviceLostError(f"{self.name} ({self.adapter}) did not answer."))
+        self._note(DeviceLostError(f"{self.name} ({self.adapter}) was lost: it did not answer."))
         self.host.give_up()
 
     def destroy(self) -> None:
@@ -109,7 +109,7 @@ class Device:
         try:
             self.release(self.host.destroy)
         finally:
-            self._note(DeviceLostError(f"{self.name} ({self.adapter}) was closed."))
+            self._note(DeviceLostError(f"{self.name} ({self.adapter}) was lost: it was closed."))
 
     def check(self) -> None:
         """Update ``lost``: a device can disappear while it is not in use."""

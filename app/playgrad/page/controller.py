@@ -12,6 +12,8 @@ import linecache
 import sys
 from typing import Any
 
+from playgrad.compiler.place import Policy
+from playgrad.compiler.program import Program
 from playgrad.data.shelf import set_shelf
 from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
@@ -29,6 +31,7 @@ from playgrad.page.output import Stream
 from playgrad.page.prompt import Prompt
 from playgrad.page.reserve import Reserve
 from playgrad.page.restored_model import RestoredModel
+from playgrad.page.session_graphs import SessionGraphs
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
@@ -62,6 +65,11 @@ class PageHooks(Hooks):
     def figure(self, figure: dict[str, Any]) -> bool:
         _figures.show(figure)
         return True
+
+    def preparing(self, program: Program, policy: Policy) -> None:
+        controller = self.controller
+        if controller.running and controller.model is None and not controller.prompt.busy:
+            controller.graphs.add(program, policy)
 
     def fitting(self, model: Any) -> None:
         self.controller.model = model
@@ -138,6 +146,7 @@ class Controller:
         self.interruptible = False
         self.stopped = False
         self.lab: Lab | None = None
+        self.graphs = SessionGraphs(lambda view: _emit({"kind": "graph", "graph": view}), FILE)
         self.prompt = Prompt(_print, _print_error)
         self.tuner = IdleTuner()
 
@@ -175,6 +184,8 @@ class Controller:
             self.running = False
             self.interruptible = False
         _figures.finish()
+        if self.model is None:
+            self.graphs.finish()
         self._flush_checkpoint()
         if run_options.get("resume") and state == "done" and not self._has_trained():
             print(_NOTHING_RESUMED, file=sys.stderr)
@@ -228,6 +239,7 @@ class Controller:
         self.model = None
         self.record = None
         self.lab = None
+        self.graphs.clear()
         self.namespace.clear()
         registry.clear_data_caches()  # data of earlier programs, which this one did not use
         close_sessions()

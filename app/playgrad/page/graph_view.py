@@ -28,6 +28,24 @@ def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> View:
     return {"name": "training step", "nodes": nodes, "edges": edges}
 
 
+def programs_view(programs: Sequence[tuple[Program, Policy]], file: str) -> View:
+    """Return the graphs of programs that sessions have run, each in a scope if there are several.
+
+    Args:
+        programs: one of each graph, with the policy that places its nodes.
+    """
+    nodes: list[View] = []
+    edges: list[View] = []
+    for number, (program, policy) in enumerate(programs, start=1):
+        scope = f"graph_{number}/" if len(programs) > 1 else ""
+        placeholders = [n.outputs[0] for n in program.order() if n.op.name == "placeholder"]
+        order = _placed(replace(program, feeds=_by_name(placeholders)), policy)
+        drawn = _drawn(order, file, scope)
+        nodes += drawn[0]
+        edges += drawn[1]
+    return {"name": "session", "nodes": nodes, "edges": edges}
+
+
 def asynchronous_view(server: ParameterServer, policy: Policy, file: str) -> View:
     """Return the graph of the parameter server's update joined with each replica's gradient.
 

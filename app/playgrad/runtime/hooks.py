@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from playgrad.compiler.place import Policy
+from playgrad.compiler.program import Program
 from playgrad.errors import DeviceLostError
 from playgrad.runtime.trace import Trace
 
@@ -24,6 +26,9 @@ class Hooks:
 
     def before_training(self) -> None:
         """Called before anything is prepared for a fit; raises an error if none may begin now."""
+
+    def preparing(self, program: Program, policy: Policy) -> None:
+        """Called before a session compiles ``program``, whose operations ``policy`` places."""
 
     def fitting(self, model: Any) -> None:
         """Called before ``model``, which is compiled and has its variables, is trained."""

@@ -22,6 +22,7 @@ from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.estimates import check_memory, size_text
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks
+from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.program_kernels import attributed_to_program
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.session_placement import SessionPlacement
@@ -83,7 +84,9 @@ class Programs:
         if key not in self._runnables:
             compiled = self._expected.pop(key, None)
             if compiled is None:
-                compiled = compile_program(program, shapes, self.policy_for(program, shapes))
+                policy = self.policy_for(program, shapes)
+                get_hooks().preparing(program, policy)
+                compiled = compile_program(program, shapes, policy)
             runnable = self._load(compiled, program.graph)
             self._runnables[key] = (runnable, FeedChecks(program.graph, program.feeds))
         runnable, checks = self._runnables[key] = self._runnables.pop(key)

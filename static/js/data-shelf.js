@@ -5,6 +5,7 @@
 
 import { computed, signal } from "../vendor/preact.js";
 import { YOURS } from "../engine/data-files.js";
+import * as is from "../engine/forms.js";
 import { StorageFailure, database } from "./session-database.js";
 
 /**
@@ -24,7 +25,7 @@ import { StorageFailure, database } from "./session-database.js";
  * @property {string} [problem] why it is kept in memory only
  */
 
-/** Files that the browser could not store, by name. @type {Map<string, Uint8Array>} */
+/** Files that the browser could not store, by name. @type {Map<string, Uint8Array<ArrayBuffer>>} */
 const inMemory = new Map();
 
 /** Latest first; null until they have been listed. */
@@ -54,9 +55,12 @@ async function read() {
   entries.value = [...others, ...kept].sort((a, b) => b.saved - a.saved);
 }
 
-/** @param {any} record */
-const isEntry = (record) => typeof record?.name === "string" && typeof record.saved === "number"
-  && typeof record.bytes === "number" && Array.isArray(record.about?.shape) && Array.isArray(record.about?.classes);
+export const isAbout = is.record({
+  kind: is.oneOf("table", "images", "arrays", "points"), shape: is.listOf(is.count), train: is.count, test: is.count,
+  classes: is.listOf(is.text), columns: is.listOf(is.text),
+});
+
+const isEntry = is.record({ name: is.text, saved: is.number, bytes: is.count, about: isAbout });
 
 /** Whether there is a data set of that name. @param {string} name */
 export const has = (name) => names.value.includes(name);
@@ -67,7 +71,7 @@ export const entryOf = (name) => entries.value?.find((each) => each.name === nam
 /**
  * Keep a data set; one of the same name is replaced.
  * @param {string} name
- * @param {Uint8Array} bytes an NPZ file
+ * @param {Uint8Array<ArrayBuffer>} bytes an NPZ file
  * @param {About} about
  * @returns {Promise<Entry>} with its `problem` if the browser could not store it
  */
@@ -89,7 +93,7 @@ export async function keep(name, bytes, about) {
   return entry;
 }
 
-/** @param {string} name @returns {Promise<Uint8Array>} the NPZ file @throws {Error} it cannot be read */
+/** @param {string} name @returns {Promise<Uint8Array<ArrayBuffer>>} the NPZ file @throws {Error} it cannot be read */
 export async function fileOf(name) {
   const held = inMemory.get(name);
   if (held) return held;

@@ -1,6 +1,6 @@
 /**
  * Projects as files: a ZIP archive with `project.json`, the programs as `code/EXAMPLE.py`, the other
- * parts as `parts/NAME.json`, and the weights as `checkpoint.safetensors`. `docs/page.md` describes it.
+ * parts as `parts/NAME.json`, the weights as `checkpoint.safetensors`, and the data as `data/NAME.npz`. `docs/page.md` describes it.
  *
  * What is read comes from anywhere: nothing of it is used before it has been checked, and a part that
  * is damaged takes no other with it.
@@ -8,18 +8,20 @@
 
 import * as is from "../engine/forms.js";
 import { bytes as inUnits } from "./format.js";
+import { isDataSet } from "./project-data.js";
 import { fromText, toText } from "./project-json.js";
 import { SHAPES, SUMMARY, isExampleId } from "./session-shapes.js";
 import { ZipError, ZipReader, zipped } from "./zip.js";
 
 /**
+ * @import { DataFile } from "./project-data.js"
  * @import { SessionSummary } from "./types.js"
  * @import { Shape } from "./session-shapes.js"
  *
  * @typedef {Exclude<Shape, "code">} PartName
  * @typedef {{summary: Omit<SessionSummary, "id" | "version" | "saved">, codes: Map<string, string>,
- *            parts: Map<PartName, any>}} Project
- *   `codes`: by the id of the example
+ *            parts: Map<PartName, any>, data: Map<string, DataFile>}} Project
+ *   `codes`: by the id of the example; `data`: the visitor's data sets that they load
  */
 
 const FORMAT = "playgrad project";
@@ -35,14 +37,15 @@ const WEIGHTS = "checkpoint.safetensors";
 export class ProjectFileError extends Error {}
 
 const ABOUT_SHAPE = is.record({
-  summary: is.isObject, code: is.listOf(is.text), parts: is.listOf(is.text),
+  summary: is.isObject, code: is.listOf(is.text), parts: is.listOf(is.text), data: is.optional(is.isObject),
 });
 
 /** @param {Project} project @param {Date} when @returns {Blob} @throws {ProjectFileError} it is too large */
-export function encodeProject({ summary, codes, parts }, when) {
+export function encodeProject({ summary, codes, parts, data }, when) {
   const utf8 = new TextEncoder();
   const about = {
     format: FORMAT, version: VERSION, saved: when.toISOString(), summary, code: [...codes.keys()], parts: [...parts.keys()],
+    data: Object.fromEntries([...data].map(([name, { about: facts }]) => [name, facts])),
   };
   const files = new Map([[ABOUT, utf8.encode(JSON.stringify(about, null, 2))]]);
   for (const [id, code] of codes) files.set(codeName(id), utf8.encode(code));
@@ -51,6 +54,7 @@ export function encodeProject({ summary, codes, parts }, when) {
     files.set(partName(name), utf8.encode(toText(bytes ? rest : value)));
     if (bytes) files.set(WEIGHTS, bytes);
   }
+  for (const [name, { bytes }] of data) files.set(dataName(name), bytes);
   const blob = zipped(files, when);
   if (blob.size <= LARGEST) return blob;
   throw new ProjectFileError(`The project is ${inUnits(blob.size)}, and a file may have ${inUnits(LARGEST)}. `
@@ -61,11 +65,13 @@ export function encodeProject({ summary, codes, parts }, when) {
 const codeName = (id) => `code/${id}.py`;
 /** @param {string} name */
 const partName = (name) => `parts/${name}.json`;
+/** @param {string} name */
+const dataName = (name) => `data/${name}.npz`;
 
 /**
  * @param {File} file
- * @returns {Promise<{project: Project, lost: string[]}>} `lost`: the names of parts, and "code/…" of
- *   programs, that could not be read
+ * @returns {Promise<{project: Project, lost: string[]}>} `lost`: the names of parts, "code/…" of
+ *   programs and "data/…" of data sets that could not be read
  * @throws {ProjectFileError}
  */
 export async function decodeProject(file) {
@@ -136,7 +142,7 @@ async function readAbout(archive, what) {
 /** @param {ZipReader} archive @param {any} about */
 async function readParts(archive, about) {
   /** @type {Project} */
-  const project = { summary: summaryOf(about.summary), codes: new Map(), parts: new Map() };
+  const project = { summary: summaryOf(about.summary), codes: new Map(), parts: new Map(), data: new Map() };
   /** @type {string[]} */
   const lost = [];
   for (const id of new Set(about.code)) {
@@ -152,6 +158,11 @@ async function readParts(archive, about) {
     });
     if (SHAPES[/** @type {PartName} */ (name)](value) && isSane(name, value)) project.parts.set(name, value);
     else lost.push(name);
+  }
+  for (const [name, facts] of Object.entries(about.data ?? {})) {
+    const bytes = isDataSet(name, facts) ? await readable(() => archive.read(dataName(name))) : undefined;
+    if (bytes === undefined) lost.push(`data/${name}`);
+    else project.data.set(name, { about: facts, bytes });
   }
   return { project, lost };
 }

@@ -5,6 +5,7 @@
 
 import { signal } from "../vendor/preact.js";
 import { offer } from "./download.js";
+import { dataOf, keepData } from "./project-data.js";
 import { ENDING, LONGEST_NAME, ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "./project-file.js";
 import { StorageFailure } from "./session-database.js";
 import { bringBack, removeSession, sessions, storeProject } from "./session-list.js";
@@ -90,8 +91,14 @@ async function nameOfCopy({ name, title }) {
 /** Save everything as one file. */
 export const saveProject = () => attempt(async () => {
   const { name, title } = presentSummary();
-  offer(fileNameOf(name || title), encodeProject(presentProject(), new Date()));
+  const project = presentProject();
+  const { data, left } = await dataOf(project.codes.values());
+  offer(fileNameOf(name || title), encodeProject({ ...project, data }, new Date()));
+  if (left.length > 0) store.note(`The file has everything but the data ${quoted(left)}, which is too large for it or cannot be read.`);
 });
+
+/** @param {string[]} names */
+const quoted = (names) => names.map((name) => `“${name}”`).join(", ");
 
 /** Open a file of a project, as a project of its own. @param {File} file */
 export const openProjectFile = (file) => attempt(async () => {
@@ -101,13 +108,26 @@ export const openProjectFile = (file) => attempt(async () => {
   summary.name ||= cleanName(file.name.replace(ENDING, ""));
   parts.set("choices", parts.get("choices") ?? { ...PARTS.choices.capture(), exampleId: summary.exampleId });
   const id = await stored(project);
-  goTo(id, `“${summary.name}” was opened. ${describeLost(lost)}`.trim());
+  const aboutData = describeData(await keepData(project.data));
+  goTo(id, [`“${summary.name}” was opened.`, describeLost(lost), ...aboutData].filter(Boolean).join(" "));
 });
+
+/** @param {Awaited<ReturnType<typeof keepData>>} outcome */
+function describeData({ renamed, failed }) {
+  const sentences = renamed.map(([name, kept]) =>
+    `This browser has other data named “${name}”, so that of the project is “${kept}”: change the line that loads it.`);
+  if (failed.length > 0) sentences.push(`There was no room to keep the data ${quoted(failed)}. Remove other data, and open the file again.`);
+  return sentences;
+}
 
 /** @param {string[]} lost as from `decodeProject` */
 function describeLost(lost) {
   if (lost.length === 0) return "";
-  const titles = lost.map((name) => (name.startsWith("code/") ? `the code of ${name.slice("code/".length)}` : PARTS[/** @type {"run"} */ (name)].title));
+  const titles = lost.map((name) => {
+    if (name.startsWith("code/")) return `the code of ${name.slice("code/".length)}`;
+    if (name.startsWith("data/")) return `the data “${name.slice("data/".length)}”`;
+    return PARTS[/** @type {"run"} */ (name)].title;
+  });
   return `The file is damaged, and what could not be read was left out: ${titles.join(", ")}. Everything else is here.`;
 }
 
@@ -125,7 +145,7 @@ export const undoRemoval = () => attempt(async () => {
   removed.value = null;
 }, findProjects);
 
-/** @returns {Project} everything on the page */
+/** @returns {Project} everything on the page; its data sets stay where they are, for all projects */
 function presentProject() {
   const summary = presentSummary();
   const codes = new Map(Object.entries(store.codes.value));
@@ -137,7 +157,7 @@ function presentProject() {
     const value = PARTS[name].capture();
     if (value !== null) parts.set(name, value);
   }
-  return { summary: { ...summary, state: store.active.value ? "stopped" : summary.state }, codes, parts };
+  return { summary: { ...summary, state: store.active.value ? "stopped" : summary.state }, codes, parts, data: new Map() };
 }
 
 /** @throws {ProjectProblem} the present project would lose something */

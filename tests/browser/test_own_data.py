@@ -127,6 +127,13 @@ def bring(visitor: Playground, path: Path) -> None:
     visitor.at("data-file").set_input_files(path)
 
 
+def open_project(visitor: Playground, path: Path) -> None:
+    visitor.at("project-menu").click()
+    with visitor.page.expect_navigation():
+        visitor.at("project-open-file").set_input_files(path)
+    visitor.expect_status("ready", "done")
+
+
 def test_a_dropped_table_is_trained_on_and_is_there_after_a_reload(
     visitor: Playground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,10 +190,31 @@ def test_a_dropped_table_is_trained_on_and_is_there_after_a_reload(
     assert "72" in visitor.finish(
         'import playgrad as pg\n(x, y), _ = pg.data.load("petals")\nprint(len(x))'
     )
+    visitor.at("project-menu").click()
+    project = visitor.download("project-save", tmp_path)
     visitor.at("data-open").click()
     entry.get_by_test_id("data-entry-remove").click()
     entry.get_by_test_id("data-entry-remove-confirm").click()
     expect(visitor.at("data-entry")).to_have_count(0)
+    visitor.at("data-close").click()
+
+    # The file of the project brings its data; other data of that name is not replaced.
+    open_project(visitor, project)
+    assert "72" in visitor.finish()
+    visitor.at("data-open").click()
+    expect(entry).to_contain_text("72 to train, 18 to test")
+    entry.get_by_test_id("data-entry-remove").click()
+    entry.get_by_test_id("data-entry-remove-confirm").click()
+    visitor.at("data-close").click()
+    page.evaluate(_DROP, ["petals.csv", flowers()])
+    visitor.at("data-begin").click()
+    open_project(visitor, project)
+    expect(page.locator(".status-sentence")).to_contain_text(
+        "other data named “petals”, so that of the project is “petals-2”"
+    )
+    visitor.at("data-open").click()
+    expect(entry).to_contain_text("70 to train")
+    expect(page.locator("[data-name='petals-2']")).to_contain_text("72 to train")
     visitor.at("data-close").click()
 
 

@@ -40,6 +40,10 @@ function sample() {
         epochs: 5, parameters: 3, finished: false, at: 1, program, options: {},
       }],
     ]),
+    data: new Map([["Blüten 2", {
+      about: { kind: "table", shape: [4], train: 80, test: 20, classes: ["iris", "lily"], columns: ["petal", "sepal", "a", "b"] },
+      bytes: Uint8Array.from({ length: 500 }, (_, index) => (index * 11) & 255),
+    }]]),
   };
 }
 
@@ -172,10 +176,12 @@ test("names from elsewhere change nothing", async () => {
   const about = JSON.parse(new TextDecoder().decode(all.get("project.json")));
   about.code.push(...names);
   about.parts.push("__proto__", "constructor", "../run");
+  const [facts] = Object.values(about.data);
+  about.data = { ...about.data, "../../etc/passwd": facts, "": facts, mnist: facts, other: { kind: "table" } };
   all.set("project.json", utf8.encode(JSON.stringify(about)));
   const { project, lost } = await open(zipped(all, WHEN));
   assert.deepStrictEqual(project, sample());
-  assert.deepEqual(lost, names.map((name) => `code/${name}`));
+  assert.deepEqual(lost, [...names.map((name) => `code/${name}`), ...["../../etc/passwd", "", "mnist", "other"].map((name) => `data/${name}`)]);
   assert.equal({}.polluted, undefined);
   await assert.rejects(open(await aboutWith({ summary: { ...SUMMARY, exampleId: "__proto__" } })), /damaged/);
   const polluted = fromText('{"__proto__": {"polluted": true}, "a": 1}');

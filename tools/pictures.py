@@ -23,21 +23,22 @@ def main() -> None:
     """Take all pictures."""
     ImageCache(BundleCache()).make()
     with serving(playgrad_app()) as server, chromium() as browser:
-        _training(_open(browser, server, 1366, 860))
-        _lab(_open(browser, server, 1280, 1192))
+        _training(open_page(browser, f"{server}/", 1366, 860))
+        _lab(open_page(browser, f"{server}/", 1280, 1192))
 
 
-def _open(browser: Browser, server: str, width: int, height: int) -> Page:
-    """Open the page, and wait for Python."""
+def open_page(browser: Browser, address: str, width: int, height: int) -> Page:
+    """Open the page in a clean profile, and wait for Python."""
     context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
-    page.goto(f"{server}/")
-    _wait_for_status(page, "ready")
+    page.goto(address)
+    wait_for_status(page, "ready")
     return page
 
 
-def _wait_for_status(page: Page, status: str) -> None:
+def wait_for_status(page: Page, status: str) -> None:
+    """Wait until the page shows a status, such as "done"."""
     page.wait_for_function(
         "status => document.querySelector('[data-testid=status]').textContent === status",
         arg=status,
@@ -50,8 +51,8 @@ def _training(page: Page) -> None:
     page.get_by_test_id("device-select").select_option("cpu")
     page.get_by_test_id("blocks-tab").click()
     page.get_by_test_id("run").click()
-    _wait_for_status(page, "running")
-    _wait_for_status(page, "done")
+    wait_for_status(page, "running")
+    wait_for_status(page, "done")
     page.wait_for_timeout(1500)  # the last answer about the plane
     page.screenshot(path=IMAGES / "page-training.png")
 
@@ -66,8 +67,8 @@ def _lab(page: Page) -> None:
     page.get_by_label("Device 1").fill("40")
     page.get_by_label("Device 1").press("Tab")
     page.get_by_test_id("lab-run").click()
-    _wait_for_status(page, "running")
-    _wait_for_status(page, "done")
+    wait_for_status(page, "running")
+    wait_for_status(page, "done")
     page.evaluate("scrollTo(0, 0)")
     page.mouse.move(0, 0)
     page.screenshot(path=IMAGES / "lab.png")

@@ -8,12 +8,12 @@ import { WatchPanel } from "./components/watch-panel.js";
 /** @typedef {"training" | "graph" | "runs" | "lab"} PanelName */
 
 /**
- * @type {{name: PanelName, title: string, icon: string, Panel: () => any, besideOthers?: boolean}[]}
+ * @type {{name: PanelName, icon: string, Panel: () => any, besideOthers?: boolean}[]}
  *   `besideOthers`: on a wide screen it has a column of its own, and no tab
  */
 export const PANELS = [
-  { name: "training", title: "Watch", icon: "watch", Panel: WatchPanel },
-  { name: "graph", title: "Graph", icon: "graph", Panel: GraphPanel, besideOthers: true },
-  { name: "runs", title: "Runs", icon: "runs", Panel: RunsPanel },
-  { name: "lab", title: "Lab", icon: "lab", Panel: LabPanel },
+  { name: "training", icon: "watch", Panel: WatchPanel },
+  { name: "graph", icon: "graph", Panel: GraphPanel, besideOthers: true },
+  { name: "runs", icon: "runs", Panel: RunsPanel },
+  { name: "lab", icon: "lab", Panel: LabPanel },
 ];

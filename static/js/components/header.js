@@ -1,15 +1,17 @@
 import { html } from "../../vendor/preact.js";
 import { selectExample } from "../examples.js";
 import { isPhone } from "../layout.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 import { theme, toggleTheme } from "../theme.js";
 import { DeviceChip } from "./backend-badge.js";
 import { ExportMenu } from "./export-menu.js";
 import { Icon } from "./icons.js";
+import { LanguageSelect } from "./language-select.js";
 import { ProjectMenu } from "./project-menu.js";
 import { ShareMenu } from "./share-menu.js";
 
-/** Name, project, example, sharing, files, device and theme. On a phone, files are saved where they are shown. */
+/** Name, project, example, sharing, files, device, language and theme. On a phone, files are saved where they are shown. */
 export function Header() {
   const { title } = store.example.value ?? { title: "" };
   const next = theme.value === "dark" ? "light" : "dark";
@@ -20,7 +22,7 @@ export function Header() {
       </h1>
       <${ProjectMenu} />
       <label class="example-choice">
-        <span class="visually-hidden">Example</span>
+        <span class="visually-hidden">${t().header.example}</span>
         <select
           data-testid="example-select"
           value=${store.exampleId.value}
@@ -36,13 +38,14 @@ export function Header() {
       <${ShareMenu} />
       ${!isPhone.value && html`<${ExportMenu} />`}
       <${DeviceChip} />
-      <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">Docs</a>
+      <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
+      <${LanguageSelect} />
       <button
         type="button"
         class="button quiet icon-only"
         data-testid="theme-toggle"
-        aria-label=${`Use the ${next} theme`}
-        title=${`Use the ${next} theme`}
+        aria-label=${t().header.useTheme[next]}
+        title=${t().header.useTheme[next]}
         onClick=${toggleTheme}
       ><${Icon} name=${next} /></button>
     </header>

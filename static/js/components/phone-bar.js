@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { hidden } from "../hidden.js";
+import { t } from "../locale.js";
 import { PANELS } from "../panels.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
@@ -9,9 +10,9 @@ import { openPanel } from "./views.js";
 /** The bar below the page of a phone: the network, the panels, and Run between them. */
 export function PhoneBar() {
   const items = [
-    { name: "build", title: "Build", icon: "code", isOpen: store.side.value === "build", open: () => (store.side.value = "build") },
-    ...PANELS.filter(({ name }) => !hidden.value.has(name)).map(({ name, title, icon }) => ({
-      name, title, icon,
+    { name: "build", title: t().panels.build, icon: "code", isOpen: store.side.value === "build", open: () => (store.side.value = "build") },
+    ...PANELS.filter(({ name }) => !hidden.value.has(name)).map(({ name, icon }) => ({
+      name, icon, title: t().panels[name],
       isOpen: store.side.value === "panels" && openPanel().name === name,
       open: () => {
         store.side.value = "panels";
@@ -25,7 +26,7 @@ export function PhoneBar() {
       aria-current=${isOpen ? "page" : undefined} onClick=${open}><${Icon} name=${icon} />${title}</button>
   `;
   return html`
-    <nav class="phone-bar" aria-label="Parts of the page">
+    <nav class="phone-bar" aria-label=${t().panels.parts}>
       ${items.slice(0, half).map(button)}
       <${MainButton} />
       ${items.slice(half).map(button)}

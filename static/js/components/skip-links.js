@@ -1,11 +1,12 @@
 import { html } from "../../vendor/preact.js";
 import { isPhone } from "../layout.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 
-/** @type {{title: string, place: string, side: "build" | "panels"}[]} */
+/** @type {{place: string, side: "build" | "panels"}[]} */
 const PLACES = [
-  { title: "Skip to the network", place: ".column.write", side: "build" },
-  { title: "Skip to what it does", place: ".column.watch", side: "panels" },
+  { place: ".column.write", side: "build" },
+  { place: ".column.watch", side: "panels" },
 ];
 
 /**
@@ -18,8 +19,8 @@ export function SkipLinks() {
     if (isPhone.value) store.side.value = side;
     setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector(place))?.focus()); // once it is shown
   };
-  return html`<nav class="skip-links" aria-label="Skip">
+  return html`<nav class="skip-links" aria-label=${t().panels.skip}>
     ${PLACES.map((place) => html`<button key=${place.side} type="button" class="button" data-testid=${`skip-to-${place.side}`}
-      onClick=${skip(place)}>${place.title}</button>`)}
+      onClick=${skip(place)}>${t().panels.skipTo[place.side]}</button>`)}
   </nav>`;
 }

@@ -1,6 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import * as actions from "../actions.js";
 import { isPhone } from "../layout.js";
+import { t } from "../locale.js";
 import { enabled, shortcuts } from "../shortcuts.js";
 import * as store from "../store.js";
 import { DataNote } from "./data-note.js";
@@ -14,31 +15,19 @@ import { StorageNote } from "./storage-note.js";
 
 /** @typedef {import("../shortcuts.js").Command} Command */
 
-/** Labels and descriptions of the commands. @type {Record<Command, [string, string]>} */
-const WORDS = {
-  run: ["Run", "Run the code from the top"],
-  pause: ["Pause", "Pause after the current batch"],
-  resume: ["Resume", "Continue training"],
-  step: ["Step", "Train one batch or one epoch, then pause"],
-  stop: ["Stop", "Stop the run; keep curves and weights"],
-  reset: ["Reset", "Clear curves and weights; keep the code"],
-};
-
-/** Labels of buttons while the engine executes the command. @type {Partial<Record<Command, string>>} */
-const PENDING = { pause: "Pausing", stop: "Stopping", reset: "Resetting" };
-
 /** The commands, the state of the run and its numbers. */
 export function Transport() {
+  const words = t().commands;
   return html`
-    <section class="transport" aria-label="Run">
-      <div class="commands" role="group" aria-label="Commands">
+    <section class="transport" aria-label=${words.section}>
+      <div class="commands" role="group" aria-label=${words.group}>
         ${!isPhone.value && html`<${MainButton} />`}
-        <div class="split" role="group" aria-label="Step">
+        <div class="split" role="group" aria-label=${words.step.label}>
           <${CommandButton} command="step" />
-          <select aria-label="Length of a step" data-testid="step-unit" value=${store.stepUnit.value}
+          <select aria-label=${words.stepLength} data-testid="step-unit" value=${store.stepUnit.value}
             onChange=${(/** @type {any} */ event) => (store.stepUnit.value = event.target.value)}>
-            <option value="batch">batch</option>
-            <option value="epoch">epoch</option>
+            <option value="batch">${words.batch}</option>
+            <option value="epoch">${words.epoch}</option>
           </select>
         </div>
         <${CommandButton} command="stop" />
@@ -68,12 +57,15 @@ export function MainButton() {
 
 /** @param {{command: Command, isMain?: boolean}} props */
 function CommandButton({ command, isMain }) {
-  const [label, about] = WORDS[command];
+  const words = t().commands;
+  const { label, about } = words[command];
   const shortcut = shortcuts.find((each) => each.command === command);
   const isOff = !enabled.value[command];
   const isQueued = command === "run" && store.queuedRun.value !== null;
   const isPending = store.intent.value === command;
-  const text = isQueued ? "Queued" : (isPending && PENDING[command]) || label;
+  /** @type {Partial<Record<Command, string>>} while the engine executes the command */
+  const pending = words.pending;
+  const text = isQueued ? words.queued : (isPending && pending[command]) || label;
   return html`
     <button
       type="button"

@@ -9,6 +9,7 @@ import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
 import * as format from "./format.js";
 import { labRecorder } from "./lab-runs.js";
+import { t } from "./locale.js";
 import { refetchModule } from "./refetch.js";
 import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
@@ -130,7 +131,7 @@ function goOnFrom(kept) {
   if (store.executed.value.began === kept.program.began) store.error.value = null;
   else store.clearRun();
   store.executed.value = kept.program;
-  store.transcript.note(`Resuming at step ${format.count(kept.step)} of ${format.count(kept.totalSteps)}.`);
+  store.transcript.note(t().notes.resuming(kept.step, kept.totalSteps));
 }
 
 /** Run the code, after stopping the present run or waiting for the engine. */
@@ -210,8 +211,8 @@ function interrupt(why) {
 
 /** Start Python anew, because it does not stop. */
 function restart() {
-  const left = store.kept.value ? " The weights are kept." : "";
-  store.note(`Python did not stop in time, so it was restarted.${left}`);
+  const left = store.kept.value ? t().notes.weightsKept : "";
+  store.note(t().numbers.sentences([t().notes.restarted, left]));
   store.liveModel.value = false;
   store.hasNamespace.value = false;
   store.engine.value = "starting";
@@ -230,7 +231,7 @@ export async function executePrompt(code) {
   try {
     await client.ask({ kind: "prompt", code });
   } catch (failure) {
-    store.transcript.note(`Not executed to its end: ${/** @type {Error} */ (failure).message}.`);
+    store.transcript.note(t().notes.promptEnded(/** @type {Error} */ (failure).message));
     store.transcriptVersion.value += 1;
   }
   store.promptBusy.value = false;
@@ -239,7 +240,7 @@ export async function executePrompt(code) {
 /** Interrupt the code of the prompt. Python is restarted if nothing else helps and no program runs. */
 export function interruptPrompt() {
   client.interruptPrompt(() => {
-    if (store.active.value) store.note("The code of the prompt does not stop. Stop ends the run, too.");
+    if (store.active.value) store.note(t().notes.promptGoesOn);
     else batch(restart);
   });
 }
@@ -262,7 +263,7 @@ export function reset() {
     store.queuedRun.value = null;
     store.clearResults();
     store.kept.value = null;
-    if (hadWeights) store.note("Curves and weights are cleared.", "Undo", () => bringBack(undo));
+    if (hadWeights) store.note(t().notes.cleared, t().notes.undo, () => bringBack(undo));
     else store.note("");
     store.resetPending.value = true;
     if (store.active.value) interrupt("reset");
@@ -341,15 +342,14 @@ export async function importWeights(file) {
 async function sendWeights(file) {
   const limit = LIMIT_FACTOR * 4 * (store.fit.value?.parameters ?? 0) + LEAST_LIMIT;
   if (file.size > limit) {
-    throw fileProblem(`${file.name} is ${format.bytes(file.size)}, far larger than the weights of this network. `
-      + "Choose a file that was saved from a network with the same layers.");
+    throw fileProblem(t().weights.tooLarge(file.name, format.bytes(file.size)));
   }
   /** @type {ArrayBuffer} */
   let content;
   try {
     content = await file.arrayBuffer();
   } catch (problem) {
-    throw fileProblem(`${file.name} could not be read: ${/** @type {Error} */ (problem).message} Choose it again.`);
+    throw fileProblem(t().weights.unreadable(file.name, /** @type {Error} */ (problem).message));
   }
   return await ask({ kind: "import", name: file.name }, new Uint8Array(content));
 }

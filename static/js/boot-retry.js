@@ -2,6 +2,7 @@
 
 import { batch, effect } from "../vendor/preact.js";
 import { SCRIPT } from "../engine/interpreter.js";
+import { t } from "./locale.js";
 import { refetchModule } from "./refetch.js";
 import * as store from "./store.js";
 
@@ -18,7 +19,7 @@ export function keepStarting() {
     const pause = PAUSES_MS[Math.min(tries.count, PAUSES_MS.length - 1)];
     tries.count += 1;
     tries.timer = setTimeout(startAgain, pause);
-    store.reportLoading("python", `Python could not start. Trying again in ${pause / 1000} s.`);
+    store.reportLoading("python", t().loading.notStarted(pause / 1000));
   });
   addEventListener("online", startAgain);
 }
@@ -26,7 +27,7 @@ export function keepStarting() {
 /** Start Python again if it could not be started. */
 export async function startAgain() {
   if (store.engine.value !== "broken") return;
-  store.reportLoading("python", "Trying to start Python again…");
+  store.reportLoading("python", t().loading.startingAgain);
   await refetchModule(SCRIPT);
   if (store.engine.value !== "broken") return;
   batch(() => {

@@ -1,5 +1,7 @@
 /** The difference between two programs, line by line and in a few words. */
 
+import { t } from "./locale.js";
+
 /** @typedef {{kind: "same" | "added" | "removed", text: string}} DiffLine */
 
 /** Programs of more lines are compared as a whole. */
@@ -101,5 +103,5 @@ function replaced(old, now) {
   const before = a.slice(0, start).join("");
   const name = /(\w+)\s*[=(]\s*$/.exec(before)?.[1];
   if (!name) return `${old} → ${now}`;
-  return `${name} ${parts[0] || "nothing"} → ${parts[1] || "nothing"}`;
+  return `${name} ${parts[0] || t().runs.nothing} → ${parts[1] || t().runs.nothing}`;
 }

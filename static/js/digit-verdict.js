@@ -1,17 +1,16 @@
 /** The words before a predicted digit: they say no more than its probability does. */
 
+import { t } from "./locale.js";
+
 /** A digit that is likelier than all others together by far. */
 const CERTAIN = 0.6;
 /** A digit that is worth naming. */
 const LIKELY = 0.35;
-/** The digits whose names begin with a vowel. */
-const WITH_AN = new Set([8]);
 
 /** @param {number[] | null} probabilities @param {number | null} label */
 export function sureness(probabilities, label) {
-  if (!probabilities || label === null) return "Prediction";
-  const article = WITH_AN.has(label) ? "an" : "a";
+  if (!probabilities || label === null) return t().digits.none;
   const chance = probabilities[label];
-  if (chance >= CERTAIN) return `It is ${article}`;
-  return chance >= LIKELY ? `Perhaps ${article}` : `Not sure: perhaps ${article}`;
+  if (chance >= CERTAIN) return t().digits.certain(label);
+  return chance >= LIKELY ? t().digits.likely(label) : t().digits.unsure(label);
 }

@@ -1,3 +1,5 @@
+import { t } from "./locale.js";
+
 /** @import { Answers } from "../engine/messages.js" */
 
 /**
@@ -6,12 +8,12 @@
  * @throws {Error} bytes have changed; nothing is saved
  */
 export async function download({ filename, bytes, sha256 }) {
-  await check(bytes, sha256, `${filename} was damaged on its way from Python`);
+  await check(bytes, sha256, t().exporting.damagedOnTheWay(filename));
   const blob = new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (bytes)], {
     type: "application/octet-stream",
   });
   // The browser copies bytes into a blob, and the blob into the file.
-  await check(await blob.arrayBuffer(), sha256, `the browser's copy of ${filename} is damaged`);
+  await check(await blob.arrayBuffer(), sha256, t().exporting.damagedCopy(filename));
   offer(filename, blob);
 }
 
@@ -30,11 +32,11 @@ export function offer(filename, content) {
 /**
  * @param {Uint8Array | ArrayBuffer} bytes
  * @param {string} sha256 in hexadecimal
- * @param {string} problem what has happened if they differ
+ * @param {string} problem what to say if they differ
  */
 async function check(bytes, sha256, problem) {
   const digest = await crypto.subtle.digest("SHA-256", /** @type {BufferSource} */ (bytes));
   const text = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
   if (text === sha256) return;
-  throw new Error(`Nothing was saved, because ${problem}. Press Save again. If it happens again, reload the page.`);
+  throw new Error(problem);
 }

@@ -12,6 +12,7 @@ import { filesReadBy } from "../engine/data-files.js";
 import { DataStore } from "../engine/data-store.js";
 import { clearStop, requestInterrupt, requestStop } from "../engine/shared-memory.js";
 import { Spare } from "../engine/spare.js";
+import { t } from "./locale.js";
 import { recall, remember } from "./storage.js";
 
 /**
@@ -98,7 +99,7 @@ export class EngineClient {
   start() {
     clearTimeout(this.#stopTimer);
     this.#takeHeld();
-    this.#replace("the engine was restarted");
+    this.#replace(t().errors.restarted);
     this.#devices.look();
   }
 
@@ -124,7 +125,7 @@ export class EngineClient {
       forged: () => python() === this.#python && this.#receive({ kind: "forged" }),
       ended: (reason) => {
         if (python() !== this.#python) return;
-        this.#dispatch({ kind: "crash", message: `Python has stopped: ${reason}.` }, python());
+        this.#dispatch({ kind: "crash", message: t().errors.ended(reason) }, python());
       },
     }), this.#data.bytes);
   }
@@ -229,7 +230,7 @@ export class EngineClient {
   }
 
   #prepareRun() {
-    if (this.#used && this.#spare.ready) this.#replace("a new run has begun");
+    if (this.#used && this.#spare.ready) this.#replace(t().errors.newRun);
     this.#used = this.#running = true;
     if (this.#python) clearStop(this.#python.memory);
     clearTimeout(this.#spareTimer);
@@ -261,7 +262,7 @@ export class EngineClient {
       if (!this.#pending.has(id) || !python || python !== this.#python) return;
       if (this.#running || this.#prompts.size > 0) return this.#expectAnswer(id); // it answers between steps, or at the end
       python.terminate();
-      this.#dispatch({ kind: "crash", message: `Python did not answer for ${ANSWER_MS / 1000} s.` }, python);
+      this.#dispatch({ kind: "crash", message: t().errors.noAnswer(ANSWER_MS / 1000) }, python);
     }, ANSWER_MS);
   }
 

@@ -5,6 +5,7 @@ import { EventQueue } from "./event-queue.js";
 import { describe } from "./figure-text.js";
 import { labRecorder } from "./lab-runs.js";
 import { isLandmark } from "./landmarks.js";
+import { t } from "./locale.js";
 import * as store from "./store.js";
 
 /**
@@ -21,8 +22,6 @@ const DROPPED_BY_RESET = new Set([
 /** Settings that were changed while training are marked on the curve: the last ones. */
 const MOST_CHANGES = 100;
 
-const STAGES = { python: "Starting Python", library: "Loading the library" };
-
 const queue = new EventQueue((events) => batch(() => {
   for (const event of events) {
     if (store.intent.value === "reset" && DROPPED_BY_RESET.has(event.kind)) continue;
@@ -36,9 +35,9 @@ export const receive = (event) => queue.push(event);
 /** @type {Handlers} */
 const handlers = {
   loading({ stage, progress = null, problem = "" }) {
-    store.bootStage.value = STAGES[stage];
+    store.bootStage.value = stage;
     store.bootProgress.value = progress;
-    store.reportLoading("python", problem && `A part of Python does not arrive. ${problem}`);
+    store.reportLoading("python", problem && t().loading.python(problem));
   },
 
   data_problem: ({ problem }) => store.reportLoading("data", problem),
@@ -49,7 +48,7 @@ const handlers = {
 
   ready({ version, python, numpy }) {
     store.versions.value = { playgrad: version, python, numpy };
-    store.bootStage.value = "";
+    store.bootStage.value = "python";
     store.bootProgress.value = null;
     store.reportLoading("python", "");
     store.startingDevices.value = [];
@@ -184,13 +183,12 @@ const handlers = {
   },
 
   forged() {
-    const sentence = "The program posted a message as if it were playgrad. It was ignored.";
+    const sentence = t().notes.forged;
     if (store.notice.value !== sentence) note(sentence);
   },
 
   reused() {
-    note("No new Python could be started, perhaps because the server cannot be reached. "
-      + "This run uses the one of the run before, with everything that was left in it.");
+    note(t().notes.reused);
   },
 
   crash({ message }) {
@@ -208,17 +206,12 @@ const handlers = {
   device(event) {
     const { isAsked, info } = store.gpu.value;
     if (event.available && info?.name === event.info.name) return; // as before
-    if (!event.available && info) {
-      note(`The GPU does not come back: ${event.error}. Programs run on the CPU now. `
-        + "To try the GPU again, press “Try the GPU again”.");
-    }
+    if (!event.available && info) note(t().devices.gone(event.error));
     store.gpu.value = event.available
       ? { known: true, info: event.info, problem: null, isAsked: false }
       : { known: true, info: null, problem: event.error, isAsked: false };
     if (!isAsked) return;
-    store.note(event.available
-      ? `The GPU is there: ${event.info.name}. The next run can use it.`
-      : `There is still no GPU: ${event.error}. Training runs on the CPU.`);
+    store.note(event.available ? t().devices.back(event.info.name) : t().devices.stillGone(event.error));
   },
 
   device_worker({ device, state, message }) {
@@ -227,10 +220,10 @@ const handlers = {
     store.startingDevices.value = slow ? [...others, device].sort() : others;
     if (state !== "lost") return;
     if (!store.gpu.value.known) {
-      store.gpu.value = { known: true, info: null, problem: message ?? "its worker has ended", isAsked: false };
+      store.gpu.value = { known: true, info: null, problem: message ?? t().devices.workerEnded, isAsked: false };
       return;
     }
-    note(`${device}: ${message} The next run opens a new device.`);
+    note(t().devices.lost(device, message ?? ""));
   },
 };
 
@@ -259,7 +252,7 @@ const pair = ([step, loss]) => [step, loss];
 function crashReport(text, wasStarting) {
   const lines = text.trim().split("\n");
   const traceback = lines.length > 1 ? text : undefined;
-  const then = wasStarting ? "Python is started again by itself." : "The engine is restarting; the next run works again.";
+  const then = wasStarting ? t().errors.startsAgain : t().errors.restarts;
   const message = `${lines.at(-1)}\n${then}`;
   return { type: "EngineError", message, line: null, op: null, traceback };
 }

@@ -3,6 +3,7 @@
 import { batch } from "../vendor/preact.js";
 import { load } from "../engine/downloads.js";
 import { offer } from "./download.js";
+import { t } from "./locale.js";
 import { rememberShown } from "./session-parts.js";
 import * as store from "./store.js";
 
@@ -22,7 +23,7 @@ export async function loadExamples(session) {
       if (open) openExample(open.id);
     });
   } catch (problem) {
-    const message = `The examples could not be loaded: ${/** @type {Error} */ (problem).message}`;
+    const message = t().errors.examples(/** @type {Error} */ (problem).message);
     store.error.value = { type: "LoadError", message, line: null, op: null };
   }
 }
@@ -31,7 +32,7 @@ export async function loadExamples(session) {
 async function fetchList() {
   const content = await load("/examples.json", {
     problem: (problem, pause) => store.reportLoading("examples", problem
-      ? `The examples do not arrive: ${problem.message} Trying again in ${Math.ceil(pause / 1000)} s.` : ""),
+      ? t().loading.examples(problem.message, Math.ceil(pause / 1000)) : ""),
   });
   store.reportLoading("examples", "");
   return JSON.parse(new TextDecoder().decode(content));
@@ -48,7 +49,7 @@ function changesOf(list) {
 function withoutExample(list) {
   const known = new Set(list.map(({ id }) => id));
   return Object.keys(store.codes.value).filter((id) => !known.has(id)).map((id) => (id.startsWith(FOR_DATA) ? entryFor(id) : {
-    id, title: `${id} (your code)`, description: "Your code. The example it began with no longer exists.", source: "",
+    id, title: t().editor.lost(id), description: t().editor.lostAbout, source: "",
   }));
 }
 
@@ -57,7 +58,7 @@ const FOR_DATA = "data-";
 
 /** @param {string} id @returns {Example} */
 const entryFor = (id) => ({
-  id, title: `${id.slice(FOR_DATA.length)} (your data)`, description: "A program for data of yours.", source: "",
+  id, title: t().editor.forData(id.slice(FOR_DATA.length)), description: t().editor.forDataAbout, source: "",
 });
 
 /** Open a new program for data of the visitor, beside the examples. @param {string} name of the data @param {string} code */

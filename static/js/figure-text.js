@@ -1,6 +1,6 @@
 /** The figures that a program shows, in words: for readers of the screen, and once a figure is not kept. */
 
-import * as format from "./format.js";
+import { t } from "./locale.js";
 
 /** @import { Figure, PlotSeries } from "../engine/messages.js" */
 
@@ -12,19 +12,26 @@ export const short = (value) => String(Number(value.toPrecision(4))).replace("-"
 
 /** Say what a figure shows. @param {Figure} figure */
 export function describe(figure) {
-  const name = figure.title ? `${figure.title}: ` : "";
-  if (figure.shows === "plot") return `${name}plot of ${figure.series.map(seriesInWords).join("; ")}`;
-  const { count, height, width, scale, low, high, note } = figure;
-  const what = count === 1 ? `picture of ${height} × ${width}` : `${count} pictures of ${height} × ${width}`;
-  const range = scale === "colour" ? " in colour" : `, from ${short(low)} to ${short(high)}`;
-  return `${name}${what}${range}${note ? ` (${note})` : ""}`;
+  const what = figure.shows === "plot"
+    ? t().output.figures.plot(t().numbers.clauses(figure.series.map(seriesInWords)))
+    : picturesInWords(figure);
+  return figure.title ? t().output.figures.titled(figure.title, what) : what;
+}
+
+/** @param {Extract<Figure, {shows: "pictures"}>} figure */
+function picturesInWords({ count, height, width, scale, low, high, note }) {
+  const words = t().output.figures;
+  const what = words.pictures(count, height, width);
+  const text = scale === "colour" ? words.inColour(what) : words.range(what, short(low), short(high));
+  return note ? words.noted(text, note) : text;
 }
 
 /** @param {PlotSeries} series */
 function seriesInWords({ label, y, total }) {
   const finite = numbers(y).filter(Number.isFinite);
-  const points = `${label ? `${label}, ` : ""}${format.count(total)} ${total === 1 ? "point" : "points"}`;
-  if (finite.length === 0) return `${points} without numbers`;
+  const words = t().output.figures;
+  const points = words.points(label, total);
+  if (finite.length === 0) return words.noNumbers(points);
   const [low, high] = finite.reduce(([a, b], each) => [Math.min(a, each), Math.max(b, each)], [Infinity, -Infinity]);
-  return `${points} from ${short(low)} to ${short(high)}, last ${short(finite[finite.length - 1])}`;
+  return words.values(points, short(low), short(high), short(finite[finite.length - 1]));
 }

@@ -1,5 +1,9 @@
 /** Formats of numbers on the page. */
 
+import { t } from "./locale.js";
+
+export { count } from "./thousands.js";
+
 /** Shown for a missing number. */
 export const NONE = "–";
 
@@ -33,20 +37,15 @@ export function rate(value) {
 export function duration(seconds) {
   if (typeof seconds !== "number" || !Number.isFinite(seconds)) return NONE;
   const whole = Math.ceil(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-}
-
-/** With thousands separators. @param {number} value */
-export function count(value) {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+  if (whole < 60) return t().numbers.seconds(whole);
+  if (whole < 3600) return t().numbers.minutes(Math.floor(whole / 60), whole % 60);
+  return t().numbers.hours(Math.floor(whole / 3600), Math.floor((whole % 3600) / 60));
 }
 
 /** @param {(number | null)[] | null} shape */
 export function shape(shape) {
-  if (!shape) return "unknown";
-  return shape.length === 0 ? "scalar" : shape.map((size) => size ?? "?").join(" × ");
+  if (!shape) return t().numbers.unknown;
+  return shape.length === 0 ? t().numbers.scalar : shape.map((size) => size ?? "?").join(" × ");
 }
 
 /** @param {number} value */
@@ -64,12 +63,10 @@ export function bytes(value) {
   return `${power > 0 && size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[power]}`;
 }
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-
 /** A time of day; with its day, if that is not today: "12:03", "21 Nov 12:03". @param {Date} when */
 export function moment(when, now = new Date()) {
   const time = [when.getHours(), when.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
   if (when.toDateString() === now.toDateString()) return time;
-  const year = when.getFullYear() === now.getFullYear() ? "" : ` ${when.getFullYear()}`;
-  return `${when.getDate()} ${MONTHS[when.getMonth()]}${year} ${time}`;
+  const year = when.getFullYear() === now.getFullYear() ? null : when.getFullYear();
+  return `${t().numbers.day(when.getDate(), when.getMonth(), year)} ${time}`;
 }

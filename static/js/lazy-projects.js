@@ -1,5 +1,6 @@
 /** Projects, which are loaded when they are needed. */
 
+import { t } from "./locale.js";
 import * as store from "./store.js";
 
 /** Projects, once they are needed. */
@@ -14,6 +15,6 @@ export async function openProject(file) {
     const { openProjectFile } = await loadProjects();
     await openProjectFile(file);
   } catch (failure) {
-    store.projectProblem.value = `${file.name} could not be opened: ${/** @type {Error} */ (failure).message}`;
+    store.projectProblem.value = t().projects.notOpened(file.name, /** @type {Error} */ (failure).message);
   }
 }

@@ -3,6 +3,7 @@
  * the fragment of the address, which browsers do not send to the server.
  */
 
+import { t } from "./locale.js";
 import { SHARED } from "./session-shapes.js";
 import { through } from "./streams.js";
 
@@ -33,14 +34,14 @@ export async function encode(shared) {
   const bytes = await through(new Blob([JSON.stringify(shared)]), new CompressionStream("deflate-raw"));
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   const hash = PREFIX + text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-  if (hash.length > LONGEST) throw new LinkError("The program is too long for a link. Save the code as a file and send that.");
+  if (hash.length > LONGEST) throw new LinkError(t().link.tooLong);
   return hash;
 }
 
 /** @param {string} hash @returns {Promise<Shared>} @throws {LinkError} */
 export async function decode(hash) {
   expectCompression();
-  if (hash.length > LONGEST) throw new LinkError(broken("it is too long"));
+  if (hash.length > LONGEST) throw new LinkError(broken(t().link.isTooLong));
   /** @type {any} */
   let value;
   try {
@@ -49,19 +50,19 @@ export async function decode(hash) {
     const json = await through(new Blob([bytes]), new DecompressionStream("deflate-raw"), LARGEST);
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
   } catch {
-    throw new LinkError(broken("a part of it is missing or changed"));
+    throw new LinkError(broken(t().link.isDamaged));
   }
   if (Number.isInteger(value?.version) && value.version > 1) {
-    throw new LinkError("The link was made by a later version of playgrad. Update this one to open it.");
+    throw new LinkError(t().link.isNewer);
   }
-  if (!SHARED(value)) throw new LinkError(broken("a part of it is missing or changed"));
+  if (!SHARED(value)) throw new LinkError(broken(t().link.isDamaged));
   return value;
 }
 
 function expectCompression() {
   if (typeof CompressionStream !== "undefined") return;
-  throw new LinkError("This browser has no CompressionStream, which links with programs need. Update it, or send the code as a file.");
+  throw new LinkError(t().link.noCompression);
 }
 
 /** @param {string} why */
-const broken = (why) => `The link could not be opened, because ${why}. Ask for it again, and copy it whole.`;
+const broken = (why) => t().link.broken(why);

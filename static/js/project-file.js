@@ -8,6 +8,7 @@
 
 import * as is from "../engine/forms.js";
 import { bytes as inUnits } from "./format.js";
+import { t } from "./locale.js";
 import { isDataSet } from "./project-data.js";
 import { fromText, toText } from "./project-json.js";
 import { SHAPES, SUMMARY, isExampleId } from "./session-shapes.js";
@@ -57,8 +58,7 @@ export function encodeProject({ summary, codes, parts, data }, when) {
   for (const [name, { bytes }] of data) files.set(dataName(name), bytes);
   const blob = zipped(files, when);
   if (blob.size <= LARGEST) return blob;
-  throw new ProjectFileError(`The project is ${inUnits(blob.size)}, and a file may have ${inUnits(LARGEST)}. `
-    + "Save the code and the weights as files of their own.");
+  throw new ProjectFileError(t().projectFile.tooLarge(inUnits(blob.size), inUnits(LARGEST)));
 }
 
 /** @param {string} id */
@@ -75,66 +75,63 @@ const dataName = (name) => `data/${name}.npz`;
  * @throws {ProjectFileError}
  */
 export async function decodeProject(file) {
-  const what = `“${file.name}”`;
-  if (file.size === 0) throw new ProjectFileError(`${what} is empty. Save the project again, or choose another file.`);
-  if (file.size > LARGEST) {
-    throw new ProjectFileError(`${what} is ${inUnits(file.size)}. Projects have at most ${inUnits(LARGEST)}, so this is something else.`);
-  }
+  const { name, size } = file;
+  if (size === 0) throw new ProjectFileError(t().projectFile.empty(name));
+  if (size > LARGEST) throw new ProjectFileError(t().projectFile.otherFile(name, inUnits(size), inUnits(LARGEST)));
   try {
     const archive = await ZipReader.open(file);
-    const about = await readAbout(archive, what);
-    if (archive.size > LARGEST || archive.names.length > MOST_FILES) throw farTooMuch(what);
+    const about = await readAbout(archive, name);
+    if (archive.size > LARGEST || archive.names.length > MOST_FILES) throw farTooMuch(name);
     return await readParts(archive, about);
   } catch (problem) {
-    throw described(/** @type {Error} */ (problem), file.name);
+    throw described(/** @type {Error} */ (problem), name);
   }
 }
 
 /** Archives that `encodeProject` does not write, nor another program that repacks one without a password. */
 const NO_PROJECT = new Set(["foreign", "large", "encrypted", "method"]);
 
-/** @param {string} what */
-const farTooMuch = (what) => new ProjectFileError(`${what} contains far more than a project. It was not opened.`);
+/** @param {string} name of the file */
+const farTooMuch = (name) => new ProjectFileError(t().projectFile.farTooMuch(name));
 
 /** @param {Error} problem @param {string} name of the file */
 function described(problem, name) {
   if (problem instanceof ProjectFileError) return problem;
-  const what = `“${name}”`;
-  if (!(problem instanceof ZipError)) return new ProjectFileError(`${what} could not be read: ${problem.message} Choose it again.`);
-  if (problem.kind === "limit") return farTooMuch(what);
-  if (NO_PROJECT.has(problem.kind)) return new ProjectFileError(`${what} is not a project of playgrad. ${adviceFor(name)}`);
-  const why = problem.kind === "cut" ? `incomplete: ${problem.message}` : `damaged: ${problem.message}`;
-  return new ProjectFileError(`${what} is ${why}. Copy or download it again.`);
+  const words = t().projectFile;
+  if (!(problem instanceof ZipError)) return new ProjectFileError(words.unreadable(name, problem.message));
+  if (problem.kind === "limit") return farTooMuch(name);
+  if (NO_PROJECT.has(problem.kind)) return new ProjectFileError(t().numbers.sentences([words.noProject(name), adviceFor(name)]));
+  return new ProjectFileError((problem.kind === "cut" ? words.incomplete : words.damaged)(name, problem.message));
 }
 
 /** @param {string} name */
 function adviceFor(name) {
-  if (/\.(safetensors|npz)$/i.test(name)) return "Weights are loaded below the curves, under Watch.";
-  if (/\.(py|ipynb)$/i.test(name)) return "Copy its code into the editor.";
-  return `Choose a file that ends in ${ENDING}.`;
+  if (/\.(safetensors|npz)$/i.test(name)) return t().projectFile.isWeights;
+  if (/\.(py|ipynb)$/i.test(name)) return t().projectFile.isCode;
+  return t().projectFile.chooseEnding(ENDING);
 }
 
-/** @param {ZipReader} archive @param {string} what */
-async function readAbout(archive, what) {
+/** @param {ZipReader} archive @param {string} name of the file */
+async function readAbout(archive, name) {
   if (!archive.names.includes(ABOUT)) {
-    throw new ProjectFileError(`${what} is a zip archive, but not a project of playgrad. Choose a file that ends in ${ENDING}.`);
+    throw new ProjectFileError(t().projectFile.noProjectZip(name, ENDING));
   }
   /** @type {any} */
   let about;
   try {
     about = JSON.parse(textOf(await archive.read(ABOUT, LARGEST)));
   } catch (problem) {
-    throw problem instanceof ZipError ? problem : new ZipError("damaged", `${ABOUT} is not JSON`);
+    throw problem instanceof ZipError ? problem : new ZipError("damaged", t().projectFile.zip.notJson(ABOUT));
   }
   if (about?.format !== FORMAT) {
-    throw new ProjectFileError(`${what} is a zip archive, but not a project of playgrad. Choose a file that ends in ${ENDING}.`);
+    throw new ProjectFileError(t().projectFile.noProjectZip(name, ENDING));
   }
   if (Number.isInteger(about.version) && about.version > VERSION) {
-    throw new ProjectFileError(`${what} was saved by a later version of playgrad. Update this one to open it.`);
+    throw new ProjectFileError(t().projectFile.isNewer(name));
   }
   const summary = { ...about.summary, id: "", version: 1, saved: 0 };
   if (about.version !== VERSION || !ABOUT_SHAPE(about) || !SUMMARY(summary) || !isExampleId(summary.exampleId)) {
-    throw new ZipError("damaged", `${ABOUT} lacks something`);
+    throw new ZipError("damaged", t().projectFile.zip.lacking(ABOUT));
   }
   return about;
 }

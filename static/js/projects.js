@@ -5,11 +5,13 @@
 
 import { signal } from "../vendor/preact.js";
 import { offer } from "./download.js";
+import { t } from "./locale.js";
 import { dataOf, keepData } from "./project-data.js";
 import { ENDING, LONGEST_NAME, ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "./project-file.js";
 import { StorageFailure } from "./session-database.js";
 import { bringBack, removeSession, sessions, storeProject } from "./session-list.js";
 import { NAMES, PARTS } from "./session-parts.js";
+import { titleOf } from "./session-notes.js";
 import { goTo, presentSummary, saveAgain, saveNow, sessionId } from "./session.js";
 import { newId, openSessions } from "./session-tab.js";
 import * as store from "./store.js";
@@ -30,11 +32,8 @@ export const removed = signal(/** @type {{label: string, records: Records} | nul
 /** Something that cannot be done now; the message says why and what to do. */
 class ProjectProblem extends Error {}
 
-const STOP = "Stop the run first: what it has trained since its last checkpoint would be lost.";
-const ELSEWHERE = "The project is open in another tab. Close that tab, or go on there.";
-
 /** A name to show. @param {{name?: string}} summary */
-export const nameOf = ({ name }) => name || "Untitled";
+export const nameOf = ({ name }) => name || t().projects.untitled;
 
 /** List the projects in `projects`. */
 export async function findProjects() {
@@ -58,16 +57,16 @@ export function rename(name) {
 /** Continue another project in this tab. @param {string} id */
 export const openProject = (id) => attempt(async () => {
   await expectLeaving();
-  if ((await openSessions()).has(id)) throw new ProjectProblem(ELSEWHERE);
+  if ((await openSessions()).has(id)) throw new ProjectProblem(t().projects.isElsewhere);
   const summary = (await sessions()).find((each) => each.id === id);
-  if (!summary) throw new ProjectProblem("The project is no longer there: it was removed in another tab.");
+  if (!summary) throw new ProjectProblem(t().projects.isGone);
   goTo(id);
 }, findProjects);
 
 /** Begin a new project in this tab, as a new visitor would. */
 export const newProject = () => attempt(async () => {
   await expectLeaving();
-  goTo(newId(), "A new project. The one before is in the list of projects.");
+  goTo(newId(), t().projects.begun);
 });
 
 /** Go on with a copy of the project, weights included. The original stays in the list. */
@@ -76,15 +75,18 @@ export const duplicateProject = () => attempt(async () => {
   const project = presentProject();
   const copy = await nameOfCopy(project.summary);
   const id = await stored({ ...project, summary: { ...project.summary, name: copy, created: Date.now() } });
-  goTo(id, `This is “${copy}”. The original is in the list of projects.`);
+  goTo(id, t().projects.duplicated(copy));
 });
+
+/** The names of copies end with this, in any language of the page. */
+const COPY = / (copy|副本)( \d+)?$/;
 
 /** "Spiral copy", "Spiral copy 2", … @param {{name?: string, title: string}} summary */
 async function nameOfCopy({ name, title }) {
-  const base = (name || title).replace(/ copy( \d+)?$/, "").slice(0, LONGEST_NAME - " copy 999".length);
+  const base = (name || title).replace(COPY, "").slice(0, LONGEST_NAME - " copy 999".length);
   const taken = new Set((await sessions()).map((each) => each.name));
-  let copy = `${base} copy`;
-  for (let number = 2; taken.has(copy); number += 1) copy = `${base} copy ${number}`;
+  let copy = t().projects.copy(base);
+  for (let number = 2; taken.has(copy); number += 1) copy = t().projects.numberedCopy(base, number);
   return copy;
 }
 
@@ -94,11 +96,8 @@ export const saveProject = () => attempt(async () => {
   const project = presentProject();
   const { data, left } = await dataOf(project.codes.values());
   offer(fileNameOf(name || title), encodeProject({ ...project, data }, new Date()));
-  if (left.length > 0) store.note(`The file has everything but the data ${quoted(left)}, which is too large for it or cannot be read.`);
+  if (left.length > 0) store.note(t().projects.withoutData(left));
 });
-
-/** @param {string[]} names */
-const quoted = (names) => names.map((name) => `“${name}”`).join(", ");
 
 /** Open a file of a project, as a project of its own. @param {File} file */
 export const openProjectFile = (file) => attempt(async () => {
@@ -109,31 +108,29 @@ export const openProjectFile = (file) => attempt(async () => {
   parts.set("choices", parts.get("choices") ?? { ...PARTS.choices.capture(), exampleId: summary.exampleId });
   const id = await stored(project);
   const aboutData = describeData(await keepData(project.data));
-  goTo(id, [`“${summary.name}” was opened.`, describeLost(lost), ...aboutData].filter(Boolean).join(" "));
+  goTo(id, t().numbers.sentences([t().projects.opened(summary.name), describeLost(lost), ...aboutData]));
 });
 
 /** @param {Awaited<ReturnType<typeof keepData>>} outcome */
 function describeData({ renamed, failed }) {
-  const sentences = renamed.map(([name, kept]) =>
-    `This browser has other data named “${name}”, so that of the project is “${kept}”: change the line that loads it.`);
-  if (failed.length > 0) sentences.push(`There was no room to keep the data ${quoted(failed)}. Remove other data, and open the file again.`);
+  const sentences = renamed.map(([name, kept]) => t().projects.otherData(name, kept));
+  if (failed.length > 0) sentences.push(t().projects.noRoomForData(failed));
   return sentences;
 }
 
 /** @param {string[]} lost as from `decodeProject` */
 function describeLost(lost) {
   if (lost.length === 0) return "";
-  const titles = lost.map((name) => {
-    if (name.startsWith("code/")) return `the code of ${name.slice("code/".length)}`;
-    if (name.startsWith("data/")) return `the data “${name.slice("data/".length)}”`;
-    return PARTS[/** @type {"run"} */ (name)].title;
-  });
-  return `The file is damaged, and what could not be read was left out: ${titles.join(", ")}. Everything else is here.`;
+  return t().projects.lost(lost.map((name) => {
+    if (name.startsWith("code/")) return titleOf("code", name.slice("code/".length));
+    if (name.startsWith("data/")) return t().projects.dataOf(name.slice("data/".length));
+    return titleOf("parts", name);
+  }));
 }
 
 /** @param {Listed} project */
 export const removeProject = (project) => attempt(async () => {
-  if ((await openSessions()).has(project.id)) throw new ProjectProblem(ELSEWHERE);
+  if ((await openSessions()).has(project.id)) throw new ProjectProblem(t().projects.isElsewhere);
   removed.value = { label: nameOf(project), records: await removeSession(project.id) };
   await saveAgain(); // there is room now
 }, findProjects);
@@ -162,10 +159,10 @@ function presentProject() {
 
 /** @throws {ProjectProblem} the present project would lose something */
 async function expectLeaving() {
-  if (store.active.value || store.queuedRun.value) throw new ProjectProblem(STOP);
+  if (store.active.value || store.queuedRun.value) throw new ProjectProblem(t().projects.stopFirst);
   if (await saveNow()) return;
-  const why = store.storageProblem.value?.text ?? "It is still being written.";
-  throw new ProjectProblem(`The present project is not saved, so this page stays as it is. ${why}`);
+  const why = store.storageProblem.value?.text ?? t().projects.isBeingSaved;
+  throw new ProjectProblem(t().numbers.sentences([t().projects.isUnsaved, why]));
 }
 
 /** @param {Project} project @returns {Promise<string>} @throws {ProjectProblem} the browser cannot store it */
@@ -175,8 +172,8 @@ async function stored(project) {
   } catch (problem) {
     if (!(problem instanceof StorageFailure)) throw problem;
     throw new ProjectProblem(problem.reason === "full"
-      ? "The browser's storage is full, so there is no room for another project. Remove some from the list, and try again."
-      : `The browser could not store the project: ${problem.message.replace(/\.$/, "")}. Nothing has changed. Try again.`);
+      ? t().projects.isFull
+      : t().projects.notStored(problem.message.replace(/\.$/, "")));
   }
 }
 

@@ -4,8 +4,9 @@
  */
 
 import * as format from "./format.js";
+import { language, t } from "./locale.js";
 import { geometry } from "./plot-geometry.js";
-import { changesSince } from "./runs.js";
+import { changesSince, labSettingInWords, stateInWords, titleOf } from "./runs.js";
 import { changeInWords } from "./setting-changes.js";
 
 /** @import { Run } from "./runs.js" */
@@ -54,10 +55,11 @@ const escaped = (text) => String(text).replace(/[&<>"']/g, (each) => `&#${each.c
  * @returns {string}
  */
 export function report(runs, all, versions = {}, now = new Date()) {
-  const title = runs.length === 1 ? `Run ${runs[0].number}: ${runs[0].title}` : `${runs.length} runs`;
-  const made = Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(", ");
+  const words = t().report;
+  const title = runs.length === 1 ? words.run(runs[0].number, titleOf(runs[0])) : words.runs(runs.length);
+  const made = t().numbers.list(Object.entries(versions).map(([name, version]) => `${name} ${version}`));
   return `<!doctype html>
-<html lang="en">
+<html lang="${language.value}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -67,7 +69,7 @@ export function report(runs, all, versions = {}, now = new Date()) {
 </head>
 <body>
 <h1>${escaped(title)}</h1>
-<p class="about">Saved ${escaped(now.toISOString().slice(0, 16).replace("T", " "))} UTC${made ? `, with ${escaped(made)}` : ""}</p>
+<p class="about">${escaped(words.saved(now.toISOString().slice(0, 16).replace("T", " "), made))}</p>
 ${runs.length > 1 ? comparison(runs) : ""}
 ${runs.map((run) => section(run, all[all.findIndex(({ id }) => id === run.id) - 1], runs.length > 1)).join("\n")}
 </body>
@@ -77,44 +79,47 @@ ${runs.map((run) => section(run, all[all.findIndex(({ id }) => id === run.id) - 
 
 /** All curves over each other, and the results side by side. @param {Run[]} runs */
 function comparison(runs) {
-  const rows = runs.map((run) => `<tr><td>${run.number}</td><td>${escaped(run.title)}</td><td class="number">${format.count(run.step)}</td>
+  const { columns } = t().report;
+  const rows = runs.map((run) => `<tr><td>${run.number}</td><td>${escaped(titleOf(run))}</td><td class="number">${format.count(run.step)}</td>
 <td class="number">${escaped(format.duration(run.seconds))}</td><td class="number">${escaped(format.loss(run.loss))}</td>
 <td class="number">${escaped(format.percent(run.testAccuracy))}</td></tr>`);
   return `${chart(runs)}
-<div class="wide"><table><thead><tr><th>Run</th><th>Program</th><th class="number">Steps</th><th class="number">Time</th>
-<th class="number">Loss</th><th class="number">Test accuracy</th></tr></thead><tbody>${rows.join("\n")}</tbody></table></div>`;
+<div class="wide"><table><thead><tr><th>${columns.run}</th><th>${columns.program}</th><th class="number">${columns.steps}</th><th class="number">${columns.time}</th>
+<th class="number">${columns.loss}</th><th class="number">${columns.testAccuracy}</th></tr></thead><tbody>${rows.join("\n")}</tbody></table></div>`;
 }
 
 /** @param {Run} run @param {Run | undefined} before @param {boolean} isOneOfMany */
 function section(run, before, isOneOfMany) {
   const changes = changesSince(before, run);
+  const words = t().report;
+  const { facts: names } = words;
   const facts = [
-    ["Program", run.title],
-    ["Began", `${new Date(run.id).toISOString().slice(0, 19).replace("T", " ")} UTC`],
-    ["Device", `${run.ranOn} (chosen: ${run.device})`],
-    ["Seed", seedOf(run.code)],
-    ...Object.entries(run.lab ?? {}).map(([name, value]) => [`Lab: ${name.replaceAll("_", " ")}`, value]),
-    ["Result", `${run.state} after ${format.count(run.step)} of ${format.count(run.totalSteps)} steps in ${format.duration(run.seconds)}`],
-    ["Loss", format.loss(run.loss)],
-    ["Accuracy", format.percent(run.accuracy)],
-    ["Test accuracy", format.percent(run.testAccuracy)],
-    ...(run.settings ?? []).map((change) => ["Changed while training", changeInWords(change)]),
-    ["Changed since the run before", before ? changes.join("; ") || "nothing" : "this is the first one"],
+    [names.program, titleOf(run)],
+    [names.began, words.utc(new Date(run.id).toISOString().slice(0, 19).replace("T", " "))],
+    [names.device, words.device(run.ranOn, run.device)],
+    [names.seed, seedOf(run.code)],
+    ...Object.entries(run.lab ?? {}).map(([name, value]) => [words.lab(labSettingInWords(name)), value]),
+    [names.result, words.result(stateInWords(run.state), run.step, run.totalSteps, format.duration(run.seconds))],
+    [names.loss, format.loss(run.loss)],
+    [names.accuracy, format.percent(run.accuracy)],
+    [names.testAccuracy, format.percent(run.testAccuracy)],
+    ...(run.settings ?? []).map((change) => [names.changed, changeInWords(change)]),
+    [names.changes, before ? t().numbers.clauses(changes) || t().runs.nothing : words.isFirst],
   ];
-  return `${isOneOfMany ? `<h2>Run ${run.number}: ${escaped(run.title)}</h2>` : ""}
+  return `${isOneOfMany ? `<h2>${escaped(words.run(run.number, titleOf(run)))}</h2>` : ""}
 <table><tbody>${facts.map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`).join("\n")}</tbody></table>
-<h3>Loss</h3>
+<h3>${words.loss}</h3>
 ${chart([run])}
-<h3>Program</h3>
+<h3>${words.program}</h3>
 <pre>${escaped(run.code)}</pre>
-<h3>Loss by step${run.steps.length > MOST_ROWS ? ", a sample" : ""}</h3>
+<h3>${run.steps.length > MOST_ROWS ? words.sampleByStep : words.byStep}</h3>
 ${table(run)}`;
 }
 
 /** The seed of the graph's random numbers, as far as it is written in the code. @param {string} code */
 function seedOf(code) {
   const call = /^[^#\n]*\breset_default_graph\(\s*(?:seed\s*=\s*)?(\d+)/m.exec(code);
-  return call ? call[1] : "0, the default; other seeds are in the program";
+  return call ? call[1] : t().report.defaultSeed;
 }
 
 /** @param {Run[]} runs */
@@ -123,13 +128,14 @@ function chart(runs) {
   const { across, up, marks } = geometry(series, FRAME, false);
   const [right, bottom] = [FRAME.width - FRAME.right, FRAME.height - FRAME.bottom];
   const changes = runs.length === 1 ? runs[0].settings ?? [] : [];
-  const summary = runs.map((run) => `run ${run.number} ends at ${format.loss(run.loss)}`).join(", ");
-  const legend = runs.map((run, at) => `<li><svg viewBox="0 0 14 8" aria-hidden="true"><path class="line c${at % COLOURS.length}" d="M0 4H14"/></svg>run ${run.number}</li>`);
+  const words = t().report;
+  const summary = t().numbers.list(runs.map((run) => words.endsAt(run.number, format.loss(run.loss))));
+  const legend = runs.map((run, at) => `<li><svg viewBox="0 0 14 8" aria-hidden="true"><path class="line c${at % COLOURS.length}" d="M0 4H14"/></svg>${words.legend(run.number)}</li>`);
   return `${runs.length > 1 ? `<ul class="legend">${legend.join("")}</ul>` : ""}
-<svg viewBox="0 0 ${FRAME.width} ${FRAME.height}" role="img" aria-label="${escaped(`Loss by step: ${summary}`)}">
+<svg viewBox="0 0 ${FRAME.width} ${FRAME.height}" role="img" aria-label="${escaped(t().curves.summary(words.loss, summary))}">
 ${up.ticks.map(({ place, label }) => `<path class="grid" d="M${FRAME.left} ${place}H${right}"/><text x="${FRAME.left - 7}" y="${place + 4}" text-anchor="end">${label}</text>`).join("\n")}
 ${across.ticks.map(({ place, label }) => `<path class="grid" d="M${place} ${FRAME.top}V${bottom}"/><text x="${place}" y="${bottom + 18}" text-anchor="middle">${label}</text>`).join("\n")}
-<text x="${right}" y="${bottom - 6}" text-anchor="end">step</text>
+<text x="${right}" y="${bottom - 6}" text-anchor="end">${words.step}</text>
 ${changes.map((change) => `<path class="mark" d="M${across.place(change.step)} ${FRAME.top}V${bottom}"><title>${escaped(changeInWords(change))}</title></path>`).join("\n")}
 ${marks.map(({ d }, at) => `<path class="line c${at % COLOURS.length}" d="${d}"/>`).join("\n")}
 </svg>`;
@@ -141,5 +147,5 @@ function table({ steps, losses }) {
   const rows = steps.flatMap((step, at) => ((steps.length - 1 - at) % every === 0
     ? [`<tr><td class="number">${step}</td><td class="number">${escaped(format.loss(losses[at]))}</td></tr>`]
     : []));
-  return `<table><thead><tr><th class="number">Step</th><th class="number">Loss</th></tr></thead><tbody>${rows.join("\n")}</tbody></table>`;
+  return `<table><thead><tr><th class="number">${t().report.table.step}</th><th class="number">${t().report.table.loss}</th></tr></thead><tbody>${rows.join("\n")}</tbody></table>`;
 }

@@ -1,6 +1,7 @@
 /** The runs of a session: a record of each, with its code, settings and result. */
 
 import { changesInWords } from "./code-diff.js";
+import { t } from "./locale.js";
 import { duringTraining } from "./setting-changes.js";
 
 /**
@@ -9,10 +10,10 @@ import { duringTraining } from "./setting-changes.js";
  * @typedef {{id: number, number: number, exampleId: string, title: string, code: string, device: string,
  *            ranOn: string, lab: LabSettings | null, state: string, step: number, totalSteps: number,
  *            seconds: number, loss: number | null, accuracy: number | null, testAccuracy: number | null,
- *            isPinned: boolean, colour: number, steps: number[], losses: (number | null)[],
+ *            isPinned: boolean, colour: number, steps: number[], losses: (number | null)[], isEdited?: boolean,
  *            settings?: import("../engine/messages.js").SettingChange[]}} Run
  *   `id`: milliseconds since 1970 at its start; `device`: as chosen; `ranOn`: in words; `steps` and
- *   `losses`: its curve, thinned; `settings`: those that were changed while it trained
+ *   `losses`: its curve, thinned; `isEdited`: the visitor has changed the program; `settings`: those that were changed while it trained
  *
  * @typedef {"number" | "title" | "step" | "seconds" | "loss" | "testAccuracy"} Column
  */
@@ -41,6 +42,16 @@ export function thinned(steps, losses) {
   return { steps: steps.filter(isKept), losses: losses.filter(isKept) };
 }
 
+/** Its program in words. @param {Run} run */
+export const titleOf = ({ title, isEdited }) => (isEdited ? t().runs.edited(title) : title);
+
+/** @param {string} state of a run */
+export function stateInWords(state) {
+  /** @type {Record<string, string>} */
+  const states = t().status.states;
+  return states[state] ?? state;
+}
+
 /** The least used colour, by its number. @param {{colour: number}[]} runs */
 export function unusedColour(runs) {
   const uses = Array.from({ length: COLOURS }, (_, colour) => runs.filter((run) => run.colour === colour).length);
@@ -57,15 +68,22 @@ export function changesSince(before, run) {
   const during = duringTraining(run.settings ?? []);
   if (!before) return during;
   const words = [];
-  if (before.exampleId !== run.exampleId) words.push(`another program: ${run.title}`);
+  if (before.exampleId !== run.exampleId) words.push(t().runs.anotherProgram(titleOf(run)));
   else words.push(...changesInWords(before.code, run.code));
-  if (before.device !== run.device) words.push(`device ${before.device} → ${run.device}`);
-  if (Boolean(before.lab) !== Boolean(run.lab)) words.push(run.lab ? "in the Lab" : "not in the Lab");
+  if (before.device !== run.device) words.push(t().runs.device(before.device, run.device));
+  if (Boolean(before.lab) !== Boolean(run.lab)) words.push(run.lab ? t().runs.inLab : t().runs.notInLab);
   for (const [name, value] of Object.entries(run.lab ?? {})) {
     const old = before.lab?.[/** @type {keyof LabSettings} */ (name)];
-    if (before.lab && String(old) !== String(value)) words.push(`${name.replaceAll("_", " ")} ${old} → ${value}`);
+    if (before.lab && String(old) !== String(value)) words.push(t().runs.labChange(labSettingInWords(name), String(old), String(value)));
   }
   return [...words, ...during];
+}
+
+/** @param {string} name of a setting of the Lab */
+export function labSettingInWords(name) {
+  /** @type {Record<string, string>} */
+  const names = t().runs.labSettings;
+  return names[name] ?? name;
 }
 
 /** Sort by a column; missing numbers come last. @param {Run[]} runs @param {Column} column @param {boolean} isDescending */
@@ -85,7 +103,7 @@ const FIELDS = /** @type {const} */ ([
 /** The runs as CSV (RFC 4180), with what changed since the run before. @param {Run[]} runs */
 export function csv(runs) {
   const rows = runs.map((run, index) => [
-    new Date(run.id).toISOString(), ...FIELDS.map((name) => run[name] ?? ""), changesSince(runs[index - 1], run).join("; "),
+    new Date(run.id).toISOString(), ...FIELDS.map((name) => (name === "title" ? titleOf(run) : run[name] ?? "")), changesSince(runs[index - 1], run).join("; "),
   ]);
   return [["began", ...FIELDS, "changes"], ...rows].map((row) => `${row.map(quoted).join(",")}\r\n`).join("");
 }

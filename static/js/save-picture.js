@@ -4,6 +4,7 @@
  */
 
 import { offer } from "./download.js";
+import { t } from "./locale.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = 10;
@@ -56,7 +57,7 @@ async function pngOf({ text, width, height }) {
     canvas.height = Math.round(height * scale);
     canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve, reject) => canvas.toBlob((blob) =>
-      (blob ? resolve(blob) : reject(new Error("the browser could not make the picture. Save it as SVG.")))));
+      (blob ? resolve(blob) : reject(new Error(t().pictures.noPng)))));
   } finally {
     URL.revokeObjectURL(url);
   }

@@ -1,6 +1,7 @@
 /** Saves runs as an HTML file that needs nothing else. */
 
 import { offer } from "./download.js";
+import { t } from "./locale.js";
 import * as store from "./store.js";
 
 /** @param {import("./runs.js").Run[]} runs */
@@ -10,6 +11,6 @@ export async function saveReport(runs) {
     const text = report(runs, store.runs.value, store.versions.value);
     offer(runs.length > 1 ? "report-of-runs.html" : `report-run-${runs[0].number}.html`, new Blob([text], { type: "text/html" }));
   } catch (failure) {
-    store.note(`The report was not saved: ${/** @type {Error} */ (failure).message}`);
+    store.note(t().report.failed(/** @type {Error} */ (failure).message));
   }
 }

@@ -3,6 +3,8 @@
  * describes its records.
  */
 
+import { t } from "./locale.js";
+
 const NAME = "playgrad";
 /** Version 2 added the visitor's data. */
 const VERSION = 2;
@@ -178,7 +180,7 @@ function abort(transaction) {
 /** @returns {Promise<IDBDatabase>} */
 function connect() {
   return new Promise((resolve, reject) => {
-    if (!globalThis.indexedDB) throw new Error("it has no IndexedDB");
+    if (!globalThis.indexedDB) throw new Error(t().sessions.database.missing);
     const request = indexedDB.open(NAME, VERSION);
     request.onupgradeneeded = () => {
       const { objectStoreNames: existing } = request.result;
@@ -188,7 +190,7 @@ function connect() {
     };
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
-    request.onblocked = () => reject(new Error("another tab holds an older version of it open"));
+    request.onblocked = () => reject(new Error(t().sessions.database.blocked));
   });
 }
 
@@ -207,7 +209,7 @@ function answer(request) {
 function endOf(transaction) {
   return new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error ?? new Error("the browser gave up writing"));
+    transaction.onabort = () => reject(transaction.error ?? new Error(t().sessions.database.gaveUp));
   });
 }
 
@@ -219,7 +221,7 @@ function endOf(transaction) {
  */
 function inTime(work, milliseconds) {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error("it does not answer")), milliseconds);
+    const timer = setTimeout(() => reject(new Error(t().sessions.database.silent)), milliseconds);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -11,9 +11,9 @@ import * as store from "./store.js";
  * @import { StoreName } from "./session-database.js"
  * @import { Shape } from "./session-shapes.js"
  *
- * @typedef {{store: StoreName, title: string, changes: () => unknown, capture: () => any,
+ * @typedef {{store: StoreName, changes: () => unknown, capture: () => any,
  *            restore: (value: any) => void}} Part
- *   `title`: what the visitor calls it; `changes`: reads the signals that it depends on; `capture`:
+ *   `changes`: reads the signals that it depends on; `capture`:
  *   its value, null for none
  */
 
@@ -24,7 +24,6 @@ export const VERSION = 1;
 export const PARTS = {
   choices: {
     store: "parts",
-    title: "the choices",
     changes: () => [
       store.exampleId.value, store.deviceChoice.value, store.view.value, store.graphColours.value,
       store.labSettings.value,
@@ -47,7 +46,6 @@ export const PARTS = {
 
   run: {
     store: "parts",
-    title: "the numbers of the run",
     changes: () => [
       store.runState.value, store.executed.value, store.fit.value, store.progress.value, store.epochs.value,
       store.error.value,
@@ -73,7 +71,6 @@ export const PARTS = {
 
   curves: {
     store: "parts",
-    title: "the curves",
     changes: () => store.curvesVersion.value,
     capture: () => store.curves.save(),
     restore(saved) {
@@ -84,7 +81,6 @@ export const PARTS = {
 
   output: {
     store: "parts",
-    title: "the output",
     changes: () => store.transcriptVersion.value,
     capture: () => store.transcript.lines.map(({ text, stream, figure }) =>
       (figure ? { text, stream, figure } : { text, stream })),
@@ -96,7 +92,6 @@ export const PARTS = {
 
   losses: {
     store: "parts",
-    title: "the losses to compare",
     changes: () => [store.landmarks.value, store.shared.value, store.settingChanges.value],
     capture: () => ({
       landmarks: store.landmarks.value, shared: store.shared.value, settings: store.settingChanges.value,
@@ -110,7 +105,6 @@ export const PARTS = {
 
   graph: {
     store: "parts",
-    title: "the graph",
     changes: () => store.graph.value,
     capture: () => store.graph.value,
     restore: (graph) => (store.graph.value = graph),
@@ -118,7 +112,6 @@ export const PARTS = {
 
   runs: {
     store: "parts",
-    title: "the runs",
     changes: () => store.runs.value,
     capture: () => store.runs.value,
     restore: (runs) => (store.runs.value = runs),
@@ -126,7 +119,6 @@ export const PARTS = {
 
   lab: {
     store: "parts",
-    title: "the runs of the Lab",
     changes: () => store.labRuns.value,
     capture: () => store.labRuns.value,
     restore: (runs) => labRecorder.restore(runs),
@@ -134,7 +126,6 @@ export const PARTS = {
 
   checkpoint: {
     store: "checkpoints",
-    title: "the weights",
     changes: () => store.kept.value,
     capture: () => store.kept.value,
     restore: (kept) => (store.kept.value = kept),

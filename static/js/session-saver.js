@@ -18,7 +18,7 @@ const RETRY_MS = 15_000;
 const RETRY_CHANGED_MS = 2000;
 
 /**
- * @typedef {{store: StoreName, part: string, title: string, capture: () => any, rest: number,
+ * @typedef {{store: StoreName, part: string, capture: () => any, rest: number,
  *            longest: number, isUrgent?: boolean}} Item
  *   One record of the session. `capture`: its value, null to remove it; `rest`: milliseconds between
  *   two savings, at least; `longest`: milliseconds until a change is saved, at most; `isUrgent`:

@@ -89,7 +89,7 @@ export const SHAPES = {
     id: is.number, number: is.count, exampleId: is.text, title: is.text, code: is.text, device, ranOn: is.text,
     lab: is.nullable(labSettings), state: is.text, step: is.count, totalSteps: is.count, seconds: is.number,
     loss: fraction, accuracy: fraction, testAccuracy: fraction, isPinned: is.flag, colour: is.count,
-    steps: is.listOf(is.number), losses: is.listOf(fraction), settings: is.optional(settings),
+    isEdited: is.optional(is.flag), steps: is.listOf(is.number), losses: is.listOf(fraction), settings: is.optional(settings),
   })),
   output: is.listOf(is.record({
     text: is.text, stream: is.oneOf("stdout", "stderr", "note", "input"), figure: is.optional(figure),

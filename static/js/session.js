@@ -6,7 +6,7 @@
 import { batch, computed, effect, signal } from "../vendor/preact.js";
 import { StorageFailure, database } from "./session-database.js";
 import { forgetOldSessions, sessions, takeName } from "./session-list.js";
-import { describeProblem, describeRestored, describeUnread } from "./session-notes.js";
+import { describeProblem, describeRestored, describeUnread, titleOf } from "./session-notes.js";
 import { NAMES, PARTS, VERSION } from "./session-parts.js";
 import { SessionSaver } from "./session-saver.js";
 import { SHAPES } from "./session-shapes.js";
@@ -24,7 +24,7 @@ const SMALL = 20_000;
 /** Names of parts that are put aside: they could not be read. */
 const ASIDE = "aside:";
 
-const CODE = { store: /** @type {const} */ ("code"), title: "the code", rest: 0, longest: 600 };
+const CODE = { store: /** @type {const} */ ("code"), rest: 0, longest: 600 };
 const OTHER = { rest: 2000, longest: 10_000 };
 
 /** A sentence for the page that follows. */
@@ -100,8 +100,7 @@ async function restore({ id, from, isCopy }) {
     for (const name of NAMES) if (values[name]) PARTS[name].restore(values[name].value);
     store.codes.value = codes;
     store.source.value = codes[store.exampleId.value] ?? "";
-    const lost = damaged.map(([{ part }, isCode]) =>
-      (isCode ? `the code of ${part}` : (PARTS[/** @type {"run"} */ (part)]?.title ?? part)));
+    const lost = damaged.map(([{ part }, isCode]) => titleOf(isCode ? "code" : "parts", part));
     store.note(describeRestored(values.run?.saved ?? null, isCopy ? [] : lost));
   });
   if (source === id) await putAside(damaged);
@@ -161,7 +160,7 @@ const summary = computed(() => ({
 }));
 /** @type {Item} */
 const summaryItem = {
-  ...OTHER, store: "sessions", part: "summary", title: "the list of sessions", capture: () => summary.peek(),
+  ...OTHER, store: "sessions", part: "summary", capture: () => summary.peek(),
 };
 
 /** @param {boolean} isNew whether nothing of it has been saved yet */

@@ -1,5 +1,7 @@
 /** Settings that were changed while a network trained. */
 
+import { t } from "./locale.js";
+
 /** @import { SettingChange } from "../engine/messages.js" */
 
 /** The part of the shown steps within which the pointer is near a change. */
@@ -8,7 +10,14 @@ const NEAR = 0.015;
 const MOST_VALUES = 4;
 
 /** "learning rate 0.1 → 0.01 at step 412". @param {SettingChange} change */
-export const changeInWords = ({ name, before, after, step }) => `${name} ${short(before)} → ${short(after)} at step ${step}`;
+export const changeInWords = ({ name, before, after, step }) => t().curves.change(settingName(name), short(before), short(after), step);
+
+/** @param {string} name as Python says it */
+export function settingName(name) {
+  /** @type {Record<string, string>} */
+  const names = t().curves.settings;
+  return names[name] ?? name;
+}
 
 /** A float32 as it was written. @param {number} value */
 export const short = (value) => String(Number(value.toPrecision(6)));
@@ -20,7 +29,7 @@ export function duringTraining(changes) {
     const some = changes.filter((each) => each.name === name);
     const values = [some[0].before, ...some.map(({ after }) => after)].map(short);
     const told = values.length > MOST_VALUES ? [values[0], "…", values[values.length - 1]] : values;
-    return `${name} ${told.join(" → ")} while training`;
+    return t().runs.whileTraining(settingName(name), told.join(" → "));
   });
 }
 

@@ -4,6 +4,7 @@ import { batch, computed } from "../vendor/preact.js";
 import { edit, openExample } from "./examples.js";
 import { LinkError, decode, encode, isLink } from "./link.js";
 import { compare } from "./landmarks.js";
+import { t } from "./locale.js";
 import { PANELS } from "./panels.js";
 import { leaveSession } from "./session.js";
 import * as store from "./store.js";
@@ -77,7 +78,7 @@ export function showProgram(shared) {
   forgetAddress();
   batch(() => {
     if (!store.examples.value.some(({ id }) => id === shared.exampleId)) {
-      const own = { id: shared.exampleId, title: shared.title, description: "A program from a link.", source: "" };
+      const own = { id: shared.exampleId, title: shared.title, description: t().editor.fromLink, source: "" };
       store.examples.value = [...store.examples.value, own];
     }
     openExample(shared.exampleId);

@@ -31,8 +31,8 @@ export const outputOpen = signal(/** @type {boolean | null} */ (null));
 
 /** Whether the Python worker takes requests ("up"), will soon, or could not be started. */
 export const engine = signal(/** @type {"starting" | "up" | "broken"} */ ("starting"));
-/** The stage of a starting engine, in words. */
-export const bootStage = signal("");
+/** The stage of a starting engine. */
+export const bootStage = signal(/** @type {"python" | "library"} */ ("python"));
 /** How much of a starting engine has arrived, in bytes; null if that is not worth a word. The total may be 0: unknown. */
 export const bootProgress = signal(/** @type {{received: number, total: number} | null} */ (null));
 /** What does not arrive, in sentences, by what it is a part of. */

@@ -1,5 +1,7 @@
 /** The output of the user's code: of a long one its first and its last part. */
 
+import { t } from "./locale.js";
+
 /** @import { Figure } from "../engine/messages.js" */
 /** @import { ConsoleLine } from "./types.js" */
 
@@ -21,7 +23,7 @@ const HALF_LINE = 2000;
 const EMPTY = { first: "", leftOut: 0, last: "" };
 
 /** @param {number} count */
-const gap = (count) => (count > 0 ? `… ${count.toLocaleString("en")} characters left out …` : "");
+const gap = (count) => (count > 0 ? t().output.leftOut(count) : "");
 
 /** @param {Line} line */
 const shown = ({ first, leftOut, last }) => first + gap(leftOut) + last;
@@ -60,7 +62,7 @@ export class Transcript {
   #gapId = null;
   /** Characters left out there. */
   #leftOut = 0;
-  /** Characters left out within lines, by their ids. @type {Map<number, number>} */
+  /** Characters left out within lines, by their ids, and those of the words that say so. @type {Map<number, {count: number, said: number}>} */
   #hidden = new Map();
 
   clear() {
@@ -121,7 +123,7 @@ export class Transcript {
     for (const at of places.slice(Math.min(FIRST_FIGURES, count - 1), -1)) {
       if (count <= MOST_FIGURES && bytes <= MOST_FIGURE_BYTES) break;
       const { id, text, figure } = this.lines[at];
-      this.lines[at] = { id, text: `[not kept: ${text}]`, stream: "note" };
+      this.lines[at] = { id, text: t().output.notKept(text), stream: "note" };
       count -= 1;
       bytes -= bytesOf(figure);
     }
@@ -161,7 +163,7 @@ export class Transcript {
     const id = open && last ? last.id : this.#nextId++;
     if (open) this.lines.pop();
     this.lines.push({ id, text: shown(line), stream });
-    if (line.leftOut > 0) this.#hidden.set(id, line.leftOut);
+    if (line.leftOut > 0) this.#hidden.set(id, { count: line.leftOut, said: gap(line.leftOut).length });
     else this.#hidden.delete(id);
     this.#open = line;
   }
@@ -171,8 +173,8 @@ export class Transcript {
     const middle = this.lines.slice(FIRST_LINES + (this.#gapId === null ? 0 : 1), -LAST_LINES);
     if (middle.length === 0) return;
     for (const { id, text } of middle) {
-      const hidden = this.#hidden.get(id) ?? 0;
-      this.#leftOut += 1 + text.length - gap(hidden).length + hidden;
+      const { count, said } = this.#hidden.get(id) ?? { count: 0, said: 0 };
+      this.#leftOut += 1 + text.length - said + count;
       this.#hidden.delete(id);
     }
     this.#gapId ??= this.#nextId++;

@@ -4,6 +4,7 @@
  * of more than 4 GB are refused.
  */
 
+import { t } from "./locale.js";
 import { piped } from "./streams.js";
 
 /**
@@ -131,14 +132,14 @@ export class ZipReader {
     while (end >= 0 && tail.getUint32(end, true) !== END) end -= 1;
     if (end < 0) {
       const head = await view(blob, 0, 4);
-      if (head.byteLength === 4 && head.getUint32(0, true) === LOCAL) throw new ZipError("cut", "its end is missing");
+      if (head.byteLength === 4 && head.getUint32(0, true) === LOCAL) throw new ZipError("cut", t().projectFile.zip.noEnd);
       throw new ZipError("foreign", "it is not a zip archive");
     }
     const count = tail.getUint16(end + 10, true);
     const size = tail.getUint32(end + 12, true);
     const at = tail.getUint32(end + 16, true);
     if (count === MANY || at === FAR) throw new ZipError("large", "it is made as archives of over 4 GB are");
-    if (at + size > tailAt + end) throw new ZipError("cut", "a part of it is missing");
+    if (at + size > tailAt + end) throw new ZipError("cut", t().projectFile.zip.partMissing);
     const entries = listed(await view(blob, at, at + size), count);
     return new ZipReader(blob, entries.filter(({ name }) => !name.endsWith("/")));
   }
@@ -176,14 +177,14 @@ export class ZipReader {
   /** @param {string} name @returns {Entry} @throws {ZipError} */
   #named(name) {
     const [entry, ...others] = this.entries.filter((each) => each.name === name);
-    if (!entry) throw new ZipError("damaged", `${name} is missing`);
-    if (others.length > 0) throw new ZipError("damaged", `${name} is in it twice`);
+    if (!entry) throw new ZipError("damaged", t().projectFile.zip.missing(name));
+    if (others.length > 0) throw new ZipError("damaged", t().projectFile.zip.twice(name));
     return entry;
   }
 }
 
 /** @param {string} name */
-const damaged = (name) => new ZipError("damaged", `${name} is damaged`);
+const damaged = (name) => new ZipError("damaged", t().projectFile.zip.damaged(name));
 
 /** @param {Blob} content @param {string} name @param {number} size that it should have @throws {ZipError} */
 async function inflated(content, name, size) {
@@ -192,7 +193,7 @@ async function inflated(content, name, size) {
   try {
     for await (const part of piped(content, new DecompressionStream("deflate-raw"))) {
       // What follows is not unpacked.
-      if (length + part.length > size) throw new ZipError("bomb", `${name} unpacks to more than the archive says`);
+      if (length + part.length > size) throw new ZipError("bomb", t().projectFile.zip.bomb(name));
       bytes.set(part, length);
       length += part.length;
     }
@@ -209,13 +210,13 @@ function listed(directory, count) {
   let at = 0;
   for (let index = 0; index < count; index += 1) {
     if (at + CENTRAL_BYTES > directory.byteLength || directory.getUint32(at, true) !== CENTRAL) {
-      throw new ZipError("damaged", "its table of contents is damaged");
+      throw new ZipError("damaged", t().projectFile.zip.damagedTable);
     }
     const [flags, method] = [directory.getUint16(at + 8, true), directory.getUint16(at + 10, true)];
     const [crc, packed, size, header] = [16, 20, 24, 42].map((offset) => directory.getUint32(at + offset, true));
     const [nameBytes, extra, comment] = [28, 30, 32].map((offset) => directory.getUint16(at + offset, true));
     const end = at + CENTRAL_BYTES + nameBytes;
-    if (end > directory.byteLength) throw new ZipError("damaged", "its table of contents is damaged");
+    if (end > directory.byteLength) throw new ZipError("damaged", t().projectFile.zip.damagedTable);
     const encoded = new Uint8Array(directory.buffer, directory.byteOffset + at + CENTRAL_BYTES, nameBytes);
     entries.push({
       name: new TextDecoder().decode(encoded), isEncrypted: (flags & ENCRYPTED) !== 0, method, crc, packed, size, at: header,

@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { lookForGpu } from "../actions.js";
-import { count } from "../format.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 
 const CPU = "CPU (NumPy)";
@@ -10,35 +10,32 @@ const CPU = "CPU (NumPy)";
 /** The processor that trains, or that the next run would train on. @returns {Badge} */
 function choose() {
   const { known, info, problem } = store.gpu.value;
+  const words = t().devices;
   const fit = store.active.value ? store.fit.value : null;
   const onCpu = fit ? fit.device.startsWith("cpu") : store.deviceChoice.value === "cpu";
-  if (onCpu && (info || fit)) return { kind: "cpu", text: CPU, remark: problem ? "no WebGPU" : "" };
-  if (!known) return { kind: "unknown", text: "Looking for a GPU…", remark: "" };
-  if (!info) return { kind: "cpu", text: CPU, remark: canTryAgain() ? "no GPU" : "no WebGPU" };
+  if (onCpu && (info || fit)) return { kind: "cpu", text: CPU, remark: problem ? words.noWebGpu : "" };
+  if (!known) return { kind: "unknown", text: words.looking, remark: "" };
+  if (!info) return { kind: "cpu", text: CPU, remark: canTryAgain() ? words.noGpu : words.noWebGpu };
   return info.is_software
-    ? { kind: "software", text: info.name, remark: "software" }
+    ? { kind: "software", text: info.name, remark: words.software }
     : { kind: "gpu", text: info.name, remark: "" };
 }
 
 /** @returns {string} the details of the processor, one per line */
 function details() {
   const { info, problem } = store.gpu.value;
+  const words = t().devices;
   const lines = [];
   if (info) {
-    lines.push(`WebGPU adapter: ${info.name}`);
-    if (info.vendor) lines.push(`Vendor: ${info.vendor} ${info.architecture}`);
-    if (info.is_software) {
-      lines.push("A software adapter: it runs on the processor, not on a graphics card.");
-    }
+    lines.push(words.adapter(info.name));
+    if (info.vendor) lines.push(words.vendor(info.vendor, info.architecture));
+    if (info.is_software) lines.push(words.isSoftware);
     const buffer = info.limits?.maxStorageBufferBindingSize;
-    if (buffer) lines.push(`Largest buffer: ${count(Math.round(buffer / 2 ** 20))} MiB`);
+    if (buffer) lines.push(words.buffer(Math.round(buffer / 2 ** 20)));
     const tuning = store.tuning.value;
-    if (tuning) {
-      const why = tuning.measured ? "fastest of those measured" : "defaults for this adapter";
-      lines.push(`Kernels (${why}): ${described(tuning.kernels)}`);
-    }
+    if (tuning) lines.push((tuning.measured ? words.measured : words.notMeasured)(described(tuning.kernels)));
   } else if (problem) {
-    lines.push(`No GPU: ${problem}.`, "Training runs on the CPU with NumPy.");
+    lines.push(words.why(problem), words.instead);
   }
   const { playgrad, python, numpy } = store.versions.value;
   if (python) lines.push(`playgrad ${playgrad}, Python ${python}, NumPy ${numpy}`);
@@ -63,24 +60,25 @@ const hasNoGpu = () => store.gpu.value.known && !store.gpu.value.info;
 export function DeviceChip() {
   const { kind, text, remark } = choose();
   const about = details();
+  const words = t().devices;
   return html`
     <span class="chip" data-kind=${kind}>
       <span class="badge" data-testid="backend-badge" tabindex="0" role="note"
-        aria-label=${`Runs on ${text}${remark && `, ${remark}`}`} aria-description=${about} title=${about}>
+        aria-label=${words.runsOn(text, remark)} aria-description=${about} title=${about}>
         <span class="badge-light" aria-hidden="true"></span>
         <span class="badge-text">${text}</span>
         ${remark && html`<span class="badge-remark">${remark}</span>`}
       </span>
-      <select aria-label="Device" title="The device to train on, unless the code chooses one" data-testid="device-select"
+      <select aria-label=${words.device} title=${words.about} data-testid="device-select"
         value=${store.deviceChoice.value}
         onChange=${(/** @type {any} */ event) => (store.deviceChoice.value = event.target.value)}>
-        <option value="auto">Auto</option>
-        <option value="gpu" disabled=${hasNoGpu() && !canTryAgain()}>${hasNoGpu() ? "GPU (none found)" : "GPU"}</option>
-        <option value="cpu">CPU</option>
+        <option value="auto">${words.auto}</option>
+        <option value="gpu" disabled=${hasNoGpu() && !canTryAgain()}>${hasNoGpu() ? words.noGpuFound : "GPU"}</option>
+        <option value="cpu">${words.cpu}</option>
       </select>
     </span>
     ${canTryAgain() && html`
-      <button type="button" class="button small gpu-again" data-testid="gpu-again" title=${about} onClick=${lookForGpu}>Try the GPU again</button>
+      <button type="button" class="button small gpu-again" data-testid="gpu-again" title=${about} onClick=${lookForGpu}>${words.tryAgain}</button>
     `}
   `;
 }

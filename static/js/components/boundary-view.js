@@ -1,5 +1,6 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { percent } from "../format.js";
+import { t } from "../locale.js";
 import { onResize } from "../observe.js";
 import { decisionsOf, parseColour, planePixels } from "../plane-colours.js";
 import { drawPoint } from "../point-shapes.js";
@@ -44,7 +45,7 @@ export function BoundaryView({ view, names }) {
         <p class="plane-axis hint"><span>${short(data.across[0])}</span><span>x</span><span>${short(data.across[1])}</span></p>
         <${Legend} data=${data} palette=${palette} range=${range} names=${names} />
         ${data.test && html`<label class="toggle"><input type="checkbox" checked=${withTest}
-          data-testid="test-points" onChange=${() => setWithTest(!withTest)} />Test points (hollow)</label>`}
+          data-testid="test-points" onChange=${() => setWithTest(!withTest)} />${t().task.testPoints}</label>`}
       </div>
       <${UnitMaps} layers=${view.layers} palette=${palette} />
     </div>
@@ -65,17 +66,17 @@ function rangeOf(data) {
 
 /** @param {PlaneView} view @param {PlaneData} data */
 function summary(view, data) {
-  const place = `Predictions over the plane, x from ${short(data.across[0])} to ${short(data.across[1])}, `
-    + `y from ${short(data.up[0])} to ${short(data.up[1])}`;
+  const words = t().task;
+  const place = [...data.across, ...data.up].map(short);
   const cells = data.side ** 2;
   const outputs = floats(view.outputs);
   if (data.scale === "linear") {
     const [low, high] = outputs.reduce(([a, b], each) => [Math.min(a, each), Math.max(b, each)], [Infinity, -Infinity]);
-    return `${place}: from ${short(low)} to ${short(high)}`;
+    return words.plane(place, words.range(short(low), short(high)));
   }
   const counts = new Array(data.classes).fill(0);
   for (const { label } of decisionsOf(outputs, cells, data.scale)) counts[label] += 1;
-  return `${place}: ${counts.map((count, at) => `class ${at} on ${percent(count / cells, 0)}`).join(", ")}`;
+  return words.plane(place, t().numbers.list(counts.map((count, at) => words.shareOfClass(at, percent(count / cells, 0)))));
 }
 
 /** @param {{data: PlaneData, palette: Palette, range: [number, number], withTest: boolean}} props */
@@ -141,7 +142,7 @@ function Legend({ data, palette, range, names }) {
   return html`
     <ul class="plane-legend hint">
       ${Array.from({ length: data.classes }, (_, at) => html`
-        <li key=${at}><${Swatch} label=${at} palette=${palette} />${names[at] ?? `class ${at}`}</li>
+        <li key=${at}><${Swatch} label=${at} palette=${palette} />${names[at] ?? t().task.classNumber(at)}</li>
       `)}
     </ul>
   `;

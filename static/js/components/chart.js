@@ -1,5 +1,6 @@
 import { uPlot } from "../../vendor/uplot.js";
 import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { language, t } from "../locale.js";
 import { onResize, onVisible } from "../observe.js";
 import { cssColour, theme } from "../theme.js";
 
@@ -25,6 +26,7 @@ export function Chart(props) {
   const latest = useRef(props);
   latest.current = props;
   const colours = theme.value;
+  const words = language.value;
 
   useEffect(() => {
     const element = place.current;
@@ -39,7 +41,7 @@ export function Chart(props) {
       chart.destroy();
       plot.current = null;
     };
-  }, [colours, props.log, props.height]);
+  }, [colours, words, props.log, props.height]);
 
   useRedraw(place, () => plot.current?.setData(latest.current.data), props.version);
 
@@ -173,7 +175,7 @@ const isAlone = (chart, at) => Array.from(chart.data[at]).filter((value) => valu
 /** Labels for ticks; the first one inside the axis names the unit. @param {number[]} ticks */
 function stepLabels(ticks) {
   const first = ticks.findIndex((step) => step > 0);
-  return ticks.map((step, index) => (index === first ? `step ${short(step)}` : short(step)));
+  return ticks.map((step, index) => (index === first ? t().curves.tick(short(step)) : short(step)));
 }
 
 /** @param {number} step */

@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { count, percent } from "../format.js";
+import { t } from "../locale.js";
 
 /**
  * @import { ClassData, TaskView } from "../../engine/messages.js"
@@ -20,12 +21,12 @@ export function ConfusionTable({ view, names }) {
     if (counts[label]?.[view.predicted[row]] !== undefined) counts[label][view.predicted[row]] += 1;
   });
   const right = counts.reduce((sum, row, label) => sum + row[label], 0);
-  const nameOf = (/** @type {number} */ label) => names[label] ?? `class ${label}`;
-  const rows = `${count(labels.length)}${labels.length < total ? ` of ${count(total)}` : ""}`;
+  const nameOf = (/** @type {number} */ label) => names[label] ?? t().task.classNumber(label);
+  const rows = t().task.rows(labels.length, total, tested);
+  const [before, after] = t().task.confusion(rows, percent(right / Math.max(1, labels.length), 1));
   return html`
     <div class="confusion">
-      <p class="hint"><b data-testid="confusion-right">${count(right)}</b> of ${rows} ${tested ? "test" : "training"} rows
-        right, ${percent(right / Math.max(1, labels.length), 1)}. A row of the table is a true class, a column a predicted one.</p>
+      <p class="hint">${before}<b data-testid="confusion-right">${count(right)}</b>${after}</p>
       <div class="confusion-scroll"><table data-testid="confusion">
         <thead><tr><td></td>${counts.map((_, label) => html`<th key=${label} scope="col" title=${nameOf(label)}>${nameOf(label)}</th>`)}</tr></thead>
         <tbody>${counts.map((row, label) => html`<tr key=${label}>

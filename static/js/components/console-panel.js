@@ -1,4 +1,5 @@
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 import { LazyPrompt } from "./lazy-prompt.js";
@@ -28,16 +29,16 @@ export function ConsolePanel() {
   }
 
   return html`
-    <section class="panel console-panel" aria-label="Output">
+    <section class="panel console-panel" aria-label=${t().output.title}>
       <div class="panel-head">
         <h2><button type="button" class="drawer-handle" data-testid="output-toggle" aria-expanded=${isOpen}
           aria-controls="output" onClick=${() => (store.outputOpen.value = !isOpen)}>
-          <${Icon} name=${isOpen ? "down" : "up"} />Output</button></h2>
+          <${Icon} name=${isOpen ? "down" : "up"} />${t().output.title}</button></h2>
         <button type="button" class="button quiet small" onClick=${store.clearOutput}
-          disabled=${lines.length === 0}>Clear</button>
+          disabled=${lines.length === 0}>${t().output.clear}</button>
       </div>
       <div class="console" id="output" hidden=${!isOpen} data-testid="console" ref=${box} onScroll=${onScroll} tabindex="0"
-        role="log" aria-live="off" aria-label="Output of the code">
+        role="log" aria-live="off" aria-label=${t().output.label}>
         ${lines.map((line) => html`
           <div key=${line.id} class="console-line" data-stream=${line.stream}>
             ${line.figure ? html`<${LazyFigure} line=${line} />` : line.text || "\u00a0"}</div>

@@ -1,6 +1,7 @@
 import { html, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { smoothed } from "../curves.js";
 import * as format from "../format.js";
+import { t } from "../locale.js";
 import { changeInWords, changeNear } from "../setting-changes.js";
 import { recall, remember } from "../storage.js";
 import * as store from "../store.js";
@@ -11,18 +12,19 @@ import { SavePicture } from "./save-picture-button.js";
 
 /** @typedef {import("./chart.js").Line} Line */
 /** @typedef {import("../curves.js").SeriesName} SeriesName */
+/** @typedef {Line & {series: SeriesName, label: keyof ReturnType<typeof t>["curves"]["lines"]}} CurveLine */
 
 const HEIGHT = 190;
 /** Changes of settings that are told below the curves. */
 const MOST_NAMED = 3;
 
-/** @type {(Line & {series: SeriesName})[]} */
+/** @type {CurveLine[]} */
 const LOSS = [
   { series: "loss", label: "batch", colour: "--loss-faint", width: 1 },
   { series: "trendLoss", label: "trend", colour: "--loss", width: 2 },
   { series: "testLoss", label: "test", colour: "--test", width: 1.5, isMark: true },
 ];
-/** @type {(Line & {series: SeriesName})[]} */
+/** @type {CurveLine[]} */
 const ACCURACY = [
   { series: "accuracy", label: "batch", colour: "--accuracy-faint", width: 1 },
   { series: "trendAccuracy", label: "trend", colour: "--accuracy", width: 2 },
@@ -33,8 +35,6 @@ const ACCURACY = [
 const RAW = { trendLoss: "loss", trendAccuracy: "accuracy" };
 /** The trend: a moving average of its own kind, or one with a fixed part of the value before. */
 const SMOOTHINGS = ["auto", "0", "0.5", "0.8", "0.9", "0.95"];
-/** @type {Record<string, string>} */
-const SMOOTHING_NAMES = { auto: "automatic", 0: "none" };
 
 /** Live curves of loss and accuracy. */
 export function CurvesPanel() {
@@ -55,31 +55,34 @@ export function CurvesPanel() {
     remember("smoothing", value);
   }
 
+  const words = t().curves;
+  /** @type {Record<string, string>} */
+  const smoothings = { auto: words.smoothings.auto, 0: words.smoothings.none };
   return html`
     <section class="panel curves" aria-labelledby="curves-title">
       <div class="panel-head">
-        <h2 id="curves-title">Curves</h2>
+        <h2 id="curves-title">${words.title}</h2>
         <${CurveStatistics} />
-        <label class="toggle">Smoothing
+        <label class="toggle">${words.smoothing}
           <select data-testid="smoothing" value=${smoothing} onChange=${onSmooth}>
             ${SMOOTHINGS.map((each) => html`
-              <option key=${each} value=${each} selected=${each === smoothing}>${SMOOTHING_NAMES[each] ?? each}</option>
+              <option key=${each} value=${each} selected=${each === smoothing}>${smoothings[each] ?? each}</option>
             `)}
           </select>
         </label>
         <label class="toggle"><input type="checkbox" checked=${log} data-testid="log-scale"
-          onChange=${onLog} />Log scale</label>
+          onChange=${onLog} />${words.logScale}</label>
         <label class="toggle"><input type="checkbox" checked=${asTable} data-testid="curves-as-table"
-          onChange=${() => setAsTable(!asTable)} />Table</label>
+          onChange=${() => setAsTable(!asTable)} />${words.asTable}</label>
       </div>
       ${asTable ? html`<${CurvesTable} />` : html`
         <div class="charts" ref=${charts}>
-          <${Figure} title="Loss" lines=${LOSS} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
-          <${Figure} title="Accuracy" lines=${ACCURACY} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
+          <${Figure} title=${words.loss} lines=${LOSS} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
+          <${Figure} title=${words.accuracy} lines=${ACCURACY} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
         </div>
         <div class="curve-foot">
           <${SettingChanges} />
-          <${SavePicture} of=${() => charts.current} name="curves" what="the curves" id="curves" />
+          <${SavePicture} of=${() => charts.current} name="curves" what=${words.theCurves} id="curves" />
         </div>
       `}
     </section>
@@ -93,7 +96,7 @@ function SettingChanges() {
   const hidden = changes.length - MOST_NAMED;
   return html`
     <p class="curve-changes" data-testid="setting-changes">
-      ${hidden > 0 && html`<span>${hidden} earlier ${hidden === 1 ? "change" : "changes"} in the table</span>`}
+      ${hidden > 0 && html`<span>${t().curves.earlierChanges(hidden)}</span>`}
       ${changes.slice(-MOST_NAMED).map((change, at) => html`<span key=${at}><span aria-hidden="true">▾ </span>${changeInWords(change)}</span>`)}
     </p>
   `;
@@ -103,7 +106,7 @@ function SettingChanges() {
 const known = (smoothing) => (smoothing && SMOOTHINGS.includes(smoothing) ? smoothing : "auto");
 
 /**
- * @param {{title: string, lines: (Line & {series: SeriesName})[], smoothing: string, log?: boolean, unit?: boolean,
+ * @param {{title: string, lines: CurveLine[], smoothing: string, log?: boolean, unit?: boolean,
  *          digits: (value: number | null) => string, ticks: (value: number) => string}} props
  *   `unit`: the values lie between 0 and 1
  */
@@ -126,14 +129,15 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
   const shown = columns.map((column) =>
     hovered === null ? lastOf(column) : (column[hovered] ?? null));
   const near = hovered === null ? undefined : changeNear(changes, curves.steps, hovered);
-  const summary = lines.map(({ label }, i) => `${label} ${digits(lastOf(columns[i]))}`).join(", ");
+  const words = t().curves;
+  const summary = t().numbers.list(lines.map(({ label }, i) => `${words.lines[label]} ${digits(lastOf(columns[i]))}`));
   return html`
     <figure class="figure">
       <figcaption>
-        <strong>${hovered === null ? title : `Step ${curves.steps[hovered]}`}</strong>
+        <strong>${hovered === null ? title : words.step(curves.steps[hovered])}</strong>
         ${lines.map(({ label, colour }, index) => html`
           <span class=${`legend-entry ${label}`} key=${label}>
-            <span class="legend-line" style=${{ background: `var(${colour})` }}></span>${label}
+            <span class="legend-line" style=${{ background: `var(${colour})` }}></span>${words.lines[label]}
             ${" "}<b>${digits(shown[index])}</b>
           </span>
         `)}
@@ -141,11 +145,11 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
       <div class="figure-body">
         <${Chart} data=${data} lines=${lines} version=${data} height=${HEIGHT} log=${log}
           marks=${changes.map(({ step }) => step)} format=${ticks} range=${unit ? [0, 1] : undefined} onHover=${setHovered}
-          label=${`${title} by step: ${empty ? "no data yet" : summary}`} />
+          label=${words.summary(title, empty ? words.noData : summary)} />
         ${near && html`<p class="curve-near" data-no-picture>${changeInWords(near)}</p>`}
-        ${empty && html`<p class="figure-empty">The curve appears when training starts.</p>`}
+        ${empty && html`<p class="figure-empty">${words.waiting}</p>`}
         ${!empty && unit && columns.every((column) => lastOf(column) === null)
-          && html`<p class="figure-empty">This program measures no accuracy.</p>`}
+          && html`<p class="figure-empty">${words.noAccuracy}</p>`}
       </div>
     </figure>
   `;

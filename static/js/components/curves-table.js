@@ -1,6 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import * as format from "../format.js";
-import { short } from "../setting-changes.js";
+import { t } from "../locale.js";
+import { settingName, short } from "../setting-changes.js";
 import * as store from "../store.js";
 
 const MOST_ROWS = 24;
@@ -9,15 +10,16 @@ const MOST_ROWS = 24;
 export function CurvesTable() {
   store.curvesVersion.value;
   const { steps, series } = store.curves;
+  const words = t().curves.table;
   const every = Math.max(1, Math.ceil(steps.length / MOST_ROWS));
   const rows = steps.map((step, index) => ({ step, index }))
     .filter(({ index }) => (steps.length - 1 - index) % every === 0);
   return html`
-    <div class="tables" tabindex="0" role="region" aria-label="Curves as tables">
+    <div class="tables" tabindex="0" role="region" aria-label=${words.label}>
       <table>
-        <caption>By epoch</caption>
-        <thead><tr><th scope="col">Epoch</th><th scope="col">Loss</th><th scope="col">Accuracy</th>
-          <th scope="col">Test loss</th><th scope="col">Test accuracy</th></tr></thead>
+        <caption>${words.byEpoch}</caption>
+        <thead><tr><th scope="col">${words.epoch}</th><th scope="col">${words.loss}</th><th scope="col">${words.accuracy}</th>
+          <th scope="col">${words.testLoss}</th><th scope="col">${words.testAccuracy}</th></tr></thead>
         <tbody>
           ${store.epochs.value.map((row) => html`
             <tr key=${row.epoch}><th scope="row">${row.epoch}</th>
@@ -27,9 +29,9 @@ export function CurvesTable() {
         </tbody>
       </table>
       <table>
-        <caption>By step${every > 1 ? ", a sample" : ""}</caption>
-        <thead><tr><th scope="col">Step</th><th scope="col">Loss</th><th scope="col">Trend</th>
-          <th scope="col">Accuracy</th></tr></thead>
+        <caption>${every > 1 ? words.sampleByStep : words.byStep}</caption>
+        <thead><tr><th scope="col">${words.step}</th><th scope="col">${words.loss}</th><th scope="col">${words.trend}</th>
+          <th scope="col">${words.accuracy}</th></tr></thead>
         <tbody>
           ${rows.map(({ step, index }) => html`
             <tr key=${step}><th scope="row">${step}</th>
@@ -41,12 +43,12 @@ export function CurvesTable() {
       </table>
       ${store.settingChanges.value.length > 0 && html`
         <table data-testid="setting-table">
-          <caption>Settings changed while training</caption>
-          <thead><tr><th scope="col">After step</th><th scope="col">Setting</th><th scope="col">Before</th>
-            <th scope="col">After</th></tr></thead>
+          <caption>${words.changes}</caption>
+          <thead><tr><th scope="col">${words.afterStep}</th><th scope="col">${words.setting}</th><th scope="col">${words.before}</th>
+            <th scope="col">${words.after}</th></tr></thead>
           <tbody>
             ${store.settingChanges.value.map(({ step, name, before, after }, at) => html`
-              <tr key=${at}><th scope="row">${step}</th><td>${name}</td><td>${short(before)}</td><td>${short(after)}</td></tr>
+              <tr key=${at}><th scope="row">${step}</th><td>${settingName(name)}</td><td>${short(before)}</td><td>${short(after)}</td></tr>
             `)}
           </tbody>
         </table>

@@ -2,6 +2,7 @@ import { html, useEffect } from "../../vendor/preact.js";
 import { openDrawer } from "../data-drawer.js";
 import { missingNames, usedNames } from "../data-names.js";
 import { list } from "../data-shelf.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 
 /** Says which data of the program this browser does not have, and offers to add it. */
@@ -16,10 +17,9 @@ export function DataNote() {
     <div class="storage-place" role="status">
       ${name !== undefined && html`
         <div class="storage-note" data-testid="data-note">
-          <p>The program loads “${name}”, and this browser has no data of that name.${isShared
-            ? " A link contains no data: ask whoever sent it for the file, or bring data of your own." : ""}</p>
+          <p>${t().numbers.sentences([t().notes.noData(name), isShared ? t().notes.noDataInLink : ""])}</p>
           <div class="storage-actions">
-            <button type="button" class="button small" data-testid="data-note-open" onClick=${() => openDrawer()}>Add data</button>
+            <button type="button" class="button small" data-testid="data-note-open" onClick=${() => openDrawer()}>${t().notes.addData}</button>
           </div>
         </div>
       `}

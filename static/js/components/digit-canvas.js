@@ -1,5 +1,6 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { SIDE, toMnist } from "../digit.js";
+import { t } from "../locale.js";
 
 /** Side of the drawing in pixels; the page may scale it. */
 const SIZE = 224;
@@ -122,16 +123,16 @@ export function DigitCanvas({ onDraw }) {
       <div class="digit-place">
         <canvas class="digit-canvas" data-testid="digit-canvas" ref=${canvas} width=${SIZE} height=${SIZE}
           tabindex="0" role="application"
-          aria-label="Drawing area. Draw with the pointer, or press Space and use the arrow keys. Delete clears."
+          aria-label=${t().digits.canvas}
           onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${lift}
           onPointerCancel=${lift} onBlur=${lift} onFocus=${placeDot} onKeyDown=${onKeyDown}></canvas>
         <span class="digit-pen" ref=${dot} aria-hidden="true"></span>
-        ${isEmpty && html`<span class="digit-invitation" aria-hidden="true">Draw here</span>`}
+        ${isEmpty && html`<span class="digit-invitation" aria-hidden="true">${t().digits.drawHere}</span>`}
       </div>
       <div class="digit-foot">
         <canvas class="digit-preview" ref=${preview} width=${SIDE} height=${SIDE} aria-hidden="true"
-          title="What the network sees: 28 by 28 pixels"></canvas>
-        <button type="button" class="button small" data-testid="digit-clear" onClick=${clear}>Clear</button>
+          title=${t().digits.preview}></canvas>
+        <button type="button" class="button small" data-testid="digit-clear" onClick=${clear}>${t().digits.clear}</button>
       </div>
     </div>
   `;

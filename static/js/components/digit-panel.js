@@ -2,14 +2,12 @@ import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { run } from "../actions.js";
 import { sureness } from "../digit-verdict.js";
 import { NONE, percent } from "../format.js";
+import { t } from "../locale.js";
 import { Predictor } from "../predictor.js";
 import * as store from "../store.js";
 import { DigitCanvas } from "./digit-canvas.js";
 
 const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
-
-/** Whose answers these are, before there is a network to ask. */
-const BEFORE = "A network that comes with the page answers. Run trains yours: it begins with random weights.";
 
 /**
  * A drawing area, and the current network's prediction. While it is hidden, the drawing is kept.
@@ -33,7 +31,7 @@ export function DigitPanel({ isShown }) {
   return html`
     <section class="panel digit" aria-labelledby="digit-title" hidden=${!isShown}>
       <div class="panel-head">
-        <h2 id="digit-title">Draw a digit</h2>
+        <h2 id="digit-title">${t().digits.title}</h2>
         <p class="verdict" role="status">${sureness(probabilities, label)}
           <output data-testid="digit-prediction">${label ?? NONE}</output>
           ${label !== null && probabilities && html`<span>${percent(probabilities[label], 0)}</span>`}</p>
@@ -42,15 +40,15 @@ export function DigitPanel({ isShown }) {
         <${DigitCanvas} onDraw=${(/** @type {Float32Array | null} */ image) =>
           predictor.current?.drawn(image)} />
         <div class="digit-answer">
-          <ol class="probabilities" aria-label="Probability of each digit">
+          <ol class="probabilities" aria-label=${t().digits.probabilities}>
             ${DIGITS.map((digit) => html`
               <${Bar} key=${digit} digit=${digit} value=${probabilities?.[digit] ?? null}
                 isBest=${digit === label} />
             `)}
           </ol>
-          <p class="hint" data-testid="digit-hint">${problem || (known ? "" : BEFORE)}</p>
+          <p class="hint" data-testid="digit-hint">${problem || (known ? "" : t().digits.before)}</p>
           ${!known && label !== null && !store.active.value && html`<button type="button" class="button small"
-            data-testid="train-yourself" onClick=${run}>Now train it yourself</button>`}
+            data-testid="train-yourself" onClick=${run}>${t().digits.trainYours}</button>`}
         </div>
       </div>
     </section>

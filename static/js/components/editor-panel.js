@@ -4,6 +4,7 @@ import { refreshEditor } from "../editor-access.js";
 import { restoreExample, saveCode } from "../examples.js";
 import { hidden } from "../hidden.js";
 import { isPhone } from "../layout.js";
+import { t } from "../locale.js";
 import { networkView, showNetworkView } from "../network-view.js";
 import { onResize } from "../observe.js";
 import * as store from "../store.js";
@@ -15,11 +16,10 @@ import { SymbolRow } from "./symbol-row.js";
 /** From this width, in CSS pixels, blocks and code stand side by side. */
 const WIDE = 900;
 
-/** @type {{name: "blocks" | "code", title: string}[]} */
-const VIEWS = [{ name: "blocks", title: "Blocks" }, { name: "code", title: "Code" }];
+const VIEWS = /** @type {const} */ (["blocks", "code"]);
 
 /** Thirty modules, which nobody needs to write code and to run it. */
-const Blocks = lazy(async () => (await import("./blocks-panel.js")).BlocksPanel, { name: "Blocks", waiting: "Loading the blocks…" });
+const Blocks = lazy(async () => (await import("./blocks-panel.js")).BlocksPanel, () => ({ name: t().editor.blocks, waiting: t().editor.waiting }));
 
 /** The program, as blocks and as code. */
 export function EditorPanel() {
@@ -28,6 +28,7 @@ export function EditorPanel() {
   const hasBlocks = !hidden.value.has("blocks");
   const isWide = hasRoom && hasBlocks;
   const open = hasBlocks ? networkView.value : "code";
+  const words = t().editor;
 
   useEffect(() => {
     const panel = place.current;
@@ -41,20 +42,20 @@ export function EditorPanel() {
   useEffect(() => refreshEditor(revealed !== null), [open, isWide]);
 
   return html`
-    <section class="panel editor-panel" aria-label="Network" ref=${place} data-wide=${isWide ? "" : undefined}>
+    <section class="panel editor-panel" aria-label=${words.network} ref=${place} data-wide=${isWide ? "" : undefined}>
       <div class="panel-head">
-        <h2>Network</h2>
+        <h2>${words.network}</h2>
         ${!isWide && hasBlocks && html`<${NetworkTabs} />`}
-        <${RestoreButton} hint=${isWide || open === "code" ? "Ctrl+Enter runs, Ctrl+I explains" : "Ctrl+Enter runs"} />
-        <button type="button" class="button quiet small" data-testid="data-open" aria-label="Your data" title="Train on data of your own: a table, images, the camera"
-          onClick=${() => openDrawer()}><${Icon} name="table" /><span>Your data</span></button>
-        <button type="button" class="button quiet icon-only" data-testid="save-code" aria-label="Save the code as a file"
-          title="Save the code as a file" onClick=${saveCode}><${Icon} name="save" /></button>
+        <${RestoreButton} hint=${isWide || open === "code" ? words.hints : words.hint} />
+        <button type="button" class="button quiet small" data-testid="data-open" aria-label=${words.yourData} title=${words.yourDataAbout}
+          onClick=${() => openDrawer()}><${Icon} name="table" /><span>${words.yourData}</span></button>
+        <button type="button" class="button quiet icon-only" data-testid="save-code" aria-label=${words.save}
+          title=${words.save} onClick=${saveCode}><${Icon} name="save" /></button>
       </div>
       <div class="network-views">
         ${(isWide || open === "blocks") && html`<div key="blocks" class="network-view" id="network-blocks"
-          role=${isWide ? "group" : "tabpanel"} aria-label="Blocks"><${Blocks} /></div>`}
-        <div key="code" class="network-view" id="network-code" role=${isWide ? "group" : "tabpanel"} aria-label="Code"
+          role=${isWide ? "group" : "tabpanel"} aria-label=${words.blocks}><${Blocks} /></div>`}
+        <div key="code" class="network-view" id="network-code" role=${isWide ? "group" : "tabpanel"} aria-label=${words.code}
           hidden=${!isWide && open !== "code"}><${CodeEditor} />${isPhone.value && html`<${SymbolRow} />`}</div>
       </div>
     </section>
@@ -73,10 +74,10 @@ function NetworkTabs() {
     document.getElementById(`${to}-tab`)?.focus();
   }
 
-  return html`<div class="network-tabs" role="tablist" aria-label="Network" onKeyDown=${onKeyDown}>
-    ${VIEWS.map(({ name, title }) => html`<button key=${name} type="button" role="tab" id=${`${name}-tab`}
+  return html`<div class="network-tabs" role="tablist" aria-label=${t().editor.network} onKeyDown=${onKeyDown}>
+    ${VIEWS.map((name) => html`<button key=${name} type="button" role="tab" id=${`${name}-tab`}
       data-testid=${`${name}-tab`} aria-selected=${name === open} aria-controls=${name === open ? `network-${name}` : undefined}
-      tabindex=${name === open ? 0 : -1} onClick=${() => showNetworkView(name)}>${title}</button>`)}
+      tabindex=${name === open ? 0 : -1} onClick=${() => showNetworkView(name)}>${t().editor[name]}</button>`)}
   </div>`;
 }
 
@@ -87,18 +88,18 @@ function RestoreButton({ hint }) {
   if (!edited) return html`<span class="hint">${hint}</span>`;
   if (!asking) {
     return html`<button type="button" class="button quiet small" data-testid="reset-code"
-      onClick=${() => setAsking(true)}>Reset code</button>`;
+      onClick=${() => setAsking(true)}>${t().editor.reset}</button>`;
   }
   const answer = (/** @type {boolean} */ yes) => () => {
     if (yes) restoreExample();
     setAsking(false);
   };
   return html`
-    <span class="question" role="group" aria-label="Discard changes?">
-      <span>Discard changes?</span>
+    <span class="question" role="group" aria-label=${t().editor.discard}>
+      <span>${t().editor.discard}</span>
       <button type="button" class="button small danger" data-testid="reset-code-confirm"
-        onClick=${answer(true)}>Discard</button>
-      <button type="button" class="button small" ref=${focusOnce} onClick=${answer(false)}>Keep</button>
+        onClick=${answer(true)}>${t().editor.discardNow}</button>
+      <button type="button" class="button small" ref=${focusOnce} onClick=${answer(false)}>${t().editor.keep}</button>
     </span>
   `;
 }

@@ -1,10 +1,12 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
 /** The last error, with links to its line and operation. */
 export function ErrorPanel() {
   const error = store.error.value;
+  const words = t().errors;
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => {
     if (error) place.current?.scrollIntoView({ block: "nearest" });
@@ -12,21 +14,21 @@ export function ErrorPanel() {
   return html`
     <div class="error-place" role="alert" ref=${place}>
       ${error && html`
-        <section class="error" data-testid="error" aria-label="Error">
+        <section class="error" data-testid="error" aria-label=${words.section}>
           <div class="error-head">
             <strong class="error-type">${error.type}</strong>
             ${error.op && html`<${Operation} name=${error.op} />`}
             ${error.line !== null && html`
               <button type="button" class="link" data-testid="error-line"
-                onClick=${() => store.revealLine(error.line)}>line ${error.line}</button>
+                onClick=${() => store.revealLine(error.line)}>${words.line(error.line)}</button>
             `}
-            <button type="button" class="button quiet icon-only" aria-label="Dismiss the error"
+            <button type="button" class="button quiet icon-only" aria-label=${words.dismiss}
               onClick=${() => (store.error.value = null)}><${Icon} name="close" /></button>
           </div>
           <p class="error-message">${error.message}</p>
           ${error.traceback && html`
             <details>
-              <summary>Traceback</summary>
+              <summary>${words.traceback}</summary>
               <pre tabindex="0">${error.traceback}</pre>
             </details>
           `}
@@ -39,7 +41,7 @@ export function ErrorPanel() {
 /** The operation of an error; a link if the graph has its node. @param {{name: string}} props */
 function Operation({ name }) {
   const known = store.graph.value?.nodes.some((node) => node.name === name);
-  if (!known) return html`<code class="error-op" title="Operation">${name}</code>`;
-  return html`<button type="button" class="link" title="Show in the graph"
+  if (!known) return html`<code class="error-op" title=${t().errors.operation}>${name}</code>`;
+  return html`<button type="button" class="link" title=${t().errors.showInGraph}
     onClick=${() => (store.selectedNode.value = name)}><code>${name}</code></button>`;
 }

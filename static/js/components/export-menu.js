@@ -3,6 +3,7 @@ import { exportWeights } from "../actions.js";
 import { download } from "../download.js";
 import { saveCode } from "../examples.js";
 import { loadProjects } from "../lazy-projects.js";
+import { t } from "../locale.js";
 import { saveReport } from "../save-report.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
@@ -10,26 +11,27 @@ import { Menu } from "./menu.js";
 
 /** All that can be saved as a file, in one place. */
 export function ExportMenu() {
-  return html`<${Menu} id="export" title="Export" icon="save" about="Save the program, the weights, the run or the project as a file"
+  return html`<${Menu} id="export" title=${t().exporting.title} icon="save" about=${t().exporting.about}
     content=${Files} />`;
 }
 
 function Files() {
   const hasModel = store.hasModel.value;
   const last = store.runs.value.at(-1);
+  const words = t().exporting;
   const files = [
-    { id: "code", title: "Program", ending: ".py", save: saveCode },
-    { id: "weights-safetensors", title: "Weights", ending: ".safetensors", save: () => saveWeights("safetensors"), isOff: !hasModel },
-    { id: "weights-npz", title: "Weights for NumPy", ending: ".npz", save: () => saveWeights("npz"), isOff: !hasModel },
-    { id: "report", title: last ? `Report of run ${last.number}` : "Report of a run", ending: ".html", save: () => last && saveReport([last]), isOff: !last },
-    { id: "project", title: "Project, with all of these", ending: ".playgrad", save: saveProject },
+    { id: "code", title: words.program, ending: ".py", save: saveCode },
+    { id: "weights-safetensors", title: words.weights, ending: ".safetensors", save: () => saveWeights("safetensors"), isOff: !hasModel },
+    { id: "weights-npz", title: words.weightsForNumPy, ending: ".npz", save: () => saveWeights("npz"), isOff: !hasModel },
+    { id: "report", title: last ? words.report(last.number) : words.reportOfNone, ending: ".html", save: () => last && saveReport([last]), isOff: !last },
+    { id: "project", title: words.project, ending: ".playgrad", save: saveProject },
   ];
   return html`
     <ul class="export-files">${files.map(({ id, title, ending, save, isOff = false }) => html`<li key=${id}>
       <button type="button" class="button quiet export-file" data-testid=${`export-menu-${id}`} disabled=${isOff} onClick=${save}>
         <${Icon} name="save" /><span>${title}</span><span class="hint">${ending}</span></button>
     </li>`)}</ul>
-    ${!hasModel && html`<p class="hint">There are weights to save once a network has trained.</p>`}
+    ${!hasModel && html`<p class="hint">${words.noWeights}</p>`}
   `;
 }
 
@@ -38,7 +40,7 @@ async function saveWeights(format) {
   try {
     await download(await exportWeights(format));
   } catch (failure) {
-    store.note(`The weights were not saved: ${/** @type {Error} */ (failure).message}`);
+    store.note(t().exporting.weightsFailed(/** @type {Error} */ (failure).message));
   }
 }
 
@@ -46,6 +48,6 @@ async function saveProject() {
   try {
     await (await loadProjects()).saveProject();
   } catch (failure) {
-    store.note(`The project was not saved: ${/** @type {Error} */ (failure).message}`);
+    store.note(t().exporting.projectFailed(/** @type {Error} */ (failure).message));
   }
 }

@@ -1,5 +1,5 @@
 import { html, useEffect, useMemo, useRef } from "../../vendor/preact.js";
-import { count } from "../format.js";
+import { language, t } from "../locale.js";
 import { onResize } from "../observe.js";
 import { floats } from "../task.js";
 import { cssColour, theme } from "../theme.js";
@@ -22,19 +22,19 @@ export function FitScatter({ view }) {
   const colours = theme.value;
   latest.current = () => canvas.current && draw(canvas.current, truth, floats(view.predicted));
 
-  useEffect(() => latest.current(), [view, colours]);
+  useEffect(() => latest.current(), [view, colours, language.value]);
   useEffect(() => (canvas.current ? onResize(canvas.current, () => latest.current()) : undefined), []);
 
   const explained = view.explained === null ? "–" : short(view.explained);
-  const rows = `${count(truth.length)}${truth.length < data.total ? ` of ${count(data.total)}` : ""}`;
+  const words = t().task;
   return html`
     <div class="scatter">
       <p class="hint">
-        R² <b data-testid="fit-explained">${explained}</b>, mean absolute error${" "}
-        <b data-testid="fit-error">${short(view.error)}</b>, on ${rows} ${data.tested ? "test" : "training"} rows
+        R² <b data-testid="fit-explained">${explained}</b>${words.error}
+        <b data-testid="fit-error">${short(view.error)}</b>${words.onRows(words.rows(truth.length, data.total, data.tested))}
       </p>
       <canvas class="scatter-canvas" data-testid="fit-scatter" ref=${canvas} role="img"
-        aria-label=${`Predicted against true numbers: R² ${explained}, mean absolute error ${short(view.error)}`}></canvas>
+        aria-label=${words.scatter(explained, short(view.error))}></canvas>
     </div>
   `;
 }
@@ -99,11 +99,11 @@ function drawAxes(context, { low, high, right, bottom, across, up }) {
     context.fillText(short(tick), MARGIN.left - 6, up(tick) + 4);
   }
   context.textAlign = "center";
-  context.fillText("true", (MARGIN.left + right) / 2, bottom + 29);
+  context.fillText(t().task.truth, (MARGIN.left + right) / 2, bottom + 29);
   context.save();
   context.translate(11, (MARGIN.top + bottom) / 2);
   context.rotate(-Math.PI / 2);
-  context.fillText("predicted", 0, 0);
+  context.fillText(t().task.predicted, 0, 0);
   context.restore();
 }
 

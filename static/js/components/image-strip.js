@@ -1,5 +1,6 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
-import { count, percent } from "../format.js";
+import { percent } from "../format.js";
+import { t } from "../locale.js";
 
 /**
  * @import { PictureData, TaskView } from "../../engine/messages.js"
@@ -11,11 +12,11 @@ export function TestStrip({ view, names }) {
   const data = /** @type {PictureData} */ (view.data);
   const { labels, tested, total } = data;
   const right = labels.filter((label, at) => label === view.predicted[at]).length;
+  const [before, after] = t().task.images(labels.length, total, tested);
   return html`
     <div class="strip">
       <p class="hint">
-        <b data-testid="strip-right">${right}</b> of these ${labels.length} ${tested ? "test" : "training"} images right;
-        there are ${count(total)}.
+        ${before}<b data-testid="strip-right">${right}</b>${after}
       </p>
       <ol class="strip-images" data-testid="test-strip" data-named=${names.length > 0 ? "" : undefined}>
         ${labels.map((label, at) => html`
@@ -34,10 +35,9 @@ function Picture({ at, data, label, predicted, chance, names }) {
     canvas.current?.getContext("2d")?.putImageData(imageOf(data, at), 0, 0);
   }, [data, at]);
   const isRight = predicted === label;
-  const sure = chance === null ? "" : `, ${percent(chance, 0)}`;
+  const sure = chance === null ? "" : percent(chance, 0);
   const [is, said] = [names[label] ?? label, names[predicted] ?? predicted];
-  const article = names[label] === undefined ? "A " : "";
-  const words = `${article}${is}, predicted ${said}${sure}: ${isRight ? "right" : "wrong"}`;
+  const words = t().task.image(is, said, sure, { isNamed: names[label] !== undefined, isRight });
   return html`
     <li class="strip-image" data-right=${isRight ? "" : undefined} data-label=${label} data-predicted=${predicted}
       title=${words}>

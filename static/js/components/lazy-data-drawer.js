@@ -1,5 +1,6 @@
 import { html, signal, useEffect } from "../../vendor/preact.js";
 import { closeDrawer, opening } from "../data-drawer.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 
 /** The drawer, once it has been loaded. @type {import("../../vendor/preact.js").Signal<(() => any) | null>} */
@@ -11,7 +12,7 @@ async function loadDrawer() {
     drawer.value = DataDrawer;
   } catch (failure) {
     closeDrawer();
-    store.note(`The drawer for data could not be loaded: ${/** @type {Error} */ (failure).message}. Reload the page to try again; your work is saved.`);
+    store.note(t().loading.failed(t().loading.drawer, /** @type {Error} */ (failure).message));
   }
 }
 

@@ -1,12 +1,13 @@
 import { html, signal, useEffect } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 
 /**
  * A component that is loaded when it is first shown, because most visits do without it.
  * @param {() => Promise<() => any>} load imports it
- * @param {{name: string, waiting: string}} words `name`: in the plural, at the beginning of a sentence
+ * @param {() => {name: string, waiting: string}} words in the language of the page; `name`: in the plural, at the beginning of a sentence
  * @returns {() => any}
  */
-export function lazy(load, { name, waiting }) {
+export function lazy(load, words) {
   const loaded = signal(/** @type {(() => any) | null} */ (null));
   const problem = signal("");
 
@@ -23,8 +24,7 @@ export function lazy(load, { name, waiting }) {
       if (!loaded.value) begin();
     }, []);
     if (loaded.value) return html`<${loaded.value} />`;
-    return html`<p class="lab-wait" role="status">${problem.value
-      ? `${name} could not be loaded: ${problem.value}. Reload the page to try again; your work is saved.`
-      : waiting}</p>`;
+    const { name, waiting } = words();
+    return html`<p class="lab-wait" role="status">${problem.value ? t().loading.failed(name, problem.value) : waiting}</p>`;
   };
 }

@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { loadNow } from "../actions.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 
 /** Says what does not arrive, and that it is tried again. */
@@ -9,9 +10,9 @@ export function LoadNote() {
     <div class="storage-place" role="alert">
       ${problems.length > 0 && html`
         <div class="storage-note" data-testid="load-note">
-          <p>${problems.join(" ")}</p>
+          <p>${t().numbers.sentences(problems)}</p>
           <div class="storage-actions">
-            <button type="button" class="button small" data-testid="load-now" onClick=${loadNow}>Try again now</button>
+            <button type="button" class="button small" data-testid="load-now" onClick=${loadNow}>${t().notes.tryAgainNow}</button>
           </div>
         </div>
       `}

@@ -1,6 +1,7 @@
 import { uPlot } from "../../vendor/uplot.js";
 import { html, useMemo, useState } from "../../vendor/preact.js";
 import * as format from "../format.js";
+import { t } from "../locale.js";
 import { Chart } from "./chart.js";
 
 /**
@@ -22,8 +23,8 @@ export function LossFigure({ curves, coincide, version }) {
   // Later curves cover earlier ones: draw those wider.
   const wider = (/** @type {number} */ index) => (coincide ? Math.min(4.5, 1.5 * (curves.length - 1 - index)) : 0);
   const lines = curves.map(({ title, colour }, index) => ({ label: title, colour, width: 1.5 + wider(index) }));
-  const shownAt = hovered === null ? "Loss" : `Loss at step ${data[0][hovered]}`;
-  const summary = curves.map(({ title, loss }) => `${title} ${format.loss(loss)}`).join("; ");
+  const shownAt = hovered === null ? t().curves.loss : t().curves.lossAt(data[0][hovered]);
+  const summary = t().numbers.clauses(curves.map(({ title, loss }) => `${title} ${format.loss(loss)}`));
   return html`
     <figure class="figure loss-figure">
       <figcaption>
@@ -37,7 +38,7 @@ export function LossFigure({ curves, coincide, version }) {
       </figcaption>
       <div class="figure-body">
         <${Chart} key=${curves.map(({ name }) => name).join()} data=${data} lines=${lines} version=${data}
-          height=${HEIGHT} format=${format.tick} onHover=${setHovered} label=${`Loss by step: ${summary}`} />
+          height=${HEIGHT} format=${format.tick} onHover=${setHovered} label=${t().curves.summary(t().curves.loss, summary)} />
       </div>
     </figure>
   `;

@@ -1,5 +1,6 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { describe, numbers, short } from "../figure-text.js";
+import { t } from "../locale.js";
 import { columnsFor, gridPixels } from "../picture-pixels.js";
 import { parseColour } from "../plane-colours.js";
 import { geometry } from "../plot-geometry.js";
@@ -29,8 +30,8 @@ export function OutputFigure({ figure, number }) {
         <strong>${figure.title}</strong>
         <span class="output-figure-tools" data-no-picture>
           ${isPlot && html`<button type="button" class="button quiet small" aria-pressed=${asTable}
-            data-testid="figure-table" onClick=${() => setAsTable(!asTable)}>Table of values</button>`}
-          <${SavePicture} of=${() => root.current} name=${name} what=${figure.title || "this figure"} id="figure" />
+            data-testid="figure-table" onClick=${() => setAsTable(!asTable)}>${t().output.asTable}</button>`}
+          <${SavePicture} of=${() => root.current} name=${name} what=${figure.title || t().output.thisFigure} id="figure" />
         </span>
       </div>
       ${isPlot
@@ -85,10 +86,10 @@ function Table({ plot }) {
   });
   const isWhole = rows.length === plot.series.reduce((sum, { total }) => sum + total, 0);
   return html`
-    <div class="tables output-table" tabindex="0" role="region" aria-label="Values of the plot">
+    <div class="tables output-table" tabindex="0" role="region" aria-label=${t().output.table}>
       <table>
-        <caption>${isWhole ? "All values" : "A sample of the values"}</caption>
-        <thead><tr>${plot.series.length > 1 && html`<th scope="col">Series</th>`}
+        <caption>${isWhole ? t().output.allValues : t().output.sample}</caption>
+        <thead><tr>${plot.series.length > 1 && html`<th scope="col">${t().output.series}</th>`}
           <th scope="col">${plot.x_label || "x"}</th><th scope="col">${plot.y_label || "y"}</th></tr></thead>
         <tbody>${rows.map(({ name, place, value }, at) => html`
           <tr key=${at}>${plot.series.length > 1 && html`<td>${name}</td>`}
@@ -123,7 +124,7 @@ function PicturesView({ figure }) {
     <p class="plot-names">
       ${figure.scale !== "colour" && html`<span class="picture-scale"><span>${short(figure.low)}</span>
         <span class="picture-ramp" data-scale=${figure.scale} data-no-picture aria-hidden="true"></span><span>${short(figure.high)}</span></span>`}
-      <span>${figure.count > 1 ? `${figure.count} pictures, ` : ""}${figure.height} × ${figure.width}${figure.note ? `; ${figure.note}` : ""}</span>
+      <span>${figure.count > 1 ? t().output.pictures(figure.count) : ""}${figure.height} × ${figure.width}${figure.note ? `; ${figure.note}` : ""}</span>
     </p>
   `;
 }

@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { NONE, duration, loss, percent, rate } from "../format.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 
 /** Progress of the run, or of Python's download, in percent, as a whole number. */
@@ -23,11 +24,11 @@ export function ProgressBar() {
     <div
       class="progress"
       role="progressbar"
-      aria-label="Training progress"
+      aria-label=${t().progress.label}
       aria-valuemin="0"
       aria-valuemax="100"
       aria-valuenow=${done}
-      aria-valuetext=${store.runState.value === "running" && left !== null ? `${done}%, ${duration(left)} left` : `${done}%`}
+      aria-valuetext=${store.runState.value === "running" && left !== null ? t().progress.left(done, duration(left)) : `${done}%`}
       data-testid="progress"
       data-unknown=${unknown || (store.engine.value === "starting" && !store.bootProgress.value?.total) ? "" : undefined}
     >
@@ -41,15 +42,16 @@ export function ProgressBar() {
 export function Statistics() {
   const fit = store.fit.value;
   const { epoch, step, loss: last, testAccuracy, eta } = store.progress.value;
+  const words = t().progress;
   return html`
     <dl class="statistics">
-      <${Statistic} label="Epoch" id="epoch" of=${fit && String(fit.epochs)}
+      <${Statistic} label=${words.epoch} id="epoch" of=${fit && String(fit.epochs)}
         value=${fit ? String(epoch) : NONE} />
-      <${Statistic} label="Step" id="step-count" of=${fit && String(fit.total_steps)}
+      <${Statistic} label=${words.step} id="step-count" of=${fit && String(fit.total_steps)}
         value=${fit ? String(step) : NONE} />
-      <${Statistic} label="Loss" id="loss" value=${loss(last)} />
-      <${Statistic} label="Test accuracy" id="test-accuracy" value=${percent(testAccuracy)} strong />
-      <${Statistic} label="Time left" id="time-left"
+      <${Statistic} label=${words.loss} id="loss" value=${loss(last)} />
+      <${Statistic} label=${words.testAccuracy} id="test-accuracy" value=${percent(testAccuracy)} strong />
+      <${Statistic} label=${words.timeLeft} id="time-left"
         value=${store.runState.value === "running" ? duration(eta) : NONE} />
     </dl>
   `;
@@ -60,8 +62,8 @@ export function CurveStatistics() {
   const { accuracy, stepsPerSecond } = store.progress.value;
   return html`
     <dl class="statistics small">
-      <${Statistic} label="Batch accuracy" id="accuracy" value=${percent(accuracy, 1)} />
-      <${Statistic} label="Steps/s" id="steps-per-second" value=${rate(stepsPerSecond)} />
+      <${Statistic} label=${t().progress.batchAccuracy} id="accuracy" value=${percent(accuracy, 1)} />
+      <${Statistic} label=${t().progress.rate} id="steps-per-second" value=${rate(stepsPerSecond)} />
     </dl>
   `;
 }

@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
@@ -11,7 +12,7 @@ export function ProjectNote() {
         <div class="storage-note" data-testid="project-problem">
           <p>${problem}</p>
           <div class="storage-actions">
-            <button type="button" class="button quiet icon-only" aria-label="Dismiss" title="Dismiss"
+            <button type="button" class="button quiet icon-only" aria-label=${t().notes.dismiss} title=${t().notes.dismiss}
               onClick=${() => (store.projectProblem.value = "")}><${Icon} name="close" /></button>
           </div>
         </div>

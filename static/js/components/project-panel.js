@@ -1,5 +1,6 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import * as format from "../format.js";
+import { t } from "../locale.js";
 import { ENDING, LONGEST_NAME } from "../project-file.js";
 import * as work from "../projects.js";
 import { isGuarded } from "../session.js";
@@ -12,19 +13,20 @@ import { Icon } from "./icons.js";
 export function ProjectPanel() {
   useEffect(() => void work.findProjects(), []);
   const isBusy = store.active.value || store.queuedRun.value !== null;
+  const words = t().projects;
   return html`
     <${NameField} />
     <div class="project-actions">
-      ${action("project-new", "plus", "New", "Begin a new project; this one stays in the list", work.newProject, isBusy)}
-      ${action("project-duplicate", "copy", "Duplicate", "Go on with a copy, weights included", work.duplicateProject, isBusy)}
-      ${action("project-save", "save", "Save as file", `Save everything as one ${ENDING} file`, work.saveProject)}
-      <label class="button file-button project-action" title=${`Open a ${ENDING} file. It can also be dropped anywhere on the page`}
+      ${action("project-new", "plus", words.new, words.newAbout, work.newProject, isBusy)}
+      ${action("project-duplicate", "copy", words.duplicate, words.duplicateAbout, work.duplicateProject, isBusy)}
+      ${action("project-save", "save", words.save, words.saveAbout(ENDING), work.saveProject)}
+      <label class="button file-button project-action" title=${words.openAbout(ENDING)}
         data-disabled=${isBusy ? "" : undefined}>
-        <${Icon} name="open" />Open file…
+        <${Icon} name="open" />${words.open}
         <input type="file" class="visually-hidden" data-testid="project-open-file" disabled=${isBusy} onChange=${pick} />
       </label>
     </div>
-    ${isBusy && html`<p class="hint">Stop the run to open, duplicate or begin a project.</p>`}
+    ${isBusy && html`<p class="hint">${words.isBusy}</p>`}
     ${store.projectProblem.value && html`<p class="hint" data-failed>${store.projectProblem.value}</p>`}
     <${Removed} />
     <${List} isBusy=${isBusy} />
@@ -71,8 +73,8 @@ function NameField() {
 
   return html`
     <label class="project-name-field">
-      <span class="hint">Name</span>
-      <input data-testid="project-name" value=${draft} maxlength=${LONGEST_NAME} placeholder="Untitled" autocomplete="off"
+      <span class="hint">${t().projects.name}</span>
+      <input data-testid="project-name" value=${draft} maxlength=${LONGEST_NAME} placeholder=${t().projects.untitled} autocomplete="off"
         spellcheck=${false} onInput=${(/** @type {any} */ { target }) => setDraft(target.value)}
         onChange=${(/** @type {any} */ { target }) => keep(target.value)} onKeyDown=${onKeyDown} />
     </label>
@@ -88,21 +90,19 @@ function Removed() {
     if (document.activeElement === document.body) undo.current?.focus();
   }, [last]);
   return html`<div role="status">${last && html`
-    <p class="project-removed"><span>Removed: ${last.label}</span>
-      <button type="button" class="link" data-testid="project-undo" ref=${undo} onClick=${work.undoRemoval}>Undo</button></p>`}</div>`;
+    <p class="project-removed"><span>${t().projects.removed(last.label)}</span>
+      <button type="button" class="link" data-testid="project-undo" ref=${undo} onClick=${work.undoRemoval}>${t().notes.undo}</button></p>`}</div>`;
 }
 
 /** @param {{isBusy: boolean}} props */
 function List({ isBusy }) {
   const projects = work.projects.value;
   return html`
-    <h3 class="project-heading">Other projects in this browser</h3>
+    <h3 class="project-heading">${t().projects.others}</h3>
     ${projects.length === 0
-      ? html`<p class="hint">None yet. Everything is saved by itself. A project with a name stays until you remove it; of
-          those without one, the last ten stay.</p>`
+      ? html`<p class="hint">${t().projects.none}</p>`
       : html`<ul>${projects.map((each) => html`<${Entry} key=${each.id} project=${each} isBusy=${isBusy} />`)}</ul>`}
-    ${!isGuarded() && html`<p class="hint">This browser has no Web Locks, so each reload continues a copy, and the
-      original stays here without its name.</p>`}
+    ${!isGuarded() && html`<p class="hint">${t().projects.unguarded}</p>`}
   `;
 }
 
@@ -111,23 +111,25 @@ function Entry({ project, isBusy }) {
   const { id, title, edited, saved, isOpen } = project;
   const name = work.nameOf(project);
   const when = format.moment(new Date(saved));
+  const words = t().projects;
   return html`
     <li class="project-entry" data-testid="project-entry">
       <button type="button" class="project-open" data-testid="project-open" disabled=${isBusy || isOpen}
         onClick=${() => work.openProject(id)}>
         <strong data-unnamed=${project.name ? undefined : ""}>${name}</strong>
-        <span class="hint">${title}${edited ? ", edited" : ""}</span>
-        <span class="hint">${isOpen ? "open in another tab" : `${progressOf(project)} · ${when}`}</span>
+        <span class="hint">${edited ? words.edited(title) : title}</span>
+        <span class="hint">${isOpen ? words.isOpen : words.state(progressOf(project), when)}</span>
       </button>
-      <button type="button" class="button quiet icon-only" aria-label=${`Remove ${name}, ${title}, of ${when}`} disabled=${isOpen}
-        title="Remove" data-testid="project-remove" onClick=${() => work.removeProject(project)}><${Icon} name="remove" /></button>
+      <button type="button" class="button quiet icon-only" aria-label=${words.removeThis(name, title, when)} disabled=${isOpen}
+        title=${words.remove} data-testid="project-remove" onClick=${() => work.removeProject(project)}><${Icon} name="remove" /></button>
     </li>
   `;
 }
 
 /** @param {Listed} project */
 function progressOf({ state, step, totalSteps }) {
-  if (totalSteps === 0 || step === 0) return state === "error" ? "ended with an error" : "not trained";
-  if (step >= totalSteps) return `trained, ${format.count(step)} steps`;
-  return `${state === "error" ? "error at" : "stopped at"} step ${format.count(step)} of ${format.count(totalSteps)}`;
+  const words = t().projects;
+  if (totalSteps === 0 || step === 0) return state === "error" ? words.endedWithError : words.notTrained;
+  if (step >= totalSteps) return words.trained(step);
+  return state === "error" ? words.errorAt(step, totalSteps) : words.stoppedAt(step, totalSteps);
 }

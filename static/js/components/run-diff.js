@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { diffLines } from "../code-diff.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 
 /** @import { DiffLine } from "../code-diff.js" */
@@ -8,7 +9,6 @@ import * as store from "../store.js";
 /** Unchanged lines shown around a change. */
 const CONTEXT = 2;
 const SIGNS = { same: " ", added: "+", removed: "−" };
-const WORDS = { same: "", added: "added: ", removed: "removed: " };
 
 /** The code of a run: what is different from the run before it, or from the editor. @param {{run: Run, before?: Run, onRestore: () => void}} props */
 export function RunDiff({ run, before, onRestore }) {
@@ -16,14 +16,15 @@ export function RunDiff({ run, before, onRestore }) {
   const lines = isComparable ? diffLines(before.code, run.code) : diffLines("", run.code).filter(({ kind }) => kind === "added");
   const isInEditor = store.exampleId.value === run.exampleId && store.source.value === run.code;
   const isSame = isComparable && lines.every(({ kind }) => kind === "same");
+  const words = t().runs;
   return html`
     <section class="panel run-code" aria-labelledby="run-code-title" data-testid="run-code">
       <div class="panel-head">
-        <h2 id="run-code-title">${isComparable ? `Code of run ${run.number}, compared with run ${before.number}` : `Code of run ${run.number}`}</h2>
+        <h2 id="run-code-title">${isComparable ? words.comparedCode(run.number, before.number) : words.code(run.number)}</h2>
         <button type="button" class="button small" data-testid="run-restore" disabled=${isInEditor}
-          onClick=${onRestore}>${isInEditor ? "In the editor" : "Restore code"}</button>
+          onClick=${onRestore}>${isInEditor ? words.isInEditor : words.restore}</button>
       </div>
-      ${isSame && html`<p class="lab-wait">The code is the same.</p>`}
+      ${isSame && html`<p class="lab-wait">${words.isSame}</p>`}
       <pre class="diff" tabindex="0">${(isComparable ? shortened(lines) : lines).map((line, index) => html`<${Line} key=${index} line=${line} isPlain=${!isComparable} />`)}</pre>
     </section>
   `;
@@ -33,7 +34,7 @@ export function RunDiff({ run, before, onRestore }) {
 function Line({ line: { kind, text }, isPlain }) {
   if (isPlain) return html`<span class="diff-line">${text}\n</span>`;
   return html`<span class="diff-line" data-kind=${kind}><span aria-hidden="true">${SIGNS[kind]} </span><span
-    class="visually-hidden">${WORDS[kind]}</span>${text}\n</span>`;
+    class="visually-hidden">${kind === "same" ? "" : t().runs[kind]}</span>${text}\n</span>`;
 }
 
 /** Only the changes and the lines around them. @param {DiffLine[]} lines @returns {DiffLine[]} */

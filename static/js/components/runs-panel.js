@@ -1,7 +1,8 @@
 import { html, useRef, useState } from "../../vendor/preact.js";
 import { offer } from "../download.js";
 import { edit, selectExample } from "../examples.js";
-import { changesSince, csv } from "../runs.js";
+import { t } from "../locale.js";
+import { changesSince, csv, titleOf } from "../runs.js";
 import { saveReport } from "../save-report.js";
 import * as store from "../store.js";
 import { LossFigure } from "./loss-figure.js";
@@ -23,21 +24,22 @@ export function RunsPanel() {
   const latest = new Set(runs.slice(-SHOWN_AT_FIRST));
   const isShown = (/** @type {Run} */ run) => !(hidden.get(run.id) ?? !latest.has(run));
   const chosen = runs.find(({ id }) => id === open);
+  const words = t().runs;
   return html`
     <section class="panel runs" aria-labelledby="runs-title" ref=${panel}>
       <div class="panel-head">
-        <h2 id="runs-title">Runs</h2>
+        <h2 id="runs-title">${words.title}</h2>
         ${runs.length > 0 && html`
-          <${SavePicture} of=${() => panel.current?.querySelector(".loss-figure")} name="runs" what="the comparison" id="runs" />`}
+          <${SavePicture} of=${() => panel.current?.querySelector(".loss-figure")} name="runs" what=${words.theComparison} id="runs" />`}
         <button type="button" class="button quiet small" data-testid="runs-report" disabled=${!runs.some(isShown)}
-          title="The runs whose curves are shown, as one HTML file" onClick=${() => saveReport(runs.filter(isShown))}>Save report</button>
+          title=${words.saveReportAbout} onClick=${() => saveReport(runs.filter(isShown))}>${words.saveReport}</button>
         <button type="button" class="button quiet small" data-testid="runs-csv" disabled=${runs.length === 0}
-          onClick=${() => offer("runs.csv", new Blob([csv(runs)], { type: "text/csv" }))}>Save as CSV</button>
+          onClick=${() => offer("runs.csv", new Blob([csv(runs)], { type: "text/csv" }))}>${words.saveCsv}</button>
         <button type="button" class="button quiet small" data-testid="runs-clear" disabled=${runs.every(({ isPinned }) => isPinned)}
-          title="Remove all runs that are not pinned" onClick=${clear}>Clear</button>
+          title=${words.clearAbout} onClick=${clear}>${words.clear}</button>
       </div>
       ${runs.length === 0
-        ? html`<p class="lab-wait">Each run that trains is kept here, with its code, its settings and its curve.</p>`
+        ? html`<p class="lab-wait">${words.none}</p>`
         : html`
           <${LossFigure} curves=${runs.filter(isShown).map(curveOf)} />
           <${RunsTable} runs=${runs} open=${open} isShown=${isShown} onOpen=${setOpen}
@@ -51,8 +53,10 @@ export function RunsPanel() {
 }
 
 /** @param {Run} run */
-const curveOf = ({ number, title, colour, loss, steps, losses }) =>
-  ({ name: String(number), title: `run ${number}, ${title}`, colour: `--series-${colour}`, loss, steps, losses });
+function curveOf(run) {
+  const { number, colour, loss, steps, losses } = run;
+  return { name: String(number), title: t().runs.run(number, titleOf(run)), colour: `--series-${colour}`, loss, steps, losses };
+}
 
 function clear() {
   store.runs.value = store.runs.value.filter(({ isPinned }) => isPinned);
@@ -64,5 +68,5 @@ function restore(run) {
   edit(run.code);
   store.deviceChoice.value = /** @type {"auto" | "gpu" | "cpu"} */ (run.device);
   if (run.lab) store.labSettings.value = run.lab;
-  store.note(`The code of run ${run.number} is in the editor.`);
+  store.note(t().notes.restored(run.number));
 }

@@ -1,4 +1,5 @@
 import { html, useState } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
@@ -19,14 +20,14 @@ export function SavePicture({ of, name, what, id }) {
       const { savePicture } = await import("../save-picture.js");
       await savePicture(element, name, format);
     } catch (failure) {
-      store.note(`The picture was not saved: ${/** @type {Error} */ (failure).message}`);
+      store.note(t().pictures.failed(/** @type {Error} */ (failure).message));
     }
     setBusy(false);
   }
 
   const button = (/** @type {"png" | "svg"} */ format) => html`
     <button type="button" class="button quiet small" data-testid=${`${id}-${format}`} disabled=${busy}
-      title=${`Save ${what} as ${format.toUpperCase()}`} aria-label=${`Save ${what} as ${format.toUpperCase()}`}
+      title=${t().pictures.save(what, format.toUpperCase())} aria-label=${t().pictures.save(what, format.toUpperCase())}
       onClick=${() => save(format)}>${format === "png" && html`<${Icon} name="save" />`}${format.toUpperCase()}</button>
   `;
   return html`<span class="save-picture" data-no-picture>${button("png")}${button("svg")}</span>`;

@@ -1,12 +1,13 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { HIDEABLE, hidden } from "../hidden.js";
+import { t } from "../locale.js";
 import { hasLosses, makeLink } from "../sharing.js";
 import * as store from "../store.js";
 import { Menu } from "./menu.js";
 
 /** Offers a link to the program on the page. */
 export function ShareMenu() {
-  return html`<${Menu} id="share" title="Share" icon="share" about="Make a link to this program" content=${Link} />`;
+  return html`<${Menu} id="share" title=${t().share.title} icon="share" about=${t().share.about} content=${Link} />`;
 }
 
 function Link() {
@@ -32,9 +33,9 @@ function Link() {
     field.current?.select();
     try {
       await navigator.clipboard.writeText(link);
-      setOutcome("The link is copied.");
+      setOutcome(t().share.copied);
     } catch {
-      setOutcome("The browser does not allow copying here. The link is selected: press Ctrl+C.");
+      setOutcome(t().share.copyByHand);
     }
   }
 
@@ -44,7 +45,7 @@ function Link() {
       const { QrCode } = await import("./qr-code.js");
       setCode(() => QrCode);
     } catch (failure) {
-      setOutcome(`The QR code could not be loaded: ${/** @type {Error} */ (failure).message}. Copy the link instead.`);
+      setOutcome(t().share.noQrCode(/** @type {Error} */ (failure).message));
     }
   }
 
@@ -55,21 +56,19 @@ function Link() {
   };
 
   return html`
-    <p class="hint">The link contains the code and the settings. ${hasLosses.value
-      ? "A few losses of the run are in it, so that whoever opens it can see whether theirs gives the same."
-      : "It has no losses to compare yet: run the program as it is now to add them."} Nothing is sent to a server.</p>
+    <p class="hint">${t().numbers.sentences([t().share.contains, hasLosses.value ? t().share.hasLosses : t().share.hasNoLosses, t().share.isPrivate])}</p>
     <div class="share-row">
-      <input class="share-link" data-testid="share-link" ref=${field} readonly aria-label="Link to this program" value=${link}
+      <input class="share-link" data-testid="share-link" ref=${field} readonly aria-label=${t().share.link} value=${link}
         onFocus=${(/** @type {any} */ event) => event.target.select()} />
-      <button type="button" class="button small" data-testid="share-copy" disabled=${!link} onClick=${copy}>Copy</button>
+      <button type="button" class="button small" data-testid="share-copy" disabled=${!link} onClick=${copy}>${t().share.copy}</button>
       <button type="button" class="button small" data-testid="share-qr" disabled=${!link} aria-expanded=${Code !== null}
-        onClick=${showCode}>QR code</button>
+        onClick=${showCode}>${t().share.qrCode}</button>
     </div>
     ${Code && link && html`<${Code} link=${link} />`}
     <fieldset class="share-hidden">
-      <legend>For a lesson, hide</legend>
-      ${Object.entries(HIDEABLE).map(([name, title]) => html`<label key=${name} class="toggle"><input type="checkbox"
-        data-testid=${`share-hide-${name}`} checked=${off.includes(name)} onChange=${toggle(name)} />${title}</label>`)}
+      <legend>${t().share.hide}</legend>
+      ${HIDEABLE.map((name) => html`<label key=${name} class="toggle"><input type="checkbox"
+        data-testid=${`share-hide-${name}`} checked=${off.includes(name)} onChange=${toggle(name)} />${t().share.parts[name]}</label>`)}
     </fieldset>
     <p class="hint" role="status">${outcome}</p>
   `;

@@ -1,6 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { loss } from "../format.js";
 import { hiddenTitles, showAll } from "../hidden.js";
+import { t } from "../locale.js";
 import { forgetLink, verdict } from "../sharing.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
@@ -24,10 +25,10 @@ export function SharedNote() {
 function Actions() {
   const titles = hiddenTitles();
   if (titles.length > 0) {
-    return html`<button type="button" class="button small" data-testid="shared-show-all" title=${`Hidden: ${titles.join(", ")}`}
-      onClick=${showAll}>Show the whole page</button>`;
+    return html`<button type="button" class="button small" data-testid="shared-show-all" title=${t().share.hidden(titles)}
+      onClick=${showAll}>${t().share.showAll}</button>`;
   }
-  return html`<button type="button" class="button quiet icon-only" aria-label="Dismiss" title="Dismiss"
+  return html`<button type="button" class="button quiet icon-only" aria-label=${t().notes.dismiss} title=${t().notes.dismiss}
     data-testid="shared-dismiss" onClick=${forgetLink}><${Icon} name="close" /></button>`;
 }
 
@@ -36,24 +37,23 @@ const isDecided = () => verdict.value.kind === "same" || verdict.value.kind === 
 /** @param {import("../link.js").Shared} shared */
 function sentence({ code, expected }) {
   const outcome = verdict.value;
+  const words = t().share;
+  const device = expected?.device ?? "";
   switch (outcome.kind) {
     case "none":
-      if (store.executed.value.source === code) return "This program came with a link, without losses to compare.";
-      return "This program came with a link. Read it, then press Run: it runs in this page only.";
+      return store.executed.value.source === code ? words.noLosses : words.arrived;
     case "waiting":
-      return `This program came with a link, with the losses of a run on ${expected?.device}. Read it, then press Run: it runs `
-        + "in this page only.";
+      return words.arrivedWithLosses(device);
     case "changed":
-      return "The code is no longer that of the link, so its losses are not compared.";
+      return words.changed;
     case "differs":
-      return `The loss differs from the link's from step ${outcome.step} on: ${loss(outcome.actual)} here, ${loss(outcome.expected)} `
-        + `there, on ${expected?.device}.`;
+      return words.differs(outcome.step, loss(outcome.actual), loss(outcome.expected), device);
     case "same":
       return outcome.isComplete
-        ? `Reproduced: the losses of ${expected?.steps} steps are those of the link, ${accuracy(outcome.largest)}.`
-        : `The same as in the link up to here: ${outcome.compared} of ${expected?.losses.length} losses compared.`;
+        ? words.reproduced(expected?.steps ?? 0, accuracy(outcome.largest))
+        : words.soFar(outcome.compared, expected?.losses.length ?? 0);
   }
 }
 
 /** @param {number} largest relative difference */
-const accuracy = (largest) => (largest === 0 ? "to the last digit" : `to within ${(100 * largest).toPrecision(1)}%`);
+const accuracy = (largest) => (largest === 0 ? t().share.exactly : t().share.within((100 * largest).toPrecision(1)));

@@ -1,74 +1,65 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { resume } from "../actions.js";
 import { missingFeature } from "../boot-features.js";
-import { count, duration, loss } from "../format.js";
+import { duration, loss } from "../format.js";
+import { t } from "../locale.js";
 import { enabled } from "../shortcuts.js";
 import * as store from "../store.js";
-
-/** @type {Partial<Record<import("../store.js").Intent, string>>} */
-const INTENTS = {
-  pause: "Pausing after this batch…",
-  resume: "Resuming…",
-  stop: "Stopping…",
-  reset: "Resetting…",
-};
 
 /** A sentence about the state of the run. */
 function sentence() {
   const { engine, queuedRun, intent, notice, runState, startingDevices, fit, progress } = store;
   const about = fit.value;
+  const words = t().status;
   if (engine.value === "broken") {
-    return missingFeature() ? "Nothing can run in this browser. See below the code." : "Python could not start.";
+    return missingFeature() ? words.unsupported : words.notStarted;
   }
   if (engine.value === "starting") {
-    const stage = store.bootStage.value || "Starting Python";
-    const before = notice.value ? `${notice.value} ` : "";
-    return `${before}${stage}…${amount()}${queuedRun.value ? " Your run starts when it is ready." : ""}`;
+    return t().numbers.sentences([notice.value, words.stages[store.bootStage.value], amount(), queuedRun.value ? words.waits : ""]);
   }
-  if (intent.value && INTENTS[intent.value]) return INTENTS[intent.value];
+  /** @type {Partial<Record<import("../store.js").Intent, string>>} */
+  const intents = words.intents;
+  const underWay = intent.value && intents[intent.value];
+  if (underWay) return underWay;
   if (notice.value) return notice.value;
-  if (store.source.value.trim() === "" && !store.active.value) return "There is no code to run.";
+  if (store.source.value.trim() === "" && !store.active.value) return words.noCode;
   if (store.deviceChoice.value === "gpu" && !store.active.value && store.gpu.value.problem) {
-    return `Device GPU cannot be used: ${store.gpu.value.problem}. Choose Auto or CPU.`;
+    return words.noGpu(store.gpu.value.problem);
   }
   switch (runState.value) {
     case "running":
-      if (startingDevices.value.length > 0) {
-        return `Starting Python for ${startingDevices.value.join(", ")}…`;
-      }
-      if (!about) return "Running your code…";
-      return `Training ${count(about.parameters)} parameters on ${place(about)}`;
+      if (startingDevices.value.length > 0) return words.startingDevices(startingDevices.value);
+      return about ? words.training(about.parameters, place(about)) : words.running;
     case "paused":
-      return about ? "Paused. Step trains one batch." : "Paused before the first batch.";
+      return about ? words.paused : words.pausedBefore;
     case "stopped":
-      if (store.divergence.value) return `Stopped. ${diverged(store.divergence.value)}`;
-      return store.kept.value ? "Stopped. The weights are kept." : "Stopped.";
+      if (store.divergence.value) return t().numbers.sentences([words.stopped, diverged(store.divergence.value)]);
+      return store.kept.value ? words.stoppedKept : words.stopped;
     case "done":
       if (store.divergence.value) return diverged(store.divergence.value);
-      if (!about) return "The code has finished.";
-      return `Trained in ${duration(store.earlierSeconds.value + progress.value.seconds)}`;
+      return about ? words.trained(duration(store.earlierSeconds.value + progress.value.seconds)) : words.finished;
     case "error":
-      return "Something went wrong. See the error below the code.";
+      return words.failed;
     default:
-      return "Press Run to train the network.";
+      return words.idle;
   }
 }
 
 /** @param {import("../divergence.js").Divergence} divergence */
-const diverged = ({ from, to }) =>
-  `The loss grew from ${loss(from)} to ${loss(to)}: the learning rate is probably too high.`;
+const diverged = ({ from, to }) => t().status.diverged(loss(from), loss(to));
 
 /** How much of a starting Python has arrived. */
 function amount() {
   const { received = 0, total = 0 } = store.bootProgress.value ?? {};
   if (received === 0 || received === total) return "";
-  if (total === 0) return ` ${(received / 1e6).toFixed(1)} MB have arrived.`;
-  return ` ${Math.floor((100 * received) / total)}% of ${Math.round(total / 1e6)} MB has arrived.`;
+  const words = t().status.arrived;
+  if (total === 0) return words.some((received / 1e6).toFixed(1));
+  return words.part(Math.floor((100 * received) / total), Math.round(total / 1e6));
 }
 
 /** @param {import("../../engine/messages.js").Fit} fit */
 function place({ device, adapter }) {
-  return device.startsWith("cpu") ? "the CPU" : (adapter ?? "the GPU");
+  return device.startsWith("cpu") ? t().status.cpu : (adapter ?? t().status.gpu);
 }
 
 export function StatusLine() {
@@ -76,7 +67,7 @@ export function StatusLine() {
   const status = hasEnded && store.divergence.value ? "diverged" : store.status.value;
   return html`
     <div class="status-line">
-      <span class="status" data-testid="status" data-status=${status}>${status}</span>
+      <span class="status" data-testid="status" data-status=${status}>${t().status.states[status]}</span>
       <span class="status-sentence" role="status" data-testid="status-sentence">${sentence()}</span>
       ${store.noticeAction.value && html`<button type="button" class="link" data-testid="notice-action"
         onClick=${store.noticeAction.value.act}>${store.noticeAction.value.label}</button>`}
@@ -91,8 +82,8 @@ function ContinueButton() {
   const kept = store.resumable.value;
   if (!kept) return null;
   return html`<span class="resume-offer" data-testid="resume-offer"><button type="button" class="button small" data-testid="resume"
-    disabled=${!enabled.value.resume} aria-keyshortcuts="F8" title="Continue training from the kept weights (F8)"
-    onClick=${resume}>Continue from step ${count(kept.step)} of ${count(kept.totalSteps)}</button></span>`;
+    disabled=${!enabled.value.resume} aria-keyshortcuts="F8" title=${t().status.resumeAbout}
+    onClick=${resume}>${t().status.resume(kept.step, kept.totalSteps)}</button></span>`;
 }
 
 /** Whether the user waits for something without a progress bar. */
@@ -107,5 +98,5 @@ function Elapsed() {
     const timer = setInterval(() => setSeconds((performance.now() - since) / 1000), 1000);
     return () => clearInterval(timer);
   }, []);
-  return seconds > 2 && html`<span class="hint elapsed" aria-hidden="true">${Math.floor(seconds)} s</span>`;
+  return seconds > 2 && html`<span class="hint elapsed" aria-hidden="true">${t().numbers.seconds(Math.floor(seconds))}</span>`;
 }

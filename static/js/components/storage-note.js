@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { saveCode } from "../examples.js";
+import { t } from "../locale.js";
 import { saveAgain } from "../session.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
@@ -15,8 +16,8 @@ export function StorageNote() {
           <p>${problem.text}</p>
           <div class="storage-actions">
             ${hasCode && html`<button type="button" class="button small" onClick=${saveCode}>
-              <${Icon} name="save" />Save the code</button>`}
-            <button type="button" class="button small" data-testid="save-again" onClick=${saveAgain}>Try again</button>
+              <${Icon} name="save" />${t().notes.saveCode}</button>`}
+            <button type="button" class="button small" data-testid="save-again" onClick=${saveAgain}>${t().notes.tryAgain}</button>
           </div>
         </div>
       `}

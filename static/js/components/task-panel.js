@@ -1,6 +1,7 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import { loadedNames } from "../data-names.js";
 import { entryOf } from "../data-shelf.js";
+import { t } from "../locale.js";
 import { onVisible } from "../observe.js";
 import * as store from "../store.js";
 import { TaskAsker } from "../task.js";
@@ -11,19 +12,19 @@ import { FitScatter } from "./fit-scatter.js";
 import { TestStrip } from "./image-strip.js";
 import { SavePicture } from "./save-picture-button.js";
 
-/** @param {import("../../engine/messages.js").TaskView | null} task */
-function titleOf(task) {
+/** What is shown: the name of its picture's file, and of its title. @param {import("../../engine/messages.js").TaskView | null} task */
+function nameOf(task) {
   switch (task?.shows) {
     case "plane":
-      return task.data?.scale === "linear" ? "Prediction over the plane" : "Decision boundary";
+      return task.data?.scale === "linear" ? "prediction-over-the-plane" : "decision-boundary";
     case "images":
-      return task.data?.tested ? "Test images" : "Training images";
+      return task.data?.tested ? "test-images" : "training-images";
     case "classes":
-      return "Predicted against true classes";
+      return "predicted-against-true-classes";
     case "rows":
-      return "Predicted against true";
+      return "predicted-against-true";
     default:
-      return "What the network does";
+      return "what-the-network-does";
   }
 }
 
@@ -53,9 +54,9 @@ export function TaskPanel() {
     <div class="task-place">
       <section class="panel task" aria-labelledby="task-title" ref=${place} data-testid="task"
         data-shows=${shows}>
-        <div class="panel-head"><h2 id="task-title">${titleOf(task)}</h2>
-          ${shows !== "none" && shows !== "unknown" && html`<${SavePicture} of=${() => place.current} name=${titleOf(task).toLowerCase().replaceAll(" ", "-")}
-            what="this picture" id="task" />`}</div>
+        <div class="panel-head"><h2 id="task-title">${t().task.titles[nameOf(task)]}</h2>
+          ${shows !== "none" && shows !== "unknown" && html`<${SavePicture} of=${() => place.current} name=${nameOf(task)}
+            what=${t().task.thisPicture} id="task" />`}</div>
         ${task?.shows === "plane" && html`<${BoundaryView} view=${task} names=${classNames()} />`}
         ${task?.shows === "images" && html`<${TestStrip} view=${task} names=${classNames()} />`}
         ${task?.shows === "classes" && html`<${ConfusionTable} view=${task} names=${classNames()} />`}
@@ -76,13 +77,9 @@ function classNames() {
 
 /** @param {import("../../engine/messages.js").TaskView | null} task */
 function remark(task) {
-  if (store.taskProblem.value) return `This cannot be shown: ${store.taskProblem.value}`;
-  if (task?.shows === "none") {
-    return "There is no picture for this kind of data yet. There is one for points with two "
-      + "coordinates, for images with classes, and for tables with a class or a number to predict.";
-  }
-  if (store.liveModel.value && !task) return "Asking the network…";
-  return "Press Run: here you see what the network does with your data while it learns.";
+  if (store.taskProblem.value) return t().task.problem(store.taskProblem.value);
+  if (task?.shows === "none") return t().task.none;
+  return store.liveModel.value && !task ? t().task.asking : t().task.idle;
 }
 
 /** Programs that are about digits, before they have shown their data. */

@@ -1,4 +1,5 @@
 import { html, useRef } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 
 /** @typedef {import("../../engine/messages.js").TraceEvent} TraceEvent */
 
@@ -55,7 +56,7 @@ export function Track({ device, events, duration, selected, onSelect }) {
     <div class="track">
       <span class="track-name" aria-hidden="true">${device}</span>
       <svg class="track-line" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" tabindex="0"
-        role="group" aria-label=${`${device}: ${events.length} tasks. Arrow keys move between them.`}
+        role="group" aria-label=${t().devices.track(device, events.length)}
         data-testid="lab-lane" data-device=${device} onKeyDown=${onKeyDown} onPointerMove=${onPointer}
         onPointerDown=${onPointer} onPointerLeave=${() => onSelect(null)} onBlur=${() => onSelect(null)}>
         ${events.map((event, index) => {

@@ -1,4 +1,5 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 import { unitPixels } from "../plane-colours.js";
 
 /**
@@ -13,12 +14,12 @@ export function UnitMaps({ layers, palette }) {
       ${layers.map(({ name, units, side, maps }) => {
         const shown = maps.length / side ** 2;
         return html`
-          <section class="unit-layer" key=${name} aria-label=${`Units of ${name}`}>
-            <h3 class="hint">${name}: ${shown < units ? `${shown} of ${units}` : units} units</h3>
+          <section class="unit-layer" key=${name} aria-label=${t().task.unitsOf(name)}>
+            <h3 class="hint">${t().task.units(name, shown, units)}</h3>
             <ul class="unit-row">
               ${Array.from({ length: shown }, (_, at) => html`
                 <li key=${at}><${UnitMap} bytes=${maps.subarray(at * side ** 2, (at + 1) * side ** 2)}
-                  side=${side} palette=${palette} label=${`Unit ${at + 1} of ${name}`} /></li>
+                  side=${side} palette=${palette} label=${t().task.unit(at + 1, name)} /></li>
               `)}
             </ul>
           </section>

@@ -1,7 +1,7 @@
 import { html, useState } from "../../vendor/preact.js";
 import { exportWeights, importWeights } from "../actions.js";
 import { download } from "../download.js";
-import { count } from "../format.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
@@ -25,7 +25,7 @@ export function WeightsPanel() {
   async function save(format) {
     const file = await exportWeights(format);
     await download(file);
-    return `Saved ${file.filename}, ${count(file.bytes.length)} bytes.`;
+    return t().weights.saved(file.filename, file.bytes.length);
   }
 
   /** @param {FileList | null | undefined} files */
@@ -33,7 +33,7 @@ export function WeightsPanel() {
     const file = files?.[0];
     if (!file) return "";
     const names = await importWeights(file);
-    return `Loaded ${names.length} variables from ${file.name}: ${names.join(", ")}.`;
+    return t().weights.loaded(names, file.name);
   }
 
   /** @param {any} event */
@@ -55,28 +55,27 @@ export function WeightsPanel() {
   };
 
   const none = !store.hasModel.value;
+  const words = t().weights;
   return html`
     <section class="panel weights" aria-labelledby="weights-title" data-dropping=${dropping ? "" : undefined} data-takes-files
       onDragOver=${onDrag(true)} onDragLeave=${onDrag(false)} onDrop=${onDrop}>
-      <div class="panel-head"><h2 id="weights-title">Weights</h2></div>
+      <div class="panel-head"><h2 id="weights-title">${words.title}</h2></div>
       <div class="weights-body">
         <button type="button" class="button" data-testid="export-safetensors" disabled=${none}
           onClick=${() => tell(save("safetensors"))}>
-          <${Icon} name="save" />Save as safetensors
+          <${Icon} name="save" />${words.saveSafetensors}
         </button>
         <button type="button" class="button" data-testid="export-npz" disabled=${none}
           onClick=${() => tell(save("npz"))}>
-          <${Icon} name="save" />Save as npz
+          <${Icon} name="save" />${words.saveNpz}
         </button>
         <label class="button file-button">
-          <${Icon} name="open" />Load a file…
+          <${Icon} name="open" />${words.load}
           <input type="file" class="visually-hidden" data-testid="import-weights"
             accept=".safetensors,.npz" onChange=${onPick} />
         </label>
         <p class="hint" role="status" data-testid="weights-outcome" data-failed=${outcome.failed ? "" : undefined}>
-          ${outcome.text || (none
-            ? "Run a network first. Then you can save its weights and load them again."
-            : "PyTorch and NumPy can open these files. Drop a file here to load it.")}
+          ${outcome.text || (none ? words.none : words.about)}
         </p>
       </div>
     </section>

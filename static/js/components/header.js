@@ -3,18 +3,17 @@ import { selectExample } from "../examples.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
-import { theme, toggleTheme } from "../theme.js";
 import { DeviceChip } from "./backend-badge.js";
 import { ExportMenu } from "./export-menu.js";
-import { Icon } from "./icons.js";
 import { LanguageSelect } from "./language-select.js";
+import { MoreMenu } from "./more-menu.js";
 import { ProjectMenu } from "./project-menu.js";
 import { ShareMenu } from "./share-menu.js";
+import { ThemeButton } from "./theme-button.js";
 
-/** Name, project, example, sharing, files, device, language and theme. On a phone, files are saved where they are shown. */
+/** Name, project, example, sharing, files, device, language and theme. On a phone, files are saved where they are shown, and the last ones are in a menu. */
 export function Header() {
   const { title } = store.example.value ?? { title: "" };
-  const next = theme.value === "dark" ? "light" : "dark";
   return html`
     <header class="header">
       <h1 class="brand">
@@ -38,16 +37,11 @@ export function Header() {
       <${ShareMenu} />
       ${!isPhone.value && html`<${ExportMenu} />`}
       <${DeviceChip} />
-      <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
-      <${LanguageSelect} />
-      <button
-        type="button"
-        class="button quiet icon-only"
-        data-testid="theme-toggle"
-        aria-label=${t().header.useTheme[next]}
-        title=${t().header.useTheme[next]}
-        onClick=${toggleTheme}
-      ><${Icon} name=${next} /></button>
+      ${isPhone.value ? html`<${MoreMenu} />` : html`
+        <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
+        <${LanguageSelect} />
+        <${ThemeButton} />
+      `}
     </header>
   `;
 }

@@ -3,8 +3,16 @@ import { LANGUAGES, choose, language, t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
+/** The languages of the page, each by its own name, behind an icon. */
+export const LanguageSelect = () => html`
+  <label class="button quiet icon-only language-choice" title=${t().header.language}>
+    <${Icon} name="language" />
+    <${LanguageField} />
+  </label>
+`;
+
 /** The languages of the page, each by its own name. */
-export function LanguageSelect() {
+export function LanguageField() {
   /** @param {any} event */
   async function change({ target }) {
     try {
@@ -16,11 +24,8 @@ export function LanguageSelect() {
   }
 
   return html`
-    <label class="button quiet icon-only language-choice" title=${t().header.language}>
-      <${Icon} name="language" />
-      <select data-testid="language-select" aria-label=${t().header.language} value=${language.value} onChange=${change}>${Object.entries(LANGUAGES).map(([tag, name]) => html`<option key=${tag} value=${tag} lang=${tag}
-          selected=${tag === language.value}>${name}</option>`)}
-      </select>
-    </label>
+    <select data-testid="language-select" aria-label=${t().header.language} value=${language.value} onChange=${change}>
+      ${Object.entries(LANGUAGES).map(([tag, name]) => html`<option key=${tag} value=${tag} lang=${tag} selected=${tag === language.value}>${name}</option>`)}
+    </select>
   `;
 }

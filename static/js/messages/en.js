@@ -19,6 +19,8 @@ export const en = {
     docs: "Docs",
     useTheme: { dark: "Use the dark theme", light: "Use the light theme" },
     language: "Language",
+    more: "More",
+    moreAbout: "Language, theme and documentation",
     languageFailed: (/** @type {string} */ reason) => `The language could not be loaded: ${reason}`,
   },
   panels: {

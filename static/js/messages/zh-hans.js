@@ -12,6 +12,8 @@ export const zhHans = {
     docs: "文档",
     useTheme: { dark: "使用深色主题", light: "使用浅色主题" },
     language: "语言",
+    more: "更多",
+    moreAbout: "语言、主题和文档",
     languageFailed: (reason) => `无法加载该语言：${reason}`,
   },
   panels: {
@@ -124,8 +126,8 @@ export const zhHans = {
     byHand: "手绘",
     cards: {
       digit: { title: "手写数字", about: "写一个数字，网络马上就能认出来。然后用 60,000 个数字训练你自己的网络。" },
-      spiral: { title: "分开螺旋", about: "两层网络把一条线弯来弯去，直到它沿着两类点之间的分界。" },
-      text: { title: "写文章", about: "网络逐个字母地读一首童谣，然后自己接着写下去。" },
+      spiral: { title: "分开螺旋", about: "两层网络把一条线弯起来，直到它贴着两类点的分界。" },
+      text: { title: "生成文本", about: "网络逐个字母地读一首童谣，然后自己接着往下写。" },
       game: { title: "自我对弈", about: "井字棋选手只靠和自己下棋来学习。" },
       devices: { title: "多台设备", about: "两台设备训练同一个网络，其中一台很慢。谁在等谁？" },
       code: { title: "编写代码", about: "二十行 Python，边写边有提示，随你怎么改。" },

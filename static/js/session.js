@@ -4,6 +4,7 @@
  */
 
 import { batch, computed, effect, signal } from "../vendor/preact.js";
+import { t } from "./locale.js";
 import { StorageFailure, database } from "./session-database.js";
 import { forgetOldSessions, sessions, takeName } from "./session-list.js";
 import { describeProblem, describeRestored, describeUnread, titleOf } from "./session-notes.js";
@@ -101,7 +102,8 @@ async function restore({ id, from, isCopy }) {
     store.codes.value = codes;
     store.source.value = codes[store.exampleId.value] ?? "";
     const lost = damaged.map(([{ part }, isCode]) => titleOf(isCode ? "code" : "parts", part));
-    store.note(describeRestored(values.run?.saved ?? null, isCopy ? [] : lost));
+    // What was said before, about the language or a link, is still true.
+    store.note(t().numbers.sentences([store.notice.value, describeRestored(values.run?.saved ?? null, isCopy ? [] : lost)]));
   });
   if (source === id) await putAside(damaged);
 }

@@ -1,0 +1,136 @@
+"""The language of the page: chosen in the header, or that of the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+ASKING = GOOD.replace("epochs=2", "epochs=100_000")
+PHONE = {"width": 390, "height": 844}
+NAME_PX = 150
+"""The least width of the example's menu on a phone: of that, 120 px show its name."""
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+_VIOLATIONS = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))]);
+}"""
+
+
+@pytest.fixture(scope="module")
+def chinese(chromium: Browser, server: str) -> Iterator[Playground]:
+    """The page in a browser whose first language is Chinese."""
+    playground = Playground(chromium, server, locale="zh-CN")
+    yield playground
+    playground.close()
+
+
+def status(playground: Playground, state: str) -> Locator:
+    """Wait until the status is ``state``, whatever the word for it is."""
+    chip = playground.at("status")
+    expect(chip).to_have_attribute("data-status", state, timeout=PATIENCE_MS)
+    return chip
+
+
+def violations(page: Page) -> list[Any]:
+    """Return what axe-core finds in the page as it is, once nothing moves any more."""
+    page.wait_for_timeout(400)  # fades have ended
+    result: list[Any] = page.evaluate(_VIOLATIONS)
+    return result
+
+
+def test_another_language_is_there_at_once_and_stays(playground: Playground) -> None:
+    page, at = playground.page, playground.at
+    playground.choose_device("cpu")
+    expect(at("gallery")).to_contain_text("Draw a digit")
+    page.evaluate("() => { window.isSamePage = true; }")
+    at("language-select").select_option("zh-Hans")
+    expect(at("gallery")).to_contain_text("手写数字")
+    assert page.evaluate("document.documentElement.lang") == "zh-Hans"
+    at("language-select").select_option("en")
+    expect(at("gallery")).to_contain_text("Draw a digit")
+
+    playground.start(ASKING)
+    status(playground, "running")
+    playground.wait(lambda: playground.steps > 0)
+    at("language-select").select_option("zh-Hans")
+    expect(at("pause")).to_have_text("暂停")
+    expect(status(playground, "running")).to_have_text("运行中")
+    expect(at("status-sentence")).to_contain_text("正在 CPU 上训练")
+    for test_id, text in {
+        "tab-training": "观察",
+        "share": "分享",
+        "code-tab": "代码",
+        "output-toggle": "输出",
+    }.items():
+        expect(at(test_id)).to_have_text(text)
+    expect(page.locator(".curves h2")).to_have_text("曲线")
+    steps = playground.steps
+    playground.wait(lambda: playground.steps > steps)
+    assert page.evaluate("window.isSamePage")
+    at("stop").click()
+    expect(status(playground, "stopped")).to_have_text("已停止")
+
+    at("tab-runs").click()
+    expect(at("run-row")).to_contain_text("已停止")
+    page.reload()
+    expect(at("run-row")).to_contain_text("已停止", timeout=PATIENCE_MS)
+    expect(at("resume")).to_contain_text("步继续")
+    assert page.evaluate("document.documentElement.lang") == "zh-Hans"
+
+
+def test_a_chinese_browser_opens_in_chinese(chinese: Playground) -> None:
+    page, at = chinese.page, chinese.at
+    expect(status(chinese, "ready")).to_have_text("就绪")
+    expect(page.get_by_role("button", name="运行", exact=True)).to_be_visible()
+    expect(at("gallery")).to_contain_text("分开螺旋")
+    at("share").click()
+    expect(at("share-link")).to_have_attribute("aria-label", "这个程序的链接")
+    page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')} }}")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+
+
+def test_a_phone_has_room_for_the_name_of_the_example(chinese: Playground) -> None:
+    page, at = chinese.page, chinese.at
+    before = page.viewport_size
+    assert before
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    try:
+        box = at("example-select").bounding_box()
+        assert box
+        assert box["width"] >= NAME_PX
+        at("more").click()
+        expect(at("theme-toggle")).to_be_visible()
+        at("language-select").select_option("en")
+        expect(at("tab-build")).to_have_text("Build")
+        at("language-select").select_option("zh-Hans")
+        expect(at("tab-build")).to_have_text("搭建")
+        page.keyboard.press("Escape")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    finally:
+        page.set_viewport_size(before)
+
+
+def test_messages_that_do_not_arrive_leave_the_page_in_english(
+    chromium: Browser, server: str
+) -> None:
+    playground = Playground(chromium, server, path="/healthz", locale="zh-CN")
+    page = playground.page
+    page.route("**/messages/zh-hans.js", lambda route: route.abort())
+    page.goto(server)
+    expect(playground.at("status-sentence")).to_contain_text("The language could not be loaded")
+    assert page.evaluate("document.documentElement.lang") == "en"
+    assert "still here" in playground.finish("print('still here')")
+    page.unroute("**/messages/zh-hans.js")
+    playground.at("language-select").select_option("zh-Hans")
+    expect(playground.at("run")).to_have_text("运行")
+    playground.forgive("Failed to load resource", "zh-hans")
+    playground.close()

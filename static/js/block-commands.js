@@ -2,6 +2,7 @@
 
 import { change, program } from "./blocks-model.js";
 import * as structure from "./blocks/structure.js";
+import { t } from "./locale.js";
 
 /** @typedef {{network: number, index: number}} Position of a card */
 
@@ -11,20 +12,20 @@ const networkOf = (number) => program.value.networks[number];
 /** @param {Position} position */
 function nameOf({ network, index }) {
   const item = networkOf(network)?.items[index];
-  return item?.call?.kind ?? "Your code";
+  return item?.call?.kind ?? t().blocks.yourCode;
 }
 
 /** @param {Position} position of the new card @param {string} kind @param {string} given its arguments */
 export function add({ network, index }, kind, given) {
   const changes = structure.addLayer(program.value, networkOf(network), index, `nn.${kind}`, given);
   const count = networkOf(network).items.length + 1;
-  if (changes) change(changes, `${kind} added, ${index + 1} of ${count}.`, { network, index });
+  if (changes) change(changes, t().blocks.said.added(kind, index + 1, count), { network, index });
 }
 
 /** @param {Position} position */
 export function remove({ network, index }) {
   const { items } = networkOf(network);
-  const said = `${nameOf({ network, index })} removed. ${items.length - 1} left.`;
+  const said = t().blocks.said.removed(nameOf({ network, index }), items.length - 1);
   const next = Math.min(index, items.length - 2);
   change(structure.removeLayer(program.value, items[index]), said, { network, index: next });
 }
@@ -32,14 +33,14 @@ export function remove({ network, index }) {
 /** @param {Position} position */
 export function duplicate({ network, index }) {
   const changes = structure.duplicateLayer(program.value, networkOf(network), index);
-  if (changes) change(changes, `${nameOf({ network, index })} duplicated.`, { network, index: index + 1 });
+  if (changes) change(changes, t().blocks.said.duplicated(nameOf({ network, index })), { network, index: index + 1 });
 }
 
 /** @param {Position} position @param {number} to its new index */
 export function move({ network, index }, to) {
   const { items } = networkOf(network);
   const changes = structure.moveLayer(program.value, network, index, to);
-  change(changes, `${nameOf({ network, index })} moved, ${to + 1} of ${items.length}.`, { network, index: to });
+  change(changes, t().blocks.said.moved(nameOf({ network, index }), to + 1, items.length), { network, index: to });
 }
 
 /** Whether a card can go one up or down. @param {Position} position @param {1 | -1} direction */

@@ -6,6 +6,7 @@ import { readProgram } from "./blocks/reader.js";
 import { inferShapes } from "./blocks/shapes.js";
 import * as shelf from "./data-shelf.js";
 import { changeText, stepHistory } from "./editor-access.js";
+import { t } from "./locale.js";
 import * as store from "./store.js";
 
 /** @import { Brought, Change } from "./blocks/types.js" */
@@ -47,5 +48,5 @@ export function change(changes, said, focus) {
 
 /** @param {boolean} forwards */
 export function undoChange(forwards) {
-  if (stepHistory(forwards)) announcement.value = forwards ? "Done again." : "Undone.";
+  if (stepHistory(forwards)) announcement.value = forwards ? t().blocks.said.redone : t().blocks.said.undone;
 }

@@ -2,6 +2,7 @@
 
 import { computed } from "../vendor/preact.js";
 import { entries, names } from "./data-shelf.js";
+import { t } from "./locale.js";
 import * as store from "./store.js";
 
 /** The data sets of the library. A test compares them with Python's. */
@@ -26,11 +27,12 @@ export const missingNames = computed(() =>
 
 /** What is wrong with a name, "" for nothing. @param {string} name */
 export function problemOfName(name) {
-  if (name.trim() === "") return "Give the data a name.";
+  const words = t().data.names;
+  if (name.trim() === "") return words.empty;
   if (name !== name.trim() || name.length > LONGEST || !/^[\p{L}\p{N}_. -]+$/u.test(name) || name.startsWith(".")) {
-    return `A name has at most ${LONGEST} letters, digits, spaces, points, - and _.`;
+    return words.wrong(LONGEST);
   }
-  if (OF_LIBRARY.includes(name)) return `“${name}” is a data set of the library. Choose another name.`;
+  if (OF_LIBRARY.includes(name)) return words.ofLibrary(name);
   return "";
 }
 

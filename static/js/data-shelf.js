@@ -6,6 +6,7 @@
 import { computed, signal } from "../vendor/preact.js";
 import { YOURS } from "../engine/data-files.js";
 import * as is from "../engine/forms.js";
+import { en } from "./messages/en.js";
 import { StorageFailure, database } from "./session-database.js";
 
 /**
@@ -22,7 +23,7 @@ import { StorageFailure, database } from "./session-database.js";
  * @property {number} saved when, in milliseconds
  * @property {number} bytes
  * @property {About} about
- * @property {string} [problem] why it is kept in memory only
+ * @property {StorageFailure} [failure] why it is kept in memory only
  */
 
 /** Files that the browser could not store, by name. @type {Map<string, Uint8Array<ArrayBuffer>>} */
@@ -73,7 +74,7 @@ export const entryOf = (name) => entries.value?.find((each) => each.name === nam
  * @param {string} name
  * @param {Uint8Array<ArrayBuffer>} bytes an NPZ file
  * @param {About} about
- * @returns {Promise<Entry>} with its `problem` if the browser could not store it
+ * @returns {Promise<Entry>} with its `failure` if the browser could not store it
  */
 export async function keep(name, bytes, about) {
   await list();
@@ -85,21 +86,22 @@ export async function keep(name, bytes, about) {
   } catch (failure) {
     if (!(failure instanceof StorageFailure)) throw failure;
     inMemory.set(name, bytes);
-    entry.problem = failure.reason === "full"
-      ? "The browser has no room left, so this data is here only until the page closes. Delete other data, or save it as a file."
-      : `The browser does not store it (${failure.message}), so this data is here only until the page closes. Save it as a file.`;
+    entry.failure = failure;
   }
   entries.value = [entry, ...(entries.value ?? []).filter((each) => each.name !== name)];
   return entry;
 }
 
-/** @param {string} name @returns {Promise<Uint8Array<ArrayBuffer>>} the NPZ file @throws {Error} it cannot be read */
+/** The browser has lost a data set; the message is for Python. */
+export class LostData extends Error {}
+
+/** @param {string} name @returns {Promise<Uint8Array<ArrayBuffer>>} the NPZ file @throws {LostData | StorageFailure} it cannot be read */
 export async function fileOf(name) {
   const held = inMemory.get(name);
   if (held) return held;
   const record = await database.get("data_files", name);
   if (record?.bytes instanceof Uint8Array) return record.bytes;
-  throw new Error(`the browser has lost the data set ${name}. Add it again.`);
+  throw new LostData(en.data.kept.lost(name));
 }
 
 /** @param {string} name @param {string} next a name that no data set has */

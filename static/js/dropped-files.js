@@ -2,6 +2,7 @@
 
 import { openDrawer } from "./data-drawer.js";
 import { isProject, openProject } from "./lazy-projects.js";
+import { t } from "./locale.js";
 
 /** @import { Item } from "./data-drawer.js" */
 
@@ -18,7 +19,7 @@ export function listenForDrops() {
     if (!bringsFiles(event)) return;
     event.preventDefault();
     event.stopPropagation();
-    root.dataset.dropping = "";
+    root.dataset.dropping = t().data.dropped;
   }, true);
   window.addEventListener("dragleave", ({ relatedTarget }) => {
     if (relatedTarget === null) delete root.dataset.dropping;

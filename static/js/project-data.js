@@ -54,8 +54,8 @@ export async function keepData(data) {
       kept = suggestedName(name, shelf.names.value);
       renamed.push([name, kept]);
     }
-    const { problem } = await shelf.keep(kept, bytes, about);
-    if (problem) failed.push(name);
+    const { failure } = await shelf.keep(kept, bytes, about);
+    if (failure) failed.push(name);
   }
   return { renamed, failed };
 }

@@ -7,6 +7,7 @@ import {
 } from "../../static/js/blocks/field-values.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 import { parametersOf } from "../../static/js/blocks/signatures.js";
+import { en } from "../../static/js/messages/en.js";
 
 const whole = { type: "count", least: 1 };
 
@@ -54,14 +55,14 @@ test("the slider of learning rates is logarithmic", () => {
 
 test("what the menus offer is in the library", () => {
   for (const { entries } of GROUPS) {
-    for (const { kind, given, about, fields } of entries) {
+    for (const { kind, given, fields } of entries) {
       const program = readProgram(`from playgrad import nn\nm = nn.Sequential([nn.${kind}(${given})])\n`);
       const [item] = program.networks[0].items;
       assert.equal(item.type, "layer", kind);
       const names = (parametersOf(`nn.${kind}`) ?? []).map(({ name }) => name);
       for (const { parameter } of fields) assert.ok(names.includes(parameter), `${parameter} of ${kind}`);
       for (const argument of item.call.arguments) assert.ok(names.includes(argument.parameter));
-      assert.match(about, /^[A-Z].*\.$/);
+      assert.match(en.layers.about[kind], /^[A-Z].*\.$/);
       assert.equal(entryOf(kind).kind, kind);
     }
   }

@@ -1,5 +1,6 @@
 /** Values of arguments as the fields of cards show them, and the texts that they write. */
 
+import { t } from "../locale.js";
 import { literalOf } from "./calls.js";
 import { isNumber } from "./syntax.js";
 
@@ -55,7 +56,7 @@ export function valueText(value) {
 export const numberText = (value) => String(Number(value.toPrecision(12)));
 
 /** As a card shows a literal: "relu" without quotes, None as "none". @param {string} text */
-export const titleOf = (text) => (text === "None" ? "none" : text.replace(/^["']|["']$/g, ""));
+export const titleOf = (text) => (text === "None" ? t().blocks.field.none : text.replace(/^["']|["']$/g, ""));
 
 /** A text with the quotation marks that the program uses. @param {string} literal @param {string} program */
 export function quoted(literal, program) {

@@ -1,5 +1,6 @@
 /** Shapes and numbers of parameters of all items of a program, before it runs. */
 
+import { t } from "../locale.js";
 import { argumentOf, valueOf } from "./calls.js";
 import { BASIC } from "./rules/basic.js";
 import { Impossible, LayerArguments, Unknown, shapeText } from "./rules/layer.js";
@@ -91,7 +92,7 @@ function inputProblem(item, network) {
   if (!shape || !data || !single) return "";
   const fits = shape.length === data.length
     && shape.every((size, i) => size === null || data[i] === null || size === data[i]);
-  return fits ? "" : `The data has samples of ${shapeText(data)}, but the input is ${shapeText(shape)}.`;
+  return fits ? "" : t().shapes.inputDiffers(shapeText(data), shapeText(shape));
 }
 
 /** The shape of sums and products; null if it is not known or they do not fit. @param {(Shape | null)[]} shapes */

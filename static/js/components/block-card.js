@@ -1,10 +1,10 @@
 import { html, useState } from "../../vendor/preact.js";
 import * as commands from "../block-commands.js";
 import { argumentOf } from "../blocks/calls.js";
-import { ABOUT, entryOf } from "../blocks/catalogue.js";
+import { entryOf } from "../blocks/catalogue.js";
 import { canRemove, duplicateLayer } from "../blocks/structure.js";
 import { lastRun, program, shapes } from "../blocks-model.js";
-import * as format from "../format.js";
+import { t } from "../locale.js";
 import { useDrag } from "./block-drag.js";
 import { BlockField } from "./block-fields.js";
 import { Icon } from "./icons.js";
@@ -25,8 +25,9 @@ export function BlockCard({ item, position, count }) {
   const ran = lastRun.value.get(item.id)?.layers ?? [];
   const entry = item.call && entryOf(item.call.kind);
   const network = program.value.networks[position.network];
+  const words = t().blocks.card;
   const inner = item.call && argumentOf(item.call, "layer")?.call;
-  const kind = item.call?.kind ?? (item.type === "join" ? "Calculation" : "Your code");
+  const kind = item.call?.kind ?? (item.type === "join" ? t().blocks.calculation : t().blocks.yourCode);
   const title = inner ? `${kind} ${inner.kind}` : kind;
   const sources = sourcesOf(network, position.index);
   const id = `block-${position.network}-${position.index}`;
@@ -53,24 +54,24 @@ export function BlockCard({ item, position, count }) {
         && html`<span class="block-number">${position.index + 1}</span>`}${title}</h4>
       <${Measure} ...${{ item, result }} />
       <div class="block-actions">
-        <${Action} icon="question" label=${`What is ${item.call ? title : "this"}?`} pressed=${explained}
+        <${Action} icon="question" label=${item.call ? words.about(title) : words.aboutThis} pressed=${explained}
           onClick=${() => setExplained(!explained)} />
         ${duplicateLayer(program.value, network, position.index)
-          && html`<${Action} icon="copy" label=${`Duplicate ${title}`} onClick=${() => commands.duplicate(position)} />`}
+          && html`<${Action} icon="copy" label=${words.duplicate(title)} onClick=${() => commands.duplicate(position)} />`}
         ${canRemove(item)
-          && html`<${Action} icon="remove" label=${`Remove ${title}`} onClick=${() => commands.remove(position)} />`}
+          && html`<${Action} icon="remove" label=${words.remove(title)} onClick=${() => commands.remove(position)} />`}
       </div>
     </div>
     ${sources && html`<p class="block-from">${sources}</p>`}
-    ${explained && html`<p class="block-about">${entry?.about ?? (item.call ? "A layer of the library." : ABOUT.code)}</p>`}
+    ${explained && html`<p class="block-about">${entry ? t().layers.about[entry.kind] : item.call ? words.ofLibrary : t().blocks.about.code}</p>`}
     ${(!item.call || (!entry && item.call.arguments.length > 0))
-      && html`<pre class="block-code" tabindex="0" aria-label="Your code">${item.text}</pre>`}
-    ${item.type === "code" && ran.length > 0 && html`<p class="block-about">In the last run: ${ran.join(", ")}.</p>`}
+      && html`<pre class="block-code" tabindex="0" aria-label=${t().blocks.yourCode}>${item.text}</pre>`}
+    ${item.type === "code" && ran.length > 0 && html`<p class="block-about">${words.ran(ran)}</p>`}
     ${fields.length > 0 && html`<div class="block-fields">
       ${shown.map((field) => html`<${BlockField} key=${field.parameter} call=${fielded} field=${field}
         id=${`${id}-${field.parameter}`} />`)}
       ${isFolded && html`<button type="button" class="button quiet small block-more" aria-expanded=${unfolded}
-        onClick=${() => setUnfolded(!unfolded)}>${unfolded ? "Less" : "More"}</button>`}
+        onClick=${() => setUnfolded(!unfolded)}>${unfolded ? words.less : words.more}</button>`}
     </div>`}
     ${result?.problem && html`<p class="block-problem" role="alert">${result.problem}</p>`}
   </li>`;
@@ -83,34 +84,36 @@ function sourcesOf({ type, items }, index) {
   if (type !== "functional" || isNext || inputs.length === 0) return "";
   const names = inputs.map((id) => {
     const at = items.findIndex((each) => each.id === id);
-    return at < 0 ? "your code" : `${at + 1} ${items[at].call?.kind ?? "your code"}`;
+    return at < 0 ? t().blocks.yourCodeInside : `${at + 1} ${items[at].call?.kind ?? t().blocks.yourCodeInside}`;
   });
-  return `from ${names.join(" and ")}`;
+  return t().blocks.card.from(names);
 }
 
 /** Shape and parameters. @param {{item: Item, result?: Inferred}} props */
 function Measure({ item, result }) {
-  if (result?.problem) return html`<span class="block-measure">does not fit</span>`;
+  const words = t().blocks.card;
+  if (result?.problem) return html`<span class="block-measure">${words.unfit}</span>`;
   if (!result?.shape) {
-    return html`<span class="block-measure">${item.type === "code" ? "" : "shape after the first run"}</span>`;
+    return html`<span class="block-measure">${item.type === "code" ? "" : words.shapeLater}</span>`;
   }
-  const sizes = result.shape.map((size) => size ?? "any").join(" × ") || "1";
+  const sizes = result.shape.map((size) => size ?? t().shapes.any).join(" × ") || "1";
   const count = result.parameters;
-  const parameters = count === null ? "parameters after the first run"
-    : count === 0 ? "" : `${format.count(count)} parameter${count === 1 ? "" : "s"}`;
+  const parameters = count === null ? words.parametersLater
+    : count === 0 ? "" : words.parameters(count);
   return html`<span class="block-measure">
     ${parameters && html`<span>${parameters}</span>`}
-    <b title="Shape of the result, for one sample" aria-label=${`shape ${sizes}`}>${sizes}</b>
+    <b title=${words.shape} aria-label=${words.shapeOf(sizes)}>${sizes}</b>
   </span>`;
 }
 
 /** The handle: drag it, or press Alt and an arrow. @param {{position: Position, title: string, count: number}} props */
 function Grip({ position, title, count }) {
   const drag = useDrag(position);
+  const words = t().blocks.card;
   const canMove = commands.canMove(position, 1) || commands.canMove(position, -1);
   return html`<button type="button" class="block-grip" ...${canMove ? drag : {}} data-fixed=${canMove ? undefined : ""}
-    title=${canMove ? "Drag, or press Alt+↑ or Alt+↓, to move" : undefined}
-    aria-label=${`${title}, ${position.index + 1} of ${count}${canMove ? ". Alt and arrow keys move it" : ""}`}
+    title=${canMove ? words.drag : undefined}
+    aria-label=${(canMove ? words.placeMovable : words.place)(title, position.index + 1, count)}
     aria-keyshortcuts=${canMove ? "Alt+ArrowUp Alt+ArrowDown" : undefined}><${Icon} name="grip" /></button>`;
 }
 

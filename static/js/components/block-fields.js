@@ -3,6 +3,7 @@ import { change, program } from "../blocks-model.js";
 import { argumentOf, literalOf, valueOf } from "../blocks/calls.js";
 import { nameFor, setArgument } from "../blocks/edits.js";
 import { inputText, quoted, shapeLiteral, stepped, titleOf } from "../blocks/field-values.js";
+import { t } from "../locale.js";
 import { Icon } from "./icons.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
@@ -14,19 +15,20 @@ import { Icon } from "./icons.js";
  */
 export function BlockField({ call, field, id }) {
   const given = argumentOf(call, field.parameter);
+  const label = t().blocks.fields[field.label];
   if (field.type === "regularizer") return html`<${Regularizer} ...${{ call, field, id, given }} />`;
   const value = valueOf(call, field.parameter);
   const text = inputText(field, value);
   if ((given && !given.literal) || (text === null && given) || call.starred) {
-    return html`<${Row} label=${field.label} id=${id}><code class="block-source" id=${id}
-      title="Your code sets this. Change it under Code.">${given?.text ?? "*"}</code></${Row}>`;
+    return html`<${Row} label=${label} id=${id}><code class="block-source" id=${id}
+      title=${t().blocks.field.inCode}>${given?.text ?? "*"}</code></${Row}>`;
   }
   const write = (/** @type {string} */ next) => {
     const changes = setArgument(program.value, call, field.parameter, quoted(next, program.value.text));
-    change(changes, `${field.label} ${titleOf(next)}.`);
+    change(changes, t().blocks.said.set(label, titleOf(next)));
   };
   const props = { id, field, text: text ?? "", write };
-  return html`<${Row} label=${field.label} id=${id}>${control(props)}</${Row}>`;
+  return html`<${Row} label=${label} id=${id}>${control(props)}</${Row}>`;
 }
 
 /** @typedef {{id: string, field: Field, text: string, write: (text: string) => void}} ControlProps */
@@ -65,6 +67,8 @@ function Choice({ id, field, text, write }) {
  * @param {ControlProps & {double?: boolean, optional?: boolean}} props `double`: by factors of 2
  */
 export function Stepper({ id, field, text, write, double, optional }) {
+  const label = t().blocks.fields[field.label];
+  const words = t().blocks.field;
   const step = (/** @type {1 | -1} */ direction) => {
     const next = stepped(text, direction, field, double);
     if (next !== text) write(next);
@@ -81,15 +85,15 @@ export function Stepper({ id, field, text, write, double, optional }) {
     else target.value = text;
   }
   return html`<span class="stepper">
-    <button type="button" class="button quiet" aria-label=${`${field.label}: less`} title="Less"
+    <button type="button" class="button quiet" aria-label=${words.lessOf(label)} title=${words.less}
       onClick=${() => step(-1)}><${Icon} name="minus" /></button>
     <input id=${id} inputmode=${field.type === "number" ? "decimal" : "numeric"} value=${text} autocomplete="off"
-      placeholder=${optional ? "none" : undefined} onChange=${take} onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+      placeholder=${optional ? words.none : undefined} onChange=${take} onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
         if (event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
         event.preventDefault();
         step(event.key === "ArrowUp" ? 1 : -1);
       }} />
-    <button type="button" class="button quiet" aria-label=${`${field.label}: more`} title="More"
+    <button type="button" class="button quiet" aria-label=${words.moreOf(label)} title=${words.more}
       onClick=${() => step(1)}><${Icon} name="plus" /></button>
   </span>`;
 }
@@ -105,29 +109,31 @@ function ShapeInput({ id, text, write }) {
   }
   return html`<input id=${id} class="block-shape-input" value=${text} autocomplete="off" aria-invalid=${wrong}
     aria-describedby=${wrong ? `${id}-wrong` : undefined} onChange=${take} />
-    ${wrong && html`<span id=${`${id}-wrong`} class="block-problem" role="alert">Write sizes as 28 × 28.</span>`}`;
+    ${wrong && html`<span id=${`${id}-wrong`} class="block-problem" role="alert">${t().blocks.field.sizes}</span>`}`;
 }
 
 /** @param {{call: Call, field: Field, id: string, given: Argument | null}} props */
 function Regularizer({ call, field, id, given }) {
+  const label = t().blocks.fields[field.label];
+  const { none } = t().blocks.field;
   const kind = given?.call && ["L1", "L2"].includes(given.call.kind) ? given.call.kind : "";
   if (given && !kind && given.value?.type !== "none") {
-    return html`<${Row} label=${field.label} id=${id}><code class="block-source" id=${id}>${given.text}</code></${Row}>`;
+    return html`<${Row} label=${label} id=${id}><code class="block-source" id=${id}>${given.text}</code></${Row}>`;
   }
   /** @param {any} event */
   function choose({ target }) {
     const { name, changes } = nameFor(program.value, `nn.${target.value || "L2"}`);
     const text = target.value ? `${name}(0.001)` : "None";
     const set = setArgument(program.value, call, field.parameter, text);
-    change(target.value ? [...changes, ...set] : set, `${field.label} ${target.value || "none"}.`);
+    change(target.value ? [...changes, ...set] : set, t().blocks.said.set(label, target.value || none));
   }
   const inner = kind ? given?.call : null;
-  return html`<${Row} label=${field.label} id=${id}>
+  return html`<${Row} label=${label} id=${id}>
     <select id=${id} value=${kind} onChange=${choose}>
-      ${[["", "none"], ["L2", "L2"], ["L1", "L1"]].map(([value, title]) => html`
+      ${[["", none], ["L2", "L2"], ["L1", "L1"]].map(([value, title]) => html`
         <option key=${value} value=${value} selected=${value === kind}>${title}</option>`)}
     </select>
   </${Row}>
   ${inner && html`<${BlockField} call=${inner} id=${`${id}-strength`}
-    field=${{ parameter: kind.toLowerCase(), label: "Strength", type: "number", least: 0, step: 0.001 }} />`}`;
+    field=${{ parameter: kind.toLowerCase(), label: "strength", type: "number", least: 0, step: 0.001 }} />`}`;
 }

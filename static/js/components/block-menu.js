@@ -1,5 +1,6 @@
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { GROUPS } from "../blocks/catalogue.js";
+import { t } from "../locale.js";
 import { Icon } from "./icons.js";
 
 /**
@@ -56,11 +57,11 @@ function Menu({ onClose, onChoose }) {
     event.stopPropagation();
   }
 
-  return html`<div ref=${place} class="block-menu" role="menu" aria-label="Layers" onKeyDown=${onKeyDown}>
-    ${GROUPS.map(({ title, entries }) => html`<div key=${title} role="group" aria-label=${title}>
-      <p class="block-group" aria-hidden="true">${title}</p>
-      ${entries.map(({ kind, given, about }) => html`<button key=${kind} type="button" role="menuitem" tabindex="-1"
-        data-kind=${kind} title=${about} onClick=${() => onChoose(kind, given)}>${kind}</button>`)}
+  return html`<div ref=${place} class="block-menu" role="menu" aria-label=${t().layers.title} onKeyDown=${onKeyDown}>
+    ${GROUPS.map(({ name, entries }) => html`<div key=${name} role="group" aria-label=${t().layers.groups[name]}>
+      <p class="block-group" aria-hidden="true">${t().layers.groups[name]}</p>
+      ${entries.map(({ kind, given }) => html`<button key=${kind} type="button" role="menuitem" tabindex="-1"
+        data-kind=${kind} title=${t().layers.about[kind]} onClick=${() => onChoose(kind, given)}>${kind}</button>`)}
     </div>`)}
   </div>`;
 }

@@ -3,7 +3,7 @@ import * as commands from "../block-commands.js";
 import { announcement, focusedBlock, program, shapes, undoChange } from "../blocks-model.js";
 import { canAdd } from "../blocks/structure.js";
 import { changesInWords } from "../code-diff.js";
-import * as format from "../format.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 import { BlockCard } from "./block-card.js";
 import { AddBlock } from "./block-menu.js";
@@ -41,13 +41,12 @@ export function BlocksPanel() {
     undoChange(event.shiftKey);
   }
 
+  const words = t().blocks;
   const isEmpty = data.length + networks.length + trainings.length === 0;
   return html`<div class="blocks" ref=${place} onKeyDown=${onKeyDown} data-testid="blocks">
-    ${broken && html`<p class="blocks-note" data-testid="blocks-broken">The code has a slip in its syntax, so cards may be missing.</p>`}
-    ${isEmpty && store.source.value.trim() !== "" && html`<p class="blocks-note">
-      No network, data or training of the library is in this program. Code shows all of it.</p>`}
-    ${store.active.value && hasChangedForLater() && html`<p class="blocks-note" role="status" data-testid="blocks-later">
-      What trains is the program as it was started. Run starts this one; only the learning rate applies at once.</p>`}
+    ${broken && html`<p class="blocks-note" data-testid="blocks-broken">${words.broken}</p>`}
+    ${isEmpty && store.source.value.trim() !== "" && html`<p class="blocks-note">${words.empty}</p>`}
+    ${store.active.value && hasChangedForLater() && html`<p class="blocks-note" role="status" data-testid="blocks-later">${words.later}</p>`}
     ${data.map((call, number) => html`<${call.kind === "load" ? BroughtCard : DataCard} key=${number} ...${{ call, number }} />`)}
     ${networks.map((network, number) => html`<${NetworkCards} key=${number} network=${network} number=${number}
       isOnly=${networks.length === 1} />`)}
@@ -69,20 +68,21 @@ function NetworkCards({ network, number, isOnly }) {
   const { items, name } = network;
   const add = (/** @type {number} */ index) => (/** @type {string} */ kind, /** @type {string} */ given) =>
     commands.add({ network: number, index }, kind, given);
-  const title = isOnly || !name ? "Layers" : `Layers of ${name}`;
+  const words = t().blocks.network;
+  const title = isOnly || !name ? words.layers : words.layersOf(name);
   const counts = items.map(({ id }) => shapes.value.get(id)?.parameters ?? null);
   const total = counts.reduce((all, count) => (all === null || count === null ? null : all + count), 0);
   return html`<section class="block-network" aria-label=${title}>
-    <h3>${title}<span class="block-total">${total === null ? "" : `${format.count(total)} parameters`}</span></h3>
+    <h3>${title}<span class="block-total">${total === null ? "" : words.total(total)}</span></h3>
     <ol>
       ${items.map((item, index) => [
         canAdd(network, index) && html`<li key=${`add-${index}`} class="block-between"><${AddBlock}
-          label=${index === 0 ? "Add a layer at the beginning" : `Add a layer before ${item.call?.kind ?? "your code"}, ${index + 1}`}
+          label=${index === 0 ? words.addFirst : words.addBefore(item.call?.kind ?? t().blocks.yourCodeInside, index + 1)}
           onChoose=${add(index)} /></li>`,
         html`<${BlockCard} key=${index} item=${item} position=${{ network: number, index }} count=${items.length} />`,
       ])}
     </ol>
-    ${canAdd(network, items.length) && html`<${AddBlock} label="Add a layer at the end" text="Add a layer"
+    ${canAdd(network, items.length) && html`<${AddBlock} label=${words.addLast} text=${words.add}
       onChoose=${add(items.length)} />`}
   </section>`;
 }

@@ -6,7 +6,8 @@ import { quoted } from "../blocks/field-values.js";
 import { openDrawer } from "../data-drawer.js";
 import { OF_LIBRARY } from "../data-names.js";
 import * as shelf from "../data-shelf.js";
-import { count, shape } from "../format.js";
+import { shape } from "../format.js";
+import { t } from "../locale.js";
 import { Row } from "./block-fields.js";
 
 /** @import { Call } from "../blocks/types.js" */
@@ -25,25 +26,26 @@ export function BroughtCard({ call, number }) {
   const names = [...new Set([...(name === null ? [] : [name]), ...shelf.names.value])];
   /** @param {any} event */
   const choose = ({ target }) => change(
-    setArgument(program.value, call, "name", quoted(`"${target.value}"`, program.value.text)), `Data: ${target.value}.`,
+    setArgument(program.value, call, "name", quoted(`"${target.value}"`, program.value.text)), t().blocks.said.data(target.value),
   );
+  const words = t().blocks.data;
   const isMissing = !entry && !isLibrary && name !== null && shelf.entries.value !== null;
-  return html`<section class="block data-card" data-testid="data-card" aria-label="Data" data-problem=${isMissing ? "" : undefined}>
+  return html`<section class="block data-card" data-testid="data-card" aria-label=${words.title} data-problem=${isMissing ? "" : undefined}>
     <div class="block-head">
-      <h3>Data</h3>
-      <span class="block-measure">${about && html`<b title="Shape of one sample">${shape(about.shape)}</b>
-        <span>${about.classes.length > 0 ? `${about.classes.length} classes` : "numbers to predict"}</span>`}</span>
+      <h3>${words.title}</h3>
+      <span class="block-measure">${about && html`<b title=${words.shape}>${shape(about.shape)}</b>
+        <span>${about.classes.length > 0 ? t().data.classes(about.classes.length) : t().data.numbers}</span>`}</span>
     </div>
     <div class="block-fields">
-      <${Row} label="Set" id=${id}>${name === null || !argumentOf(call, "name")?.literal
+      <${Row} label=${t().blocks.fields.set} id=${id}>${name === null || !argumentOf(call, "name")?.literal
         ? html`<code class="block-source" id=${id}>${argumentOf(call, "name")?.text ?? "?"}</code>`
         : html`<select id=${id} data-testid="dataset-select" value=${name} onChange=${choose}>
             ${names.map((each) => html`<option key=${each} value=${each} selected=${each === name}>${each}</option>`)}
           </select>`}</${Row}>
-      ${about && html`<span class="hint">${count(about.train)} to train, ${count(about.test)} to test</span>`}
+      ${about && html`<span class="hint">${t().data.counts(about.train, about.test)}</span>`}
       <${YourDataButton} />
     </div>
-    ${isMissing && html`<p class="block-problem" role="alert">This browser has no data of the name “${name}”. Add it, or choose other data.</p>`}
+    ${isMissing && html`<p class="block-problem" role="alert">${words.missing(name)}</p>`}
     ${about && about.classes.length > 0 && html`<p class="block-from" title=${about.classes.join(", ")}>${classList(about.classes)}</p>`}
   </section>`;
 }
@@ -54,5 +56,5 @@ const classList = (classes) =>
 
 /** Opens the drawer for data of the visitor. */
 export function YourDataButton() {
-  return html`<button type="button" class="button quiet small" data-testid="data-card-open" onClick=${() => openDrawer()}>Your data…</button>`;
+  return html`<button type="button" class="button quiet small" data-testid="data-card-open" onClick=${() => openDrawer()}>${t().blocks.data.yours}</button>`;
 }

@@ -1,5 +1,5 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
-import { count } from "../format.js";
+import { t } from "../locale.js";
 import { drawSquare, pixelsOf, squareContext } from "../own-data/image-files.js";
 import { imagesSet } from "../own-data/images-set.js";
 import { FormatFields, Thumbnails } from "./data-images-form.js";
@@ -13,20 +13,22 @@ const PERIOD_MS = 120;
 const MOST_FRAMES = 5000;
 const MOST_CLASSES = 12;
 
-/** @type {Record<string, string>} */
-const FAILURES = {
-  NotAllowedError: "The browser was not allowed to use the camera. Allow it beside the address of the page, then try again.",
-  NotFoundError: "This device has no camera. Bring images in a folder or a ZIP archive instead.",
-  NotReadableError: "Another program uses the camera. Close it, then try again.",
-};
+/** Why the camera cannot be used, in words. @param {Error} failure */
+function inWords({ name, message }) {
+  const words = t().dataForms.camera;
+  /** @type {Record<string, string>} */
+  const known = { NotAllowedError: words.notAllowed, NotFoundError: words.none, NotReadableError: words.busy };
+  return known[name] ?? words.failed(message);
+}
 
 /** Frames of the camera, recorded by class. */
 export function CameraForm() {
+  const words = t().dataForms.camera;
   const video = useRef(/** @type {HTMLVideoElement | null} */ (null));
   const [stream, setStream] = useState(/** @type {MediaStream | null} */ (null));
   const [failure, setFailure] = useState("");
   const [format, setFormat] = useState(/** @type {Format} */ ({ side: 32, channels: 3 }));
-  const [classes, setClasses] = useState(["class 1", "class 2"]);
+  const [classes, setClasses] = useState(() => [1, 2].map(t().dataForms.camera.className));
   const [frames, setFrames] = useState(/** @type {{pixels: Uint8Array, label: number}[]} */ ([]));
   const [choices, setChoices] = useState({ test: 0.2, seed: 0 });
 
@@ -37,12 +39,11 @@ export function CameraForm() {
 
   async function begin() {
     setFailure("");
-    if (!navigator.mediaDevices) return setFailure("This browser gives the page no camera. Bring images in a folder or a ZIP archive instead.");
+    if (!navigator.mediaDevices) return setFailure(words.noAccess);
     try {
       setStream(await navigator.mediaDevices.getUserMedia({ video: { width: 640, height: 480 }, audio: false }));
     } catch (problem) {
-      const { name, message } = /** @type {Error} */ (problem);
-      setFailure(FAILURES[name] ?? `The camera cannot be used: ${message}. Bring images in a folder or a ZIP archive instead.`);
+      setFailure(inWords(/** @type {Error} */ (problem)));
     }
   }
 
@@ -63,26 +64,26 @@ export function CameraForm() {
     [pixels, labels, format, classes, choices],
   );
   const rename = (/** @type {number} */ label) => (/** @type {any} */ event) =>
-    setClasses(classes.map((each, at) => (at === label ? event.target.value.trim() || `class ${label + 1}` : each)));
-  return html`<section class="data-form" aria-label="Camera">
-    <h3>Camera</h3>
-    <p class="hint">Hold a button while the camera sees something of that class. Move it about: a network learns what stays the same.</p>
+    setClasses(classes.map((each, at) => (at === label ? event.target.value.trim() || words.className(label + 1) : each)));
+  return html`<section class="data-form" aria-label=${words.title}>
+    <h3>${words.title}</h3>
+    <p class="hint">${words.hint}</p>
     <div role="alert">${failure && html`<p class="data-problem" data-testid="data-camera-problem">${failure}</p>`}</div>
     ${stream
-      ? html`<video class="data-video" ref=${video} autoplay muted playsinline aria-label="What the camera sees"></video>`
-      : html`<button type="button" class="button primary" data-testid="data-camera-begin" onClick=${begin}>Turn the camera on</button>`}
+      ? html`<video class="data-video" ref=${video} autoplay muted playsinline aria-label=${words.sees}></video>`
+      : html`<button type="button" class="button primary" data-testid="data-camera-begin" onClick=${begin}>${words.begin}</button>`}
     <div class="data-fields"><${FormatFields} format=${format} change=${setFormat} isFixed=${frames.length > 0} /></div>
     <ul class="data-recorders">
       ${classes.map((name, label) => html`<li key=${label}>
-        <input class="data-name" value=${name} aria-label=${`Name of class ${label + 1}`} onChange=${rename(label)} />
+        <input class="data-name" value=${name} aria-label=${words.nameOf(label + 1)} onChange=${rename(label)} />
         <${HoldButton} isOff=${!stream} name=${name} act=${() => take(label)} />
-        <span class="hint">${count(labels.filter((each) => each === label).length)} frames</span>
-        ${labels.includes(label) && html`<button type="button" class="button quiet small" aria-label=${`Discard the frames of ${name}`}
-          onClick=${() => setFrames(frames.filter((frame) => frame.label !== label))}>Discard</button>`}
+        <span class="hint">${words.frames(labels.filter((each) => each === label).length)}</span>
+        ${labels.includes(label) && html`<button type="button" class="button quiet small" aria-label=${words.discardOf(name)}
+          onClick=${() => setFrames(frames.filter((frame) => frame.label !== label))}>${words.discard}</button>`}
       </li>`)}
     </ul>
     ${classes.length < MOST_CLASSES && html`<button type="button" class="button small" data-testid="data-add-class"
-      onClick=${() => setClasses([...classes, `class ${classes.length + 1}`])}>Add a class</button>`}
+      onClick=${() => setClasses([...classes, words.className(classes.length + 1)])}>${words.addClass}</button>`}
     ${frames.length > 0 && html`<${Thumbnails} ...${{ pixels, labels, format, classes }} />`}
     ${isReady && html`
       <div class="data-fields"><${SplitFields} ...${choices} change=${(/** @type {object} */ some) => setChoices({ ...choices, ...some })} /></div>
@@ -111,7 +112,7 @@ function HoldButton({ name, isOff, act }) {
   }, [isHeld]);
   const isKey = (/** @type {KeyboardEvent} */ { key }) => key === " " || key === "Enter";
   return html`<button type="button" class="button" data-testid="data-record" disabled=${isOff} aria-pressed=${isHeld}
-    aria-label=${`Record ${name}, while held`}
+    aria-label=${t().dataForms.camera.record(name)}
     onPointerDown=${(/** @type {PointerEvent} */ event) => {
       /** @type {HTMLElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
       setHeld(true);
@@ -119,5 +120,5 @@ function HoldButton({ name, isOff, act }) {
     onPointerUp=${() => setHeld(false)} onPointerCancel=${() => setHeld(false)} onBlur=${() => setHeld(false)}
     onContextMenu=${(/** @type {Event} */ event) => event.preventDefault()}
     onKeyDown=${(/** @type {KeyboardEvent} */ event) => isKey(event) && setHeld(true)}
-    onKeyUp=${(/** @type {KeyboardEvent} */ event) => isKey(event) && setHeld(false)}>${isHeld ? "Recording…" : "Hold to record"}</button>`;
+    onKeyUp=${(/** @type {KeyboardEvent} */ event) => isKey(event) && setHeld(false)}>${isHeld ? t().dataForms.camera.recording : t().dataForms.camera.hold}</button>`;
 }

@@ -1,6 +1,7 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { closeDrawer, opening } from "../data-drawer.js";
 import { list } from "../data-shelf.js";
+import { t } from "../locale.js";
 import { takeIn } from "../own-data/intake.js";
 import { DataProblem } from "../own-data/problem.js";
 import { ArraysForm } from "./data-arrays-form.js";
@@ -51,24 +52,25 @@ export function DataDrawer() {
       setStage(draft);
     } catch (failure) {
       setProblem(failure instanceof DataProblem
-        ? failure.message : `The files cannot be read: ${/** @type {Error} */ (failure).message}`);
+        ? failure.message : t().data.unreadable(/** @type {Error} */ (failure).message));
     }
     setReading(false);
   }
 
   const Form = stage && FORMS[stage.kind];
+  const words = t().data;
   const back = () => setStage(null);
   return html`<dialog class="data-drawer" data-testid="data-drawer" aria-labelledby="data-title" ref=${dialog} onClose=${closeDrawer}>
     <div class="data-head">
-      ${stage && html`<button type="button" class="button quiet small" data-testid="data-back" onClick=${back}>← Back</button>`}
-      <h2 id="data-title">Your data</h2>
-      <button type="button" class="button quiet icon-only" aria-label="Close" title="Close" data-testid="data-close"
+      ${stage && html`<button type="button" class="button quiet small" data-testid="data-back" onClick=${back}>${words.back}</button>`}
+      <h2 id="data-title">${words.title}</h2>
+      <button type="button" class="button quiet icon-only" aria-label=${words.close} title=${words.close} data-testid="data-close"
         onClick=${() => dialog.current?.close()}><${Icon} name="close" /></button>
     </div>
     <div class="data-body">
-      <p class="data-privacy">Your files never leave this browser: they are read and kept here, and no server gets them.</p>
+      <p class="data-privacy">${words.privacy}</p>
       <div role="alert">${problem && html`<p class="data-problem" data-testid="data-problem">${problem}</p>`}</div>
-      ${isReading && html`<p class="hint" role="status">Reading…</p>`}
+      ${isReading && html`<p class="hint" role="status">${words.reading}</p>`}
       ${Form
         ? html`<${Form} key=${`${stage.kind}${stages.current}`} draft=${stage} />`
         : html`<${DataSources} take=${take} begin=${(/** @type {"camera" | "points"} */ kind) => setStage({ kind })} /><${DataList} />`}

@@ -1,5 +1,5 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
-import { count } from "../format.js";
+import { t } from "../locale.js";
 import { decodeImages } from "../own-data/image-files.js";
 import { imagesSet } from "../own-data/images-set.js";
 import { DataProblem } from "../own-data/problem.js";
@@ -37,19 +37,20 @@ export function ImagesForm({ draft: { name, images, classes, skipped } }) {
     () => (decoded ? attempt(() => imagesSet(decoded.images, decoded.format, classes, choices)) : { value: null, problem: "" }),
     [decoded, choices],
   );
+  const words = t().dataForms.images;
   const left = [...skipped, ...(decoded?.images.skipped ?? [])];
-  return html`<section class="data-form" aria-label=${`Images of ${name}`}>
+  return html`<section class="data-form" aria-label=${words.label(name)}>
     <h3>${name}</h3>
-    <p class="hint">${count(images.length)} images in ${classes.length} folders.</p>
+    <p class="hint">${words.size(images.length, classes.length)}</p>
     <div class="data-fields">
       <${FormatFields} format=${format} change=${setFormat} />
       <${SplitFields} test=${choices.test} seed=${choices.seed} change=${(/** @type {object} */ some) => setChoices({ ...choices, ...some })} />
     </div>
-    ${!decoded && !tooLarge && html`<p class="hint" role="status">Reading image ${count(done + 1)} of ${count(images.length)}…
+    ${!decoded && !tooLarge && html`<p class="hint" role="status">${words.reading(done + 1, images.length)}
       <progress max=${images.length} value=${done}></progress></p>`}
     ${decoded && html`<${Thumbnails} ...${{ pixels: decoded.images.pixels, labels: decoded.images.labels, format: decoded.format, classes }} />`}
     ${decoded && left.length > 0 && html`<details class="data-warning" data-testid="data-skipped" open=${left.length <= 5}>
-      <summary>${left.length === 1 ? "One file was left out" : `${count(left.length)} files were left out`}</summary>
+      <summary>${words.leftOut(left.length)}</summary>
       <ul>${left.slice(0, 100).map((each) => html`<li key=${each}>${each}</li>`)}</ul></details>`}
     <${UseData} set=${set} problem=${tooLarge || problem} file=${name} />
   </section>`;
@@ -57,16 +58,17 @@ export function ImagesForm({ draft: { name, images, classes, skipped } }) {
 
 /** @param {{format: Format, change: (format: Format) => void, isFixed?: boolean}} props */
 export function FormatFields({ format, change, isFixed }) {
+  const words = t().dataForms.images;
   return html`
-    <label class="data-field"><span>Size in pixels</span>
+    <label class="data-field"><span>${words.side}</span>
       <select data-testid="data-side" value=${format.side} disabled=${isFixed} onChange=${(/** @type {any} */ event) => change({ ...format, side: Number(event.target.value) })}>
         ${SIDES.map((side) => html`<option key=${side} value=${side} selected=${side === format.side}>${side} × ${side}</option>`)}
       </select></label>
-    <label class="data-field"><span>Colours</span>
+    <label class="data-field"><span>${words.colours}</span>
       <select data-testid="data-channels" value=${format.channels} disabled=${isFixed}
         onChange=${(/** @type {any} */ event) => change({ ...format, channels: event.target.value === "1" ? 1 : 3 })}>
-        <option value="3" selected=${format.channels === 3}>colour</option>
-        <option value="1" selected=${format.channels === 1}>grey</option>
+        <option value="3" selected=${format.channels === 3}>${words.colour}</option>
+        <option value="1" selected=${format.channels === 1}>${words.grey}</option>
       </select></label>`;
 }
 

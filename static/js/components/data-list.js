@@ -3,7 +3,8 @@ import { closeDrawer } from "../data-drawer.js";
 import { problemOfName } from "../data-names.js";
 import * as shelf from "../data-shelf.js";
 import { offer } from "../download.js";
-import { bytes, count, shape } from "../format.js";
+import { bytes, shape } from "../format.js";
+import { t } from "../locale.js";
 import { beginProgram, loadInProgram } from "../own-data/use.js";
 import { Icon } from "./icons.js";
 
@@ -15,7 +16,7 @@ export function DataList() {
   const entries = shelf.entries.value ?? [];
   if (entries.length === 0) return null;
   return html`<section class="data-kept" aria-labelledby="data-kept-title">
-    <h3 id="data-kept-title">Kept in this browser</h3>
+    <h3 id="data-kept-title">${t().data.kept.title}</h3>
     <div role="alert">${problem && html`<p class="data-problem">${problem}</p>`}</div>
     <ul data-testid="data-list">${entries.map((entry) => html`<${DataEntry} key=${entry.name} entry=${entry} setProblem=${setProblem} />`)}</ul>
   </section>`;
@@ -25,6 +26,7 @@ export function DataList() {
 function DataEntry({ entry, setProblem }) {
   const [doing, setDoing] = useState(/** @type {"" | "rename" | "remove"} */ (""));
   const { name, about } = entry;
+  const words = t().data.kept;
 
   /** @param {() => unknown} act */
   const attempt = (act) => async () => {
@@ -32,7 +34,8 @@ function DataEntry({ entry, setProblem }) {
     try {
       await act();
     } catch (failure) {
-      setProblem(`${name}: ${/** @type {Error} */ (failure).message}`);
+      const { message } = /** @type {Error} */ (failure);
+      setProblem(words.failed(name, failure instanceof shelf.LostData ? words.lost(name) : message));
     }
   };
   const use = attempt(() => (loadInProgram(name), closeDrawer()));
@@ -43,38 +46,41 @@ function DataEntry({ entry, setProblem }) {
     event.preventDefault();
     const next = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get("name"));
     if (next === name) return setDoing("");
-    const wrong = problemOfName(next) || (shelf.has(next) ? `There is already data of the name “${next}”.` : "");
+    const wrong = problemOfName(next) || (shelf.has(next) ? words.nameTaken(next) : "");
     if (wrong) return setProblem(wrong);
     await attempt(() => shelf.rename(name, next))();
     setDoing("");
   }
-  const samples = `${count(about.train)} to train, ${count(about.test)} to test`;
-  const task = about.classes.length > 0 ? `${about.classes.length} classes` : "numbers to predict";
+  const samples = t().data.counts(about.train, about.test);
+  const task = about.classes.length > 0 ? t().data.classes(about.classes.length) : t().data.numbers;
   return html`<li class="data-entry" data-testid="data-entry" data-name=${name}>
     ${doing === "rename"
       ? html`<form class="data-rename" onSubmit=${rename}>
-          <input name="name" class="data-name" value=${name} aria-label=${`New name of ${name}`} autocomplete="off" ref=${focusOnce} />
-          <button class="button small primary">Rename</button>
-          <button type="button" class="button small" onClick=${() => setDoing("")}>Cancel</button>
+          <input name="name" class="data-name" value=${name} aria-label=${words.newName(name)} autocomplete="off" ref=${focusOnce} />
+          <button class="button small primary">${words.rename}</button>
+          <button type="button" class="button small" onClick=${() => setDoing("")}>${words.cancel}</button>
         </form>`
       : html`<p class="data-entry-name"><strong>${name}</strong> <span class="hint">${bytes(entry.bytes)}</span></p>`}
-    <p class="hint">${samples}; ${shape(about.shape)} each; ${task}</p>
-    ${entry.problem && html`<p class="data-warning">${entry.problem}</p>`}
+    <p class="hint">${words.about(samples, shape(about.shape), task)}</p>
+    ${entry.failure && html`<p class="data-warning">${inMemory(entry.failure)}</p>`}
     <div class="data-entry-actions">
-      <button type="button" class="button small" data-testid="data-entry-use" onClick=${use}>Use</button>
-      <button type="button" class="button small" onClick=${begin}>New program</button>
-      <button type="button" class="button quiet small" data-testid="data-entry-save" onClick=${save}><${Icon} name="save" />Save as .npz</button>
+      <button type="button" class="button small" data-testid="data-entry-use" onClick=${use}>${words.use}</button>
+      <button type="button" class="button small" onClick=${begin}>${words.begin}</button>
+      <button type="button" class="button quiet small" data-testid="data-entry-save" onClick=${save}><${Icon} name="save" />${t().data.use.save}</button>
       ${doing !== "rename" && html`<button type="button" class="button quiet small" data-testid="data-entry-rename"
-        onClick=${() => setDoing("rename")}>Rename</button>`}
+        onClick=${() => setDoing("rename")}>${words.rename}</button>`}
       ${doing === "remove"
         ? html`<button type="button" class="button small danger" data-testid="data-entry-remove-confirm" ref=${focusOnce}
-            onClick=${attempt(() => shelf.remove(name))}>Delete it</button>
-            <button type="button" class="button small" onClick=${() => setDoing("")}>Keep</button>`
+            onClick=${attempt(() => shelf.remove(name))}>${words.removeNow}</button>
+            <button type="button" class="button small" onClick=${() => setDoing("")}>${words.keep}</button>`
         : html`<button type="button" class="button quiet small" data-testid="data-entry-remove"
-            onClick=${() => setDoing("remove")}>Delete</button>`}
+            onClick=${() => setDoing("remove")}>${words.remove}</button>`}
     </div>
   </li>`;
 }
+
+/** Why data is not kept. @param {import("../session-database.js").StorageFailure} failure */
+export const inMemory = ({ reason, message }) => (reason === "full" ? t().data.kept.full : t().data.kept.notStored(message));
 
 /** @param {HTMLElement | null} element */
 const focusOnce = (element) => {

@@ -1,5 +1,5 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
-import { count } from "../format.js";
+import { t } from "../locale.js";
 import { pointsSet } from "../own-data/points-set.js";
 import { attempt } from "./data-table-form.js";
 import { SplitFields, UseData } from "./data-use.js";
@@ -53,19 +53,20 @@ export function PointsForm() {
     else return;
     event.preventDefault();
   }
+  const words = t().dataForms.points;
   const at = ({ x = 0, y = 0 }) => ({ x: (SIZE / 2) * (1 + x / REACH), y: (SIZE / 2) * (1 - y / REACH) });
   const { x: cursorX, y: cursorY } = at(cursor);
-  return html`<section class="data-form" aria-label="Points">
-    <h3>Draw points</h3>
-    <p class="hint">Click or draw on the plane. With keys: arrows move the cross, Space places a point, Backspace takes the last one back.</p>
-    <div class="data-ways" role="group" aria-label="Class of the next points">
+  return html`<section class="data-form" aria-label=${words.label}>
+    <h3>${words.title}</h3>
+    <p class="hint">${words.hint}</p>
+    <div class="data-ways" role="group" aria-label=${words.next}>
       ${NAMES.map((name, each) => html`<button key=${name} type="button" class="button" data-class=${each} data-testid="data-point-class"
-        aria-pressed=${each === label} onClick=${() => setLabel(each)}><span class="data-dot" data-class=${each}></span>Class ${name}: ${count(counts[each])}</button>`)}
-      <button type="button" class="button quiet" disabled=${points.length === 0} onClick=${() => setPoints(points.slice(0, -1))}>Take back</button>
-      <button type="button" class="button quiet" disabled=${points.length === 0} onClick=${() => setPoints([])}>Clear</button>
+        aria-pressed=${each === label} onClick=${() => setLabel(each)}><span class="data-dot" data-class=${each}></span>${words.count(name, counts[each])}</button>`)}
+      <button type="button" class="button quiet" disabled=${points.length === 0} onClick=${() => setPoints(points.slice(0, -1))}>${words.takeBack}</button>
+      <button type="button" class="button quiet" disabled=${points.length === 0} onClick=${() => setPoints([])}>${words.clear}</button>
     </div>
     <svg class="data-plane" data-testid="data-plane" viewBox=${`0 0 ${SIZE} ${SIZE}`} tabindex="0" role="application"
-      aria-label=${`A plane with ${points.length} points; the cross is at ${cursor.x.toFixed(2)}, ${cursor.y.toFixed(2)}`}
+      aria-label=${words.plane(points.length, cursor.x.toFixed(2), cursor.y.toFixed(2))}
       onKeyDown=${onKeyDown}
       onPointerDown=${(/** @type {PointerEvent} */ event) => {
         /** @type {Element} */ (event.currentTarget).setPointerCapture(event.pointerId);
@@ -86,7 +87,7 @@ export function PointsForm() {
     ${isReady
       ? html`<div class="data-fields"><${SplitFields} ...${choices} change=${(/** @type {object} */ some) => setChoices({ ...choices, ...some })} /></div>
           <${UseData} set=${set} problem=${problem} file="points" />`
-      : html`<p class="hint">At least two points of each class are needed.</p>`}
+      : html`<p class="hint">${words.tooFew}</p>`}
   </section>`;
 }
 

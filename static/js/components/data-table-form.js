@@ -3,7 +3,7 @@ import { TYPES, labelType, withType } from "../own-data/columns.js";
 import { DELIMITERS, readTable } from "../own-data/csv.js";
 import { DataProblem } from "../own-data/problem.js";
 import { describeColumns, firstChoices, rowsWithHoles, tableSet } from "../own-data/table-set.js";
-import { count } from "../format.js";
+import { t } from "../locale.js";
 import { SplitFields, UseData } from "./data-use.js";
 
 /**
@@ -13,9 +13,7 @@ import { SplitFields, UseData } from "./data-use.js";
 
 const ROWS = 6;
 const COLUMNS = 60;
-const NAMES = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar" };
-/** @type {Record<ColumnType, string>} */
-const TYPE_NAMES = { number: "number", category: "category", date: "date", text: "left out" };
+const NAMES = /** @type {const} */ ({ ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar" });
 
 /**
  * @template T
@@ -35,18 +33,19 @@ export function attempt(make) {
 export function TableForm({ draft: { name, text } }) {
   const [reading, setReading] = useState(/** @type {{delimiter?: string, hasHeader?: boolean}} */ ({}));
   const { value: table, problem } = useMemo(() => attempt(() => readTable(text, name, reading)), [text, reading]);
+  const words = t().dataForms.table;
   const key = `${table?.delimiter}${table?.hasHeader}`;
-  return html`<section class="data-form" aria-label=${`Table ${name}`}>
+  return html`<section class="data-form" aria-label=${words.label(name)}>
     <h3>${name}</h3>
     <div class="data-fields">
-      <label class="data-field"><span>Delimiter</span>
+      <label class="data-field"><span>${words.delimiter}</span>
         <select data-testid="data-delimiter" value=${table?.delimiter ?? reading.delimiter}
           onChange=${(/** @type {any} */ event) => setReading({ delimiter: event.target.value })}>
-          ${DELIMITERS.map((each) => html`<option key=${each} value=${each} selected=${each === (table?.delimiter ?? reading.delimiter)}>${NAMES[/** @type {","} */ (each)]}</option>`)}
+          ${DELIMITERS.map((each) => html`<option key=${each} value=${each} selected=${each === (table?.delimiter ?? reading.delimiter)}>${words.delimiters[NAMES[/** @type {","} */ (each)]]}</option>`)}
         </select></label>
       <label class="data-check"><input type="checkbox" data-testid="data-header" checked=${table?.hasHeader ?? false}
         onChange=${(/** @type {any} */ event) => setReading({ ...reading, hasHeader: event.target.checked })} />
-        The first row names the columns</label>
+        ${words.header}</label>
     </div>
     ${problem && html`<p class="data-problem" role="alert" data-testid="data-problem">${problem}</p>`}
     ${table && html`<${TableChoicesForm} key=${key} table=${table} name=${name} />`}
@@ -61,35 +60,36 @@ function TableChoicesForm({ table, name }) {
   const { value: set, problem } = useMemo(() => attempt(() => tableSet(columns, choices)), [columns, choices]);
   const holes = useMemo(() => rowsWithHoles(columns, choices.label), [columns, choices.label]);
   const label = columns[choices.label];
+  const words = t().dataForms.table;
 
   const setType = (/** @type {number} */ index, /** @type {ColumnType} */ type) =>
     setColumns(columns.map((column, at) => (at === index ? withType(column, type) : column)));
   return html`
-    <p class="hint">${count(table.rows.length)} rows, ${columns.length} columns.</p>
+    <p class="hint">${words.size(table.rows.length, columns.length)}</p>
     <${Remarks} table=${table} columns=${columns} label=${choices.label} />
     <${Preview} table=${table} columns=${columns} label=${choices.label} setType=${setType}
       setLabel=${(/** @type {number} */ index) => change({ label: index, labelType: labelType(columns[index]) })} />
     <div class="data-fields">
-      <label class="data-field"><span>Label</span>
+      <label class="data-field"><span>${words.target}</span>
         <select data-testid="data-label" value=${choices.label} onChange=${(/** @type {any} */ { target }) =>
           change({ label: Number(target.value), labelType: labelType(columns[Number(target.value)]) })}>
           ${columns.map(({ title }, index) => html`<option key=${index} value=${index} selected=${index === choices.label}>${title}</option>`)}
         </select></label>
-      <label class="data-field"><span>“${label.title}” is</span>
+      <label class="data-field"><span>${words.targetIs(label.title)}</span>
         <select data-testid="data-label-type" value=${choices.labelType} onChange=${(/** @type {any} */ event) => change({ labelType: event.target.value })}>
-          <option value="category" selected=${choices.labelType === "category"}>a class</option>
-          <option value="number" selected=${choices.labelType === "number"}>a number to predict</option>
+          <option value="category" selected=${choices.labelType === "category"}>${words.aClass}</option>
+          <option value="number" selected=${choices.labelType === "number"}>${words.aNumber}</option>
         </select></label>
       <${SplitFields} test=${choices.test} seed=${choices.seed} change=${change} />
-      ${holes > 0 && html`<label class="data-field"><span>${count(holes)} ${holes === 1 ? "row" : "rows"} with missing values</span>
+      ${holes > 0 && html`<label class="data-field"><span>${words.holes(holes)}</span>
         <select data-testid="data-missing" value=${choices.missing} onChange=${(/** @type {any} */ event) => change({ missing: event.target.value })}>
-          <option value="drop" selected=${choices.missing === "drop"}>leave out</option>
-          <option value="mean" selected=${choices.missing === "mean"}>fill with the mean</option>
+          <option value="drop" selected=${choices.missing === "drop"}>${words.drop}</option>
+          <option value="mean" selected=${choices.missing === "mean"}>${words.mean}</option>
         </select></label>`}
-      <label class="data-check" title="With the mean and the deviation of the training rows">
+      <label class="data-check" title=${t().dataForms.normalizeIs}>
         <input type="checkbox" data-testid="data-normalize" checked=${choices.normalized}
           onChange=${(/** @type {any} */ event) => change({ normalized: event.target.checked })} />
-        Bring features to mean 0 and deviation 1</label>
+        ${t().dataForms.normalize}</label>
     </div>
     <${UseData} set=${set} problem=${problem} file=${name} />`;
 }
@@ -107,17 +107,16 @@ function Remarks({ table, columns, label }) {
 
 /** @param {number[]} lines */
 function raggedRemark(lines) {
-  if (lines.length === 1) return `Line ${lines[0]} has another number of cells than the others, and is left out.`;
-  const listed = `${lines.slice(0, 8).join(", ")}${lines.length > 8 ? ", …" : ""}`;
-  return `${count(lines.length)} lines have another number of cells than the others, and are left out: ${listed}.`;
+  const words = t().dataForms.table;
+  return lines.length === 1 ? words.raggedLine(lines[0]) : words.raggedLines(lines.length, lines.slice(0, 8), lines.length > 8);
 }
 
 /** @param {Column} column @param {number[]} lines of the rows */
 function oddRemark({ title, type, odd, firstOdd }, lines) {
-  const place = firstOdd ? `“${firstOdd.cell}” in line ${lines[firstOdd.row]}` : "";
-  return odd === 1
-    ? `“${title}” has a cell that is no ${type}, ${place}. It counts as missing.`
-    : `“${title}” has ${count(odd)} cells that are no ${type}, such as ${place}. They count as missing.`;
+  if (!firstOdd || (type !== "number" && type !== "date")) return "";
+  const words = t().dataForms.table;
+  const line = lines[firstOdd.row];
+  return odd === 1 ? words.oddCell(title, type, firstOdd.cell, line) : words.oddCells(title, odd, type, firstOdd.cell, line);
 }
 
 /**
@@ -125,17 +124,18 @@ function oddRemark({ title, type, odd, firstOdd }, lines) {
  *          setType: (index: number, type: ColumnType) => void, setLabel: (index: number) => void}} props
  */
 function Preview({ table, columns, label, setType, setLabel }) {
+  const words = t().dataForms.table;
   const shown = columns.slice(0, COLUMNS);
-  return html`<div class="data-preview" tabindex="0" role="region" aria-label="The first rows">
+  return html`<div class="data-preview" tabindex="0" role="region" aria-label=${words.preview}>
     <table data-testid="data-preview">
       <thead>
         <tr>${shown.map(({ title }, index) => html`<th key=${index} scope="col" data-label=${index === label ? "" : undefined}>
-          <button type="button" class="data-title" aria-pressed=${index === label} title=${`Predict “${title}”`}
+          <button type="button" class="data-title" aria-pressed=${index === label} title=${words.predict(title)}
             onClick=${() => setLabel(index)}>${title}</button></th>`)}</tr>
         <tr>${shown.map((column, index) => html`<td key=${index} data-label=${index === label ? "" : undefined}>
-          ${index === label ? html`<b class="data-is-label">label</b>` : html`<select aria-label=${`Type of ${column.title}`} data-testid="data-type"
+          ${index === label ? html`<b class="data-is-label">${words.isTarget}</b>` : html`<select aria-label=${words.typeOf(column.title)} data-testid="data-type"
             value=${column.type} onChange=${(/** @type {any} */ event) => setType(index, event.target.value)}>
-            ${TYPES.map((type) => html`<option key=${type} value=${type} selected=${type === column.type}>${TYPE_NAMES[type]}</option>`)}
+            ${TYPES.map((type) => html`<option key=${type} value=${type} selected=${type === column.type}>${words.types[type]}</option>`)}
           </select>`}</td>`)}</tr>
       </thead>
       <tbody>${table.rows.slice(0, ROWS).map((row, at) => html`<tr key=${at}>
@@ -143,5 +143,5 @@ function Preview({ table, columns, label, setType, setLabel }) {
           data-out=${column.type === "text" && index !== label ? "" : undefined}>${row[index]}</td>`)}</tr>`)}</tbody>
     </table>
   </div>
-  ${columns.length > COLUMNS && html`<p class="hint">and ${columns.length - COLUMNS} more columns, which are used, too</p>`}`;
+  ${columns.length > COLUMNS && html`<p class="hint">${words.moreColumns(columns.length - COLUMNS)}</p>`}`;
 }

@@ -4,9 +4,11 @@ import { missingNames, problemOfName, suggestedName, usedNames } from "../data-n
 import * as shelf from "../data-shelf.js";
 import { offer } from "../download.js";
 import { bytes, count, shape } from "../format.js";
+import { t } from "../locale.js";
 import { aboutOf, classCounts, encodeSet } from "../own-data/data-set.js";
 import { beginProgram, loadInProgram } from "../own-data/use.js";
 import * as store from "../store.js";
+import { inMemory } from "./data-list.js";
 import { Icon } from "./icons.js";
 
 /** @import { DataSet } from "../own-data/data-set.js" */
@@ -31,28 +33,29 @@ export function UseData({ set, problem, file }) {
     const entry = await shelf.keep(name, new Uint8Array(await encodeSet(set).arrayBuffer()), about);
     then(about);
     closeDrawer();
-    if (entry.problem) store.note(entry.problem);
+    if (entry.failure) store.note(inMemory(entry.failure));
   };
   function save() {
     if (!set) return;
     offer(`${name}.npz`, encodeSet(set));
-    setOutcome(`Saved. Beside a program, or in the folder PLAYGRAD_DATA, pg.data.load("${name}") finds it on your computer.`);
+    setOutcome(t().data.use.saved(name));
   }
-  return html`<section class="data-use" aria-label="Use">
+  const words = t().data.use;
+  return html`<section class="data-use" aria-label=${words.label}>
     <div role="alert">${problem && html`<p class="data-problem" data-testid="data-problem">${problem}</p>`}</div>
     ${set && html`<${Summary} set=${set} />`}
     <div class="data-fields">
-      <label class="data-field"><span>Name</span>
+      <label class="data-field"><span>${t().data.names.label}</span>
         <input class="data-name" data-testid="data-name" value=${name} autocomplete="off" spellcheck="false" aria-invalid=${wrong !== ""}
           onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} /></label>
     </div>
-    <p class="hint" role="status">${wrong || (shelf.has(name) ? `Replaces the data of the name “${name}”.` : outcome)}</p>
+    <p class="hint" role="status">${wrong || (shelf.has(name) ? t().data.names.replaces(name) : outcome)}</p>
     <div class="data-ways">
       <button type="button" class="button primary" data-testid="data-use" disabled=${isOff} onClick=${keep(() => loadInProgram(name))}
-        title="Keep it, and write one line into the program">Use this data</button>
+        title=${words.nowIs}>${words.now}</button>
       <button type="button" class="button" data-testid="data-begin" disabled=${isOff} onClick=${keep((about) => beginProgram(name, about))}
-        title="Keep it, and open a new program that trains on it">New program with it</button>
-      <button type="button" class="button quiet" data-testid="data-save" disabled=${isOff} onClick=${save}><${Icon} name="save" />Save as .npz</button>
+        title=${words.beginIs}>${words.begin}</button>
+      <button type="button" class="button quiet" data-testid="data-save" disabled=${isOff} onClick=${save}><${Icon} name="save" />${words.save}</button>
     </div>
     <p class="hint"><code>(x_train, y_train), (x_test, y_test) = pg.data.load("${name}")</code></p>
   </section>`;
@@ -62,30 +65,32 @@ export function UseData({ set, problem, file }) {
 function Summary({ set }) {
   const counts = classCounts(set);
   const most = Math.max(1, ...counts.map(({ train, test }) => train + test));
+  const { summary, ...words } = t().data.use;
   const values = set.shape.reduce((a, b) => a * b, 1) * (set.train.count + set.test.count);
   return html`<div class="data-summary" data-testid="data-summary">
-    <p><b data-testid="data-train">${count(set.train.count)}</b> samples to train, <b data-testid="data-test">${count(set.test.count)}</b> to
-      test, <b data-testid="data-shape">${shape(set.shape)}</b> each; ${bytes(values * set.train.x.BYTES_PER_ELEMENT)}</p>
-    ${counts.length > 0 && html`<ul class="data-classes" aria-label="Samples by class">
+    <p>${summary.first}<b data-testid="data-train">${count(set.train.count)}</b>${summary.toTrain}<b
+      data-testid="data-test">${count(set.test.count)}</b>${summary.toTest}<b
+      data-testid="data-shape">${shape(set.shape)}</b>${summary.each(bytes(values * set.train.x.BYTES_PER_ELEMENT))}</p>
+    ${counts.length > 0 && html`<ul class="data-classes" aria-label=${words.byClass}>
       ${counts.slice(0, MOST_SHOWN).map(({ name, train, test }, label) => html`<li key=${label}>
         <span class="data-class" title=${name}>${label}: ${name}</span>
         <meter min="0" max=${most} value=${train + test} aria-hidden="true"></meter>
         <span class="hint">${count(train)} + ${count(test)}</span>
       </li>`)}
-      ${counts.length > MOST_SHOWN && html`<li class="hint">and ${counts.length - MOST_SHOWN} more</li>`}
+      ${counts.length > MOST_SHOWN && html`<li class="hint">${words.moreClasses(counts.length - MOST_SHOWN)}</li>`}
     </ul>`}
-    ${counts.length === 0 && html`<p class="hint">The target is a number, from ${extent(set.train.y)}.</p>`}
+    ${counts.length === 0 && html`<p class="hint">${words.target(...extent(set.train.y))}</p>`}
   </div>`;
 }
 
-/** @param {ArrayLike<number>} values */
+/** The least and the largest value. @param {ArrayLike<number>} values @returns {[string, string]} */
 function extent(values) {
   let [low, high] = [Infinity, -Infinity];
   for (let at = 0; at < values.length; at += 1) {
     low = Math.min(low, values[at]);
     high = Math.max(high, values[at]);
   }
-  return `${Number(low.toPrecision(4))} to ${Number(high.toPrecision(4))}`;
+  return [String(Number(low.toPrecision(4))), String(Number(high.toPrecision(4)))];
 }
 
 /**
@@ -94,11 +99,11 @@ function extent(values) {
  */
 export function SplitFields({ test, seed, change }) {
   return html`
-    <label class="data-field"><span>For testing</span>
+    <label class="data-field"><span>${t().data.use.testPart}</span>
       <select data-testid="data-test-part" value=${String(test)} onChange=${(/** @type {any} */ event) => change({ test: Number(event.target.value) })}>
         ${[0.1, 0.2, 0.3, 0.5].map((part) => html`<option key=${part} value=${String(part)} selected=${part === test}>${100 * part}%</option>`)}
       </select></label>
-    <label class="data-field"><span>Seed of the split</span>
+    <label class="data-field"><span>${t().data.use.splitSeed}</span>
       <input type="number" class="data-seed" data-testid="data-seed" min="0" max="999999" step="1" value=${seed}
         onChange=${(/** @type {any} */ event) => {
           const value = Number(event.target.value);

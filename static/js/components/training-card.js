@@ -2,12 +2,14 @@ import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { setLearningRate } from "../actions.js";
 import { change, program } from "../blocks-model.js";
 import { argumentOf, defaultOf, valueOf } from "../blocks/calls.js";
-import { ABOUT, LOSSES, OPTIMIZERS } from "../blocks/catalogue.js";
+import { LOSSES, OPTIMIZERS } from "../blocks/catalogue.js";
 import { nameFor, setArgument, setClass, setSeed } from "../blocks/edits.js";
 import { RATE_SLIDER, inputText, numberText, placeOfRate, rateAt, titleOf } from "../blocks/field-values.js";
+import { t } from "../locale.js";
 import { BlockField, Row, Stepper } from "./block-fields.js";
 import { Icon } from "./icons.js";
 
+/** @import { Label } from "../blocks/catalogue.js" */
 /** @import { Call, Training } from "../blocks/types.js" */
 
 /** How long the slider rests before a running training takes its value. */
@@ -18,21 +20,22 @@ export function TrainingCard({ training, number, isOnly }) {
   const [explained, setExplained] = useState(false);
   const { optimizer, schedule, compile, fit, name } = training;
   const id = `training-${number}`;
-  const title = isOnly || !name ? "Training" : `Training of ${name}`;
-  const label = "What is this?";
+  const words = t().blocks;
+  const title = isOnly || !name ? words.training.title : words.training.of(name);
+  const label = words.card.aboutThis;
   return html`<section class="block training-card" data-testid="training-card" aria-label=${title}>
     <div class="block-head">
       <h3>${title}</h3>
       <div class="block-actions"><button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
         aria-expanded=${explained} onClick=${() => setExplained(!explained)}><${Icon} name="question" /></button></div>
     </div>
-    ${explained && html`<p class="block-about">${ABOUT.training}</p>`}
+    ${explained && html`<p class="block-about">${words.about.training}</p>`}
     <div class="block-fields">
       ${(compile || optimizer) && html`<${Optimizer} ...${{ training, id }} />`}
       <${Rate} ...${{ call: schedule ?? optimizer, isSchedule: schedule !== null, id, isOnly }} />
       ${compile && html`<${Loss} ...${{ compile, id }} />`}
-      ${fit && html`<${FitNumber} ...${{ fit, id, parameter: "batch_size", label: "Batch size", fallback: "32" }} />
-        <${FitNumber} ...${{ fit, id, parameter: "epochs", label: "Epochs", fallback: "1" }} />`}
+      ${fit && html`<${FitNumber} ...${{ fit, id, parameter: "batch_size", label: "batchSize", fallback: "32" }} />
+        <${FitNumber} ...${{ fit, id, parameter: "epochs", label: "epochs", fallback: "1" }} />`}
       ${optimizer && html`<${Decay} ...${{ optimizer, id }} />`}
       ${number === 0 && html`<${Seed} />`}
     </div>
@@ -41,21 +44,22 @@ export function TrainingCard({ training, number, isOnly }) {
 
 /** @param {{training: Training, id: string}} props */
 function Optimizer({ training: { optimizer, compile }, id }) {
+  const label = t().blocks.fields.optimizer;
   const given = argumentOf(compile, "optimizer");
   if (given && !optimizer && !given.literal) {
-    return html`<${Row} label="Optimizer" id=${`${id}-optimizer`}><code id=${`${id}-optimizer`} class="block-source">${given.text}</code></${Row}>`;
+    return html`<${Row} label=${label} id=${`${id}-optimizer`}><code id=${`${id}-optimizer`} class="block-source">${given.text}</code></${Row}>`;
   }
   const value = optimizer?.kind ?? named(given?.value?.value) ?? "Adam";
   /** @param {any} event */
   function choose({ target }) {
     const full = `optim.${target.value}`;
-    const said = `Optimizer ${target.value}.`;
+    const said = t().blocks.said.set(label, target.value);
     if (optimizer) return change(setClass(program.value, optimizer, full), said);
     if (!compile) return;
     const { name, changes } = nameFor(program.value, full);
     change([...changes, ...setArgument(program.value, compile, "optimizer", `${name}()`)], said);
   }
-  return html`<${Menu} ...${{ label: "Optimizer", id: `${id}-optimizer`, value, choose }}
+  return html`<${Menu} ...${{ label, id: `${id}-optimizer`, value, choose }}
     options=${OPTIMIZERS.map((kind) => ({ value: kind, title: kind }))} />`;
 }
 
@@ -81,12 +85,12 @@ function Rate({ call, isSchedule, id, isOnly }) {
   if (!call) return null;
   const first = call.kind === "OneCycle" ? "max_learning_rate" : "initial_learning_rate";
   const parameter = isSchedule ? first : "learning_rate";
-  const label = isSchedule ? "Learning rate at first" : "Learning rate";
+  const label = isSchedule ? t().blocks.fields.firstLearningRate : t().blocks.fields.learningRate;
   const given = argumentOf(call, parameter);
   const value = valueOf(call, parameter);
   const slider = `${id}-rate`;
   if ((given && !given.literal) || (value?.type !== "float" && value?.type !== "int")) {
-    const text = given?.text ?? "in the program";
+    const text = given?.text ?? t().blocks.field.inProgram;
     return html`<${Row} label=${label} id=${slider}><code id=${slider} class="block-source">${text}</code></${Row}>`;
   }
   const rate = moving ?? value.value;
@@ -96,7 +100,7 @@ function Rate({ call, isSchedule, id, isOnly }) {
     if (!isSchedule && isOnly) timer.current = window.setTimeout(() => setLearningRate(next), REST_MS);
   };
   /** @param {string} text */
-  const write = (text) => change(setArgument(program.value, call, parameter, text), `${label} ${text}.`);
+  const write = (text) => change(setArgument(program.value, call, parameter, text), t().blocks.said.set(label, text));
   return html`<div class="block-field block-rate">
     <label for=${slider}>${label}</label>
     <input type="range" id=${slider} data-testid="learning-rate" min=${RATE_SLIDER.least} max=${RATE_SLIDER.most}
@@ -121,25 +125,27 @@ function Rate({ call, isSchedule, id, isOnly }) {
 
 /** @param {{compile: Call, id: string}} props */
 function Loss({ compile, id }) {
+  const label = t().blocks.fields.loss;
+  const titles = t().blocks.training.losses;
   const given = argumentOf(compile, "loss");
   const known = given?.call?.name.startsWith("nn.") ? given.call : null;
   if (given && !known && given.value?.type !== "string") {
-    return html`<${Row} label="Loss" id=${`${id}-loss`}><code id=${`${id}-loss`} class="block-source">${given.text}</code></${Row}>`;
+    return html`<${Row} label=${label} id=${`${id}-loss`}><code id=${`${id}-loss`} class="block-source">${given.text}</code></${Row}>`;
   }
-  const value = known?.kind ?? String(given?.value?.value ?? "none");
+  const value = known?.kind ?? String(given?.value?.value ?? t().blocks.field.none);
   /** @param {any} event */
   function choose({ target }) {
     const loss = LOSSES.find(({ kind }) => kind === target.value);
     if (!loss) return;
     const { name, changes } = nameFor(program.value, `nn.${loss.kind}`);
     const set = setArgument(program.value, compile, "loss", `${name}(${loss.given})`);
-    change([...changes, ...set], `Loss ${loss.title}.`);
+    change([...changes, ...set], t().blocks.said.set(label, titles[loss.kind]));
   }
-  return html`<${Menu} ...${{ label: "Loss", id: `${id}-loss`, value, choose }}
-    options=${LOSSES.map(({ kind, title }) => ({ value: kind, title }))} />`;
+  return html`<${Menu} ...${{ label, id: `${id}-loss`, value, choose }}
+    options=${LOSSES.map(({ kind }) => ({ value: kind, title: titles[kind] }))} />`;
 }
 
-/** @param {{fit: Call, id: string, parameter: string, label: string, fallback: string}} props `fallback`: the library's default */
+/** @param {{fit: Call, id: string, parameter: string, label: Label, fallback: string}} props `fallback`: the library's default */
 function FitNumber({ fit, id, parameter, label, fallback }) {
   const field = { parameter, label, type: /** @type {const} */ ("count"), least: 1 };
   const value = valueOf(fit, parameter);
@@ -149,7 +155,7 @@ function FitNumber({ fit, id, parameter, label, fallback }) {
 
 /** @param {{optimizer: Call, id: string}} props */
 function Decay({ optimizer, id }) {
-  const field = { parameter: "weight_decay", label: "Weight decay", type: /** @type {const} */ ("number"), least: 0, step: 0.001 };
+  const field = { parameter: "weight_decay", label: /** @type {const} */ ("weightDecay"), type: /** @type {const} */ ("number"), least: 0, step: 0.001 };
   const value = valueOf(optimizer, field.parameter);
   const text = value?.type === "none" ? "" : inputText(field, value);
   const optional = defaultOf(optimizer.name, field.parameter)?.type === "none";
@@ -162,21 +168,23 @@ function Decay({ optimizer, id }) {
  *          double?: boolean, optional?: boolean}} props `text`: null if the program computes it
  */
 function ParameterStepper({ call, id, field, text, double, optional }) {
-  const { parameter, label } = field;
+  const { parameter } = field;
+  const label = t().blocks.fields[field.label];
   const given = argumentOf(call, parameter);
   const inner = `${id}-${parameter}`;
   if (text === null || (given && !given.literal)) return html`<${BlockField} call=${call} field=${field} id=${inner} />`;
   const write = (/** @type {string} */ next) =>
-    change(setArgument(program.value, call, parameter, next), `${label} ${titleOf(next)}.`);
+    change(setArgument(program.value, call, parameter, next), t().blocks.said.set(label, titleOf(next)));
   return html`<${Row} label=${label} id=${inner}><${Stepper} ...${{ id: inner, field, text, write, double, optional }} /></${Row}>`;
 }
 
 /** The seed of weights, dropout and order. */
 function Seed() {
+  const label = t().blocks.fields.seed;
   const given = argumentOf(program.value.seed, "seed");
-  const field = { parameter: "seed", label: "Seed", type: /** @type {const} */ ("count"), least: 0 };
+  const field = { parameter: "seed", label: /** @type {const} */ ("seed"), type: /** @type {const} */ ("count"), least: 0 };
   if (given && !given.literal) return html`<${BlockField} call=${program.value.seed} field=${field} id="seed" />`;
   const text = given?.value?.type === "int" ? String(given.value.value) : "0";
-  const write = (/** @type {string} */ next) => change(setSeed(program.value, Number(next)), `Seed ${next}.`);
-  return html`<${Row} label="Seed" id="seed"><${Stepper} id="seed" field=${field} text=${text} write=${write} /></${Row}>`;
+  const write = (/** @type {string} */ next) => change(setSeed(program.value, Number(next)), t().blocks.said.set(label, next));
+  return html`<${Row} label=${label} id="seed"><${Stepper} id="seed" field=${field} text=${text} write=${write} /></${Row}>`;
 }

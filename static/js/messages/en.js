@@ -146,7 +146,8 @@ export const en = {
       points: { title: "Your points", about: "Draw points of two classes, and watch where a network draws the line." },
     },
   },
-  examples: {},
+  /** The bundled examples by id, where the language is not that of their programs. */
+  examples: /** @type {Record<string, {title: string, description: string}>} */ ({}),
   editor: {
     network: "Network",
     blocks: "Blocks",
@@ -562,12 +563,437 @@ export const en = {
       lacking: (/** @type {string} */ name) => `${name} lacks something`,
     },
   },
-  blocks: {},
-  layers: {},
-  shapes: {},
-  data: {},
-  dataForms: {},
-  dataFiles: {},
+  blocks: {
+    broken: "The code has a slip in its syntax, so cards may be missing.",
+    empty: "No network, data or training of the library is in this program. Code shows all of it.",
+    later: "What trains is the program as it was started. Run starts this one; only the learning rate applies at once.",
+    about: {
+      data: "The samples from which the network learns.",
+      training: "How the network learns: the optimizer changes the weights a little after each batch, so that the loss falls.",
+      code: "Blocks shows this part as it is. Change it under Code.",
+    },
+    /** A card of code, as a title and inside of a sentence. */
+    yourCode: "Your code",
+    yourCodeInside: "your code",
+    calculation: "Calculation",
+    network: {
+      layers: "Layers",
+      layersOf: (/** @type {string} */ name) => `Layers of ${name}`,
+      total: (/** @type {number} */ parameters) => `${count(parameters)} parameters`,
+      add: "Add a layer",
+      addFirst: "Add a layer at the beginning",
+      addBefore: (/** @type {string} */ kind, /** @type {number} */ place) => `Add a layer before ${kind}, ${place}`,
+      addLast: "Add a layer at the end",
+    },
+    /** What has just been changed. */
+    said: {
+      added: (/** @type {string} */ kind, /** @type {number} */ place, /** @type {number} */ of) => `${kind} added, ${place} of ${of}.`,
+      removed: (/** @type {string} */ kind, /** @type {number} */ left) => `${kind} removed. ${left} left.`,
+      duplicated: (/** @type {string} */ kind) => `${kind} duplicated.`,
+      moved: (/** @type {string} */ kind, /** @type {number} */ place, /** @type {number} */ of) => `${kind} moved, ${place} of ${of}.`,
+      undone: "Undone.",
+      redone: "Done again.",
+      set: (/** @type {string} */ field, /** @type {string} */ value) => `${field} ${value}.`,
+      data: (/** @type {string} */ title) => `Data: ${title}.`,
+    },
+    card: {
+      about: (/** @type {string} */ title) => `What is ${title}?`,
+      aboutThis: "What is this?",
+      ofLibrary: "A layer of the library.",
+      duplicate: (/** @type {string} */ title) => `Duplicate ${title}`,
+      remove: (/** @type {string} */ title) => `Remove ${title}`,
+      ran: (/** @type {string[]} */ layers) => `In the last run: ${layers.join(", ")}.`,
+      from: (/** @type {string[]} */ cards) => `from ${cards.join(" and ")}`,
+      more: "More",
+      less: "Less",
+      unfit: "does not fit",
+      shapeLater: "shape after the first run",
+      parametersLater: "parameters after the first run",
+      parameters: (/** @type {number} */ number) => plural(number, "parameter"),
+      shape: "Shape of the result, for one sample",
+      shapeOf: (/** @type {string} */ sizes) => `shape ${sizes}`,
+      drag: "Drag, or press Alt+↑ or Alt+↓, to move",
+      place: (/** @type {string} */ title, /** @type {number} */ place, /** @type {number} */ of) => `${title}, ${place} of ${of}`,
+      placeMovable: (/** @type {string} */ title, /** @type {number} */ place, /** @type {number} */ of) =>
+        `${title}, ${place} of ${of}. Alt and arrow keys move it`,
+    },
+    /** Names of fields. */
+    fields: {
+      units: "Units", activation: "Activation", function: "Function", bias: "Bias", regularization: "Regularization", strength: "Strength",
+      filters: "Filters", window: "Window", stride: "Stride", padding: "Padding", dilation: "Dilation", rate: "Rate", everyStep: "Every step",
+      dropout: "Dropout", shape: "Shape", scale: "Scale", offset: "Offset", filtersEach: "Filters each", factor: "Factor", border: "Border",
+      words: "Words", features: "Features", heads: "Heads", featuresEach: "Features each", earlierOnly: "Only earlier steps",
+      momentum: "Momentum", groups: "Groups", deviation: "Deviation", slope: "Slope", order: "Order", times: "Times", positions: "Positions",
+      optimizer: "Optimizer", learningRate: "Learning rate", firstLearningRate: "Learning rate at first", loss: "Loss",
+      batchSize: "Batch size", epochs: "Epochs", weightDecay: "Weight decay", seed: "Seed",
+      set: "Set", noise: "Noise", points: "Points", pointsSeed: "Seed of the points",
+    },
+    field: {
+      inCode: "Your code sets this. Change it under Code.",
+      inProgram: "in the program",
+      none: "none",
+      less: "Less",
+      more: "More",
+      lessOf: (/** @type {string} */ field) => `${field}: less`,
+      moreOf: (/** @type {string} */ field) => `${field}: more`,
+      sizes: "Write sizes as 28 × 28.",
+    },
+    training: {
+      title: "Training",
+      of: (/** @type {string} */ name) => `Training of ${name}`,
+      losses: {
+        SparseCategoricalCrossentropy: "classes (cross-entropy)",
+        CategoricalCrossentropy: "classes, one-hot (cross-entropy)",
+        BinaryCrossentropy: "yes or no (cross-entropy)",
+        MeanSquaredError: "numbers (squared error)",
+        MeanAbsoluteError: "numbers (absolute error)",
+        Huber: "numbers (Huber)",
+      },
+    },
+    data: {
+      title: "Data",
+      shape: "Shape of one sample",
+      yours: "Your data…",
+      missing: (/** @type {string} */ name) => `This browser has no data of the name “${name}”. Add it, or choose other data.`,
+      sets: {
+        mnist: "Handwritten digits (MNIST)", spiral: "Two spirals", circle: "Disc and ring", xor: "Opposite corners (xor)", gauss: "Two clouds",
+      },
+    },
+  },
+  layers: {
+    title: "Layers",
+    groups: { basic: "Basic", images: "Images", sequences: "Sequences and text", normalization: "Normalization and noise" },
+    about: {
+      Dense: "Each unit adds up all its inputs, each times a weight that training finds.",
+      Activation: "Bends each number by a function; without such bends, many layers could do no more than one.",
+      Dropout: "Switches off some inputs at random while training, so that the network does not rely on single ones.",
+      Flatten: "Puts all numbers of a sample into one row, so that a dense layer can take them.",
+      Reshape: "Arranges the same numbers in another shape, such as an image with one channel.",
+      Rescaling: "Multiplies all inputs by one number: networks learn best from numbers near 0 and 1.",
+      Conv2D: "Slides small filters over the image; each looks for one pattern, wherever it is.",
+      MaxPool2D: "Keeps only the largest number of each small square, so that the image shrinks and small shifts matter less.",
+      AveragePool2D: "Keeps the mean of each small square, so that the image shrinks.",
+      GlobalAveragePooling2D: "Keeps one number of each channel: its mean over the whole image.",
+      GlobalMaxPooling2D: "Keeps one number of each channel: its largest in the whole image.",
+      DepthwiseConv2D: "Filters each channel by itself, with few weights.",
+      SeparableConv2D: "Filters each channel by itself, then mixes the channels: a convolution with far fewer weights.",
+      Conv2DTranspose: "A convolution backwards: draws a larger image with small filters.",
+      UpSampling2D: "Repeats each pixel, so that the image grows.",
+      ZeroPadding2D: "Adds a border of zeros, so that the next filters reach the edge.",
+      Embedding: "Looks up a row of numbers for each word or letter; training arranges similar ones near each other.",
+      LSTM: "Reads a sequence step by step, and learns what to remember for long and what to forget.",
+      GRU: "Reads a sequence step by step with a memory; simpler than LSTM, and often as good.",
+      SimpleRNN: "Reads a sequence step by step; what it remembers fades soon.",
+      Conv1D: "Slides small filters along a sequence; each looks for one pattern, wherever it is.",
+      MaxPool1D: "Keeps only the largest number of each few steps, so that the sequence becomes shorter.",
+      GlobalAveragePooling1D: "Keeps the mean of each feature over all steps.",
+      GlobalMaxPooling1D: "Keeps the largest number of each feature over all steps.",
+      MultiHeadAttention: "Lets each step look at all others and take from those that matter to it.",
+      BatchNormalization: "Brings each feature to mean 0 and deviation 1 in a batch, so that deep networks train faster.",
+      LayerNormalization: "Brings the features of each sample to mean 0 and deviation 1.",
+      GroupNormalization: "Brings groups of channels of each sample to mean 0 and deviation 1; it works with small batches, too.",
+      GaussianNoise: "Adds noise while training, so that the network learns to look past it.",
+      Input: "The shape of one sample, which the network takes.",
+      Bidirectional: "Reads a sequence forwards and backwards, and joins what both have seen.",
+      Concatenate: "Puts the results of several branches side by side.",
+      Add: "Adds up the results of several branches, number by number.",
+      Multiply: "Multiplies the results of several branches, number by number.",
+      ReLU: "Lets positive numbers pass, and makes negative ones 0.",
+      LeakyReLU: "Lets positive numbers pass, and makes negative ones small.",
+      Softmax: "Turns scores into probabilities that add up to 1.",
+      Permute: "Exchanges the axes of a sample, such as rows and columns.",
+      RepeatVector: "Repeats each sample, as the steps of a sequence.",
+      PositionEmbedding: "A row of numbers for each position, by which a network can tell first from last.",
+      TransformerEncoder: "Attention, then a small dense network for each step: a block of a transformer.",
+    },
+  },
+  shapes: {
+    oneNumber: "one number",
+    any: "any",
+    inputDiffers: (/** @type {string} */ data, /** @type {string} */ input) => `The data has samples of ${data}, but the input is ${input}.`,
+    whole: (/** @type {string} */ parameter, /** @type {string} */ kind, /** @type {number} */ least) =>
+      `${parameter} of ${kind} must be a whole number of at least ${least}.`,
+    sizes: (/** @type {string} */ parameter, /** @type {string} */ kind, /** @type {number} */ axes) =>
+      `${parameter} of ${kind} must be one number${axes > 1 ? ` or ${axes}` : ""}.`,
+    items: (/** @type {string} */ parameter, /** @type {string} */ kind, /** @type {number} */ axes) =>
+      `${parameter} of ${kind} must have ${axes} items.`,
+    pairs: (/** @type {string} */ parameter, /** @type {string} */ kind) => `${parameter} of ${kind} has pairs of numbers.`,
+    images: "images: height, width and channels",
+    sequences: "sequences: steps and features",
+    row: "one row of numbers",
+    wrongRank: (/** @type {string} */ kind, /** @type {string} */ expected, /** @type {string} */ input, /** @type {string} */ layer) =>
+      `${kind} takes ${expected}. Its input is ${input}. Put ${layer} before it.`,
+    oneForEach: (/** @type {string} */ kind) => `${kind} takes several numbers for each sample. Its input is one number.`,
+    reshapeTuple: "target_shape of Reshape must be a tuple, such as (28, 28, 1).",
+    reshape: (/** @type {number} */ all, /** @type {string} */ from, /** @type {string} */ to) =>
+      `Reshape cannot arrange the ${all} numbers of ${from} as ${to}.`,
+    permute: (/** @type {number} */ axes) => `dims of Permute must hold the numbers 1 to ${axes}.`,
+    noAxis: (/** @type {string} */ kind, /** @type {number} */ axis, /** @type {string} */ input) =>
+      `${kind} has no axis ${axis} in its input, ${input}.`,
+    channelGroups: (/** @type {string} */ kind, /** @type {number} */ groups, /** @type {number} */ channels) =>
+      `${kind} has ${groups} groups, which do not divide its ${channels} channels.`,
+    filterGroups: (/** @type {string} */ kind, /** @type {number} */ groups, /** @type {number} */ filters) =>
+      `${kind} has ${groups} groups, which do not divide its ${filters} filters.`,
+    heads: (/** @type {string} */ kind, /** @type {number} */ heads, /** @type {number} */ features) =>
+      `${kind} has ${heads} heads, which do not divide the ${features} features of its input.`,
+    positions: (/** @type {number} */ length, /** @type {number} */ steps) =>
+      `PositionEmbedding has vectors for ${length} positions. Its input has ${steps}.`,
+    several: (/** @type {string} */ kind) => `${kind} takes two or more tensors.`,
+    oneShape: (/** @type {string} */ kind, /** @type {string} */ one, /** @type {string} */ other) =>
+      `${kind} takes tensors of one shape, but gets ${one} and ${other}.`,
+    concatenate: (/** @type {string[]} */ shapes) => `Concatenate cannot join ${shapes.join(" and ")}: all sizes but one must be the same.`,
+    window: (/** @type {string} */ kind, /** @type {number} */ window, /** @type {number} */ size) =>
+      `The window of ${kind} is ${window} wide, but its input only ${size}. `
+      + "Use a smaller window, fewer layers that shrink the input before it, or padding \"same\".",
+    nothingLeft: (/** @type {string} */ kind, /** @type {number} */ cut, /** @type {number} */ size) =>
+      `${kind} cuts off ${cut} of ${size}. Nothing is left.`,
+  },
+  data: {
+    title: "Your data",
+    back: "← Back",
+    close: "Close",
+    privacy: "Your files never leave this browser: they are read and kept here, and no server gets them.",
+    reading: "Reading…",
+    unreadable: (/** @type {string} */ reason) => `The files cannot be read: ${reason}`,
+    dropped: "Drop files to train on them",
+    sources: {
+      label: "Bring data",
+      drop: "Drop files anywhere on the page",
+      orChoose: ", or choose them here.",
+      file: "Choose a file", folder: "A folder of images", camera: "Use the camera", points: "Draw points",
+      files: "Files", folderOf: "Folder",
+      tables: "Tables", tablesAre: ": CSV with any delimiter, with or without a header; up to 32 MiB.",
+      images: "Images", imagesAre: ": a folder or a ZIP archive with a folder for each class; up to 1 GiB.",
+      arrays: "Arrays",
+      arraysAre: ": .npz or .npy of NumPy, with x and y, or x_train, y_train, x_test and y_test; up to 512 MiB.",
+    },
+    /** Parts of the descriptions of data sets. */
+    counts: (/** @type {number} */ train, /** @type {number} */ test) => `${count(train)} to train, ${count(test)} to test`,
+    classes: (/** @type {number} */ number) => `${number} classes`,
+    numbers: "numbers to predict",
+    kept: {
+      title: "Kept in this browser",
+      about: (/** @type {string} */ counts, /** @type {string} */ shape, /** @type {string} */ task) => `${counts}; ${shape} each; ${task}`,
+      nameTaken: (/** @type {string} */ name) => `There is already data of the name “${name}”.`,
+      newName: (/** @type {string} */ name) => `New name of ${name}`,
+      failed: (/** @type {string} */ name, /** @type {string} */ reason) => `${name}: ${reason}`,
+      lost: (/** @type {string} */ name) => `the browser has lost the data set ${name}. Add it again.`,
+      full: "The browser has no room left, so this data is here only until the page closes. Delete other data, or save it as a file.",
+      notStored: (/** @type {string} */ reason) =>
+        `The browser does not store it (${reason}), so this data is here only until the page closes. Save it as a file.`,
+      use: "Use", begin: "New program", rename: "Rename", cancel: "Cancel", remove: "Delete", removeNow: "Delete it", keep: "Keep",
+    },
+    names: {
+      label: "Name",
+      empty: "Give the data a name.",
+      wrong: (/** @type {number} */ longest) => `A name has at most ${longest} letters, digits, spaces, points, - and _.`,
+      ofLibrary: (/** @type {string} */ name) => `“${name}” is a data set of the library. Choose another name.`,
+      replaces: (/** @type {string} */ name) => `Replaces the data of the name “${name}”.`,
+    },
+    use: {
+      label: "Use",
+      now: "Use this data",
+      nowIs: "Keep it, and write one line into the program",
+      begin: "New program with it",
+      beginIs: "Keep it, and open a new program that trains on it",
+      save: "Save as .npz",
+      saved: (/** @type {string} */ name) =>
+        `Saved. Beside a program, or in the folder PLAYGRAD_DATA, pg.data.load("${name}") finds it on your computer.`,
+      loads: (/** @type {string} */ name) => `The program loads “${name}”. Adapt the layers to it, then press Run.`,
+      locked: (/** @type {string} */ name) => `The program cannot be changed now. Write: pg.data.load("${name}")`,
+      begun: (/** @type {string} */ name) => `A new program trains on “${name}”. Press Run. The menu of examples has the one before.`,
+      /** "480 samples to train, 120 to test, 2 each; 4.7 KiB", with the numbers between these parts. */
+      summary: {
+        first: "", toTrain: " samples to train, ", toTest: " to test, ", each: (/** @type {string} */ size) => ` each; ${size}`,
+      },
+      byClass: "Samples by class",
+      moreClasses: (/** @type {number} */ number) => `and ${number} more`,
+      target: (/** @type {string} */ low, /** @type {string} */ high) => `The target is a number, from ${low} to ${high}.`,
+      testPart: "For testing",
+      splitSeed: "Seed of the split",
+    },
+  },
+  dataForms: {
+    normalize: "Bring features to mean 0 and deviation 1",
+    normalizeIs: "With the mean and the deviation of the training rows",
+    table: {
+      label: (/** @type {string} */ name) => `Table ${name}`,
+      delimiter: "Delimiter",
+      delimiters: { comma: "comma", semicolon: "semicolon", tab: "tab", bar: "bar" },
+      header: "The first row names the columns",
+      size: (/** @type {number} */ rows, /** @type {number} */ columns) => `${count(rows)} rows, ${columns} columns.`,
+      target: "Label",
+      targetIs: (/** @type {string} */ title) => `“${title}” is`,
+      aClass: "a class",
+      aNumber: "a number to predict",
+      holes: (/** @type {number} */ number) => `${plural(number, "row")} with missing values`,
+      drop: "leave out",
+      mean: "fill with the mean",
+      raggedLine: (/** @type {number} */ line) => `Line ${line} has another number of cells than the others, and is left out.`,
+      raggedLines: (/** @type {number} */ number, /** @type {number[]} */ lines, /** @type {boolean} */ areMore) =>
+        `${count(number)} lines have another number of cells than the others, and are left out: ${lines.join(", ")}${areMore ? ", …" : ""}.`,
+      oddCell: (/** @type {string} */ title, /** @type {"number" | "date"} */ type, /** @type {string} */ cell, /** @type {number} */ line) =>
+        `“${title}” has a cell that is no ${type}, “${cell}” in line ${line}. It counts as missing.`,
+      oddCells: (/** @type {string} */ title, /** @type {number} */ number, /** @type {"number" | "date"} */ type, /** @type {string} */ cell,
+        /** @type {number} */ line) =>
+        `“${title}” has ${count(number)} cells that are no ${type}, such as “${cell}” in line ${line}. They count as missing.`,
+      preview: "The first rows",
+      predict: (/** @type {string} */ title) => `Predict “${title}”`,
+      isTarget: "label",
+      typeOf: (/** @type {string} */ title) => `Type of ${title}`,
+      types: { number: "number", category: "category", date: "date", text: "left out" },
+      moreColumns: (/** @type {number} */ number) => `and ${number} more columns, which are used, too`,
+      column: (/** @type {number} */ number) => `column ${number}`,
+    },
+    arrays: {
+      label: (/** @type {string} */ name) => `Arrays of ${name}`,
+      ofText: (/** @type {string} */ shape) => `${shape}, text`,
+      targets: "The targets are",
+      classes: "classes",
+      numbers: "numbers to predict",
+    },
+    images: {
+      label: (/** @type {string} */ name) => `Images of ${name}`,
+      size: (/** @type {number} */ images, /** @type {number} */ folders) => `${count(images)} images in ${folders} folders.`,
+      reading: (/** @type {number} */ number, /** @type {number} */ of) => `Reading image ${count(number)} of ${count(of)}…`,
+      leftOut: (/** @type {number} */ number) => (number === 1 ? "One file was left out" : `${count(number)} files were left out`),
+      side: "Size in pixels",
+      colours: "Colours",
+      colour: "colour",
+      grey: "grey",
+    },
+    camera: {
+      title: "Camera",
+      hint: "Hold a button while the camera sees something of that class. Move it about: a network learns what stays the same.",
+      begin: "Turn the camera on",
+      sees: "What the camera sees",
+      noAccess: "This browser gives the page no camera. Bring images in a folder or a ZIP archive instead.",
+      notAllowed: "The browser was not allowed to use the camera. Allow it beside the address of the page, then try again.",
+      none: "This device has no camera. Bring images in a folder or a ZIP archive instead.",
+      busy: "Another program uses the camera. Close it, then try again.",
+      failed: (/** @type {string} */ reason) => `The camera cannot be used: ${reason}. Bring images in a folder or a ZIP archive instead.`,
+      className: (/** @type {number} */ number) => `class ${number}`,
+      nameOf: (/** @type {number} */ number) => `Name of class ${number}`,
+      frames: (/** @type {number} */ number) => `${count(number)} frames`,
+      discard: "Discard",
+      discardOf: (/** @type {string} */ name) => `Discard the frames of ${name}`,
+      addClass: "Add a class",
+      record: (/** @type {string} */ name) => `Record ${name}, while held`,
+      hold: "Hold to record",
+      recording: "Recording…",
+    },
+    points: {
+      label: "Points",
+      title: "Draw points",
+      hint: "Click or draw on the plane. With keys: arrows move the cross, Space places a point, Backspace takes the last one back.",
+      next: "Class of the next points",
+      count: (/** @type {string} */ name, /** @type {number} */ number) => `Class ${name}: ${count(number)}`,
+      takeBack: "Take back",
+      clear: "Clear",
+      plane: (/** @type {number} */ number, /** @type {string} */ x, /** @type {string} */ y) =>
+        `A plane with ${number} points; the cross is at ${x}, ${y}`,
+      tooFew: "At least two points of each class are needed.",
+    },
+  },
+  dataFiles: {
+    kinds: "Bring a CSV file, an .npz or .npy file of NumPy, or images in a folder or a ZIP archive, one folder per class.",
+    none: (/** @type {string} */ kinds) => `There are no files here. ${kinds}`,
+    severalOthers: (/** @type {number} */ number, /** @type {string} */ kinds) =>
+      `${number} files were chosen, none of them an image. ${kinds} A table is one file.`,
+    empty: (/** @type {string} */ name) => `${name} is empty.`,
+    oneImage: (/** @type {string} */ name, /** @type {string} */ kinds) => `${name} is a single image. ${kinds}`,
+    weights: (/** @type {string} */ name) => `${name} holds weights, not data. Load it in the panel Watch, under Weights.`,
+    saveAsCsv: (/** @type {string} */ name) => `${name} cannot be read here. Save it as CSV.`,
+    otherKind: (/** @type {string} */ name, /** @type {string} */ kinds) => `${name} is of a kind that this page does not read. ${kinds}`,
+    /** Several files of arrays, in place of the name of one. */
+    theArrays: "the arrays",
+    severalTables: (/** @type {string} */ name, /** @type {number} */ number) => `${name} holds ${number} tables. Unpack it, and bring one of them.`,
+    nothingIn: (/** @type {string} */ name, /** @type {string} */ kinds) => `${name} holds no images and no table. ${kinds}`,
+    size: (/** @type {number} */ mebi, /** @type {number} */ bytes) => (mebi >= 1 ? `${Math.round(mebi)} MiB` : `${bytes} bytes`),
+    tooLarge: (/** @type {string} */ name, /** @type {string} */ size, /** @type {string} */ most) =>
+      `${name} has ${size}, and this page reads at most ${most}. `
+      + "Use a part of it here, or all of it on your computer: pg.data.Dataset reads large files piece by piece.",
+    setTooLarge: (/** @type {string} */ size, /** @type {string} */ most) =>
+      `The data set would take ${size}, and a page can hold ${most}. Use fewer samples, or smaller images.`,
+    archive: {
+      tooLarge: (/** @type {string} */ name) => `${name} is too large a ZIP archive for this page. Pack a part of the files.`,
+      notZip: (/** @type {string} */ name) => `${name} is not a ZIP archive, or it is truncated. Pack the files again.`,
+      encrypted: (/** @type {string} */ name) => `${name} is encrypted. Pack it without a password.`,
+      limit: (/** @type {string} */ name, /** @type {number} */ size, /** @type {number} */ most) =>
+        `${name} unpacks to ${size} bytes, more than the ${most} allowed.`,
+      method: (/** @type {string} */ name, /** @type {number} */ method) =>
+        `${name} is packed in a way (${method}) that browsers cannot unpack. Pack it as an ordinary ZIP.`,
+      bomb: (/** @type {string} */ name) => `${name} unpacks to more than the archive says. It is damaged, or made to do harm.`,
+      damaged: (/** @type {string} */ name) => `${name} is damaged. Pack it again.`,
+    },
+    table: {
+      notText: (/** @type {string} */ name) => `${name} is not a table of text. Save it as CSV first.`,
+      oneColumn: (/** @type {string} */ name) => `${name} has a single column, and a label and a feature are needed. Is the delimiter right?`,
+      manyColumns: (/** @type {string} */ name, /** @type {number} */ columns, /** @type {number} */ most) =>
+        `${name} has ${columns} columns, and the page shows at most ${most}. Save images as an archive, other data as .npz.`,
+      noRows: (/** @type {string} */ name) => `${name} has a header but no rows.`,
+      openQuote: (/** @type {string} */ name, /** @type {number} */ line) =>
+        `${name}, line ${line}: a quotation mark is never closed. Close it, or remove it.`,
+      oneClass: (/** @type {string} */ title, /** @type {string} */ only) =>
+        `The label “${title}” has only one class, “${only}”, so there is nothing to tell apart. Choose another column as the label.`,
+      noValues: (/** @type {string} */ title) =>
+        `The label “${title}” has no values, so there is nothing to tell apart. Choose another column as the label.`,
+      manyClasses: (/** @type {string} */ title, /** @type {number} */ classes) =>
+        `The label “${title}” has ${classes} classes. Make it a number, or choose another column.`,
+      textTarget: (/** @type {string} */ title, /** @type {string} */ cell) => `The label “${title}” holds text, such as “${cell}”. Make it a category.`,
+      noFeatures: "No column is left as a feature. Make one a number or a category.",
+      holesEverywhere: "Every row has a missing value. Fill them with the mean, or make the columns with holes text, which leaves them out.",
+      oneRow: "Only one row is left, and at least two are needed: one to train on, one to test.",
+      manyCategories: (/** @type {string} */ title, /** @type {number} */ values) =>
+        `“${title}” has ${values} different values, too many for a category. Make it text, which leaves it out.`,
+    },
+    arrays: {
+      none: (/** @type {string} */ name) => `${name} holds no arrays. Save some with numpy.savez.`,
+      inArchive: (/** @type {string} */ file, /** @type {string} */ archive) => `${file} in ${archive}`,
+      tooLarge: (/** @type {string} */ name, /** @type {number} */ size, /** @type {number} */ most) =>
+        `${name} unpacks to ${size} MiB, more than the ${most} MiB that this page reads.`,
+      shapesDiffer: (/** @type {string} */ name, /** @type {string} */ train, /** @type {string} */ test) =>
+        `The samples in ${name} differ in shape: ${train} in x_train, ${test} in x_test.`,
+      oneClass: (/** @type {string} */ name) => `The targets in ${name} are all of one class, so there is nothing to tell apart.`,
+      others: (/** @type {string} */ name, /** @type {string[]} */ parts) =>
+        `${name} holds ${parts.join(", ")}. A data set has x_train, y_train, x_test and y_test, or x and y.`,
+      text: (/** @type {string} */ part, /** @type {string} */ name) => `${part} in ${name} holds text. Make it numbers.`,
+      single: (/** @type {string} */ part, /** @type {string} */ name) => `${part} in ${name} is a single number, not rows.`,
+      notFinite: (/** @type {string} */ part, /** @type {string} */ name) =>
+        `${part} in ${name} holds NaN or infinity. Replace them first: numpy.nan_to_num.`,
+      unpaired: (/** @type {string} */ name, /** @type {number} */ xRows, /** @type {string} */ x, /** @type {number} */ yRows, /** @type {string} */ y) =>
+        `${name} has ${xRows} rows in ${x} but ${yRows} in ${y}. Each sample needs one target.`,
+      noFeatures: (/** @type {string} */ part, /** @type {string} */ name, /** @type {string} */ shape) =>
+        `${part} in ${name} has shape ${shape}. Give it an axis for the features: x[:, None].`,
+      tooFew: (/** @type {string} */ part, /** @type {string} */ name, /** @type {number} */ rows) =>
+        `${part} in ${name} has ${rows} rows, and at least two are needed.`,
+      notNumPy: (/** @type {string} */ name) => `${name} is not an array of NumPy. Save one with numpy.save or numpy.savez.`,
+      objects: (/** @type {string} */ name) => `${name} holds Python objects, which could run a program when they are read. `
+        + "Save it as numbers: array.astype(\"float32\").",
+      records: (/** @type {string} */ name) =>
+        `${name} holds records, and only arrays of numbers can be used. Save each field as an array.`,
+      truncated: (/** @type {string} */ name, /** @type {number} */ size, /** @type {number} */ actual) =>
+        `${name} is truncated: it should have ${size} bytes, and has ${actual}. Save it again.`,
+      otherNumbers: (/** @type {string} */ name, /** @type {string} */ type) =>
+        `${name} holds ${type}, and only real numbers can be used. Save it as float32.`,
+    },
+    images: {
+      tooMany: (/** @type {string} */ name, /** @type {number} */ images, /** @type {number} */ most) =>
+        `${name} holds ${images} images, and this page takes at most ${most}. Bring a part of them.`,
+      oneFolder: (/** @type {string} */ name, /** @type {string} */ folder) =>
+        `All images in ${name} are in one folder, “${folder}”, so there is only one class. Put the images of each class into a folder of its own.`,
+      noFolders: (/** @type {string} */ name) =>
+        `The images in ${name} are not in folders, so there is only one class. Put the images of each class into a folder of its own.`,
+      manyFolders: (/** @type {string} */ name, /** @type {number} */ folders) => `${name} has ${folders} folders of images, too many for classes.`,
+      /** Why a file was left out. */
+      skipped: (/** @type {string} */ path, /** @type {string} */ reason) => `${path}: ${reason}`,
+      notImage: "not an image",
+      undecodable: "the browser cannot decode it",
+      manyPixels: (/** @type {number} */ width, /** @type {number} */ height) => `${width} × ${height} pixels are too many`,
+      emptyClasses: (/** @type {string[]} */ names) =>
+        `Images of at least two classes are needed. There are none of ${names.map((name) => `“${name}”`).join(", ")}.`,
+    },
+  },
   loading: {
     python: (/** @type {string} */ problem) => `A part of Python does not arrive. ${problem}`,
     examples: (/** @type {string} */ problem, /** @type {number} */ seconds) =>
@@ -591,6 +1017,7 @@ export const en = {
     clauses: (/** @type {string[]} */ items) => items.join("; "),
     sentences: (/** @type {string[]} */ sentences) => sentences.filter(Boolean).join(" "),
   },
+  watch: {},
 };
 
 /** @typedef {typeof en} Messages */

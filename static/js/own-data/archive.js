@@ -1,5 +1,6 @@
 /** Archives that a visitor brings: what is wrong with one, or with a file in it, and what to do. */
 
+import { t } from "../locale.js";
 import { ZipError, ZipReader } from "../zip.js";
 import { DataProblem } from "./problem.js";
 
@@ -16,9 +17,9 @@ export async function openArchive(blob, name) {
     return await ZipReader.open(blob);
   } catch (problem) {
     if (!(problem instanceof ZipError)) throw problem;
-    if (problem.kind === "large") throw new DataProblem(`${name} is too large a ZIP archive for this page. Pack a part of the files.`);
-    throw problem.kind === "damaged" ? damaged(name)
-      : new DataProblem(`${name} is not a ZIP archive, or it is truncated. Pack the files again.`);
+    const words = t().dataFiles.archive;
+    if (problem.kind === "large") throw new DataProblem(words.tooLarge(name));
+    throw problem.kind === "damaged" ? damaged(name) : new DataProblem(words.notZip(name));
   }
 }
 
@@ -40,14 +41,15 @@ export async function readEntry(archive, entry, most) {
 
 /** @param {ZipError} problem @param {Entry} entry @param {number} most */
 function inWords({ kind }, { name, size, method }, most) {
+  const words = t().dataFiles.archive;
   switch (kind) {
-    case "encrypted": return new DataProblem(`${name} is encrypted. Pack it without a password.`);
-    case "limit": return new DataProblem(`${name} unpacks to ${size} bytes, more than the ${most} allowed.`);
-    case "method": return new DataProblem(`${name} is packed in a way (${method}) that browsers cannot unpack. Pack it as an ordinary ZIP.`);
-    case "bomb": return new DataProblem(`${name} unpacks to more than the archive says. It is damaged, or made to do harm.`);
+    case "encrypted": return new DataProblem(words.encrypted(name));
+    case "limit": return new DataProblem(words.limit(name, size, most));
+    case "method": return new DataProblem(words.method(name, method));
+    case "bomb": return new DataProblem(words.bomb(name));
     default: return damaged(name);
   }
 }
 
 /** @param {string} name */
-const damaged = (name) => new DataProblem(`${name} is damaged. Pack it again.`);
+const damaged = (name) => new DataProblem(t().dataFiles.archive.damaged(name));

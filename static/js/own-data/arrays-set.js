@@ -1,5 +1,6 @@
 /** A data set out of arrays: NPZ files, and several NPY files. */
 
+import { t } from "../locale.js";
 import { openArchive, readEntry } from "./archive.js";
 import { normalize, statistics } from "./data-set.js";
 import { readNpy } from "./npy.js";
@@ -25,12 +26,12 @@ import { splitRows } from "./split.js";
 export async function readNpz(blob, name) {
   const archive = await openArchive(blob, name);
   const entries = archive.entries.filter((entry) => entry.name.endsWith(".npy"));
-  if (entries.length === 0) throw new DataProblem(`${name} holds no arrays. Save some with numpy.savez.`);
+  if (entries.length === 0) throw new DataProblem(t().dataFiles.arrays.none(name));
   checkTotal(entries, name);
   /** @type {Arrays} */
   const arrays = new Map();
   for (const entry of entries) {
-    const array = readNpy(await readEntry(archive, entry, 2 * LARGEST_SET), `${entry.name} in ${name}`);
+    const array = readNpy(await readEntry(archive, entry, 2 * LARGEST_SET), t().dataFiles.arrays.inArchive(entry.name, name));
     arrays.set(entry.name.replace(/\.npy$/, ""), array);
   }
   return arrays;
@@ -40,7 +41,7 @@ export async function readNpz(blob, name) {
 function checkTotal(entries, name) {
   const total = entries.reduce((sum, { size }) => sum + size, 0);
   if (total <= 2 * LARGEST_SET) return; // 64-bit numbers are read into 32 bits
-  throw new DataProblem(`${name} unpacks to ${Math.round(total / 2 ** 20)} MiB, more than the ${2 * LARGEST_SET / 2 ** 20} MiB that this page reads.`);
+  throw new DataProblem(t().dataFiles.arrays.tooLarge(name, Math.round(total / 2 ** 20), 2 * LARGEST_SET / 2 ** 20));
 }
 
 /** Whether there are arrays of samples and their targets. @param {Arrays} arrays */
@@ -82,7 +83,7 @@ export function arraysSet(arrays, name, choices) {
     const [xTest, yTest] = [numbers(arrays, "x_test", name), numbers(arrays, "y_test", name)];
     checkPair(xTest, yTest, name, "x_test", "y_test");
     if (xTest.shape.slice(1).join() !== shape.join()) {
-      throw new DataProblem(`The samples in ${name} differ in shape: ${sizes(shape)} in x_train, ${sizes(xTest.shape.slice(1))} in x_test.`);
+      throw new DataProblem(t().dataFiles.arrays.shapesDiffer(name, sizes(shape), sizes(xTest.shape.slice(1))));
     }
     train = { x: features(x.values), y: cast(y.values), targetShape, count: x.shape[0] };
     test = { x: features(xTest.values), y: cast(yTest.values), targetShape, count: xTest.shape[0] };
@@ -98,7 +99,7 @@ export function arraysSet(arrays, name, choices) {
   const normal = choices.normalized && isTable ? statistics(train.x, shape[0]) : null;
   if (normal) for (const each of [train.x, test.x]) normalize(/** @type {Float32Array} */ (each), normal);
   const classes = choices.isClasses ? classNames(arrays, train.y, test.y) : [];
-  if (choices.isClasses && classes.length < 2) throw new DataProblem(`The targets in ${name} are all of one class, so there is nothing to tell apart.`);
+  if (choices.isClasses && classes.length < 2) throw new DataProblem(t().dataFiles.arrays.oneClass(name));
   return { kind: "arrays", shape, train, test, classes, columns: texts(arrays, "column_names"), normal };
 }
 
@@ -130,22 +131,20 @@ function texts(arrays, part) {
 /** @param {Arrays} arrays @param {string} part @param {string} name @returns {NumberArray} */
 function numbers(arrays, part, name) {
   const array = arrays.get(part);
-  if (!array) {
-    throw new DataProblem(`${name} holds ${[...arrays.keys()].join(", ")}. A data set has x_train, y_train, x_test and y_test, or x and y.`);
-  }
-  if (!("values" in array)) throw new DataProblem(`${part} in ${name} holds text. Make it numbers.`);
-  if (array.shape.length === 0) throw new DataProblem(`${part} in ${name} is a single number, not rows.`);
-  if (array.values.some((value) => !Number.isFinite(value))) throw new DataProblem(`${part} in ${name} holds NaN or infinity. Replace them first: numpy.nan_to_num.`);
+  const words = t().dataFiles.arrays;
+  if (!array) throw new DataProblem(words.others(name, [...arrays.keys()]));
+  if (!("values" in array)) throw new DataProblem(words.text(part, name));
+  if (array.shape.length === 0) throw new DataProblem(words.single(part, name));
+  if (array.values.some((value) => !Number.isFinite(value))) throw new DataProblem(words.notFinite(part, name));
   return array;
 }
 
 /** @param {NumberArray} x @param {NumberArray} y @param {string} name @param {string} xPart @param {string} yPart */
 function checkPair(x, y, name, xPart, yPart) {
-  if (x.shape[0] !== y.shape[0]) {
-    throw new DataProblem(`${name} has ${x.shape[0]} rows in ${xPart} but ${y.shape[0]} in ${yPart}. Each sample needs one target.`);
-  }
-  if (x.shape.length < 2) throw new DataProblem(`${xPart} in ${name} has shape ${sizes(x.shape)}. Give it an axis for the features: x[:, None].`);
-  if (x.shape[0] < 2) throw new DataProblem(`${xPart} in ${name} has ${x.shape[0]} rows, and at least two are needed.`);
+  const words = t().dataFiles.arrays;
+  if (x.shape[0] !== y.shape[0]) throw new DataProblem(words.unpaired(name, x.shape[0], xPart, y.shape[0], yPart));
+  if (x.shape.length < 2) throw new DataProblem(words.noFeatures(xPart, name, sizes(x.shape)));
+  if (x.shape[0] < 2) throw new DataProblem(words.tooFew(xPart, name, x.shape[0]));
 }
 
 /** @param {number[]} shape */

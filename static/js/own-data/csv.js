@@ -1,5 +1,6 @@
 /** Tables of text: CSV with any delimiter, quoted as in RFC 4180. */
 
+import { t } from "../locale.js";
 import { DataProblem } from "./problem.js";
 
 /**
@@ -38,21 +39,20 @@ export function decodeText(bytes) {
  * @throws {DataProblem}
  */
 export function readTable(text, name, choices = {}) {
-  if (text.includes("\0")) throw new DataProblem(`${name} is not a table of text. Save it as CSV first.`);
+  const words = t().dataFiles.table;
+  if (text.includes("\0")) throw new DataProblem(words.notText(name));
   const delimiter = choices.delimiter ?? guessDelimiter(text);
   const { rows, lines } = readRows(text, delimiter, name);
-  if (rows.length === 0) throw new DataProblem(`${name} is empty.`);
+  if (rows.length === 0) throw new DataProblem(t().dataFiles.empty(name));
   const width = commonWidth(rows);
-  if (width < 2) {
-    throw new DataProblem(`${name} has a single column, and a label and a feature are needed. Is the delimiter right?`);
-  }
-  if (width > MOST_COLUMNS) throw new DataProblem(`${name} has ${width} columns, and the page shows at most ${MOST_COLUMNS}. Save images as an archive, other data as .npz.`);
+  if (width < 2) throw new DataProblem(words.oneColumn(name));
+  if (width > MOST_COLUMNS) throw new DataProblem(words.manyColumns(name, width, MOST_COLUMNS));
   const fits = rows.map((row) => row.length === width);
   const whole = rows.filter((_, at) => fits[at]);
   const hasHeader = choices.hasHeader ?? isHeader(whole);
   const titles = hasHeader ? unique(whole[0].map((cell) => cell.trim())) : unique(whole[0].map(() => ""));
   const first = hasHeader ? 1 : 0;
-  if (whole.length === first) throw new DataProblem(`${name} has a header but no rows.`);
+  if (whole.length === first) throw new DataProblem(words.noRows(name));
   return {
     titles, delimiter, hasHeader,
     rows: whole.slice(first),
@@ -81,7 +81,7 @@ function readRows(text, delimiter, name, most = Infinity) {
       let cell;
       if (text[at] === '"') {
         const quoted = readQuoted(text, at + 1);
-        if (!quoted) throw new DataProblem(`${name}, line ${began}: a quotation mark is never closed. Close it, or remove it.`);
+        if (!quoted) throw new DataProblem(t().dataFiles.table.openQuote(name, began));
         line += countBreaks(quoted.cell);
         ({ cell, at } = quoted);
       } else cell = "";
@@ -154,7 +154,7 @@ function unique(titles) {
   /** @type {Set<string>} */
   const taken = new Set();
   return titles.map((title, index) => {
-    const base = title || `column ${index + 1}`;
+    const base = title || t().dataForms.table.column(index + 1);
     let name = base;
     for (let number = 2; taken.has(name); number += 1) name = `${base} (${number})`;
     taken.add(name);

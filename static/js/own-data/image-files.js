@@ -1,5 +1,6 @@
 /** Files of images: which there are, of which class, and whether they are safe to decode. */
 
+import { t } from "../locale.js";
 import { DataProblem, checkSet } from "./problem.js";
 
 /**
@@ -21,18 +22,14 @@ export const isImage = (path) => /\.(png|jpe?g|webp|gif|bmp)$/i.test(path);
  * @throws {DataProblem}
  */
 export function imagesIn(files, name) {
+  const words = t().dataFiles.images;
   const images = files.filter(({ path }) => isImage(path));
-  const skipped = files.filter(({ path }) => !isImage(path)).map(({ path }) => `${path}: not an image`);
-  if (images.length > MOST_IMAGES) {
-    throw new DataProblem(`${name} holds ${images.length} images, and this page takes at most ${MOST_IMAGES}. Bring a part of them.`);
-  }
+  const skipped = files.filter(({ path }) => !isImage(path)).map(({ path }) => words.skipped(path, words.notImage));
+  if (images.length > MOST_IMAGES) throw new DataProblem(words.tooMany(name, images.length, MOST_IMAGES));
   const folders = images.map(({ path }) => folderOf(path));
   const classes = [...new Set(folders)].sort();
-  if (classes.length < 2) {
-    const all = classes[0] ? `All images in ${name} are in one folder, “${classes[0]}”` : `The images in ${name} are not in folders`;
-    throw new DataProblem(`${all}, so there is only one class. Put the images of each class into a folder of its own.`);
-  }
-  if (classes.length > MOST_CLASSES) throw new DataProblem(`${name} has ${classes.length} folders of images, too many for classes.`);
+  if (classes.length < 2) throw new DataProblem(classes[0] ? words.oneFolder(name, classes[0]) : words.noFolders(name));
+  if (classes.length > MOST_CLASSES) throw new DataProblem(words.manyFolders(name, classes.length));
   const labels = new Map(classes.map((title, label) => [title, label]));
   return {
     images: images.map(({ path, load }, at) => ({ path, load, label: labels.get(folders[at]) ?? 0 })), classes, skipped,
@@ -51,7 +48,7 @@ function checkPixels(head) {
   if (head.length < 24 || head[1] !== 0x50 || head[2] !== 0x4e || head[3] !== 0x47) return;
   const view = new DataView(head.buffer, head.byteOffset, head.length);
   const [width, height] = [view.getUint32(16), view.getUint32(20)];
-  if (width * height > MOST_PIXELS) throw new DataProblem(`${width} × ${height} pixels are too many`);
+  if (width * height > MOST_PIXELS) throw new DataProblem(t().dataFiles.images.manyPixels(width, height));
 }
 
 /**
@@ -85,7 +82,8 @@ export async function decodeImages(files, format, progress, signal) {
       drawSquare(context, bitmap, bitmap.width, bitmap.height);
       bitmap.close();
     } catch (failure) {
-      decoded.skipped.push(`${path}: ${failure instanceof DataProblem ? failure.message : "the browser cannot decode it"}`);
+      const words = t().dataFiles.images;
+      decoded.skipped.push(words.skipped(path, failure instanceof DataProblem ? failure.message : words.undecodable));
       continue;
     }
     decoded.pixels.set(pixelsOf(context, format), count * format.side ** 2 * format.channels);

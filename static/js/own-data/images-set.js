@@ -1,5 +1,6 @@
 /** A data set out of images of classes. */
 
+import { t } from "../locale.js";
 import { DataProblem, checkSet } from "./problem.js";
 import { splitRows } from "./split.js";
 
@@ -20,7 +21,7 @@ export function imagesSet({ pixels, labels }, { side, channels }, classes, { tes
   const shown = new Set(labels);
   if (shown.size < 2) {
     const empty = classes.filter((_, label) => !shown.has(label));
-    throw new DataProblem(`Images of at least two classes are needed. There are none of ${empty.map((name) => `“${name}”`).join(", ")}.`);
+    throw new DataProblem(t().dataFiles.images.emptyClasses(empty));
   }
   checkSet(4 * pixels.length); // Python makes them float32
   const size = side * side * channels;

@@ -1,5 +1,6 @@
 /** What the files that a visitor brings are: a table, arrays, or images by class. */
 
+import { t } from "../locale.js";
 import { openArchive, readEntry } from "./archive.js";
 import { hasTargets, readNpz } from "./arrays-set.js";
 import { decodeText } from "./csv.js";
@@ -21,7 +22,6 @@ import { DataProblem, LARGEST, checkSize } from "./problem.js";
  */
 
 const TABLE = /\.(csv|tsv|txt|tab)$/i;
-const KINDS = "Bring a CSV file, an .npz or .npy file of NumPy, or images in a folder or a ZIP archive, one folder per class.";
 
 /**
  * @param {Item[]} items
@@ -29,20 +29,22 @@ const KINDS = "Bring a CSV file, an .npz or .npy file of NumPy, or images in a f
  * @throws {DataProblem}
  */
 export async function takeIn(items) {
+  const words = t().dataFiles;
   const files = items.filter(({ path }) => !isHidden(path));
-  if (files.length === 0) throw new DataProblem(`There are no files here. ${KINDS}`);
+  if (files.length === 0) throw new DataProblem(words.none(words.kinds));
   const [{ path, blob }] = files;
   if (files.length === 1) return await takeFile(path, blob);
   if (files.every((item) => /\.npy$/i.test(item.path))) return await takeNpy(files);
   const images = files.filter((item) => isImage(item.path));
   if (images.length > 0) return imagesDraft(path.split("/")[0], files.map((item) => ({ path: item.path, load: async () => item.blob })));
-  throw new DataProblem(`${files.length} files were chosen, none of them an image. ${KINDS} A table is one file.`);
+  throw new DataProblem(words.severalOthers(files.length, words.kinds));
 }
 
 /** @param {string} path @param {Blob} blob @returns {Promise<Draft>} */
 async function takeFile(path, blob) {
+  const words = t().dataFiles;
   const name = path.slice(path.lastIndexOf("/") + 1);
-  if (blob.size === 0) throw new DataProblem(`${name} is empty.`);
+  if (blob.size === 0) throw new DataProblem(words.empty(name));
   if (TABLE.test(name)) return await takeTable(name, blob);
   if (/\.npz$/i.test(name)) {
     checkSize(name, blob.size, LARGEST.arrays);
@@ -50,10 +52,10 @@ async function takeFile(path, blob) {
   }
   if (/\.npy$/i.test(name)) return await takeNpy([{ path, blob }]);
   if (/\.zip$/i.test(name)) return await takeArchive(name, blob);
-  if (isImage(name)) throw new DataProblem(`${name} is a single image. ${KINDS}`);
-  if (/\.safetensors$/i.test(name)) throw new DataProblem(`${name} holds weights, not data. Load it in the panel Watch, under Weights.`);
-  if (/\.(xlsx?|ods|parquet|json|arff)$/i.test(name)) throw new DataProblem(`${name} cannot be read here. Save it as CSV.`);
-  throw new DataProblem(`${name} is of a kind that this page does not read. ${KINDS}`);
+  if (isImage(name)) throw new DataProblem(words.oneImage(name, words.kinds));
+  if (/\.safetensors$/i.test(name)) throw new DataProblem(words.weights(name));
+  if (/\.(xlsx?|ods|parquet|json|arff)$/i.test(name)) throw new DataProblem(words.saveAsCsv(name));
+  throw new DataProblem(words.otherKind(name, words.kinds));
 }
 
 /** @param {string} name @param {Blob} blob @returns {Promise<Draft>} */
@@ -72,7 +74,7 @@ async function takeNpy(items) {
     arrays.set(name.replace(/\.npy$/i, ""), readNpy(new Uint8Array(await blob.arrayBuffer()), name));
   }
   const [{ path }] = items;
-  return arraysDraft(items.length === 1 ? path.slice(path.lastIndexOf("/") + 1) : "the arrays", arrays);
+  return arraysDraft(items.length === 1 ? path.slice(path.lastIndexOf("/") + 1) : t().dataFiles.theArrays, arrays);
 }
 
 /** Arrays without targets are a table, if there is one with rows and columns. @param {string} name @param {Arrays} arrays @returns {Draft} */
@@ -99,9 +101,8 @@ async function takeArchive(name, blob) {
   if (tables.length === 1) {
     return await takeTable(tables[0].name, new Blob([await readEntry(archive, tables[0], LARGEST.table)]));
   }
-  throw new DataProblem(tables.length > 1
-    ? `${name} holds ${tables.length} tables. Unpack it, and bring one of them.`
-    : `${name} holds no images and no table. ${KINDS}`);
+  const words = t().dataFiles;
+  throw new DataProblem(tables.length > 1 ? words.severalTables(name, tables.length) : words.nothingIn(name, words.kinds));
 }
 
 /** @param {string} name @param {{path: string, load: () => Promise<Blob>}[]} files @returns {Draft} */

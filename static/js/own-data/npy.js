@@ -1,5 +1,6 @@
 /** NumPy's files of one array (NPY, versions 1 to 3), as `numpy.lib.format` documents them. */
 
+import { t } from "../locale.js";
 import { DataProblem } from "./problem.js";
 
 /**
@@ -32,9 +33,8 @@ const GETTERS = {
  * @throws {DataProblem}
  */
 export function readNpy(bytes, name) {
-  if (bytes.length < 12 || MAGIC.some((byte, at) => bytes[at] !== byte)) {
-    throw new DataProblem(`${name} is not an array of NumPy. Save one with numpy.save or numpy.savez.`);
-  }
+  const words = t().dataFiles.arrays;
+  if (bytes.length < 12 || MAGIC.some((byte, at) => bytes[at] !== byte)) throw new DataProblem(words.notNumPy(name));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const isShort = bytes[6] === 1;
   const start = isShort ? 10 : 12;
@@ -42,23 +42,18 @@ export function readNpy(bytes, name) {
   const header = new TextDecoder("latin1").decode(bytes.slice(start, Math.min(end, bytes.length)));
   const type = /'descr':\s*'([<>|=]?)([a-zA-Z])(\d*)'/.exec(header);
   const sizes = /'shape':\s*\(([\d\s,L]*)\)/.exec(header);
-  if (/'descr':\s*'\|?O/.test(header)) {
-    throw new DataProblem(`${name} holds Python objects, which could run a program when they are read. `
-      + "Save it as numbers: array.astype(\"float32\").");
-  }
-  if (!type || !sizes) throw new DataProblem(`${name} holds records, and only arrays of numbers can be used. Save each field as an array.`);
+  if (/'descr':\s*'\|?O/.test(header)) throw new DataProblem(words.objects(name));
+  if (!type || !sizes) throw new DataProblem(words.records(name));
   const shape = (sizes[1].match(/\d+/g) ?? []).map(Number);
   const isFortran = /'fortran_order':\s*True/.test(header);
   const [, order, kind, digits] = type;
   const size = Number(digits) * (kind === "U" ? 4 : 1);
   const count = shape.reduce((a, b) => a * b, 1);
-  if (end + count * size > bytes.length) {
-    throw new DataProblem(`${name} is truncated: it should have ${end + count * size} bytes, and has ${bytes.length}. Save it again.`);
-  }
+  if (end + count * size > bytes.length) throw new DataProblem(words.truncated(name, end + count * size, bytes.length));
   const little = order !== ">";
   if (kind === "U") return { texts: textsOf(view, end, count, Number(digits), little), shape };
   const values = numbersOf(bytes, view, end, count, kind + digits, little);
-  if (!values) throw new DataProblem(`${name} holds ${kind}${digits}, and only real numbers can be used. Save it as float32.`);
+  if (!values) throw new DataProblem(words.otherNumbers(name, kind + digits));
   return { values: isFortran ? inRows(values, shape) : values, shape };
 }
 

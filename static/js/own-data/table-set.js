@@ -1,5 +1,6 @@
 /** A data set out of a table: features, a label, and rows for training and for testing. */
 
+import { t } from "../locale.js";
 import { categoriesOf, codesOf, describeColumn, labelType, numbersOf, withType } from "./columns.js";
 import { normalize, statistics } from "./data-set.js";
 import { DataProblem, checkSet } from "./problem.js";
@@ -41,26 +42,22 @@ export function tableSet(columns, choices) {
   const target = withType(columns[choices.label], choices.labelType === "category" ? "category" : numberType(columns[choices.label]));
   const classes = choices.labelType === "category" ? categoriesOf(target) : [];
   const labels = choices.labelType === "category" ? codesOf(target, classes) : numbersOf(target);
+  const words = t().dataFiles.table;
   if (choices.labelType === "category" && classes.length < 2) {
-    const only = classes.length === 1 ? `has only one class, “${classes[0]}”` : "has no values";
-    throw new DataProblem(`The label “${target.title}” ${only}, so there is nothing to tell apart. Choose another column as the label.`);
+    throw new DataProblem(classes.length === 1 ? words.oneClass(target.title, classes[0]) : words.noValues(target.title));
   }
   if (choices.labelType === "category" && classes.length > 1000) {
-    throw new DataProblem(`The label “${target.title}” has ${classes.length} classes. Make it a number, or choose another column.`);
+    throw new DataProblem(words.manyClasses(target.title, classes.length));
   }
   if (target.odd > 0 && target.odd === target.cells.length - target.missing) {
-    throw new DataProblem(`The label “${target.title}” holds text, such as “${target.firstOdd?.cell}”. Make it a category.`);
+    throw new DataProblem(words.textTarget(target.title, String(target.firstOdd?.cell)));
   }
   const features = columns.filter((column, index) => index !== choices.label && column.type !== "text").flatMap(featuresOf);
-  if (features.length === 0) throw new DataProblem("No column is left as a feature. Make one a number or a category.");
+  if (features.length === 0) throw new DataProblem(words.noFeatures);
   checkSet(4 * features.length * labels.length);
 
   const used = wholeRows(choices.missing === "mean" ? [labels] : [labels, ...features.map(({ values }) => values)]);
-  if (used.length < 2) {
-    throw new DataProblem(used.length === 0
-      ? "Every row has a missing value. Fill them with the mean, or make the columns with holes text, which leaves them out."
-      : "Only one row is left, and at least two are needed: one to train on, one to test.");
-  }
+  if (used.length < 2) throw new DataProblem(used.length === 0 ? words.holesEverywhere : words.oneRow);
   const groups = used.map((row) => (choices.labelType === "category" ? labels[row] : 0));
   const parts = splitRows(groups, choices.test, choices.seed);
   const train = parts.train.map((at) => used[at]);
@@ -100,7 +97,7 @@ function featuresOf(column) {
   if (column.type !== "category") return [{ name: column.title, values: numbersOf(column) }];
   const categories = categoriesOf(column);
   if (categories.length > 1000) {
-    throw new DataProblem(`“${column.title}” has ${categories.length} different values, too many for a category. Make it text, which leaves it out.`);
+    throw new DataProblem(t().dataFiles.table.manyCategories(column.title, categories.length));
   }
   const codes = codesOf(column, categories);
   return categories.map((category, code) => ({

@@ -3,6 +3,7 @@
 import { program } from "../blocks-model.js";
 import { changeText } from "../editor-access.js";
 import { openProgramFor } from "../examples.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 import { loadChanges, starterProgram } from "./program-line.js";
 
@@ -13,14 +14,12 @@ export function loadInProgram(name) {
   const changes = loadChanges(program.value, name);
   const isThere = changes.length === 0 || changeText(changes);
   store.side.value = "build"; // on a phone, where the line is
-  store.note(isThere
-    ? `The program loads “${name}”. Adapt the layers to it, then press Run.`
-    : `The program cannot be changed now. Write: pg.data.load("${name}")`);
+  store.note(isThere ? t().data.use.loads(name) : t().data.use.locked(name));
 }
 
 /** Open a new program that trains on a data set. @param {string} name @param {About} about */
 export function beginProgram(name, about) {
   openProgramFor(name, starterProgram(name, about));
   store.side.value = "build";
-  store.note(`A new program trains on “${name}”. Press Run. The menu of examples has the one before.`);
+  store.note(t().data.use.begun(name));
 }

@@ -1,5 +1,6 @@
 /** Shapes of dense layers, embeddings, normalization, and of layers that only rearrange. */
 
+import { t } from "../../locale.js";
 import { Impossible, known, product, shapeText } from "./layer.js";
 import { bias } from "./windows.js";
 
@@ -33,7 +34,7 @@ function flatten(input) {
 function reshape(input, layer) {
   const value = layer.value("target_shape");
   if (value.type !== "tuple" && value.type !== "list") {
-    throw new Impossible("target_shape of Reshape must be a tuple, such as (28, 28, 1).");
+    throw new Impossible(t().shapes.reshapeTuple);
   }
   const sizes = value.value.map((each) => layer.checked("target_shape", each, -1));
   const free = sizes.filter((size) => size === -1).length;
@@ -41,8 +42,7 @@ function reshape(input, layer) {
   if (input.includes(null)) return { shape: sizes.map((size) => (size === -1 ? null : size)), parameters: 0 };
   const all = product(input);
   if (free > 1 || (free === 0 ? named !== all : all % named !== 0)) {
-    throw new Impossible(`Reshape cannot arrange the ${all} numbers of ${shapeText(input)} as `
-      + `${sizes.map((size) => (size === -1 ? "?" : size)).join(" × ")}.`);
+    throw new Impossible(t().shapes.reshape(all, shapeText(input), sizes.map((size) => (size === -1 ? "?" : size)).join(" × ")));
   }
   return { shape: sizes.map((size) => (size === -1 ? all / named : size)), parameters: 0 };
 }
@@ -51,14 +51,14 @@ function reshape(input, layer) {
 function permute(input, layer) {
   const dims = layer.sizes("dims", input.length);
   if ([...dims].sort((a, b) => a - b).some((dim, i) => dim !== i + 1)) {
-    throw new Impossible(`dims of Permute must hold the numbers 1 to ${input.length}.`);
+    throw new Impossible(t().shapes.permute(input.length));
   }
   return { shape: dims.map((dim) => input[dim - 1]), parameters: 0 };
 }
 
 /** @type {Rule} */
 function repeat(input, layer) {
-  if (input.length !== 1) throw layer.wrongRank(input, "one row of numbers", "Flatten()");
+  if (input.length !== 1) throw layer.wrongRank(input, t().shapes.row, "Flatten()");
   return { shape: [layer.whole("n"), input[0]], parameters: 0 };
 }
 
@@ -68,7 +68,7 @@ function alongAxis(input, layer) {
   if (value.type !== "int") return { size: null };
   const axis = value.value < 0 ? value.value + input.length + 1 : value.value;
   if (axis < 1 || axis > input.length) {
-    throw new Impossible(`${layer.kind} has no axis ${value.value} in its input, ${shapeText(input)}.`);
+    throw new Impossible(t().shapes.noAxis(layer.kind, value.value, shapeText(input)));
   }
   return { size: known(input[axis - 1]) };
 }
@@ -86,7 +86,7 @@ function groups(input, layer) {
   const value = layer.value("groups");
   const count = value.type === "int" && value.value === -1 ? size : layer.whole("groups");
   if (size !== null && count !== null && size % count !== 0) {
-    throw new Impossible(`${layer.kind} has ${count} groups, which do not divide its ${size} channels.`);
+    throw new Impossible(t().shapes.channelGroups(layer.kind, count, size));
   }
   return normalization(0)(input, layer, []);
 }
@@ -107,37 +107,31 @@ function positions(input, layer) {
   layer.sequence(input);
   const length = layer.whole("sequence_length");
   if (input[0] !== null && input[0] > length) {
-    throw new Impossible(`PositionEmbedding has vectors for ${length} positions. Its input has ${input[0]}.`);
+    throw new Impossible(t().shapes.positions(length, input[0]));
   }
   return { shape: input, parameters: length * layer.features(input) };
 }
 
 /** Of several tensors of one shape. @type {Rule} */
 function merged(input, layer, inputs) {
-  if (inputs.length < 2) throw new Impossible(`${layer.kind} takes two or more tensors.`);
+  if (inputs.length < 2) throw new Impossible(t().shapes.several(layer.kind));
   for (const other of inputs) {
     const fits = other.length === input.length
       && other.every((size, i) => size === null || input[i] === null || size === input[i]);
-    if (!fits) {
-      throw new Impossible(`${layer.kind} takes tensors of one shape, but gets ${shapeText(input)} and `
-        + `${shapeText(other)}.`);
-    }
+    if (!fits) throw new Impossible(t().shapes.oneShape(layer.kind, shapeText(input), shapeText(other)));
   }
   return same(input, layer, inputs);
 }
 
 /** @type {Rule} */
 function concatenate(input, layer, inputs) {
-  if (inputs.length < 2) throw new Impossible("Concatenate takes two or more tensors.");
+  if (inputs.length < 2) throw new Impossible(t().shapes.several("Concatenate"));
   const value = layer.value("axis");
   if (value.type !== "int") return { shape: null, parameters: 0 };
   const axis = (value.value < 0 ? value.value + input.length + 1 : value.value) - 1;
   const fits = inputs.every((other) => other.length === input.length
     && other.every((size, i) => i === axis || size === input[i]));
-  if (!fits || axis < 0 || axis >= input.length) {
-    throw new Impossible(`Concatenate cannot join ${inputs.map(shapeText).join(" and ")}: all sizes but one must `
-      + "be the same.");
-  }
+  if (!fits || axis < 0 || axis >= input.length) throw new Impossible(t().shapes.concatenate(inputs.map(shapeText)));
   const sum = inputs.reduce((/** @type {number} */ all, other) => all + known(other[axis]), 0);
   return { shape: input.map((size, i) => (i === axis ? sum : size)), parameters: 0 };
 }

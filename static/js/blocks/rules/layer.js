@@ -1,5 +1,6 @@
 /** The arguments of a layer and the checks that the rules of shapes share. */
 
+import { t } from "../../locale.js";
 import { valueOf } from "../calls.js";
 
 /** @import { Call, Shape, Value } from "../types.js" */
@@ -7,14 +8,11 @@ import { valueOf } from "../calls.js";
 /** @typedef {{shape: Shape | null, parameters: number | null}} Result null: known after the first run */
 /** @typedef {(input: Shape, layer: LayerArguments, inputs: Shape[]) => Result} Rule */
 
-/** The layer cannot be built. The message says so in plain words. */
+/** The layer cannot be built. The message says so in plain words, in the language of the page. */
 export class Impossible extends Error {}
 
 /** An argument is computed by the program, so that nothing is known before it runs. */
 export class Unknown extends Error {}
-
-const IMAGES = "images: height, width and channels";
-const SEQUENCES = "sequences: steps and features";
 
 export class LayerArguments {
   /** @param {Call} call */
@@ -48,7 +46,7 @@ export class LayerArguments {
   /** @param {string} parameter @param {Value} value @param {number} least @returns {number} */
   checked(parameter, value, least) {
     if (value.type !== "int" || value.value < least) {
-      throw new Impossible(`${parameter} of ${this.kind} must be a whole number of at least ${least}.`);
+      throw new Impossible(t().shapes.whole(parameter, this.kind, least));
     }
     return value.value;
   }
@@ -69,7 +67,7 @@ export class LayerArguments {
     const value = this.value(parameter);
     const list = value.type === "tuple" || value.type === "list" ? value.value : Array(axes).fill(value);
     if (list.length !== axes) {
-      throw new Impossible(`${parameter} of ${this.kind} must be one number${axes > 1 ? ` or ${axes}` : ""}.`);
+      throw new Impossible(t().shapes.sizes(parameter, this.kind, axes));
     }
     return list.map((each) => this.checked(parameter, each, least));
   }
@@ -81,33 +79,33 @@ export class LayerArguments {
     /** @type {Value[]} */
     let items = isList ? value.value : Array(axes).fill(value);
     if (axes === 1 && isList) items = [value];
-    if (items.length !== axes) throw new Impossible(`${parameter} of ${this.kind} must have ${axes} items.`);
+    if (items.length !== axes) throw new Impossible(t().shapes.items(parameter, this.kind, axes));
     return items.map((item) => {
       const pair = item.type === "tuple" || item.type === "list" ? item.value : [item, item];
-      if (pair.length !== 2) throw new Impossible(`${parameter} of ${this.kind} has pairs of numbers.`);
+      if (pair.length !== 2) throw new Impossible(t().shapes.pairs(parameter, this.kind));
       return pair.map((each) => this.checked(parameter, each, 0));
     });
   }
 
   /** @param {Shape} input */
   image(input) {
-    if (input.length !== 3) throw this.wrongRank(input, IMAGES, "Reshape((height, width, channels))");
+    if (input.length !== 3) throw this.wrongRank(input, t().shapes.images, "Reshape((height, width, channels))");
   }
 
   /** @param {Shape} input */
   sequence(input) {
-    if (input.length !== 2) throw this.wrongRank(input, SEQUENCES, "Reshape((steps, features))");
+    if (input.length !== 2) throw this.wrongRank(input, t().shapes.sequences, "Reshape((steps, features))");
   }
 
   /** @param {Shape} input @param {string} expected @param {string} help */
   wrongRank(input, expected, help) {
-    return new Impossible(`${this.kind} takes ${expected}. Its input is ${shapeText(input)}. Put ${help} before it.`);
+    return new Impossible(t().shapes.wrongRank(this.kind, expected, shapeText(input), help));
   }
 
   /** The last size of the input, which the weights depend on. @param {Shape} input */
   features(input) {
     if (input.length === 0) {
-      throw new Impossible(`${this.kind} takes several numbers for each sample. Its input is one number.`);
+      throw new Impossible(t().shapes.oneForEach(this.kind));
     }
     return known(input[input.length - 1]);
   }
@@ -124,4 +122,4 @@ export const product = (sizes) => sizes.reduce((/** @type {number} */ all, size)
 
 /** @param {Shape} shape */
 export const shapeText = (shape) =>
-  shape.length === 0 ? "one number" : shape.map((size) => size ?? "any").join(" × ");
+  shape.length === 0 ? t().shapes.oneNumber : shape.map((size) => size ?? t().shapes.any).join(" × ");

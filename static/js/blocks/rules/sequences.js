@@ -1,5 +1,6 @@
 /** Shapes of recurrent layers, attention and transformers. */
 
+import { t } from "../../locale.js";
 import { argumentOf } from "../calls.js";
 import { Impossible, known, LayerArguments, Unknown } from "./layer.js";
 import { bias } from "./windows.js";
@@ -53,7 +54,7 @@ function attention(input, layer, inputs) {
 function headSize(width, heads, layer) {
   if (layer.value("key_dim").type !== "none") return layer.whole("key_dim");
   if (width % heads !== 0) {
-    throw new Impossible(`${layer.kind} has ${heads} heads, which do not divide the ${width} features of its input.`);
+    throw new Impossible(t().shapes.heads(layer.kind, heads, width));
   }
   return width / heads;
 }
@@ -65,7 +66,7 @@ function encoder(input, layer) {
   const inner = layer.whole("intermediate_dim");
   const heads = layer.whole("num_heads");
   if (width % heads !== 0) {
-    throw new Impossible(`${layer.kind} has ${heads} heads, which do not divide the ${width} features of its input.`);
+    throw new Impossible(t().shapes.heads(layer.kind, heads, width));
   }
   const products = 4 * (width * width + width) + (width * inner + inner) + (inner * width + width);
   return { shape: input, parameters: products + 4 * width };

@@ -1,5 +1,6 @@
 /** Shapes of layers that look at windows: convolutions and pooling. */
 
+import { t } from "../../locale.js";
 import { Impossible, known } from "./layer.js";
 
 /** @import { LayerArguments, Rule } from "./layer.js" */
@@ -15,10 +16,7 @@ function outputSize(size, { window, stride, dilation = 1, padding }, layer) {
   if (size === null) return null;
   if (padding === "same" || padding === "causal") return Math.ceil(size / stride);
   const reach = (window - 1) * dilation + 1;
-  if (reach > size) {
-    throw new Impossible(`The window of ${layer.kind} is ${reach} wide, but its input only ${size}. `
-      + "Use a smaller window, fewer layers that shrink the input before it, or padding \"same\".");
-  }
+  if (reach > size) throw new Impossible(t().shapes.window(layer.kind, reach, size));
   return Math.floor((size - reach) / stride) + 1;
 }
 
@@ -40,11 +38,8 @@ const convolution = (axes) => (input, layer) => {
   expectRank(input, layer, axes);
   const channels = layer.features(input);
   const [filters, groups] = [layer.whole("filters"), layer.whole("groups")];
-  for (const [what, count] of /** @type {[string, number][]} */ ([["channels", channels], ["filters", filters]])) {
-    if (count % groups !== 0) {
-      throw new Impossible(`${layer.kind} has ${groups} groups, which do not divide its ${count} ${what}.`);
-    }
-  }
+  if (channels % groups !== 0) throw new Impossible(t().shapes.channelGroups(layer.kind, groups, channels));
+  if (filters % groups !== 0) throw new Impossible(t().shapes.filterGroups(layer.kind, groups, filters));
   const { shape, area } = windows(input.slice(0, -1), layer, "kernel_size", false);
   const weights = (area * channels * filters) / groups;
   return { shape: [...shape, filters], parameters: weights + bias(layer, filters) };
@@ -127,7 +122,7 @@ const borders = (axes, sign, parameter) => (input, layer) => {
     const size = input[i];
     if (size === null) return null;
     const result = size + sign * (before + after);
-    if (result < 1) throw new Impossible(`${layer.kind} cuts off ${before + after} of ${known(size)}. Nothing is left.`);
+    if (result < 1) throw new Impossible(t().shapes.nothingLeft(layer.kind, before + after, known(size)));
     return result;
   });
   return { shape: [...shape, input[axes]], parameters: 0 };

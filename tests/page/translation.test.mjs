@@ -19,8 +19,10 @@ function* texts(node, path = []) {
   else for (const [key, child] of Object.entries(node)) yield* texts(child, [...path, key]);
 }
 
-const english = new Map(texts(en));
-const chinese = new Map(texts(zhHans));
+/** The texts of the page; those of the bundled examples are in their programs. */
+const textsOf = (messages) => new Map(texts({ ...messages, examples: {} }));
+const english = textsOf(en);
+const chinese = textsOf(zhHans);
 
 test("both languages have the same texts, with the same values in them", () => {
   assert.deepEqual([...chinese.keys()].sort(), [...english.keys()].sort());
@@ -39,9 +41,22 @@ test("no text is empty or left in English", () => {
   }
 });
 
+test("every bundled example has a title and a description", () => {
+  const folder = new URL("../../static/examples/", import.meta.url);
+  const names = readdirSync(folder).filter((name) => name.endsWith(".py"));
+  assert.deepEqual(Object.keys(zhHans.examples).sort(), names.map((name) => name.slice(0, -3)).sort());
+  // Both say the same: of the sizes of the data, for instance, and what to expect.
+  const numbers = (text) => (text.match(/\d+(?:[.,]\d+)*/g) ?? []).sort();
+  for (const [id, { title, description }] of Object.entries(zhHans.examples)) {
+    for (const text of [title, description]) assert.match(text, /\p{Script=Han}/u, id);
+    const [, docstring] = /^"""([^]*?)"""/.exec(readFileSync(new URL(`${id}.py`, folder), "utf8"));
+    assert.deepEqual(numbers(`${title} ${description}`), numbers(docstring), id);
+  }
+});
+
 test("every text is used", () => {
   const code = modules.map((name) => readFileSync(new URL(name, SOURCE), "utf8")).join("\n");
-  const names = new Set([...english.keys()].map((path) => path.split(".")[0]));
+  const names = new Set(["examples", ...[...english.keys()].map((path) => path.split(".")[0])]);
   for (const section of names) assert.match(code, new RegExp(`t\\(\\)\\.${section}\\b`), `the section ${section}`);
 });
 

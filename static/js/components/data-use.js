@@ -57,7 +57,7 @@ export function UseData({ set, problem, file }) {
         title=${words.beginIs}>${words.begin}</button>
       <button type="button" class="button quiet" data-testid="data-save" disabled=${isOff} onClick=${save}><${Icon} name="save" />${words.save}</button>
     </div>
-    <p class="hint"><code>(x_train, y_train), (x_test, y_test) = pg.data.load("${name}")</code></p>
+    <p class="hint"><code>${loadLine(name)}</code></p>
   </section>`;
 }
 
@@ -82,6 +82,9 @@ function Summary({ set }) {
     ${counts.length === 0 && html`<p class="hint">${words.target(...extent(set.train.y))}</p>`}
   </div>`;
 }
+
+/** The line of a program that loads data. @param {string} name */
+const loadLine = (name) => `(x_train, y_train), (x_test, y_test) = pg.data.load("${name}")`;
 
 /** The least and the largest value. @param {ArrayLike<number>} values @returns {[string, string]} */
 function extent(values) {

@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import { descriptionOf, titleOf } from "../example-titles.js";
 import { selectExample } from "../examples.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
@@ -13,7 +14,8 @@ import { ThemeButton } from "./theme-button.js";
 
 /** Name, project, example, sharing, files, device, language and theme. On a phone, files are saved where they are shown, and the last ones are in a menu. */
 export function Header() {
-  const { title } = store.example.value ?? { title: "" };
+  const example = store.example.value;
+  const description = example && descriptionOf(example);
   return html`
     <header class="header">
       <h1 class="brand">
@@ -25,15 +27,15 @@ export function Header() {
         <select
           data-testid="example-select"
           value=${store.exampleId.value}
-          title=${title}
+          title=${example ? titleOf(example) : ""}
           onChange=${(/** @type {any} */ event) => selectExample(event.target.value)}
         >
-          ${store.examples.value.map(({ id, title: name }) => html`
-            <option key=${id} value=${id} selected=${id === store.exampleId.value}>${name}</option>
+          ${store.examples.value.map(({ id, title }) => html`
+            <option key=${id} value=${id} selected=${id === store.exampleId.value}>${titleOf({ id, title })}</option>
           `)}
         </select>
       </label>
-      <p class="example-description" title=${store.example.value?.description}>${store.example.value?.description}</p>
+      <p class="example-description" title=${description}>${description}</p>
       <${ShareMenu} />
       ${!isPhone.value && html`<${ExportMenu} />`}
       <${DeviceChip} />

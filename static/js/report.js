@@ -6,6 +6,7 @@
 import * as format from "./format.js";
 import { language, t } from "./locale.js";
 import { geometry } from "./plot-geometry.js";
+import { summaryOf } from "./run-summary.js";
 import { changesSince, labSettingInWords, stateInWords, titleOf } from "./runs.js";
 import { changeInWords } from "./setting-changes.js";
 
@@ -108,6 +109,7 @@ function section(run, before, isOneOfMany) {
   ];
   return `${isOneOfMany ? `<h2>${escaped(words.run(run.number, titleOf(run)))}</h2>` : ""}
 <table><tbody>${facts.map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`).join("\n")}</tbody></table>
+<p>${escaped(t().numbers.sentences(summaryOf(run)))}</p>
 <h3>${words.loss}</h3>
 ${chart([run])}
 <h3>${words.program}</h3>

@@ -48,6 +48,10 @@ function record() {
     isPinned: before?.isPinned ?? false,
     colour: before?.colour ?? unusedColour(runs.value),
     settings: store.settingChanges.value,
+    parameters: about.parameters,
+    epochs: progress.value.epoch,
+    trainAccuracy: curves.series.trendAccuracy.findLast((value) => value !== null) ?? null,
+    testLoss: progress.value.testLoss,
     ...thinned(curves.steps, curves.series.trendLoss),
   });
 }

@@ -1,6 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { diffLines } from "../code-diff.js";
 import { t } from "../locale.js";
+import { summaryOf } from "../run-summary.js";
 import * as store from "../store.js";
 
 /** @import { DiffLine } from "../code-diff.js" */
@@ -10,7 +11,7 @@ import * as store from "../store.js";
 const CONTEXT = 2;
 const SIGNS = { same: " ", added: "+", removed: "−" };
 
-/** The code of a run: what is different from the run before it, or from the editor. @param {{run: Run, before?: Run, onRestore: () => void}} props */
+/** A run in words, and its code: what is different from the run before it, or from the editor. @param {{run: Run, before?: Run, onRestore: () => void}} props */
 export function RunDiff({ run, before, onRestore }) {
   const isComparable = before !== undefined && before.exampleId === run.exampleId;
   const lines = isComparable ? diffLines(before.code, run.code) : diffLines("", run.code).filter(({ kind }) => kind === "added");
@@ -24,6 +25,8 @@ export function RunDiff({ run, before, onRestore }) {
         <button type="button" class="button small" data-testid="run-restore" disabled=${isInEditor}
           onClick=${onRestore}>${isInEditor ? words.isInEditor : words.restore}</button>
       </div>
+      <h3 class="run-summary-title">${t().summary.title}</h3>
+      <p class="run-summary" data-testid="run-summary">${t().numbers.sentences(summaryOf(run))}</p>
       ${isSame && html`<p class="lab-wait">${words.isSame}</p>`}
       <pre class="diff" tabindex="0">${(isComparable ? shortened(lines) : lines).map((line, index) => html`<${Line} key=${index} line=${line} isPlain=${!isComparable} />`)}</pre>
     </section>

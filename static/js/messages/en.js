@@ -369,6 +369,34 @@ export const en = {
     nothing: "nothing",
     whileTraining: (/** @type {string} */ setting, /** @type {string} */ values) => `${setting} ${values} while training`,
   },
+  summary: {
+    title: "In words",
+    epochs: (/** @type {number} */ number) => `, which is ${plural(number, "pass", "passes")} over the data`,
+    trained: (/** @type {number} */ parameters, /** @type {number} */ steps, /** @type {string} */ epochs, /** @type {string} */ time, /** @type {string} */ device) =>
+      `A network with ${plural(parameters, "adjustable number", "adjustable numbers")} trained for ${plural(steps, "step")}${epochs}; it took ${time} on ${device}.`,
+    ran: (/** @type {number} */ steps, /** @type {string} */ epochs, /** @type {string} */ time, /** @type {string} */ device) =>
+      `The network trained for ${plural(steps, "step")}${epochs}; it took ${time} on ${device}.`,
+    lossFell: (/** @type {string} */ from, /** @type {string} */ to) => `Its loss, which says how wrong it is, fell from ${from} to ${to}: it learnt.`,
+    lossStayed: (/** @type {string} */ from, /** @type {string} */ to) => `Its loss, which says how wrong it is, went from ${from} to ${to}: it hardly learnt.`,
+    lossGrew: (/** @type {string} */ from, /** @type {string} */ to) => `Its loss, which says how wrong it is, grew from ${from} to ${to}: it did not learn.`,
+    lossLost: "Its loss, which says how wrong it is, is no longer a number: the training was lost.",
+    tested: (/** @type {string} */ accuracy, /** @type {number | null} */ oneIn) =>
+      `Of examples that it had never seen it gets ${accuracy} right${oneIn === null ? ", all of them" : oneIn > 1 ? `: about one mistake in ${count(oneIn)}` : ""}.`,
+    testedLoss: (/** @type {string} */ loss) => `On data that it had never seen its loss is ${loss}.`,
+    untested: "Nobody tested it on data that it had never seen: give fit some as validation_data.",
+    understood: (/** @type {string} */ accuracy) =>
+      `Of those that it trained on it gets ${accuracy} right, hardly more, so it has learnt the rule and not the examples by heart.`,
+    byHeart: (/** @type {string} */ accuracy, /** @type {string} */ points) =>
+      `Of those that it trained on it gets ${accuracy} right, ${points} points more, so it has learnt some of them by heart; more data or Dropout may help.`,
+    bothLosses: (/** @type {string} */ train, /** @type {string} */ test) =>
+      `On the data that it trained on its loss is ${train}, against ${test} on new data: the closer they are, the less it has learnt by heart.`,
+    unknown: "Whether it has learnt the rule or the examples by heart, only a test on new data can tell.",
+    lower: "Try again with a lower learning rate, a tenth of this one.",
+    unfinished: (/** @type {number} */ step, /** @type {number} */ total) =>
+      `It ended at step ${count(step)} of ${count(total)}, so there may be more in it.`,
+    stillFalling: (/** @type {string} */ percent) => `In the last fifth of the training the loss still fell by ${percent}: more epochs may help.`,
+    settled: (/** @type {string} */ percent) => `In the last fifth of the training the loss changed by only ${percent}: more epochs alone would do little.`,
+  },
   report: {
     run: (/** @type {number} */ number, /** @type {string} */ title) => `Run ${number}: ${title}`,
     runs: (/** @type {number} */ number) => `${number} runs`,

@@ -2,8 +2,10 @@
 
 import { ChangeSet, forEachDiagnostic, keymap, lintKeymap, linter, nextDiagnostic, pythonLanguage } from "../vendor/codemirror.js";
 import { programOf } from "./editor-completion.js";
+import { changesLanguage } from "./editor-language.js";
 import { findProblems, translate } from "./language/bridging.js";
 import { arrived, library } from "./language/library.js";
+import { language, t } from "./locale.js";
 
 /**
  * @import { Diagnostic, EditorState, EditorView } from "../vendor/codemirror.js"
@@ -13,16 +15,19 @@ import { arrived, library } from "./language/library.js";
 /** Milliseconds without typing before the program is looked at. */
 const PAUSE_MS = 400;
 
-/** Problems of programs that have been looked at. @type {WeakMap<import("./language/program.js").Program, Problem[]>} */
-const found = new WeakMap();
+/** Problems of programs that have been looked at, in a language. @type {WeakMap<import("./language/program.js").Program, {said: string, problems: Problem[]}>} */
+const looked = new WeakMap();
 
 /** @param {EditorState} state @returns {Problem[]} */
 function problemsOf(state) {
   const known = library.peek();
   const program = programOf(state);
   if (!known || !program) return [];
-  const problems = found.get(program) ?? findProblems(program, known.translator);
-  found.set(program, problems);
+  const said = language.peek();
+  const before = looked.get(program);
+  if (before?.said === said) return before.problems;
+  const problems = findProblems(program, known.translator);
+  looked.set(program, { said, problems });
   return problems;
 }
 
@@ -45,7 +50,7 @@ async function lint(view) {
     message: problem.message.replace(/`/g, ""),
     actions: [
       ...(problem.label ? [{ name: problem.label.slice(0, 48), apply: () => fix(view, problem) }] : []),
-      ...(fixable > 1 ? [{ name: "Fix all", apply: fixAll }] : []),
+      ...(fixable > 1 ? [{ name: t().bridge.fixAll, apply: fixAll }] : []),
     ],
   }));
 }
@@ -90,6 +95,6 @@ const hasLeftName = ({ selectionSet, focusChanged, startState }) => (selectionSe
   && problemsOf(startState).some((each) => isAtCursor(startState, each));
 
 export const bridge = [
-  linter(lint, { delay: PAUSE_MS, needsRefresh: hasLeftName }),
+  linter(lint, { delay: PAUSE_MS, needsRefresh: (update) => hasLeftName(update) || changesLanguage(update) }),
   keymap.of([{ key: "Alt-Enter", run: fixHere }, ...lintKeymap.filter(({ key }) => key !== "F8")]),
 ];

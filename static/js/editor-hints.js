@@ -4,6 +4,7 @@ import { EditorView, Prec, StateEffect, StateField, hoverTooltip, keymap, showTo
 import { programOf } from "./editor-completion.js";
 import { callAt, nameAt } from "./language/asking.js";
 import { element, explanation, parameterElement, plain, signatureElement } from "./language/explanation.js";
+import { t } from "./locale.js";
 
 /**
  * @import { EditorState, Tooltip } from "../vendor/codemirror.js"
@@ -96,7 +97,7 @@ function explainHere(view) {
   const { explained, call } = view.state.field(hints);
   const name = explained?.name ?? call?.name;
   const entry = name === undefined ? undefined : names?.entry(name);
-  const spoken = entry && names && name !== undefined ? `${signatureElement(names, name).textContent}. ${plain(entry.d ?? "")}` : "Nothing is known of the name at the cursor.";
+  const spoken = entry && names && name !== undefined ? `${signatureElement(names, name).textContent}. ${plain(entry.d ?? "")}` : t().codeHelp.unknown;
   view.dispatch({ effects: EditorView.announce.of(spoken) });
   return true;
 }

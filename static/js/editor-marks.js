@@ -4,6 +4,8 @@ import {
   Decoration, EditorView, GutterMarker, RangeSet, StateEffect, StateField, gutter,
 } from "../vendor/codemirror.js";
 
+import { t } from "./locale.js";
+
 /** @typedef {import("../vendor/codemirror.js").StateEffectType<number | null>} LineEffect */
 
 /** Line of the last error, or null. */
@@ -16,7 +18,7 @@ class ErrorMarker extends GutterMarker {
   toDOM() {
     const mark = document.createElement("span");
     mark.textContent = "●";
-    mark.title = "The error is on this line";
+    mark.title = t().codeHelp.errorHere;
     return mark;
   }
 }

@@ -8,7 +8,9 @@ import {
 import { bridge } from "./editor-bridge.js";
 import { completions } from "./editor-completion.js";
 import { explanations } from "./editor-hints.js";
+import { inLanguage } from "./editor-language.js";
 import { marks } from "./editor-marks.js";
+import { t } from "./locale.js";
 
 /** Colours are custom properties of the page, so that one definition serves both themes. */
 export const colours = HighlightStyle.define([
@@ -82,9 +84,8 @@ export function extensions(onEdit) {
     syntaxHighlighting(colours),
     look,
     EditorState.tabSize.of(4),
+    inLanguage(() => EditorView.contentAttributes.of({ "aria-label": t().codeHelp.label })),
     EditorView.contentAttributes.of({
-      "aria-label": "Python code. Press Escape, then Tab, to leave the editor. Control+I explains the name at the "
-        + "cursor, Alt+Enter goes to the next mark or fixes it.",
       tabindex: "0", // for tools that do not know that text which can be edited takes the focus
       spellcheck: "false",
       autocorrect: "off",

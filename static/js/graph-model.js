@@ -1,5 +1,7 @@
 /** The boxes and arrows to draw for a graph, with some of its name scopes collapsed. */
 
+import { t } from "./locale.js";
+
 /** @import { Graph, GraphNode } from "../engine/messages.js" */
 
 /**
@@ -17,6 +19,8 @@
 /** Approximate widths in pixels: the label is bold, the detail smaller. */
 const LABEL_CHARACTER = 7.5;
 const DETAIL_CHARACTER = 6.6;
+/** How much wider a Chinese character is, as a part of another. */
+const WIDE_CHARACTER = 0.7;
 const HEIGHT = 40;
 /** Scopes with fewer nodes are not drawn. */
 const LEAST_SCOPE = 2;
@@ -144,7 +148,7 @@ function scopeItem(path, node, parent) {
 
 /** @param {ScopeItem} item */
 function finish(item) {
-  item.detail = `${item.nodes.length} operations`;
+  item.detail = t().graph.operations(item.nodes.length);
   item.width = widthOf(item.label, item.detail) + 18;
 }
 
@@ -172,5 +176,8 @@ const clipped = (text) => (text.length > 22 ? `${text.slice(0, 21)}…` : text);
 /** @param {string} label @param {string} detail */
 const widthOf = (label, detail) =>
   Math.round(
-    Math.max(64, 24 + Math.max(label.length * LABEL_CHARACTER, detail.length * DETAIL_CHARACTER)),
+    Math.max(64, 24 + Math.max(characters(label) * LABEL_CHARACTER, characters(detail) * DETAIL_CHARACTER)),
   );
+
+/** The number of characters, of which Chinese ones are wide. @param {string} text */
+const characters = (text) => text.length + WIDE_CHARACTER * (text.match(/\p{Script=Han}/gu)?.length ?? 0);

@@ -12,6 +12,9 @@ const WARM_UP = 0.1;
 /** The largest number of steps to warm up: a long run should show its speed soon, too. */
 const MOST_WARM_UP_STEPS = 50;
 
+/** Follows the name of an example whose code was changed, in what is kept of a run. */
+export const EDITED = ", edited";
+
 /** @typedef {{step: number, seconds: number}} Moment */
 
 class LabRecorder {
@@ -121,7 +124,7 @@ class LabRecorder {
     /** @type {LabRun} */
     const run = {
       id: ++this.#lastId, colour: unusedColour(before), title, state: "running", isSingle, devices,
-      program: source, example: `${example?.title ?? ""}${store.differs(example, source) ? ", edited" : ""}`,
+      program: source, example: `${example?.title ?? ""}${store.differs(example, source) ? EDITED : ""}`,
       device: null, isHeldUp: false, msPerStep: null, loss: null, steps: [], losses: [], trace: null, report: {},
     };
     store.labRuns.value = [...before, run];

@@ -8,7 +8,7 @@ export const SINGLE = "single";
 export const PROGRAM = "program";
 
 /** Kinds of work in a trace, in the order of a step. */
-export const WORK_KINDS = ["input", "forward", "gradient", "update", "receive", "send", "delay"];
+export const WORK_KINDS = /** @type {const} */ (["input", "forward", "gradient", "update", "receive", "send", "delay"]);
 
 /**
  * The details that apply with these settings.
@@ -48,7 +48,8 @@ export function delaysOf({ delays, devices }) {
 }
 
 /**
- * A title for a run with these settings: "Pipeline, 1F1B, 8 micro-batches".
+ * A title for a run with these settings: "Pipeline, 1F1B, 8 micro-batches". It is in English, as Python's
+ * titles of strategies are; the page shows it by `t().lab.titled`.
  * @param {LabSettings} settings
  * @param {LabChoices} choices
  */

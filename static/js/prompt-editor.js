@@ -7,16 +7,17 @@ import {
 } from "../vendor/codemirror.js";
 import { completeNames } from "./actions.js";
 import { acceptFirst, completion } from "./editor-completion.js";
+import { inLanguage } from "./editor-language.js";
 import { colours } from "./editor-setup.js";
 import { suggest } from "./language/completing.js";
 import { library } from "./language/library.js";
 import { Program } from "./language/program.js";
+import { t } from "./locale.js";
 import * as store from "./store.js";
 
 /**
  * @import { Completion, CompletionContext, CompletionResult } from "../vendor/codemirror.js"
- * @typedef {{submit: (code: string) => void, interrupt: () => boolean, earlier: (shown: string, direction: -1 | 1) => string | null,
- *            hint: string}} Use
+ * @typedef {{submit: (code: string) => void, interrupt: () => boolean, earlier: (shown: string, direction: -1 | 1) => string | null}} Use
  *   `interrupt`: returns whether there was something to interrupt
  */
 
@@ -48,7 +49,7 @@ export function setCode(view, code) {
 }
 
 /** @param {Use} use */
-function extensions({ submit, interrupt, earlier, hint }) {
+function extensions({ submit, interrupt, earlier }) {
   /** @param {EditorView} view */
   function enter(view) {
     if (completionStatus(view.state) === "active" && selectedCompletion(view.state)) return acceptFirst(view);
@@ -90,10 +91,8 @@ function extensions({ submit, interrupt, earlier, hint }) {
     syntaxHighlighting(colours),
     EditorView.lineWrapping,
     look,
-    placeholder(hint),
+    inLanguage(() => [placeholder(t().prompt.hint), EditorView.contentAttributes.of({ "aria-label": t().prompt.label })]),
     EditorView.contentAttributes.of({
-      "aria-label": "Prompt: Python with the names of the program. Enter executes, Shift+Enter begins a line, up and down "
-        + "go through what was typed, Tab completes.",
       "data-testid": "prompt", spellcheck: "false", autocorrect: "off", autocapitalize: "off",
     }),
     keymap.of([...defaultKeymap, ...historyKeymap]),

@@ -1,6 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import * as format from "../format.js";
 import { WORK_KINDS } from "../lab.js";
+import { t } from "../locale.js";
 
 /**
  * The numbers of the traced step.
@@ -9,17 +10,18 @@ import { WORK_KINDS } from "../lab.js";
  */
 export function DeviceTimes({ trace, updates }) {
   const { devices } = trace.timeline;
+  const { times: words, kinds: names } = t().lab;
   const columns = WORK_KINDS.filter((kind) => devices.some(({ kinds }) => kinds[kind]));
   return html`
-    <div class="tables lab-table" tabindex="0" role="region" aria-label="Times of each device">
+    <div class="tables lab-table" tabindex="0" role="region" aria-label=${words.label}>
       <table data-testid="lab-times">
-        <caption>Milliseconds, transfers and memory of each device</caption>
+        <caption>${words.caption}</caption>
         <thead><tr>
-          <th scope="col">Device</th>
-          ${columns.map((kind) => html`<th scope="col" key=${kind}>${kind}</th>`)}
-          <th scope="col">waiting</th><th scope="col">sent</th><th scope="col">received</th>
-          <th scope="col">memory</th>
-          ${updates && html`<th scope="col">updates</th>`}
+          <th scope="col">${words.device}</th>
+          ${columns.map((kind) => html`<th scope="col" key=${kind}>${names[kind]}</th>`)}
+          <th scope="col">${words.waiting}</th><th scope="col">${words.sent}</th><th scope="col">${words.received}</th>
+          <th scope="col">${words.memory}</th>
+          ${updates && html`<th scope="col">${words.updates}</th>`}
         </tr></thead>
         <tbody>
           ${devices.map(({ device, kinds, idle, sent, received }) => html`

@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { census } from "../graph-model.js";
+import { t } from "../locale.js";
 
 /**
  * @typedef {import("../graph-model.js").Item} Item
@@ -23,7 +24,8 @@ export function GraphItem({ item, box, colourOf, isSelected, isCurrent, onUse, o
   const isScope = item.kind === "scope";
   const parts = census(item.kind === "scope" ? item.nodes : [item.node], colourOf);
   // It begins with what can be read, so that voice control finds it.
-  const what = `${item.label} ${item.detail}${isScope ? ", scope" : ""}`;
+  const read = `${item.label} ${item.detail}`;
+  const what = isScope ? t().graph.scope(read) : read;
   return html`
     <g class=${`graph-item ${item.kind}`} transform=${corner(box)} data-id=${item.id}
       data-colour=${parts[0][0]} data-selected=${isSelected ? "" : undefined}
@@ -66,7 +68,7 @@ export function GraphCluster({ cluster, box, isCurrent, onFold, onFocus }) {
     <g class="graph-cluster" transform=${corner(box)}>
       <rect width=${box.width} height=${box.height} rx="12" />
       <g role="button" class="graph-cluster-title" data-id=${cluster.id} tabindex=${isCurrent ? 0 : -1}
-        aria-expanded="true" aria-label=${`${cluster.label}, scope`}
+        aria-expanded="true" aria-label=${t().graph.scope(cluster.label)}
         onClick=${() => onFold(cluster.path)} onFocus=${() => onFocus(cluster.id)}>
         <rect class="graph-cluster-tab" x="6" y="-9" width=${32 + cluster.label.length * 7.5} height="18" rx="9" />
         <text x="14" y="4"><tspan aria-hidden="true">− </tspan>${cluster.label}</text>

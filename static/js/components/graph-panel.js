@@ -2,6 +2,7 @@ import { html, signal, useCallback, useEffect, useLayoutEffect, useMemo, useRef,
 import { alone } from "../alone.js";
 import { layouts } from "../graph-layout.js";
 import { mainScopes, picture, scopesOf } from "../graph-model.js";
+import { language, t } from "../locale.js";
 import * as store from "../store.js";
 import { GraphView } from "./graph-view.js";
 import { Icon } from "./icons.js";
@@ -11,7 +12,9 @@ import { SavePicture } from "./save-picture-button.js";
 /** @typedef {import("../../engine/messages.js").GraphNode} GraphNode */
 /** @typedef {import("./graph-view.js").Drawing} Drawing */
 
-const PHASES = ["input", "variable", "forward", "gradient", "update"];
+const PHASES = /** @type {const} */ (["input", "variable", "forward", "gradient", "update"]);
+/** In place of the device of a node that has none. */
+const NOT_PLACED = "not placed";
 const DEVICE_COLOURS = 8;
 /** Width by height from which a graph runs from left to right. */
 const WIDE = 1.5;
@@ -61,24 +64,25 @@ export function GraphPanel() {
   const allOpen = () => setOpen({ scopes: new Set(graph ? scopesOf(graph) : []), toggled: null });
   const selected = store.selectedNode.value;
   const node = graph?.nodes.find(({ name }) => name === selected);
+  const words = t().graph;
   return html`
     <section class="panel graph" aria-labelledby="graph-title" ref=${panel} data-large=${isLarge ? "" : undefined}
       role=${isLarge ? "dialog" : undefined} aria-modal=${isLarge ? "true" : undefined}>
       <div class="panel-head">
-        <h2 id="graph-title">Graph</h2>
+        <h2 id="graph-title">${words.title}</h2>
         ${graph && html`
-          <span class="hint">${graph.nodes.length} operations</span>
+          <span class="hint">${words.operations(graph.nodes.length)}</span>
           <${ColourChoice} />
-          <div class="tools" role="group" aria-label="View">
-            <${Tool} icon="minus" label="Zoom out" onClick=${() => view.current?.zoom(0.8)} />
-            <${Tool} icon="plus" label="Zoom in" onClick=${() => view.current?.zoom(1.25)} />
-            <${Tool} icon="fit" label="Fit to view" onClick=${() => drawing && view.current?.fit(drawing.layout)} />
+          <div class="tools" role="group" aria-label=${words.view}>
+            <${Tool} icon="minus" label=${words.zoomOut} onClick=${() => view.current?.zoom(0.8)} />
+            <${Tool} icon="plus" label=${words.zoomIn} onClick=${() => view.current?.zoom(1.25)} />
+            <${Tool} icon="fit" label=${words.fit} onClick=${() => drawing && view.current?.fit(drawing.layout)} />
             ${open.scopes.size > 0
-              ? html`<${Tool} icon="fold" label="Collapse all scopes" onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
-              : html`<${Tool} icon="fold" label="Expand all scopes" onClick=${allOpen} />`}
-            <${SavePicture} of=${() => stage.current} name="graph" what="the graph" id="graph" />
+              ? html`<${Tool} icon="fold" label=${words.collapse} onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
+              : html`<${Tool} icon="fold" label=${words.expand} onClick=${allOpen} />`}
+            <${SavePicture} of=${() => stage.current} name="graph" what=${words.inPicture} id="graph" />
             <button type="button" class="button quiet small" data-testid="graph-full-page"
-              onClick=${() => setLarge(!isLarge)}>${isLarge ? "Exit full page" : "Full page"}</button>
+              onClick=${() => setLarge(!isLarge)}>${isLarge ? words.exitFullPage : words.fullPage}</button>
           </div>
         `}
       </div>
@@ -88,9 +92,8 @@ export function GraphPanel() {
           <${GraphView} drawing=${drawing} selected=${selected} colourOf=${colourOf} handle=${view}
             wheelZooms=${isLarge} onToggle=${toggle}
             onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
-          <${Legend} names=${byDevice ? devices : PHASES} byDevice=${byDevice} />
-        ` : html`<p class="figure-empty">${graph ? "Drawing…"
-          : "Run a network to see its graph: forward, gradient and update operations."}</p>`}
+          <${Legend} devices=${byDevice ? devices : null} />
+        ` : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`}
         ${node && html`<${NodeDetails} node=${node} onLeave=${() => setLarge(false)} />`}
       </div>
     </section>
@@ -135,7 +138,7 @@ function useDrawing(graph, open, stage, isLarge) {
   useEffect(() => {
     if (!graph) return setDrawing(null);
     let isWanted = true;
-    const slow = setTimeout(() => setActivity("Computing the layout…"), 250);
+    const slow = setTimeout(() => setActivity(t().graph.layingOut), 250);
     const done = (outcome = "") => {
       clearTimeout(slow);
       setActivity(outcome);
@@ -148,26 +151,27 @@ function useDrawing(graph, open, stage, isLarge) {
         done();
         setDrawing({ picture: drawn, layout, toggled: open.toggled });
       },
-      (problem) => isWanted && done(`The graph could not be drawn: ${problem.message}`),
+      (problem) => isWanted && done(t().graph.failed(problem.message)),
     );
     return () => {
       isWanted = false;
       done();
     };
-  }, [graph, open, isLarge]);
+  }, [graph, open, isLarge, language.value]); // boxes are as wide as their texts
   return { drawing, activity };
 }
 
 /** @param {GraphNode} node */
-const deviceOf = (node) => node.device ?? "not placed";
+const deviceOf = (node) => node.device ?? NOT_PLACED;
 
 function ColourChoice() {
+  const words = t().graph;
   return html`
-    <label class="toggle">Colour by
+    <label class="toggle">${words.colourBy}
       <select value=${store.graphColours.value} data-testid="graph-colours"
         onChange=${(/** @type {any} */ event) => (store.graphColours.value = event.target.value)}>
-        <option value="phase">role</option>
-        <option value="device">device</option>
+        <option value="phase">${words.role}</option>
+        <option value="device">${words.device}</option>
       </select>
     </label>
   `;
@@ -179,14 +183,19 @@ function Tool({ icon, label, onClick }) {
     onClick=${onClick}><${Icon} name=${icon} /></button>`;
 }
 
-/** @param {{names: string[], byDevice: boolean}} props */
-function Legend({ names, byDevice }) {
+/** The colours of devices, or without them those of phases. @param {{devices: string[] | null}} props */
+function Legend({ devices }) {
+  const words = t().graph;
+  /** @type {[string, string][]} colour and name */
+  const entries = devices
+    ? devices.map((name, index) => [`device-${index % DEVICE_COLOURS}`, name === NOT_PLACED ? words.notPlaced : name])
+    : PHASES.map((phase) => [phase, words.phases[phase]]);
   return html`
-    <ul class="graph-legend" aria-label="Colours">
-      ${names.map((name, index) => html`
-        <li key=${name}><span class="graph-swatch" data-colour=${byDevice ? `device-${index % DEVICE_COLOURS}` : name}></span>${name}</li>
+    <ul class="graph-legend" aria-label=${words.legend}>
+      ${entries.map(([colour, name]) => html`
+        <li key=${name}><span class="graph-swatch" data-colour=${colour}></span>${name}</li>
       `)}
-      <li><svg class="graph-swatch-line" viewBox="0 0 20 8" aria-hidden="true"><path d="M0 4h20" /></svg>control edge</li>
+      <li><svg class="graph-swatch-line" viewBox="0 0 20 8" aria-hidden="true"><path d="M0 4h20" /></svg>${words.controlEdge}</li>
     </ul>
   `;
 }

@@ -1,5 +1,6 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { scopeId } from "../graph-model.js";
+import { t } from "../locale.js";
 import { onResize } from "../observe.js";
 import { Viewport } from "../viewport.js";
 import { GraphCluster, GraphItem } from "./graph-items.js";
@@ -126,7 +127,7 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
   }
 
   return html`
-    <svg class="graph-svg" ref=${svg} role="group" aria-label="Graph. Arrow keys move, Enter opens."
+    <svg class="graph-svg" ref=${svg} role="group" aria-label=${t().graph.keys}
       onKeyDown=${onKeyDown}>
       <defs>${["plain", "near"].map((kind) => html`
         <marker id=${`arrow-${kind}`} key=${kind} class=${`arrow-${kind}`} viewBox="0 0 8 8" refX="7"

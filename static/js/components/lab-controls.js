@@ -3,6 +3,7 @@ import * as actions from "../actions.js";
 import { mostDevices } from "../../engine/device-links.js";
 import * as format from "../format.js";
 import { comparison, delaysOf, detailsUsed } from "../lab.js";
+import { t } from "../locale.js";
 import { enabled } from "../shortcuts.js";
 import * as store from "../store.js";
 import { Choice, Count } from "./lab-fields.js";
@@ -20,11 +21,7 @@ const BOUNDS = {
   every: [1, () => 1000],
   steps: [0, () => 100_000],
 };
-const KINDS = [
-  { name: "auto", title: "Automatic", about: "The program's choice, otherwise GPU workers if the browser has WebGPU." },
-  { name: "gpu", title: "GPU workers", about: "Each device has its own worker and its own GPUDevice." },
-  { name: "cpu", title: "NumPy workers", about: "cpu:0 is the page's own Python. Every other device is a worker with its own Python." },
-];
+const KINDS = /** @type {const} */ (["auto", "gpu", "cpu"]);
 
 /** @param {Partial<LabSettings>} change */
 function set(change) {
@@ -35,33 +32,34 @@ function set(change) {
 export function LabControls() {
   const choices = store.labChoices.value;
   const settings = store.labSettings.value;
-  if (!choices) {
-    return html`<section class="panel lab-controls"><p class="lab-wait">The Lab opens when Python is ready.</p></section>`;
-  }
+  const words = t().lab;
+  if (!choices) return html`<section class="panel lab-controls"><p class="lab-wait">${words.opensSoon}</p></section>`;
   const used = detailsUsed(settings, choices);
-  /** @param {"strategy" | "schedule" | "collective"} name @param {string} label */
-  const choice = (name, label) => {
-    const options = choices[/** @type {const} */ ({ strategy: "strategies", schedule: "schedules", collective: "collectives" })[name]];
-    return html`<${Choice} label=${label} id=${`lab-${name}`} value=${settings[name]} options=${options}
+  const kinds = KINDS.map((name) => ({ name, ...words.devices[name] }));
+  /** @param {"strategy" | "schedule" | "collective"} name */
+  const choice = (name) => {
+    const offered = choices[/** @type {const} */ ({ strategy: "strategies", schedule: "schedules", collective: "collectives" })[name]];
+    const options = offered.map((each) => ({ ...each, title: words.said(each.title), about: words.said(each.about) }));
+    return html`<${Choice} label=${words.fields[name]} id=${`lab-${name}`} value=${settings[name]} options=${options}
       help=${options.find((option) => option.name === settings[name])?.about}
       onChange=${(/** @type {string} */ value) => set({ [name]: value })} />`;
   };
   return html`
     <section class="panel lab-controls" aria-labelledby="lab-title">
       <div class="panel-head">
-        <h2 id="lab-title">Setup</h2>
+        <h2 id="lab-title">${words.setup}</h2>
         <${Commands} />
       </div>
       <div class="lab-fields">
-        ${choice("strategy", "Strategy")}
-        <${Choice} label="Kind of devices" id="lab-kind" value=${store.deviceChoice.value} options=${KINDS}
-          help=${KINDS.find(({ name }) => name === store.deviceChoice.value)?.about}
+        ${choice("strategy")}
+        <${Choice} label=${words.fields.kind} id="lab-kind" value=${store.deviceChoice.value} options=${kinds}
+          help=${kinds.find(({ name }) => name === store.deviceChoice.value)?.about}
           onChange=${(/** @type {any} */ value) => (store.deviceChoice.value = value)} />
-        ${used.has("schedule") && choice("schedule", "Schedule")}
-        ${used.has("collective") && choice("collective", "Collective")}
+        ${used.has("schedule") && choice("schedule")}
+        ${used.has("collective") && choice("collective")}
         ${choices.details.filter(({ name }) => used.has(/** @type {any} */ (name))).map(({ name, title, about }) => {
           const [least, most, isOptional] = BOUNDS[name];
-          return html`<${Count} key=${name} label=${title} id=${`lab-${name.replace("_", "-")}`} help=${about}
+          return html`<${Count} key=${name} label=${words.said(title)} id=${`lab-${name.replace("_", "-")}`} help=${words.said(about)}
             value=${settings[/** @type {"devices"} */ (name)]} least=${least} most=${most()} isOptional=${isOptional}
             onChange=${(/** @type {number | null} */ value) => set({ [name]: value })} />`;
         })}
@@ -75,15 +73,16 @@ export function LabControls() {
 /** Run, stop and trace a step; and the error, since the code may be out of view. */
 function Commands() {
   const error = store.error.value;
+  const words = t().lab;
   return html`
     ${error && html`<span class="lab-failure" data-testid="lab-failure">${error.type}: ${error.message}</span>`}
     <div class="lab-commands">
       <button type="button" class="button small primary" data-testid="lab-run" disabled=${!enabled.value.run}
-        onClick=${actions.runInLab}><${Icon} name="run" />Run with this strategy</button>
+        onClick=${actions.runInLab}><${Icon} name="run" />${words.run}</button>
       <button type="button" class="button small" data-testid="lab-stop" disabled=${!enabled.value.stop}
-        onClick=${actions.stop}><${Icon} name="stop" />Stop</button>
+        onClick=${actions.stop}><${Icon} name="stop" />${words.stop}</button>
       <button type="button" class="button small" data-testid="lab-trace" disabled=${!canTrace()}
-        title="Measure the next step" onClick=${actions.traceStep}>Trace a step</button>
+        title=${words.trace.about} onClick=${actions.traceStep}>${words.trace.label}</button>
     </div>
   `;
 }
@@ -95,12 +94,13 @@ const canTrace = () =>
 /** @param {{settings: LabSettings}} props */
 function Delays({ settings }) {
   const delays = delaysOf(settings);
+  const words = t().lab.delays;
   return html`
     <fieldset class="lab-delays" aria-describedby="lab-delays-help">
-      <legend>Delays, ms</legend>
-      <p id="lab-delays-help" class="lab-help">Delays every task on a device by this time, to show how a slow device affects the others.</p>
+      <legend>${words.title}</legend>
+      <p id="lab-delays-help" class="lab-help">${words.about}</p>
       ${delays.map((delay, place) => html`
-        <${Count} key=${place} label=${`Device ${place}`} id=${`lab-delay-${place}`} value=${delay} least=${0}
+        <${Count} key=${place} label=${words.device(place)} id=${`lab-delay-${place}`} value=${delay} least=${0}
           most=${MOST_DELAY} onChange=${(/** @type {number} */ value) =>
             set({ delays: delays.map((old, index) => (index === place ? value : old)) })} />
       `)}
@@ -111,24 +111,20 @@ function Delays({ settings }) {
 /** The speed to expect from several devices on this machine, and the measured one. @param {LabSettings} settings */
 function honestly({ devices }) {
   const { info } = store.gpu.value;
-  const cores = navigator.hardwareConcurrency || 1;
+  const words = t().lab.speed;
   const shared = store.deviceChoice.value !== "cpu" && info
-    ? `All GPU workers share one GPU here (${info.name}), so ${devices} of them are no faster than one. `
-    : `This machine has ${cores} cores, so ${devices} NumPy workers are at best ${Math.min(cores, devices)} times as `
-      + "fast as one, and slower than one if layers are small. ";
-  return `${shared}Moving tensors takes extra time. The order of work, the waiting and the traffic are real. ${measured()}`;
+    ? words.shareGpu(info.name, devices)
+    : words.shareCores(navigator.hardwareConcurrency || 1, devices);
+  return words.honestly(shared, measured());
 }
 
 /** The speedup of the latest run on several devices, as a sentence. */
 function measured() {
+  const words = t().lab.speed;
   const runs = store.labRuns.value;
   const compared = runs.filter((each) => each.devices > 1 && comparison(each, runs).speedup !== null);
   const run = compared.findLast((each) => !each.isHeldUp);
-  if (!run) {
-    return compared.length > 0
-      ? "Run it without delays to see the measured speed-up here."
-      : "Run one device first, then a strategy, to see the measured speed-up here.";
-  }
+  if (!run) return compared.length > 0 ? words.withoutDelays : words.oneFirst;
   const speedup = comparison(run, runs).speedup ?? NaN;
-  return `Measured: run ${run.id}, on ${run.devices} ${run.device} devices, was ${format.times(speedup)} times as fast as one device.`;
+  return words.measured(run.id, run.devices, run.device ?? "", format.times(speedup));
 }

@@ -1,4 +1,5 @@
 import { html, useState } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 
 /**
  * A choice of one option.
@@ -38,14 +39,14 @@ export function Count({ label, id, value, least, most, help, isOptional, onChang
     const fallback = isEmpty && isOptional ? null : value;
     const corrected = isNumber ? Math.min(most, Math.max(least, entered)) : fallback;
     target.value = corrected === null ? "" : String(corrected);
-    setRemark(isNumber && corrected !== entered ? `Allowed: ${least} to ${most}. ` : "");
+    setRemark(isNumber && corrected !== entered ? t().lab.fields.allowed(least, most) : "");
     onChange(corrected);
   }
   return html`
     <div class="lab-field">
       <label for=${id}>${label}</label>
       <input type="number" id=${id} data-testid=${id} inputmode="numeric" min=${least} max=${most}
-        value=${value ?? ""} placeholder=${isOptional ? "any" : undefined}
+        value=${value ?? ""} placeholder=${isOptional ? t().lab.fields.any : undefined}
         aria-describedby=${help || remark ? `${id}-help` : undefined} onChange=${take} />
       ${(help || remark) && html`<p id=${`${id}-help`} class="lab-help">
         ${remark && html`<strong role="status">${remark}</strong>`}${help}</p>`}

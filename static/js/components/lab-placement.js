@@ -1,5 +1,6 @@
 import { placement } from "../actions.js";
 import { html, useState } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 
 /** @typedef {import("../../engine/messages.js").Placement} Placement */
 
@@ -10,6 +11,7 @@ import { html, useState } from "../../vendor/preact.js";
 export function LabPlacement({ isAsynchronous }) {
   const [table, setTable] = useState(/** @type {Placement | null} */ (null));
   const [problem, setProblem] = useState("");
+  const words = t().lab.placement;
 
   /** @param {Event} event */
   async function toggled(event) {
@@ -25,12 +27,11 @@ export function LabPlacement({ isAsynchronous }) {
 
   return html`
     <details class="panel lab-placement" data-testid="lab-placement" onToggle=${toggled}>
-      <summary>Where each operation runs, and why</summary>
+      <summary>${words.title}</summary>
       ${problem && html`<p class="hint" role="alert">${problem}</p>`}
-      ${!problem && !table && html`<p class="hint" role="status">Measuring the operations that have not been measured yet. This takes a second or two.</p>`}
+      ${!problem && !table && html`<p class="hint" role="status">${words.measuring}</p>`}
       ${table && html`<p class="hint" data-testid="lab-placement-headline">${table.headline}</p>
-        ${isAsynchronous && html`<p class="hint" data-testid="lab-placement-replicas">Each replica computes gradients with a copy
-          of these operations on its own device. The table shows the step of the device that holds the weights.</p>`}
+        ${isAsynchronous && html`<p class="hint" data-testid="lab-placement-replicas">${words.replicas}</p>`}
         <${Rows} rows=${table.rows} />`}
     </details>
   `;
@@ -38,18 +39,19 @@ export function LabPlacement({ isAsynchronous }) {
 
 /** @param {{rows: Placement["rows"]}} props */
 function Rows({ rows }) {
+  const words = t().lab.placement;
   return html`
-    <div class="tables lab-table" tabindex="0" role="region" aria-label="Devices of the operations">
+    <div class="tables lab-table" tabindex="0" role="region" aria-label=${words.label}>
       <table data-testid="lab-placement-rows">
-        <caption>Operations of the last training step, by scope</caption>
+        <caption>${words.caption}</caption>
         <thead><tr>
-          <th scope="col">Scope</th><th scope="col">Device</th>
-          <th scope="col">Operations</th><th scope="col">Reason</th>
+          <th scope="col">${words.scope}</th><th scope="col">${words.device}</th>
+          <th scope="col">${words.operations}</th><th scope="col">${words.reason}</th>
         </tr></thead>
         <tbody>
           ${rows.map(({ scope, nodes, device, reason }, place) => html`
             <tr key=${place}>
-              <th scope="row">${scope || "no scope"}</th>
+              <th scope="row">${scope || words.noScope}</th>
               <td data-device=${device}>${device}</td>
               <td title=${nodes.join("\n")}>${shortened(nodes)}</td><td>${reason}</td>
             </tr>
@@ -63,5 +65,5 @@ function Rows({ rows }) {
 /** @param {string[]} nodes */
 function shortened(nodes) {
   const names = nodes.slice(0, 3).map((name) => name.slice(name.lastIndexOf("/") + 1));
-  return names.join(", ") + (nodes.length > 3 ? ` and ${nodes.length - 3} more` : "");
+  return t().lab.placement.names(names, nodes.length - names.length);
 }

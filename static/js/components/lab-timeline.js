@@ -1,6 +1,7 @@
 import { html, useState } from "../../vendor/preact.js";
 import * as format from "../format.js";
 import { WORK_KINDS, ticks } from "../lab.js";
+import { t } from "../locale.js";
 import { DeviceTimes } from "./device-times.js";
 import { Track } from "./track.js";
 
@@ -11,17 +12,18 @@ import { Track } from "./track.js";
 /** The timeline of a measured step, with its numbers. @param {{run: LabRun | null}} props */
 export function LabTimeline({ run }) {
   const trace = run?.trace ?? null;
+  const { timeline: words, titled } = t().lab;
   return html`
     <section class="panel lab-timeline" aria-labelledby="lab-timeline-title">
       <div class="panel-head">
-        <h2 id="lab-timeline-title">Timeline of ${(trace?.steps ?? 1) === 1 ? "one step" : `${trace?.steps} steps`}</h2>
-        ${run && html`<span class="hint" data-testid="lab-timeline-run">${run.title}</span>`}
+        <h2 id="lab-timeline-title">${words.title(trace?.steps ?? 1)}</h2>
+        ${run && html`<span class="hint" data-testid="lab-timeline-run">${titled(run.title)}</span>`}
       </div>
       ${run && trace
         ? html`<${Measures} run=${run} trace=${trace} /><${Tracks} key=${run.id} trace=${trace} />
             <${DeviceTimes} trace=${trace} updates=${run.report.updates} />
             ${Object.entries(run.report.lost ?? {}).map(([device, why]) => html`
-              <p key=${device} class="hint lab-lost" data-failed>${device} was lost; the others continued. Reason: ${why}</p>`)}`
+              <p key=${device} class="hint lab-lost" data-failed>${words.lost(device, why)}</p>`)}`
         : html`<p class="lab-wait">${unmeasured(run)}</p>`}
     </section>
   `;
@@ -29,13 +31,14 @@ export function LabTimeline({ run }) {
 
 /** The reason that there is no timeline. @param {LabRun | null} run */
 function unmeasured(run) {
-  if (!run) return "Run a strategy to see when each device computes, moves tensors and waits.";
-  if (run.state === "running") return "A step is measured shortly after training starts.";
-  return "This run ended before a step was measured. Train a few more steps.";
+  const words = t().lab.timeline;
+  if (!run) return words.noRun;
+  return run.state === "running" ? words.soon : words.ended;
 }
 
 /** @param {{run: LabRun, trace: Trace}} props */
 function Measures({ run, trace }) {
+  const words = t().lab.timeline;
   const { bubble, communication, bytes_moved, seconds } = trace.timeline;
   const formula = trace.bubble_formula;
   const memory = Object.values(trace.memory).reduce((sum, bytes) => sum + bytes, 0);
@@ -43,17 +46,17 @@ function Measures({ run, trace }) {
   const perSecond = run.msPerStep ? 1000 / run.msPerStep : null;
   /** @type {[string, string, string, string][]} test id, name, value, remark */
   const measures = [
-    ["bubble", isParallel ? "Waiting (bubble)" : "Waiting", format.percent(bubble, 0),
-      formula === null ? "" : `formula ${format.percent(formula, 0)}`],
-    ["communication", "Moving tensors", format.percent(communication, 0), "of the time"],
-    ["bytes", "Moved per step", format.bytes(bytes_moved / trace.steps), trace.steps > 1 ? "on average" : ""],
-    ["memory", "Memory", format.bytes(memory), isParallel ? "on all devices" : ""],
-    ["speed", "Steps per second", format.rate(perSecond), ""],
-    ["step", "Traced time", `${format.milliseconds(1000 * seconds)} ms`, ""],
+    ["bubble", isParallel ? words.bubble : words.waiting, format.percent(bubble, 0),
+      formula === null ? "" : words.formula(format.percent(formula, 0))],
+    ["communication", words.communication, format.percent(communication, 0), words.ofTime],
+    ["bytes", words.moved, format.bytes(bytes_moved / trace.steps), trace.steps > 1 ? words.onAverage : ""],
+    ["memory", words.memory, format.bytes(memory), isParallel ? words.onAll : ""],
+    ["speed", words.speed, format.rate(perSecond), ""],
+    ["step", words.traced, `${format.milliseconds(1000 * seconds)} ms`, ""],
   ];
   const staleness = run.report.mean_staleness;
   if (staleness !== undefined) {
-    measures.push(["mean-staleness", "Staleness", staleness.toFixed(2), "updates, on average"]);
+    measures.push(["mean-staleness", words.staleness, staleness.toFixed(2), words.updatesOnAverage]);
   }
   return html`
     <dl class="lab-measures">
@@ -71,6 +74,7 @@ function Measures({ run, trace }) {
 /** A track for each device, over a common time axis. @param {{trace: Trace}} props */
 function Tracks({ trace }) {
   const [selected, setSelected] = useState(/** @type {TraceEvent | null} */ (null));
+  const { timeline: words, kinds } = t().lab;
   const duration = Math.max(1000 * trace.timeline.seconds, 1e-6);
   const marks = ticks(duration, 6);
   const present = new Set(trace.events.map(({ kind }) => kind));
@@ -86,13 +90,13 @@ function Tracks({ trace }) {
         `)}
       </div>
       <p class="track-about" role="status" data-testid="lab-looked">
-        ${selected ? describe(selected) : "Point at a task, or move along a track with the arrow keys."}
+        ${selected ? describe(selected) : words.hint}
       </p>
-      <ul class="track-legend" aria-label="Colours">
+      <ul class="track-legend" aria-label=${words.legend}>
         ${WORK_KINDS.filter((kind) => present.has(kind)).map((kind) => html`
-          <li key=${kind}><span class="track-swatch" data-kind=${kind}></span>${kind === "delay" ? "delay (pale)" : kind}</li>
+          <li key=${kind}><span class="track-swatch" data-kind=${kind}></span>${kind === "delay" ? words.pale(kinds[kind]) : kinds[kind]}</li>
         `)}
-        <li><span class="track-swatch" data-kind="idle"></span>waiting</li>
+        <li><span class="track-swatch" data-kind="idle"></span>${words.idle}</li>
       </ul>
     </div>
   `;
@@ -100,6 +104,9 @@ function Tracks({ trace }) {
 
 /** @param {TraceEvent} event */
 function describe({ name, device, kind, start, end, bytes }) {
-  const size = bytes > 0 ? `, ${format.bytes(bytes)}` : "";
-  return `${device}: ${kind}, ${format.milliseconds(end - start)} ms${size}, from ${format.milliseconds(start)} ms (${name})`;
+  const { timeline: words, kinds } = t().lab;
+  return words.task({
+    device, name, kind: /** @type {Record<string, string>} */ (kinds)[kind] ?? kind, took: format.milliseconds(end - start),
+    size: bytes > 0 ? format.bytes(bytes) : "", start: format.milliseconds(start),
+  });
 }

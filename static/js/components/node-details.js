@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { shape } from "../format.js";
+import { t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
@@ -9,6 +10,7 @@ import { Icon } from "./icons.js";
  *   `onLeave`: the user moves to the code, which a full-page graph hides
  */
 export function NodeDetails({ node, onLeave }) {
+  const { node: words, phases, notPlaced } = t().graph;
   const lineKnown = node.line !== null && store.linesApply.value;
 
   function toCode() {
@@ -17,21 +19,21 @@ export function NodeDetails({ node, onLeave }) {
   }
 
   return html`
-    <aside class="node-details" aria-label="Selected operation" data-testid="node-details">
+    <aside class="node-details" aria-label=${words.label} data-testid="node-details">
       <div class="node-details-head">
         <h3>${node.name}</h3>
-        <button type="button" class="button quiet icon-only" aria-label="Close"
+        <button type="button" class="button quiet icon-only" aria-label=${words.close}
           onClick=${() => (store.selectedNode.value = null)}><${Icon} name="close" /></button>
       </div>
       <dl>
-        <div><dt>Operation</dt><dd><code>${node.op}</code></dd></div>
-        <div><dt>Phase</dt><dd>${node.phase}</dd></div>
-        <div><dt>Shape</dt><dd>${shape(node.shape)}</dd></div>
-        <div><dt>Type</dt><dd>${node.dtype ?? "none"}</dd></div>
-        <div><dt>Device</dt><dd>${node.device ?? "not placed"}</dd></div>
-        ${node.line !== null && html`<div><dt>Created at</dt><dd>${lineKnown
-          ? html`<button type="button" class="link" onClick=${toCode}>line ${node.line}</button>`
-          : `line ${node.line}`}</dd></div>`}
+        <div><dt>${words.operation}</dt><dd><code>${node.op}</code></dd></div>
+        <div><dt>${words.phase}</dt><dd>${phases[node.phase]}</dd></div>
+        <div><dt>${words.shape}</dt><dd>${shape(node.shape)}</dd></div>
+        <div><dt>${words.type}</dt><dd>${node.dtype ?? words.noType}</dd></div>
+        <div><dt>${words.device}</dt><dd>${node.device ?? notPlaced}</dd></div>
+        ${node.line !== null && html`<div><dt>${words.createdAt}</dt><dd>${lineKnown
+          ? html`<button type="button" class="link" onClick=${toCode}>${words.line(node.line)}</button>`
+          : words.line(node.line)}</dd></div>`}
         ${Object.entries(node.attrs ?? {}).map(([name, value]) => html`
           <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>
         `)}

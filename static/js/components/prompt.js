@@ -1,14 +1,13 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import { executePrompt, interruptPrompt } from "../actions.js";
 import { loadLibrary } from "../language/library.js";
+import { t } from "../locale.js";
 import { createPrompt, setCode } from "../prompt-editor.js";
 import { PromptHistory } from "../prompt-history.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
 /** @typedef {import("../../vendor/codemirror.js").EditorView} EditorView */
-
-const HINT = "Python with the program's variables, once it has run";
 
 /** Executes code with the names of the program, while it trains and after its end. */
 export function Prompt() {
@@ -21,13 +20,12 @@ export function Prompt() {
     const history = new PromptHistory();
     /** @type {EditorView} */
     const view = createPrompt(place.current, {
-      hint: HINT,
       earlier: (shown, direction) => history.move(shown, direction),
       interrupt: () => store.promptBusy.value && (interruptPrompt(), true),
       submit(code) {
         if (store.promptBusy.value) return;
         if (!store.hasNamespace.value) {
-          store.note("Press Run first: the prompt uses the variables of the program that has run in this visit.");
+          store.note(t().prompt.runFirst);
           return;
         }
         history.add(code);
@@ -38,17 +36,16 @@ export function Prompt() {
     return () => view.destroy();
   }, []);
 
+  const words = t().prompt;
   return html`
     <div class="prompt" data-busy=${isBusy ? "" : undefined} data-ready=${isReady ? "" : undefined} onFocusIn=${loadLibrary}>
       <span class="prompt-mark" aria-hidden="true">${">>>"}</span>
       <div class="prompt-editor" ref=${place}></div>
       ${isBusy && html`
-        <span class="hint" role="status" data-testid="prompt-state">${waiting()}</span>
-        <button type="button" class="button quiet small" data-testid="prompt-stop" title="Interrupt (Ctrl+C)"
-          onClick=${interruptPrompt}><${Icon} name="stop" />Stop</button>
+        <span class="hint" role="status" data-testid="prompt-state">${store.runState.value === "running" ? words.betweenSteps : words.working}</span>
+        <button type="button" class="button quiet small" data-testid="prompt-stop" title=${words.interrupt}
+          onClick=${interruptPrompt}><${Icon} name="stop" />${words.stop}</button>
       `}
     </div>
   `;
 }
-
-const waiting = () => (store.runState.value === "running" ? "between two steps…" : "working…");

@@ -56,7 +56,7 @@ export function Track({ device, events, duration, selected, onSelect }) {
     <div class="track">
       <span class="track-name" aria-hidden="true">${device}</span>
       <svg class="track-line" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" tabindex="0"
-        role="group" aria-label=${t().devices.track(device, events.length)}
+        role="group" aria-label=${t().lab.timeline.track(device, events.length)}
         data-testid="lab-lane" data-device=${device} onKeyDown=${onKeyDown} onPointerMove=${onPointer}
         onPointerDown=${onPointer} onPointerLeave=${() => onSelect(null)} onBlur=${() => onSelect(null)}>
         ${events.map((event, index) => {

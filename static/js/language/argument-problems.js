@@ -1,5 +1,6 @@
 /** Arguments that functions and classes of playgrad do not take, and what to write instead. */
 
+import { t } from "../locale.js";
 import { nearest } from "./nearest.js";
 import { removalOf } from "./removal.js";
 import { Speller } from "./spelling.js";
@@ -45,26 +46,26 @@ export function argumentProblems(program, translator) {
 function unknownArguments(program, translator, call, list, name, given) {
   const parameters = program.names.parameters(name)?.map(([parameter]) => parameter);
   if (!parameters || parameters.some((each) => each.startsWith("**"))) return [];
+  const words = t().bridge;
   return given.filter((each) => each.name !== null && !parameters.includes(each.name)).map((each) => {
     const argument = /** @type {string} */ (each.name);
     const place = { from: each.from, to: each.to };
     const rule = translator.argument(name, argument);
     const isGuess = !rule;
-    const what = `\`${argument}\` is not an argument of \`${name}\` in playgrad`;
     const other = rule?.to ?? (rule ? null : nearest(argument, parameters));
     if (other && parameters.includes(other)) {
       const change = each.nameNode && { from: each.nameNode.from, to: each.nameNode.to, insert: other };
-      const message = rule ? `\`${argument}\` is \`${other}\` in playgrad.` : `${what}. Did you mean \`${other}\`?`;
-      return { ...place, message, isGuess, label: `Write ${other}=`, changes: change ? [change] : [] };
+      const message = rule ? words.is(argument, other) : words.argument.isNotBut(argument, name, other);
+      return { ...place, message, isGuess, label: words.write(`${other}=`), changes: change ? [change] : [] };
     }
-    const message = rule?.no ? `${what}: ${rule.no}.` : `${what}.`;
+    const message = words.argument.isNot(argument, name, rule?.no && words.said(rule.no));
     if (rule?.call && each.value) {
       const shape = sampleShape(program.text(each.value));
-      return { ...place, message, label: `Write ${shape}`, changes: [{ ...place, insert: shape }] };
+      return { ...place, message, label: words.write(shape), changes: [{ ...place, insert: shape }] };
     }
     const first = SHAPES.includes(argument) ? inputBefore(program, call, each) : null;
     const changes = [...(first ?? []), removeArgument(program, list, each)];
-    const label = first ? "Write pg.Input as the first item" : `Remove ${argument}`;
+    const label = first ? words.argument.writeInput : words.remove(argument);
     return { ...place, message, isGuess, label, changes };
   });
 }
@@ -112,29 +113,30 @@ function sampleShape(text) {
  * @returns {Problem[]}
  */
 function special(program, call, list, name, given) {
+  const words = t().bridge;
   const place = { from: list.from, to: list.to };
   const [first, second] = given;
   if (name === "Sequential" && first?.name === null && second?.name === null && second.value?.name === "CallExpression") {
     const positional = given.filter((each) => each.name === null);
     const last = positional[positional.length - 1];
     const changes = [{ from: first.from, to: first.from, insert: "[" }, { from: last.to, to: last.to, insert: "]" }];
-    return [{ ...place, message: "Sequential takes one list of layers.", label: "Make it a list", changes }];
+    return [{ ...place, message: words.oneList, label: words.makeList, changes }];
   }
   if (!first?.value) return [];
   const text = program.text(first.value);
   const value = { from: first.value.from, to: first.value.to };
   if (name === "Sequential.build" && first.name === null && /^[([]\s*None\s*,/.test(text)) {
     const insert = sampleShape(text);
-    return [{ ...value, message: "build takes the shape of one sample, without the batch.", label: `Write ${insert}`, changes: [{ ...value, insert }] }];
+    return [{ ...value, message: words.shapeOfSample, label: words.write(insert), changes: [{ ...value, insert }] }];
   }
   if (WEIGHTS.includes(name) && /^["'].*\.(?:h5|hdf5|keras|tf|ckpt)["']$/.test(text)) {
     const insert = text.replace(/(?:\.weights)?\.\w+(?=["']$)/, ".safetensors");
-    return [{ ...value, message: "Weights files of playgrad are .safetensors or .npz.", label: `Write ${insert}`, changes: [{ ...value, insert }] }];
+    return [{ ...value, message: words.weightsFiles, label: words.write(insert), changes: [{ ...value, insert }] }];
   }
   const callee = first.value.name === "CallExpression" && first.value.firstChild ? program.value(first.value.firstChild) : null;
   if (name === "Sequential.add" && callee?.kind === "name" && callee.name === "Input" && call.firstChild) {
     const changes = removalOf(program, call.firstChild) ?? undefined;
-    return [{ ...place, message: "A model to which layers are added takes its shape from the data.", label: "Remove the line", changes }];
+    return [{ ...place, message: words.shapeFromData, label: words.removeLine, changes }];
   }
   return [];
 }

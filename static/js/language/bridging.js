@@ -1,5 +1,6 @@
 /** Names of other libraries in a program, and what to write instead. */
 
+import { t } from "../locale.js";
 import { argumentProblems } from "./argument-problems.js";
 import { importProblems } from "./import-problems.js";
 import { nearest } from "./nearest.js";
@@ -92,33 +93,34 @@ function isRead(node) {
 function problemOf(program, translator, node, value) {
   const written = program.text(node);
   const place = { from: node.from, to: node.to };
+  const words = t().bridge;
   const found = translator.translate(value.paths);
   if (!found) return { ...place, ...unknown(program, translator, node, value), isGuess: value.guessed };
   const speller = new Speller(program, node.from);
   const changes = rewrite(program, found.rule, node, speller);
-  const reason = found.rule.no ? ` ${found.rule.no}` : "";
+  const reason = found.rule.no && words.said(found.rule.no);
   if (changes?.length) {
-    const label = `Write ${short(changes[0].insert)}`;
-    const message = `\`${written}\` is \`${short(changes[0].insert)}\` in playgrad.${reason}`;
-    return { ...place, message, label, changes: [...speller.importChanges(), ...changes] };
+    const here = short(changes[0].insert);
+    return { ...place, message: words.is(written, here, reason), label: words.write(here), changes: [...speller.importChanges(), ...changes] };
   }
   const removal = found.rule.drop ? removalOf(program, node) : null;
-  const message = `\`${written}\` is not in playgrad.${reason}`;
-  return removal ? { ...place, message, label: "Remove the line", changes: removal } : { ...place, message };
+  const message = words.isNot(written, reason);
+  return removal ? { ...place, message, label: words.removeLine, changes: removal } : { ...place, message };
 }
 
 /** @param {Program} program @param {Translator} translator @param {SyntaxNode} node @param {Foreign} value */
 function unknown(program, translator, node, value) {
-  const message = `\`${program.text(node)}\` is not in playgrad.`;
+  const words = t().bridge;
+  const written = program.text(node);
   const owner = node.firstChild && node.name === "MemberExpression" ? program.value(node.firstChild) : null;
   const property = node.lastChild;
   if (owner?.kind === "name" && property) {
     const close = nearest(program.text(property), program.names.members(owner.name).keys());
-    const changes = close === null ? undefined : [{ from: property.from, to: property.to, insert: close }];
-    if (changes) return { message: `${message} Did you mean \`${close}\`?`, label: `Write ${close}`, changes };
+    const fix = close !== null && { label: words.write(close), changes: [{ from: property.from, to: property.to, insert: close }] };
+    if (fix) return { message: words.isNotBut(written, close), ...fix };
   }
   const reason = translator.reason(value);
-  return { message: reason ? `${message} ${reason}` : message };
+  return { message: words.isNot(written, reason && words.said(reason)) };
 }
 
 /** @param {string} text */

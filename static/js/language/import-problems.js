@@ -1,5 +1,6 @@
 /** Imports of other libraries, and the imports of playgrad that replace them. */
 
+import { t } from "../locale.js";
 import { readImport } from "./bindings.js";
 import { Speller } from "./spelling.js";
 
@@ -44,12 +45,13 @@ function problemOf(program, translator, node) {
     else if (isUsed(program, item)) unresolved.push(item);
     else if (item.bound !== "annotations") speller.name("");
   }
-  const names = foreign.map(({ path }) => `\`${path}\``).join(", ");
-  if (unresolved.length) return { ...place, message: `${names}: not available here. Write playgrad's names instead.` };
-  const all = [...new Set([...speller.imports, ...joined(lines)])].join("\n");
+  const words = t().bridge.imports;
+  const names = foreign.map(({ path }) => `\`${path}\``);
+  if (unresolved.length) return { ...place, message: words.unresolved(names) };
+  const written = [...new Set([...speller.imports, ...joined(lines)])];
+  const all = written.join("\n");
   const end = all === "" && program.code[node.to] === "\n" ? node.to + 1 : node.to;
-  const message = `${names}: not available here.${all ? ` Write: ${all.split("\n").join("; ")}` : ""}`;
-  return { ...place, message, label: all ? "Import it from playgrad" : "Remove the import", changes: [{ from: node.from, to: end, insert: all }] };
+  return { ...place, message: words.absent(names, written), label: all ? words.fix : words.remove, changes: [{ from: node.from, to: end, insert: all }] };
 }
 
 /** The path of another library that an item means, or null. @param {Program} program @param {Translator} translator @param {ImportItem} item */

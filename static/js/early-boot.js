@@ -10,6 +10,40 @@
   /** An error of the page's own may be the fault of a damaged file; but not for ever. */
   const MOST_ERRORS = 3;
 
+  /** Of both languages here: before a module arrives, there are no message files. */
+  const WORDS = {
+    en: {
+      opening: "Opening playgrad…",
+      notOpen: "playgrad is not open yet.",
+      now: "Try again now",
+      trying: "Trying again…",
+      again: (/** @type {string} */ sentence, /** @type {number} */ seconds) => `${sentence} Trying again in ${seconds} s.`,
+      offline: "This computer is offline. playgrad opens as soon as it is online again.",
+      missing: (/** @type {number} */ status, /** @type {string} */ path) => `A part of the page is missing: the server answers ${status} for ${path}.`,
+      silent: "The server does not answer.",
+      unreachable: "The server cannot be reached. Is it running, and is the network up?",
+      cut: (/** @type {string} */ path) => `A part of the page did not arrive whole (${path}, or what it needs).`,
+      broken: (/** @type {string} */ message) => `The page could not start: ${message}. If this stays so, try a recent Chrome, Edge, Firefox or Safari.`,
+      slow: (/** @type {number} */ files, /** @type {number} */ seconds) =>
+        `The server is slow to answer: ${files === 1 ? "1 file has" : `${files} files have`} arrived, and none in the last ${seconds} s.`,
+    },
+    "zh-Hans": {
+      opening: "正在打开 playgrad…",
+      notOpen: "playgrad 尚未打开。",
+      now: "立即重试",
+      trying: "正在重试…",
+      again: (/** @type {string} */ sentence, /** @type {number} */ seconds) => `${sentence}${seconds} 秒后重试。`,
+      offline: "这台计算机处于离线状态。恢复联网后 playgrad 会立即打开。",
+      missing: (/** @type {number} */ status, /** @type {string} */ path) => `缺少页面的一部分：服务器对 ${path} 返回 ${status}。`,
+      silent: "服务器没有响应。",
+      unreachable: "无法连接服务器。它在运行吗？网络是否正常？",
+      cut: (/** @type {string} */ path) => `页面的一部分没有完整到达（${path} 或它所需的文件）。`,
+      broken: (/** @type {string} */ message) => `页面无法启动：${message}。如果一直如此，请换用较新的 Chrome、Edge、Firefox 或 Safari。`,
+      slow: (/** @type {number} */ files, /** @type {number} */ seconds) => `服务器响应缓慢：已收到 ${files} 个文件，最近 ${seconds} 秒内没有新文件到达。`,
+    },
+  };
+  const words = () => WORDS[document.documentElement.lang === "zh-Hans" ? "zh-Hans" : "en"];
+
   const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
   const [app, early, note, problem, button] =
     ["app", "early", "early-note", "early-problem", "early-retry"].map(byId);
@@ -33,7 +67,7 @@
   function report(sentence, seconds) {
     clearInterval(retryTimer);
     early.dataset.problem = "";
-    note.textContent = "playgrad is not open yet.";
+    note.textContent = words().notOpen;
     button.hidden = false;
     if (seconds === undefined) {
       problem.textContent = sentence;
@@ -42,7 +76,7 @@
     const at = performance.now() + 1000 * seconds;
     const tick = () => {
       const left = Math.ceil((at - performance.now()) / 1000);
-      if (left > 0) problem.textContent = `${sentence} Trying again in ${left} s.`;
+      if (left > 0) problem.textContent = words().again(sentence, left);
       else retry();
     };
     retryTimer = setInterval(tick, 1000);
@@ -53,7 +87,7 @@
   function calm() {
     clearInterval(retryTimer);
     delete early.dataset.problem;
-    note.textContent = "Opening playgrad…";
+    note.textContent = words().opening;
     problem.textContent = "";
     button.hidden = true;
   }
@@ -64,7 +98,7 @@
   /** @param {string} sentence about a failure */
   function fail(sentence) {
     hasStopped = true;
-    if (!navigator.onLine) report("This computer is offline. playgrad opens as soon as it is online again.");
+    if (!navigator.onLine) report(words().offline);
     else report(sentence, delay(AFTER_FAILURE));
   }
 
@@ -73,7 +107,7 @@
     clearInterval(retryTimer);
     tries += 1;
     button.hidden = true;
-    problem.textContent = "Trying again…";
+    problem.textContent = words().trying;
     try {
       await Promise.all(["/", ...(hasStopped ? suspects() : [])].map(refetch));
     } catch (error) {
@@ -106,13 +140,13 @@
     try {
       const response = await fetch(url, { cache: "reload", signal: overdue.signal });
       if (!response.ok) {
-        throw new Error(`A part of the page is missing: the server answers ${response.status} for ${pathOf(url)}.`);
+        throw new Error(words().missing(response.status, pathOf(url)));
       }
       await response.arrayBuffer();
     } catch (error) {
-      if (overdue.signal.aborted) throw new Error("The server does not answer.", { cause: error });
+      if (overdue.signal.aborted) throw new Error(words().silent, { cause: error });
       if (!(error instanceof TypeError)) throw error;
-      throw new Error("The server cannot be reached. Is it running, and is the network up?", { cause: error });
+      throw new Error(words().unreachable, { cause: error });
     } finally {
       clearTimeout(timer);
     }
@@ -124,11 +158,11 @@
       const url = target instanceof HTMLScriptElement ? target.src : target.href;
       if (target instanceof HTMLLinkElement && target.rel !== "stylesheet") return; // only a hint
       failed.add(url);
-      fail(`A part of the page did not arrive whole (${pathOf(url)}, or what it needs).`);
+      fail(words().cut(pathOf(url)));
     } else if (!isUp() && target === window) {
       hasStopped = true;
       const again = tries < MOST_ERRORS ? delay(AFTER_FAILURE) : undefined;
-      report(`The page could not start: ${event.message}. If this stays so, try a recent Chrome, Edge, Firefox or Safari.`, again);
+      report(words().broken(event.message), again);
     }
   }, true);
 
@@ -151,12 +185,12 @@
       fail("");
       return;
     }
-    const files = arrived === 1 ? "1 file has" : `${arrived} files have`;
-    report(`The server is slow to answer: ${files} arrived, and none in the last ${PATIENCE_MS / 1000} s.`,
-      delay(AFTER_SILENCE));
+    report(words().slow(arrived, PATIENCE_MS / 1000), delay(AFTER_SILENCE));
   }
   const watch = setInterval(look, 500);
+  button.textContent = words().now;
   if ("old" in early.dataset) clearInterval(watch); // early-old.js has said all there is to say
+  else note.textContent = words().opening;
 
   addEventListener("online", () => isUp() || retry());
   button.addEventListener("click", retry);

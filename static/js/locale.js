@@ -43,9 +43,12 @@ export function preferred(choice = recall("language"), tags = navigator.language
  * @throws {Error} its messages could not be loaded; the language stays
  */
 export async function show(wanted) {
-  const messages = wanted === "en" ? en : await FILES[wanted]();
-  loaded.value = { language: wanted, messages };
-  document.documentElement.lang = wanted;
+  try {
+    const messages = wanted === "en" ? en : await FILES[wanted]();
+    loaded.value = { language: wanted, messages };
+  } finally {
+    document.documentElement.lang = loaded.value.language; // early-language.js has set the one that was expected
+  }
 }
 
 /** Show the page in a language from now on. @param {Language} wanted @throws {Error} as `show` */

@@ -1,0 +1,18 @@
+// A classic script that runs before the first paint: the language of what the page says before a module,
+// and with it a message file, has arrived. The same choice as in locale.js; in words that browsers
+// without modules understand, since early-old.js needs it, too.
+{
+  let choice = "";
+  try {
+    choice = localStorage.getItem("playgrad.language") || "";
+  } catch (forbidden) {
+    void forbidden; // then the browser's languages decide
+  }
+  const known = function (/** @type {string} */ tag) {
+    const full = typeof Intl === "object" && Intl.Locale ? new Intl.Locale(tag).maximize().toString() : tag;
+    if (/^en\b/.test(full)) return "en";
+    return /^zh(?!-(Hant|TW|HK|MO)\b)\b/.test(full) ? "zh-Hans" : "";
+  };
+  const chosen = choice === "en" || choice === "zh-Hans" ? [choice] : [].slice.call(navigator.languages || [navigator.language]);
+  document.documentElement.lang = chosen.map(known).filter(Boolean)[0] || "en";
+}

@@ -1,4 +1,5 @@
 import { html, signal, useEffect } from "../../vendor/preact.js";
+import { describe } from "../figure-text.js";
 
 /** @import { ConsoleLine } from "../types.js" */
 
@@ -18,5 +19,6 @@ export function LazyFigure({ line }) {
   useEffect(() => {
     if (!component.value) load();
   }, []);
-  return component.value ? html`<${component.value} figure=${line.figure} number=${line.id} />` : line.text;
+  if (component.value) return html`<${component.value} figure=${line.figure} number=${line.id} />`;
+  return line.figure ? describe(line.figure) : line.text;
 }

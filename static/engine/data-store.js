@@ -5,9 +5,10 @@
 
 import { STATE, isYours } from "./data-files.js";
 import { load } from "./downloads.js";
+import { delay } from "./load-report.js";
 
 /** @import { LoadError } from "./downloads.js" */
-/** @import { DataRequest } from "./messages.js" */
+/** @import { DataRequest, Delay } from "./messages.js" */
 
 /** The training images of MNIST are 47 million bytes. */
 const MOST_BYTES = 256 << 20;
@@ -20,7 +21,7 @@ const MOST_REFUSALS = 3;
 /**
  * @typedef {object} Listener
  * @property {(path: string, bytes: Uint8Array) => void} arrived is called with each file, in shared memory
- * @property {(problem: string) => void} problem is called with a sentence, or "" when all is well
+ * @property {(problem: Delay | null) => void} problem is called with what does not arrive, or null when all is well
  * @property {(path: string) => Promise<Uint8Array>} yours reads a file of the visitor
  */
 
@@ -35,7 +36,7 @@ export class DataStore {
    * @type {Map<string, Uint8Array>}
    */
   #answers = new Map();
-  /** @type {Map<string, string>} */
+  /** @type {Map<string, Delay>} */
   #problems = new Map();
   #listener;
 
@@ -118,10 +119,10 @@ export class DataStore {
   /** @param {string} path @param {LoadError | null} error @param {number} pause milliseconds */
   #report(path, error, pause) {
     if (!error && !this.#problems.has(path)) return;
-    if (error) this.#problems.set(path, `${error.message} Trying again in ${Math.ceil(pause / 1000)} s.`);
+    if (error) this.#problems.set(path, { ...delay(error, pause), isMissing: false });
     else this.#problems.delete(path);
-    const [problem = ""] = this.#problems.values();
-    this.#listener.problem(problem && `A data set does not arrive: ${problem}`);
+    const [problem = null] = this.#problems.values();
+    this.#listener.problem(problem);
   }
 }
 

@@ -22,6 +22,8 @@ const LOOK_MS = 250;
 /** The browser's own: while Pyodide starts, the global one hands out what is downloaded here. */
 const { fetch } = globalThis;
 
+/** @import { Sentence } from "./messages.js" */
+
 /**
  * @typedef {{received: number, total: number}} Amount bytes on the line; `total` is 0 if unknown
  * @typedef {object} Options
@@ -34,12 +36,17 @@ const { fetch } = globalThis;
  * @property {AbortSignal} [signal] ends the download
  */
 
-/** A file that did not arrive as it should; the message is a sentence. */
+/** A file that did not arrive as it should; the message is a sentence, in English. */
 export class LoadError extends Error {
-  /** @param {string} message @param {{status?: number, isDamaged?: boolean, isSilence?: boolean, isFinal?: boolean}} [details] */
-  constructor(message, { status = 0, isDamaged = false, isSilence = false, isFinal = false } = {}) {
+  /**
+   * @param {string} message
+   * @param {{code?: string, values?: Sentence["values"], status?: number, isDamaged?: boolean, isSilence?: boolean, isFinal?: boolean}} [details]
+   */
+  constructor(message, { code = "", values = {}, status = 0, isDamaged = false, isSilence = false, isFinal = false } = {}) {
     super(message);
     this.name = "LoadError";
+    /** The message, for the page to say in its language. @type {Sentence} */
+    this.sentence = { message, code, values };
     /** The status of the answer; 0 if there was none, or a good one. */
     this.status = status;
     this.isDamaged = isDamaged;
@@ -135,19 +142,21 @@ export function amountOf({ total, packed }, size) {
  */
 export async function check(content, { url, total, digest }) {
   if (total && content.length !== total) {
-    throw damaged(url, `${content.length} of ${total} bytes arrived`);
+    throw damaged(url, `${content.length} of ${total} bytes arrived`, "cut", { arrived: content.length, total });
   }
   if (!digest || !globalThis.crypto?.subtle) return; // the size has to do
   const actual = base64(await crypto.subtle.digest("SHA-256", content));
-  if (actual !== digest) throw damaged(url, "its checksum is wrong");
+  if (actual !== digest) throw damaged(url, "its checksum is wrong", "damaged");
 }
 
-/** @param {string} url @param {string} how */
-const damaged = (url, how) => new LoadError(`${nameOf(url)} arrived damaged: ${how}.`, { isDamaged: true });
+/** @param {string} url @param {string} how @param {string} code @param {Sentence["values"]} [values] */
+const damaged = (url, how, code, values) => new LoadError(`${nameOf(url)} arrived damaged: ${how}.`,
+  { code, values: { file: nameOf(url), ...values }, isDamaged: true });
 
 /** @param {string} url @param {number} most */
 const tooLarge = (url, most) =>
-  new LoadError(`${pathOf(url)} is larger than ${most} bytes, the largest file that the page loads. Use a part of it.`, { isFinal: true });
+  new LoadError(`${pathOf(url)} is larger than ${most} bytes, the largest file that the page loads. Use a part of it.`,
+    { code: "large", values: { file: pathOf(url), most }, isFinal: true });
 
 /** @param {Arriving} arriving @param {Options} options @returns {Promise<Uint8Array<ArrayBuffer>>} */
 async function collect(arriving, { progress = () => {}, shared = false }) {
@@ -276,7 +285,7 @@ class Line {
         timer = setTimeout(() => {
           // Late: this thread was busy, or the computer asleep, while bytes may have arrived.
           if (performance.now() > due + LATE_MS) wait();
-          else reject(new LoadError(`${nameOf(this.url)}: nothing has arrived for ${this.#silence / 1000} s.`, { isSilence: true }));
+          else reject(silent(this.url, this.#silence / 1000));
         }, this.#silence);
       };
       wait();
@@ -289,6 +298,10 @@ class Line {
   }
 }
 
+/** @param {string} url @param {number} seconds */
+const silent = (url, seconds) => new LoadError(`${nameOf(url)}: nothing has arrived for ${seconds} s.`,
+  { code: "silent", values: { file: nameOf(url), seconds }, isSilence: true });
+
 /**
  * The server's own words if it refuses in a sentence, as it does.
  * @param {Response} response
@@ -298,16 +311,16 @@ async function refusal(response, url) {
   const type = response.headers.get("Content-Type") ?? "text/plain";
   const words = type.startsWith("text/plain") ? (await response.text()).trim() : "";
   const { status, statusText } = response;
-  const answer = words || `${status} ${statusText}`.trim();
-  return new LoadError(`${nameOf(url)}: the server answers ${answer.replace(/\.$/, "")}.`, { status });
+  const answer = (words || `${status} ${statusText}`.trim()).replace(/\.$/, "");
+  return new LoadError(`${nameOf(url)}: the server answers ${answer}.`, { code: "refused", values: { file: nameOf(url), answer }, status });
 }
 
 /** @param {unknown} error @param {string} url @returns {LoadError} */
 function asLoadError(error, url) {
   if (error instanceof LoadError) return error;
-  const reason = globalThis.navigator?.onLine === false
-    ? "this computer is offline" : "the server cannot be reached, or the connection broke";
-  return new LoadError(`${nameOf(url)}: ${reason}.`);
+  const isOffline = globalThis.navigator?.onLine === false;
+  const reason = isOffline ? "this computer is offline" : "the server cannot be reached, or the connection broke";
+  return new LoadError(`${nameOf(url)}: ${reason}.`, { code: isOffline ? "offline" : "unreachable", values: { file: nameOf(url) } });
 }
 
 /** An event "now" ends all pauses. */

@@ -1,10 +1,11 @@
 /** How several downloads go together: how much has arrived, and what is wrong. */
 
 /** @import { Amount, LoadError } from "./downloads.js" */
+/** @import { Delay } from "./messages.js" */
 
 /**
- * @typedef {{progress: Amount | null, problem: string}} LoadState
- *   `problem`: a sentence, "" while all is well; `progress`: null while it is not worth a word, and
+ * @typedef {{progress: Amount | null, problem: Delay | null}} LoadState
+ *   `problem`: null while all is well; `progress`: null while it is not worth a word, and
  *   without a total while the size of a file is unknown, so that the part that has arrived never shrinks
  */
 
@@ -16,7 +17,7 @@ export class LoadReport {
   #send;
   /** By URL. @type {Map<string, Amount>} */
   #amounts = new Map();
-  /** @type {Map<string, string>} */
+  /** @type {Map<string, Delay>} */
   #problems = new Map();
   #began = performance.now();
   #last = 0;
@@ -42,7 +43,7 @@ export class LoadReport {
         this.#report();
       },
       problem: (problem, pause) => {
-        if (problem) this.#problems.set(url, `${problem.message} ${comeback(problem, pause)}`);
+        if (problem) this.#problems.set(url, delay(problem, pause));
         else this.#problems.delete(url);
         this.#report();
       },
@@ -66,14 +67,11 @@ export class LoadReport {
   }
 
   #report() {
-    const [problem = ""] = this.#problems.values();
+    const [problem = null] = this.#problems.values();
     const isKnown = [...this.#amounts.values()].every(({ total }) => total > 0);
     this.#send({ progress: { received: this.received, total: isKnown ? this.#sum("total") : 0 }, problem });
   }
 }
 
-/** @param {LoadError} problem @param {number} pause milliseconds */
-function comeback({ status }, pause) {
-  const hint = status === 404 ? " If the server was updated, reload the page." : "";
-  return `Trying again in ${Math.ceil(pause / 1000)} s.${hint}`;
-}
+/** @param {LoadError} problem @param {number} pause milliseconds until the next try @returns {Delay} */
+export const delay = ({ sentence, status }, pause) => ({ ...sentence, seconds: Math.ceil(pause / 1000), isMissing: status === 404 });

@@ -27,6 +27,10 @@ export const graph = record({
   edges: listOf(record({ from: text, to: text, output: number, control: flag })),
 });
 
+const delay = record({
+  message: text, code: text, values: mapOf((value) => text(value) || number(value)), seconds: count, isMissing: flag,
+});
+
 const choices = listOf(record({ name: text, title: text, about: text, uses: optional(listOf(text)) }));
 
 export const report = record({
@@ -115,7 +119,7 @@ const points = listOf(tuple(number, number, nullable(number)));
 const FIELDS = {
   alive: {},
   loading: {
-    stage: oneOf("python", "library"), problem: optional(text),
+    stage: oneOf("python", "library"), problem: optional(nullable(delay)),
     progress: optional(nullable(record({ received: count, total: count }))),
   },
   ready: { version: text, python: text, numpy: text, timings: mapOf(number) },

@@ -37,7 +37,7 @@
 /**
  * Python worker → page, sent by its JavaScript.
  *   `alive`: the worker holds its lock.
- *   `loading`: how the downloads go; `problem` is a sentence, "" while all is well.
+ *   `loading`: how the downloads go; `problem` is null while all is well.
  *   `ready`: the versions of playgrad, Python and NumPy; `timings` in milliseconds, by phase.
  *   `template`: from which the next workers start quickly; not sent by those that have one.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
@@ -56,8 +56,12 @@
  *            image: Uint8Array, runtime: Record<string, Uint8Array>}} Template
  *   what an interpreter was started from: code and libraries, compiled; the image of its memory and
  *   other files, by URL, in shared memory
- * @typedef {{kind: "loading", stage: "python" | "library", problem?: string,
+ * @typedef {{kind: "loading", stage: "python" | "library", problem?: Delay | null,
  *            progress?: {received: number, total: number} | null}} Loading bytes
+ * @typedef {{message: string, code: string, values: Record<string, string | number>}} Sentence
+ *   in English, with its kind and what is in it, for the page to say it in its language
+ * @typedef {Sentence & {seconds: number, isMissing: boolean}} Delay
+ *   why a file does not arrive; it is tried again after `seconds`; `isMissing`: the server does not have it
  * @typedef {{kind: "data_file", path: string, answer: SharedArrayBuffer, into?: SharedArrayBuffer}} DataRequest
  *   a file of the server, for a program that sleeps until it is there: see data-files.js
  */

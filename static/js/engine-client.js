@@ -14,18 +14,20 @@ import { clearStop, requestInterrupt, requestStop } from "../engine/shared-memor
 import { Spare } from "../engine/spare.js";
 import { t } from "./locale.js";
 import { recall, remember } from "./storage.js";
+import { dataProblem, inWords, said } from "./engine-words.js";
 
 /**
  * @import {
  *   Answers, Command, ErrorInfo, PythonEvent, PythonWorkerEvent, Question, Reply,
  * } from "../engine/messages.js"
  * @import { DeviceNews } from "../engine/connect.js"
+ * @import { InWords } from "./engine-words.js"
  * @import { Interpreter, InterpreterEvent } from "../engine/interpreter.js"
  */
 
 /**
- * @typedef {Exclude<PythonWorkerEvent, {kind: "alive" | "data_file" | "template"}> | Exclude<PythonEvent, Reply>
- *           | DeviceNews | {kind: "forged"} | {kind: "reused"} | {kind: "data_problem", problem: string}
+ * @typedef {InWords<Exclude<PythonWorkerEvent, {kind: "alive" | "data_file" | "template"}> | DeviceNews>
+ *           | Exclude<PythonEvent, Reply> | {kind: "forged"} | {kind: "reused"} | {kind: "data_problem", problem: string}
            | {kind: "data_arrived", path: string}} EngineEvent
  *   `forged`: a program posted a message as if it were the engine; it was dropped;
  *   `reused`: a run begins in the Python worker of the last one;
@@ -78,7 +80,7 @@ export class EngineClient {
       this.#python?.send({ kind: "files", files: new Map([[path, bytes]]) });
       this.#receive({ kind: "data_arrived", path });
     },
-    problem: (problem) => this.#receive({ kind: "data_problem", problem }),
+    problem: (problem) => this.#receive({ kind: "data_problem", problem: dataProblem(problem) }),
     yours: async (path) => (await import("./data-shelf.js")).readFile(path),
   });
   /** @type {Map<number, Pending>} questions without an answer, by id */
@@ -92,7 +94,7 @@ export class EngineClient {
   /** @param {(event: EngineEvent) => void} receive gets every event of the workers, in order */
   constructor(receive) {
     this.#receive = receive;
-    this.#devices = new DeviceWorkers((event) => this.#receive(event));
+    this.#devices = new DeviceWorkers((event) => this.#receive(inWords(event)));
   }
 
   /** Start Python in place of the worker that runs, and look for a GPU. */
@@ -123,7 +125,8 @@ export class EngineClient {
     this.#spare.boot((python) => ({
       received: (event) => python() === this.#python && this.#dispatch(event, python()),
       forged: () => python() === this.#python && this.#receive({ kind: "forged" }),
-      ended: (reason) => {
+      ended: (sentence) => {
+        const reason = said(sentence);
         if (python() !== this.#python) return;
         this.#dispatch({ kind: "crash", message: t().errors.ended(reason) }, python());
       },
@@ -158,7 +161,7 @@ export class EngineClient {
       case "crash":
         this.#rejectPending(event.message);
     }
-    this.#receive(event);
+    this.#receive(inWords(event));
   }
 
   /** @param {Reply} reply */

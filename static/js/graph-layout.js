@@ -1,5 +1,7 @@
 /** Computes layouts of graphs, in a worker of its own: a large graph takes a second. */
 
+import { t } from "./locale.js";
+
 /**
  * @typedef {import("./graph-model.js").Picture} Picture
  * @typedef {{x: number, y: number, width: number, height: number}} Box `x` and `y`: its centre
@@ -44,7 +46,7 @@ class LayoutWorker {
       else pending?.resolve(data.layout);
     };
     worker.onerror = () => {
-      for (const { reject } of this.#pending.values()) reject(new Error("the layout worker failed"));
+      for (const { reject } of this.#pending.values()) reject(new Error(t().graph.layoutFailed));
       this.#pending.clear();
       this.#worker = undefined;
     };

@@ -280,6 +280,14 @@ export const en = {
         `${points} from ${low} to ${high}, last ${last}`,
     },
   },
+  /** What the engine's workers report. */
+  engine: {
+    /** A sentence or a part of one, which they have in English; some have a code and values. */
+    said: (/** @type {import("../../engine/messages.js").Sentence} */ { message }) => message,
+    again: (/** @type {string} */ problem, /** @type {number} */ seconds) => `${problem} Trying again in ${seconds} s.`,
+    perhapsUpdated: (/** @type {string} */ problem) => `${problem} If the server was updated, reload the page.`,
+    dataSet: (/** @type {string} */ problem) => `A data set does not arrive: ${problem}`,
+  },
   prompt: {
     hint: "Python with the program's variables, once it has run",
     label: "Prompt: Python with the names of the program. Enter executes, Shift+Enter begins a line, up and down "
@@ -394,6 +402,7 @@ export const en = {
     drawing: "Drawing…",
     layingOut: "Computing the layout…",
     failed: (/** @type {string} */ reason) => `The graph could not be drawn: ${reason}`,
+    layoutFailed: "the layout worker failed",
     operations: (/** @type {number} */ number) => `${number} operations`,
     keys: "Graph. Arrow keys move, Enter opens.",
     scope: (/** @type {string} */ name) => `${name}, scope`,

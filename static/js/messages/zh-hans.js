@@ -1,6 +1,7 @@
 /** Every text of the page in Simplified Chinese; see `en.js`. */
 
 import { count } from "../thousands.js";
+import { ARRIVALS, ENGINE } from "./zh-hans-engine.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";
 
 /** @param {string[]} names */
@@ -404,6 +405,12 @@ export const zhHans = {
       values: (points, low, high, last) => `${points}，从 ${low} 到 ${high}，最后为 ${last}`,
     },
   },
+  engine: {
+    said: ({ message, code, values }) => (Object.hasOwn(ARRIVALS, code) ? ARRIVALS[code](values) : ENGINE[message] ?? message),
+    again: (problem, seconds) => `${problem}${seconds} 秒后重试。`,
+    perhapsUpdated: (problem) => `${problem}如果服务器已更新，请重新加载页面。`,
+    dataSet: (problem) => `数据集没有收到：${problem}`,
+  },
   prompt: {
     hint: "Python，程序运行后可使用其中的变量",
     label: "提示符：可使用程序中名称的 Python。Enter 执行，Shift+Enter 换行，上下方向键浏览输入过的内容，Tab 补全。",
@@ -504,6 +511,7 @@ export const zhHans = {
     drawing: "正在绘制…",
     layingOut: "正在计算布局…",
     failed: (reason) => `无法绘制计算图：${reason}`,
+    layoutFailed: "布局的工作线程出错",
     operations: (number) => `${number} 个操作`,
     keys: "计算图。方向键移动，Enter 打开。",
     scope: (name) => `${name}，作用域`,

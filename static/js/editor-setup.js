@@ -52,10 +52,10 @@ const look = EditorView.theme({
   ".cm-panel.cm-search": { padding: "6px 28px 6px 8px", fontFamily: "var(--sans)", fontSize: "12.5px" },
   ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "4px", fontSize: "12.5px" },
   ".cm-textfield": {
-    padding: "3px 8px", border: "1px solid var(--edge)", borderRadius: "6px", background: "var(--sunken)", color: "var(--text)",
+    fontSize: "12.5px", padding: "3px 8px", border: "1px solid var(--edge)", borderRadius: "6px", background: "var(--sunken)", color: "var(--text)",
   },
   ".cm-button": {
-    padding: "3px 9px", border: "1px solid var(--edge)", borderRadius: "6px", background: "var(--surface)", color: "var(--text)",
+    fontSize: "12.5px", padding: "3px 9px", border: "1px solid var(--edge)", borderRadius: "6px", background: "var(--surface)", color: "var(--text)",
   },
   ".cm-panel.cm-search [name=close]": { top: "6px", right: "8px", color: "var(--muted)", cursor: "pointer" },
   ".cm-searchMatch": { backgroundColor: "var(--warning-soft)" },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -170,3 +171,28 @@ def test_names_are_explained_at_the_pointer_and_at_the_cursor(editor: Playground
     expect(shown).to_contain_text("Fully connected layer")
     editor.page.keyboard.press("Escape")
     expect(shown).to_have_count(0)
+
+
+def test_the_editor_speaks_the_language_of_the_page(editor: Playground) -> None:
+    page, keyboard = editor.page, editor.page.keyboard
+    keyboard.type("model.add(pg.layers.Dense(3))")
+    keyboard.press("Escape")
+    editor.at("language-select").select_option("zh-Hans")
+    content = page.locator(".cm-content").first
+    expect(content).to_have_attribute("aria-label", re.compile("^Python 代码"))
+    message = page.locator(".cm-tooltip-lint")
+
+    def told(words: str) -> bool:
+        page.mouse.move(5, 5)
+        page.locator(".cm-lintRange").hover()
+        return message.count() == 1 and words in message.inner_text()
+
+    editor.wait(lambda: told("pg.layers.Dense 在 playgrad 中写作 nn.Dense。"))
+    expect(message.get_by_role("button")).to_have_text("改为 nn.Dense")
+    content.focus()
+    keyboard.press("Control+f")
+    expect(page.locator(".cm-search [name=search]")).to_have_attribute("placeholder", "查找")
+    keyboard.press("Escape")
+    editor.at("language-select").select_option("en")
+    expect(content).to_have_attribute("aria-label", re.compile("^Python code"))
+    editor.wait(lambda: told("pg.layers.Dense is nn.Dense in playgrad."))

@@ -217,10 +217,17 @@ def test_a_gpu_that_comes_back_is_found_on_request(chromium: Browser, server: st
 
 
 @lacking
-def test_a_browser_without_modules_is_told(chromium: Browser, server: str) -> None:
-    context = chromium.new_context()
+@pytest.mark.parametrize(
+    ("locale", "language", "words"),
+    [("en-US", "en", "too old for playgrad"), ("zh-CN", "zh-Hans", "版本太旧")],
+)
+def test_a_browser_without_modules_is_told(
+    chromium: Browser, server: str, locale: str, language: str, words: str
+) -> None:
+    context = chromium.new_context(locale=locale)
     page = context.new_page()
     without_modules(context, server)
     page.goto(f"{server}/")
-    expect(page.locator("#early-note")).to_contain_text("too old for playgrad")
+    expect(page.locator("#early-note")).to_contain_text(words)
+    expect(page.locator("html")).to_have_attribute("lang", language)
     close(context)

@@ -674,7 +674,7 @@ export const zhHans = {
       empty: "实验室中的每次运行都会列在这里，并显示其速度、等待时间和损失。",
       label: "各次运行的比较",
       columns: {
-        run: "运行", devices: "设备", msPerStep: "毫秒/步", speedup: "加速比", efficiency: "效率",
+        run: "运行", devices: "设备", msPerStep: "每步毫秒", speedup: "加速比", efficiency: "效率",
         waiting: "等待", moved: "传输量", loss: "损失", remove: "移除",
       },
       abouts: {
@@ -723,8 +723,8 @@ export const zhHans = {
       caption: "各设备的毫秒数、传输量和内存",
       device: "设备",
       waiting: "等待",
-      sent: "发送",
-      received: "接收",
+      sent: "发送量",
+      received: "接收量",
       memory: "内存",
       updates: "更新次数",
     },

@@ -22,6 +22,9 @@ class DType:
         storage: the WGSL type of a buffer element, or None. A bool is a u32, 0 or 1; four uint8 are
             packed in a u32, little endian.
         floating: whether it is a floating type.
+        per_word: the elements in a word of 4 bytes of a GPU buffer.
+        unpacked: the dtype of one element for each word with the same values, where more are packed
+            into one; else the dtype itself.
     """
 
     name: str
@@ -29,24 +32,35 @@ class DType:
     wgsl: str | None
     storage: str | None
     floating: bool
+    per_word: int
+    unpacked: str
 
     def device_bytes(self, count: int) -> int:
         """Return the bytes of ``count`` elements in a GPU buffer: a multiple of 4, at least 4."""
-        if self.name == "uint8":
-            return max(4, (count + 3) // 4 * 4)
-        return max(4, 4 * count)
+        return max(4, 4 * -(-count // self.per_word))
+
+
+def _dtype(
+    name: str,
+    wgsl: str | None,
+    storage: str | None,
+    floating: bool,
+    per_word: int = 1,
+    unpacked: str | None = None,
+) -> DType:
+    return DType(name, np.dtype(name), wgsl, storage, floating, per_word, unpacked or name)
 
 
 _TABLE = {
-    name: DType(name, np.dtype(name), wgsl, storage, floating)
-    for name, wgsl, storage, floating in [
-        ("float32", "f32", "f32", True),
-        ("float64", None, None, True),
-        ("int32", "i32", "i32", False),
-        ("uint32", "u32", "u32", False),
-        ("uint8", "u32", "u32", False),
-        ("bool", "bool", "u32", False),
-    ]
+    kind.name: kind
+    for kind in (
+        _dtype("float32", "f32", "f32", True),
+        _dtype("float64", None, None, True),
+        _dtype("int32", "i32", "i32", False),
+        _dtype("uint32", "u32", "u32", False),
+        _dtype("uint8", "u32", "u32", False, per_word=4, unpacked="uint32"),
+        _dtype("bool", "bool", "u32", False),
+    )
 }
 NAMES = tuple(_TABLE)
 

@@ -10,6 +10,7 @@ from playgrad.contract.cases import cases
 from playgrad.devices.target import Target
 from playgrad.errors import UnsupportedOpError
 from playgrad.ops.core.kernel import KernelRequest
+from playgrad.ops.elementwise.unpacked import lower_unpacked
 from tests.compiler.test_plan import training_plan
 from tests.kernels.harness import FAMILIES, module
 
@@ -41,7 +42,7 @@ def rendered(target: Target) -> dict[str, str]:
         outputs = case.op.infer(case.specs, case.sample.attrs)
         request = KernelRequest(tuple(case.specs), tuple(outputs), case.sample.attrs, target)
         try:
-            lowering = case.op.lower(request)
+            lowering = lower_unpacked(case.op, request)
         except UnsupportedOpError:
             continue
         for call in lowering.calls:

@@ -13,6 +13,7 @@ from playgrad.errors import OutOfMemoryError, UnsupportedOpError
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.core.kernel import KernelCall, KernelRequest, Lowering, Target
+from playgrad.ops.elementwise.unpacked import lower_unpacked
 from playgrad.ops.state import is_variable
 
 FEED = "feed"
@@ -147,7 +148,7 @@ class Dispatches:
         )
         if node.op.lower is None:
             raise UnsupportedOpError(f"the operation {node.op.name!r} cannot run on a GPU.")
-        lowering: Lowering = node.op.lower(request)
+        lowering = lower_unpacked(node.op, request)
         self._check_rounds(lowering, node)
         scratch = [self._block(max(4, size), node) for size in lowering.scratch]
         filled: set[int] = set()
@@ -178,7 +179,8 @@ class Dispatches:
     def _dispatch(
         self, node: Node, call: KernelCall, scratch: list[Storage], filled: set[int]
     ) -> None:
-        """Add one dispatch. The first that binds a scratch buffer writes it, later ones read it."""
+        """Add one dispatch. The first that binds a scratch buffer writes it, later ones read it
+        unless they say otherwise."""
         operands = []
         for binding in call.bindings:
             if binding.kind == "input":
@@ -186,7 +188,8 @@ class Dispatches:
             elif binding.kind == "output":
                 operands.append((self.storage[node.outputs[binding.index]], True))
             else:
-                operands.append((scratch[binding.index], binding.index not in filled))
+                written = binding.rewritten or binding.index not in filled
+                operands.append((scratch[binding.index], written))
         filled.update(b.index for b in call.bindings if b.kind == "scratch")
         self.items.append(Dispatch(call, node, self._apart(node, operands)))
 

@@ -85,6 +85,7 @@ _TAKE = register(
         reference=_take,
         gradient=_take_gradient,
         lower=lower_take_along_axis,
+        packed=True,
         samples=(
             Sample((floats(9), integers(4)), {"axis": 0}, differentiable=(0,)),
             Sample((floats(3, 9), integers(3, 4)), {"axis": 1}, differentiable=(0,)),

@@ -146,6 +146,7 @@ _ROLL = register(
             Sample((floats(7),), {"shift": [2]}),
             Sample((floats(3, 4, 5),), {"shift": [0, -9, 1]}),
             Sample((integers(4, 3),), {"shift": [3, 0]}),
+            Sample((np.arange(7, dtype=np.uint8),), {"shift": [2]}),
             Sample((floats(0, 3),), {"shift": [3, 1]}),
             Sample((floats(3, 0),), {"shift": [1, 1]}),
         ),

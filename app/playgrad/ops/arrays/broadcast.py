@@ -118,11 +118,13 @@ BROADCAST_TO = register(
         reference=lambda inputs, attrs: [_broadcast(inputs[0], tuple(attrs["shape"]))],
         gradient=_sum_back,
         lower=_lower_broadcast,
+        packed=True,
         samples=(
             Sample((floats(4),), {"shape": [3, 4]}),
             Sample((floats(2, 1, 3),), {"shape": [2, 5, 3]}),
             Sample((floats(),), {"shape": [6]}),
             Sample((integers(3, 1),), {"shape": [2, 3, 4]}),
+            Sample((np.arange(3, dtype=np.uint8),), {"shape": [3, 3]}),
             Sample((floats(3, 1, 2),), {"shape": [3, 0, 2]}),
         ),
         invalid=(

@@ -93,11 +93,13 @@ _FILL = register(
             np.full(tuple(attrs["shape"]), attrs["value"], dtype=attrs["dtype"])
         ],
         lower=_lower_fill,
+        packed=True,
         blocks_gradient=True,
         samples=(
             Sample((), {"shape": [3, 5], "value": 0.25, "dtype": "float32"}),
             Sample((), {"shape": [], "value": -7, "dtype": "int32"}),
             Sample((), {"shape": [70], "value": True, "dtype": "bool"}),
+            Sample((), {"shape": [7], "value": 200, "dtype": "uint8"}),
         ),
         invalid=(
             InvalidSample(

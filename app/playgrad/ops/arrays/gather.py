@@ -149,6 +149,7 @@ _GATHER = register(
         gradient=_gather_gradient,
         lower=lower_gather,
         epilogue=True,
+        packed=True,
         check_feed=_check_indices,
         samples=(
             Sample((floats(9, 5), integers(4)), differentiable=(0,)),

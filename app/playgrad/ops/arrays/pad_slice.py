@@ -195,6 +195,7 @@ _PAD = register(
             Sample((floats(0, 3),), {"padding": [[1, 1], [0, 0]], "value": 1.0}),
             Sample((floats(2, 0, 3),), {"padding": [[1, 1], [0, 0], [0, 2]], "value": 1.0}),
             Sample((floats(),), {"padding": [], "value": 1.0}),
+            Sample((np.arange(5, dtype=np.uint8),), {"padding": [[1, 3]], "value": 255}),
         ),
         invalid=(
             InvalidSample(
@@ -219,6 +220,7 @@ SLICE = register(
             Sample((floats(5, 6),), {"begin": [1, 2], "size": [3, 4]}),
             Sample((floats(5, 6),), {"begin": [0, 5], "size": [-1, -1]}),
             Sample((integers(2, 3, 4),), {"begin": [1, 0, 1], "size": [1, 3, 2]}),
+            Sample((np.arange(9, dtype=np.uint8),), {"begin": [3], "size": [5]}),
         ),
         invalid=(
             InvalidSample(

@@ -114,6 +114,7 @@ _UNSTACK = register(
         samples=(
             Sample((floats(3, 2, 2),), {"count": 3}),
             Sample((integers(4),), {"count": 4}),
+            Sample((np.arange(15, dtype=np.uint8).reshape(3, 5),), {"count": 3}),
             Sample((floats(9, 0),), {"count": 9}),
         ),
         invalid=(InvalidSample((floats(3, 2),), {"count": 4}, ShapeError, "not have 4 rows"),),
@@ -129,6 +130,7 @@ _STACK = register(
         samples=(
             Sample((floats(2, 3), floats(2, 3, seed=1))),
             Sample(tuple(integers(seed=i) for i in range(11))),
+            Sample(tuple(np.arange(i, i + 5, dtype=np.uint8) for i in range(3))),
             Sample((floats(0, 2), floats(0, 2))),
         ),
         invalid=(

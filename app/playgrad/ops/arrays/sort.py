@@ -25,7 +25,7 @@ def argsort(x: Any, axis: int = -1, descending: bool = False, name: str | None =
     than any number.
 
     Args:
-        x: a tensor of at least one dimension and any dtype; on a GPU not uint8.
+        x: a tensor of at least one dimension and any dtype.
         axis: the axis that is sorted; a negative one counts from the end.
         descending: begin with the largest element.
 
@@ -47,8 +47,7 @@ def sort(x: Any, axis: int = -1, descending: bool = False, name: str | None = No
     """Return ``x`` with its elements in order along an axis.
 
     Args:
-        x: a tensor of at least one dimension and any dtype; on a GPU not uint8. NaN is larger than
-            any number.
+        x: a tensor of at least one dimension and any dtype. NaN is larger than any number.
         axis: the axis that is sorted; a negative one counts from the end.
         descending: begin with the largest element.
 
@@ -66,8 +65,7 @@ def top_k(x: Any, k: int, sorted: bool = True, name: str | None = None) -> tuple
     """Return the k largest elements along the last axis, and their indices.
 
     Args:
-        x: a tensor of at least one dimension and any dtype; on a GPU not uint8. NaN is larger than
-            any number.
+        x: a tensor of at least one dimension and any dtype. NaN is larger than any number.
         k: how many, at least 0 and at most the size of the last axis.
         sorted: as in Keras. The results are in descending order in either case; of equal elements,
             the one with the lower index comes first.
@@ -132,6 +130,7 @@ _ARGSORT = register(
             Sample((_LIMITS,), _attrs(0)),
             Sample((_LIMITS.astype(np.uint32),), _attrs(0, True)),
             Sample((floats(9) > 0,), _attrs(0)),
+            Sample((integers(3, 30, high=256).astype(np.uint8),), _attrs(1, True)),
             Sample((integers(2, 300),), _attrs(1)),
             Sample((integers(1100, 2, high=400),), _attrs(0, True)),
             Sample((floats(1, 4),), _attrs(0)),

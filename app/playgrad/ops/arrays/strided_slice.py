@@ -76,6 +76,7 @@ _STRIDED_SLICE = register(
             Sample((floats(4, 3),), {"slices": [[None, 9, 1], [-2, None, None]]}),
             Sample((integers(5, 4, 3),), {"slices": [[9, 0, -2], [1, 2, 5], [None, None, 1]]}),
             Sample((floats(4, 3),), {"slices": [[3, 1, 1], [None, None, -1]]}),
+            Sample((np.arange(11, dtype=np.uint8),), {"slices": [[None, None, -2]]}),
             Sample((floats(2, 0),), {"slices": [[None, None, -1], [None, None, -2]]}),
             Sample((floats(0, 3),), {"slices": [[None, None, -1], [None, None, -1]]}),
         ),
@@ -121,6 +122,7 @@ _UNSLICE = register(
             Sample((floats(3, 2),), {"shape": [5, 6], "slices": [[None, None, 2], [4, None, -3]]}),
             Sample((integers(4, 2),), {"shape": [4, 3], "slices": [[None, 9, 1], [-2, None, 1]]}),
             Sample((floats(0, 3),), {"shape": [4, 3], "slices": [[2, 1, 1], [None, None, -1]]}),
+            Sample((np.arange(4, dtype=np.uint8),), {"shape": [7], "slices": [[None, None, 2]]}),
         ),
         invalid=(
             InvalidSample(

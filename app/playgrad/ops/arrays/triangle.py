@@ -17,7 +17,7 @@ def triu(x: Any, k: int = 0, name: str | None = None) -> Tensor:
     """Return ``x`` with zeros below a diagonal.
 
     Args:
-        x: shape (..., m, n) with known m and n; any dtype, but not uint8 on a GPU.
+        x: shape (..., m, n) with known m and n; any dtype.
         k: the diagonal: 0 is the main one, a positive number one above it.
 
     Raises:
@@ -32,7 +32,7 @@ def tril(x: Any, k: int = 0, name: str | None = None) -> Tensor:
     """Return ``x`` with zeros above a diagonal.
 
     Args:
-        x: shape (..., m, n) with known m and n; any dtype, but not uint8 on a GPU.
+        x: shape (..., m, n) with known m and n; any dtype.
         k: the diagonal: 0 is the main one, a positive number one above it.
 
     Raises:

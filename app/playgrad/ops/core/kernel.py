@@ -27,6 +27,7 @@ class Binding:
         element: the WGSL type of its elements.
         is_elementwise: each invocation reads only the element of this input that it is about to
             write, so that the output may overwrite the input.
+        rewritten: a scratch buffer that this call writes, too, although an earlier one did.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Binding:
     index: int
     element: str
     is_elementwise: bool = False
+    rewritten: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class KernelCall:
 class Lowering:
     """The dispatches of one node, in order, and the size in bytes of each scratch buffer.
 
-    A scratch buffer is written by the first call that binds it and only read by later ones.
+    A scratch buffer is written by the first call that binds it. Later ones only read it, unless
+    their binding is ``rewritten``.
     """
 
     calls: tuple[KernelCall, ...]

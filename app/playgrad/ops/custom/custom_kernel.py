@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playgrad.errors import KernelError, UnsupportedOpError
+from playgrad.errors import KernelError
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import (
     Binding,
@@ -43,13 +43,8 @@ def lower_custom(request: KernelRequest, op: str, text: str, inputs: Sequence[st
 
     Raises:
         KernelError: the text defines neither, or uses a name that does not exist.
-        UnsupportedOpError: an input or result is uint8, which GPUs keep packed in words.
     """
     specs = (*request.inputs, *request.outputs)
-    if any(spec.dtype == "uint8" for spec in specs):
-        raise UnsupportedOpError(
-            f"the kernel of {op!r} cannot use uint8 values on a GPU.", hint="Cast to int32."
-        )
     results = result_names(len(request.outputs))
     named = dict(zip((*inputs, *results), specs, strict=True))
     bindings: list[Binding] = [

@@ -117,6 +117,7 @@ def elementwise_op(
         invalid=tuple(invalid),
         blocks_gradient=gradient is None,
         elementwise=Elementwise(build),
+        packed=True,
         **flags,
     )
 

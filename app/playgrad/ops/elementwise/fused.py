@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import Epilogue, KernelRequest, Lowering
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.elementwise_op import elementwise_op
+from playgrad.ops.elementwise.unpacked import lower_unpacked
 from playgrad.ops.expression.evaluate import evaluate
 from playgrad.ops.expression.expr import Cast, Expr, Leaf, from_json, infer_dtype, to_json, where
 
@@ -76,12 +76,9 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 
 def _lower(request: KernelRequest) -> Lowering:
     base, base_attrs, count, exprs = _base(request.attrs)
-    assert base.lower is not None
     (result,) = base.infer(request.inputs[:count], base_attrs)
     epilogue = Epilogue(exprs, first=count, dtype=result.dtype)
-    lowering: Any = base.lower(replace(request, attrs=base_attrs, epilogue=epilogue))
-    assert isinstance(lowering, Lowering)
-    return lowering
+    return lower_unpacked(base, replace(request, attrs=base_attrs, epilogue=epilogue))
 
 
 def _sample(base: str, attrs: Attrs, inputs: tuple[Array, ...], bias: Array) -> Sample:
@@ -119,6 +116,7 @@ WITH_EPILOGUE = register(
         _infer,
         _reference,
         lower=_lower,
+        packed=True,
         samples=(
             _sample("matmul", _PLAIN, (floats(9, 5), floats(5, 7)), floats(7)),
             _sample("matmul", _PLAIN, (floats(9, 0), floats(0, 7)), floats(7)),
@@ -160,6 +158,7 @@ UPDATE_WITH_EPILOGUE = register(
         _infer,
         _reference,
         lower=_lower,
+        packed=True,
         writes=True,
         samples=(
             _gradient_step("matmul", _FLIPPED, (floats(9, 5), floats(9, 7)), 5, 7),

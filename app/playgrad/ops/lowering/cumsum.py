@@ -38,7 +38,7 @@ def lower_cumsum(request: KernelRequest) -> Lowering:
     result = output_binding("result", 0, request.outputs[0])
     params = {"length": length, "inner": inner, "block": block, **request.attrs}
     constants = {
-        "NUMBER": number_type(request.inputs[0], "cumsum"),
+        "NUMBER": number_type(request.inputs[0]),
         "LENGTH": length,
         "INNER": inner,
         "LINES": max(1, lines),

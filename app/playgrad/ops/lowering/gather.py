@@ -153,7 +153,7 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
         ),
         {"rows": count, "width": width, "indices": picked, "along": along},
         iterations=2 * picked.bit_length() if sorts else picked,
-        NUMBER=(number := number_type(updates, "scatter_add")),
+        NUMBER=(number := number_type(updates)),
         ROWS=max(1, count),
         WIDTH=max(1, width),
         INDICES=picked,

@@ -50,15 +50,12 @@ def item_kernel(
     )
 
 
-def number_type(spec: TensorSpec, what: str) -> str:
-    """Return the WGSL type that holds an element of ``spec`` in one word.
+def number_type(spec: TensorSpec) -> str:
+    """Return the WGSL type that holds an element of ``spec``, which is not packed, in one word.
 
     Raises:
-        UnsupportedOpError: the elements are packed bytes, or GPUs do not have the type. The message
-            calls the operation ``what``.
+        UnsupportedOpError: GPUs do not have the type.
     """
-    if spec.dtype == "uint8":
-        raise UnsupportedOpError(f"{what} does not support uint8 on a GPU.", hint="Cast to int32.")
     storage = dtype(spec.dtype).storage
     if storage is None:
         raise UnsupportedOpError(

@@ -67,7 +67,7 @@ def copy_elements(
     items = 1
     for size in sizes:
         items *= size
-    number_type(request.inputs[number], "moving elements")
+    number_type(request.inputs[number])
     return item_kernel(
         request,
         "strided_copy.wgsl",
@@ -95,12 +95,11 @@ def lower_pad(request: KernelRequest) -> Lowering:
         terms.append(f"({digit} - {before}u) * {strides[axis]}u")
     params = {"padding": [list(pair) for pair in request.attrs["padding"]]}
     fill = _bits(request.attrs.get("value", 0), request.outputs[0])
-    return Lowering((place_elements(request, "pad", inside, terms, params, fill),))
+    return Lowering((place_elements(request, inside, terms, params, fill),))
 
 
 def place_elements(
     request: KernelRequest,
-    what: str,
     inside: Sequence[str],
     terms: Sequence[str],
     params: Mapping[str, Any],
@@ -109,7 +108,6 @@ def place_elements(
     """Return result[index] = source[sum of ``terms``] where all of ``inside`` hold, else ``fill``.
 
     Args:
-        what: the operation, for errors.
         fill: the bits of a number, as a WGSL literal.
     """
     return item_kernel(
@@ -123,7 +121,7 @@ def place_elements(
         {**params, "shape": list(request.inputs[0].static_shape)},
         INSIDE=" && ".join(inside) or "true",
         SOURCE=" + ".join(terms) or "index",
-        NUMBER=number_type(request.inputs[0], what),
+        NUMBER=number_type(request.inputs[0]),
         FILL=fill,
     )
 
@@ -135,7 +133,7 @@ def lower_one_hot(request: KernelRequest) -> Lowering:
     a row of ``off_value``.
     """
     depth = request.outputs[0].static_shape[-1]
-    number = number_type(request.outputs[0], "one_hot")
+    number = number_type(request.outputs[0])
     call = item_kernel(
         request,
         "one_hot.wgsl",
@@ -159,6 +157,6 @@ def _bits(value: float, spec: TensorSpec) -> str:
     Raises:
         UnsupportedOpError: as `number_type`.
     """
-    number_type(spec, "filling")
+    number_type(spec)
     kind = "uint32" if spec.dtype == "bool" else spec.dtype
     return f"{np.asarray(value).astype(kind).view(np.uint32)}u"

@@ -104,7 +104,7 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
     tree = contiguous and reduced >= INVOCATIONS // 2 and variant == "trees"
     first = _Stage(
         kind=kind,
-        number=number_type(request.inputs[0], f"reduce_{kind}"),
+        number=number_type(request.inputs[0]),
         outputs=outputs,
         reduced=reduced,
         chunk=_chunk(outputs, reduced, tree, BUSY_INVOCATIONS[variant]),
@@ -216,7 +216,7 @@ def _lower_position(request: KernelRequest, kind: str, symbol: str) -> Lowering:
     shape = request.inputs[0].static_shape
     axis = request.attrs["axis"] % len(shape)
     inner = prod(shape[axis + 1 :])
-    number = number_type(request.inputs[0], kind)
+    number = number_type(request.inputs[0])
     plain = f"fn better(value: {number}, best: {number}) -> bool {{ return value {symbol} best; }}"
     call = item_kernel(
         request,

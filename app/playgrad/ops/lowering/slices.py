@@ -47,7 +47,7 @@ def lower_unslice(request: KernelRequest) -> Lowering:
             inside.append(f"{steps} < {len(part)}u")
         terms.append(f"{steps} * {strides[axis]}u")
     params = {"slices": [list(part) for part in request.attrs["slices"]]}
-    return Lowering((place_elements(request, "unslice", inside, terms, params, "0u"),))
+    return Lowering((place_elements(request, inside, terms, params, "0u"),))
 
 
 def lower_roll(request: KernelRequest) -> Lowering:

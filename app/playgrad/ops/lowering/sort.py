@@ -42,7 +42,7 @@ def lower_argsort(request: KernelRequest) -> Lowering:
     calls, scratch = ordering(
         request,
         source,
-        _KEYS[number_type(request.inputs[0], "argsort")],
+        _KEYS[number_type(request.inputs[0])],
         length=shape[axis],
         inner=prod(shape[axis + 1 :]),
         items=request.inputs[0].size,

@@ -10,10 +10,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from playgrad.contract.cases import Case, cases, cases_of, invalid_cases, operations
+from playgrad.contract.cases import (
+    Case,
+    cases,
+    cases_of,
+    in_float16,
+    invalid_cases,
+    operations,
+)
 from playgrad.contract.on_device import check_gradients, check_values
 from playgrad.contract.rules import (
     check_derivatives,
+    check_float16,
     check_json,
     check_reference,
     check_specialised,
@@ -23,7 +31,7 @@ from playgrad.contract.special_values import check_small_arguments, check_specia
 from playgrad.devices import registry
 from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
-from playgrad.graph.opdef import InvalidSample, OpDef
+from playgrad.graph.opdef import InvalidSample, OpDef, lookup
 from playgrad.ops import placeholder
 
 CASES = cases()
@@ -53,6 +61,11 @@ def test_has_samples(op: OpDef) -> None:
 @each_case
 def test_reference_makes_what_is_declared(case: Case) -> None:
     check_reference(case)
+
+
+@each_case
+def test_float16_is_rounded_float32(case: Case) -> None:
+    check_float16(case)
 
 
 @each_case
@@ -121,6 +134,18 @@ def gpu(request: pytest.FixtureRequest) -> Iterator[registry.WebGpuDevice]:
 @each_op
 def test_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
     check_values(op, cases_of(op), GPU)
+
+
+HALVES = [half for case in CASES if (half := in_float16(case)) is not None]
+each_op_of_halves = pytest.mark.parametrize("name", dict.fromkeys(c.op.name for c in HALVES))
+
+
+@pytest.mark.parametrize("device", ["cpu:0", pytest.param(GPU, marks=pytest.mark.gpu)])
+@each_op_of_halves
+def test_float16_agrees_with_the_reference(name: str, device: str) -> None:
+    halves = [half for half in HALVES if half.op.name == name]
+    check_values(lookup(name), halves, device)
+    check_gradients(lookup(name), halves, device)
 
 
 @pytest.mark.gpu

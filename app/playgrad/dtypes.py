@@ -19,8 +19,8 @@ class DType:
         name: the name, such as ``"float32"``.
         numpy: the NumPy dtype.
         wgsl: the WGSL type of a value in an expression; None if GPUs do not have the type.
-        storage: the WGSL type of a buffer element, or None. A bool is a u32, 0 or 1; four uint8 are
-            packed in a u32, little endian.
+        storage: the WGSL type of a buffer element, or None. A bool is a u32, 0 or 1; four uint8 or
+            two float16 are packed in a u32, little endian.
         floating: whether it is a floating type.
         per_word: the elements in a word of 4 bytes of a GPU buffer.
         unpacked: the dtype of one element for each word with the same values, where more are packed
@@ -34,6 +34,11 @@ class DType:
     floating: bool
     per_word: int
     unpacked: str
+
+    @property
+    def computed(self) -> str:
+        """The dtype in which operations compute: float32 for float16, else the dtype itself."""
+        return "float32" if self.name == "float16" else self.name
 
     def device_bytes(self, count: int) -> int:
         """Return the bytes of ``count`` elements in a GPU buffer: a multiple of 4, at least 4."""
@@ -56,6 +61,7 @@ _TABLE = {
     for kind in (
         _dtype("float32", "f32", "f32", True),
         _dtype("float64", None, None, True),
+        _dtype("float16", "f32", "u32", True, per_word=2, unpacked="float32"),
         _dtype("int32", "i32", "i32", False),
         _dtype("uint32", "u32", "u32", False),
         _dtype("uint8", "u32", "u32", False, per_word=4, unpacked="uint32"),
@@ -84,8 +90,8 @@ def dtype(name: Any) -> DType:
 def default_dtype(array: np.ndarray[Any, Any]) -> str:
     """Return the dtype of a value for which none is specified.
 
-    Floats are float32 and integers int32, as GPUs have no 64-bit numbers; arrays of bool, uint8 and
-    uint32 keep their dtype.
+    Floats are float32 and integers int32, as GPUs have no 64-bit numbers and few operations take
+    float16; arrays of bool, uint8 and uint32 keep their dtype.
 
     Raises:
         DTypeError: the values are neither numbers nor bool.

@@ -19,7 +19,7 @@ from tests.onnx_nodes.translation import TRANSLATIONS, Call, NotApplicableError
 
 assert arrays and pointwise and windows  # imported to register their translations
 Array = np.ndarray[Any, Any]
-OURS = {"float32", "float64", "int32", "uint32", "uint8", "bool"}
+OURS = {"float16", "float32", "float64", "int32", "uint32", "uint8", "bool"}
 """The dtypes of playgrad. int64 is tested as int32, where the values fit."""
 
 

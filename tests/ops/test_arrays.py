@@ -187,6 +187,27 @@ def test_many_updates_are_added_in_their_order_on_a_gpu(count: int) -> None:
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["float32", "float16", "int32", "uint32", "uint8", "bool"])
+def test_computed_indices_outside_an_axis_on_a_gpu(kind: str) -> None:
+    """They give NaN or 0, whether elements are copied one by one or as words."""
+    random = np.random.default_rng(0)
+    indices = np.array([2, -1, 0, 3, 2**31 - 1, -(2**31)], np.int32)
+    outside = (indices < 0) | (indices > 2)
+    computed = pg.Variable(indices, dtype="int32", trainable=False)
+    for width in (1, 3, 4):
+        rows = random.integers(0, 2, (3, width)).astype(kind)
+        table = pg.constant(rows, kind)
+        several = pg.reshape(computed, [-1, 1]) + pg.zeros([1, width], "int32")
+        results = [pg.gather(table, computed), pg.take_along_axis(table, several, axis=0)]
+        with pg.Session(device="gpu:0") as session:
+            for result in session.run(results):
+                assert result.dtype == kind
+                np.testing.assert_array_equal(result[~outside], rows[indices[~outside]])
+                missing = result[outside]
+                assert np.isnan(missing).all() if kind.startswith("float") else not missing.any()
+
+
 @pytest.mark.parametrize(
     ("ours", "expected"),
     [

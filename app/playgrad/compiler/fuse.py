@@ -13,6 +13,7 @@ from typing import Any
 
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.devices.target import Limits
+from playgrad.dtypes import dtype
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.core.build import broadcast_shapes
@@ -141,9 +142,10 @@ class _Fuser:
             ):
                 rest = [t for i, t in enumerate(group.inputs) if i != position]
                 leaves = _leaves([tensor, *rest])
-                group.exprs = [
-                    e.substitute(expr, [leaves[t] for t in group.inputs]) for expr in group.exprs
+                replacement = [
+                    _rounded(leaves[t], t) if t is tensor else leaves[t] for t in group.inputs
                 ]
+                group.exprs = [e.substitute(expr, replacement) for expr in group.exprs]
                 group.inputs = rest
                 group.base = node
                 group.members.append(node)
@@ -196,6 +198,7 @@ def _merge(group: _Group, tensor: Tensor) -> _Group:
     base = len(inputs)
     inner = e.substitute(inner, [e.Leaf(base + i) for i in range(len(node.inputs))])
     leaves = _leaves(inputs)
+    inner = _rounded(inner, tensor)
     replacement = [inner if t is tensor else leaves[t] for t in group.inputs]
     merged = _Group(
         group.sink,
@@ -208,6 +211,13 @@ def _merge(group: _Group, tensor: Tensor) -> _Group:
     _inline_constants(merged)
     _unique_inputs(merged)
     return merged
+
+
+def _rounded(expr: e.Expr, tensor: Tensor) -> e.Expr:
+    """Return ``expr``, the value of ``tensor``, rounded as in a buffer of its dtype."""
+    if dtype(tensor.dtype).computed == tensor.dtype or isinstance(expr, e.Cast):
+        return expr
+    return e.Cast(tensor.dtype, expr)
 
 
 def _inline_constants(group: _Group) -> None:

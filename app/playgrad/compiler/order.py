@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from playgrad.compiler.program import Program, Rewriter
+from playgrad.dtypes import dtype
 from playgrad.graph.opdef import Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
@@ -27,13 +28,15 @@ from playgrad.ops.state import is_variable
 def _lower_copy(request: KernelRequest) -> Lowering:
     """Lower a copy. Elements that are packed into words are copied as words."""
     spec = request.inputs[0]
-    if spec.dtype == "uint8":
-        spec = TensorSpec((-(-spec.size // 4),), "uint32")
+    per_word = dtype(spec.dtype).per_word
+    if per_word > 1:
+        spec = TensorSpec((-(-spec.size // per_word),), "uint32")
     return lower_elementwise(replace(request, inputs=(spec,), outputs=(spec,)), [e.Leaf(0)])
 
 
 _COPY_SAMPLES = tuple(
-    Sample((np.arange(7).astype(kind),)) for kind in ("float32", "int32", "uint8", "bool")
+    Sample((np.arange(7).astype(kind),))
+    for kind in ("float32", "int32", "uint8", "bool", "float16")
 )
 COPY = register(
     replace(

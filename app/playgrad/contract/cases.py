@@ -10,6 +10,7 @@ import numpy as np
 import playgrad.compiler.compile
 import playgrad.ops
 from playgrad.dtypes import dtype
+from playgrad.errors import DTypeError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import Array, InvalidSample, OpDef, Sample, registered
 from playgrad.graph.spec import TensorSpec
@@ -95,6 +96,29 @@ def specs_of(arrays: Sequence[Array]) -> list[TensorSpec]:
 def as_float64(arrays: Sequence[Array]) -> list[Array]:
     """Return ``arrays`` with floats as float64."""
     return [array.astype(np.float64) if dtype(array.dtype).floating else array for array in arrays]
+
+
+def in_float16(case: Case) -> Case | None:
+    """Return ``case`` with float16 in place of float32, or None if the operation refuses it.
+
+    On a GPU its results may be rounded the other way, to a neighbour: 2⁻¹⁰ of a number.
+    """
+    sample = case.sample
+    attrs = {
+        name: "float16" if name == "dtype" and value == "float32" else value
+        for name, value in sample.attrs.items()
+    }
+    with np.errstate(over="ignore"):
+        inputs = tuple(x.astype(np.float16) if x.dtype == np.float32 else x for x in sample.inputs)
+    if specs_of(inputs) == case.specs and attrs == sample.attrs:
+        return None
+    tolerance = max(sample.tolerance, 2.0**-10)
+    half = Case(case.op, case.number, Sample(inputs, attrs, sample.differentiable, tolerance))
+    try:
+        case.op.infer(half.specs, attrs)
+    except DTypeError:
+        return None
+    return half
 
 
 def add_case(

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from playgrad.contract.cases import Case, add_case, as_float64, specs_of
+from playgrad.contract.cases import Case, add_case, as_float64, in_float16, specs_of
 from playgrad.contract.comparison import BrokenRuleError, expect_close
 from playgrad.contract.interpreter import evaluate
 from playgrad.contract.weighted_sum import weighted_sum
@@ -39,6 +39,24 @@ def check_reference(case: Case) -> None:
                 f"the reference returned {_texts(results)}, but the shape rule says "
                 f"{_texts(declared)}."
             )
+
+
+def check_float16(case: Case) -> None:
+    """Check that the results for float16 are those for the same numbers in float32, rounded.
+
+    They may be neighbours, at a distance of 2⁻¹⁰: an operation made of several rounds in between.
+    """
+    half = in_float16(case)
+    if half is None:
+        return
+    inputs = list(half.sample.inputs)
+    wide = [x.astype(np.float32) if x.dtype == np.float16 else x for x in inputs]
+    with np.errstate(over="ignore"):
+        results = half.op.reference(inputs, half.sample.attrs)
+        expected = half.op.reference(wide, case.sample.attrs)
+        declared = _compiled_specs(half.op, half.specs, half.sample.attrs)
+        for number, (a, b, spec) in enumerate(zip(results, expected, declared, strict=True)):
+            expect_close(f"result {number} for float16", a, b.astype(spec.dtype), 2.0**-10, 0.0)
 
 
 def _compiled_specs(op: OpDef, specs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:

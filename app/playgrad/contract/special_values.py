@@ -24,12 +24,17 @@ SPECIAL = {
     "float32": np.array(
         [np.nan, _INFINITY, -_INFINITY, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 7.25], np.float32
     ),
+    "float16": np.array(
+        [np.nan, _INFINITY, -_INFINITY, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 7.25, 6e-8], np.float16
+    ),
     "int32": np.array([-(2**31), 2**31 - 1, 0, 1, -1, 2, -7, 46341], np.int32),
     "uint32": np.array([0, 1, 2, 7, 2**31, 2**32 - 1], np.uint32),
     "uint8": np.array([0, 1, 2, 100, 200, 255], np.uint8),
     "bool": np.array([False, True]),
 }
 """The values by dtype; of several inputs, all combinations are tried."""
+_HALF = (2.0**-10, 2.0**-24)
+"""Tolerances of float16: where float32 differs a little, the other one of two neighbours."""
 SMALL = np.array([1e-6, -1e-6, 1e-4, -1e-4, 0.003, -0.003, 0.05, -0.05, 0.3, -0.3], np.float32)
 """Arguments near 0, where a difference of larger numbers loses a small result."""
 
@@ -78,7 +83,8 @@ def check_special_values(op: OpDef, device: str) -> None:
     with Session(graph, device=device) as session:
         for actual, reference in zip(session.run(fetches, feeds), expected, strict=True):
             # Small results may not have large relative errors.
-            expect_close("the result at special values", actual, reference, 1e-4, 1e-12)
+            rtol, atol = _HALF if reference.dtype == np.float16 else (1e-4, 1e-12)
+            expect_close("the result at special values", actual, reference, rtol, atol)
 
 
 def check_small_arguments(op: OpDef) -> None:

@@ -74,8 +74,8 @@ class OpDef:
         specialise: maps static input specs and attributes to the ``(op name, attributes, numbers
             of the remaining inputs)`` that replace the op once shapes are known.
         epilogue: its kernel can apply an expression to each element that it stores.
-        packed: its kernel reads and writes elements that are packed into words (uint8). For other
-            kernels they are unpacked before and packed after.
+        packed: its kernel reads and writes elements that are packed into words (uint8, float16).
+            For other kernels they are unpacked before and packed after.
         state: it reads or writes more than its inputs and outputs (variables, channels).
         elementwise: its expressions, if it is elementwise.
         check_feed: maps an input number, a fed array, input specs and attributes to an error text

@@ -12,7 +12,8 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.gather import as_indices, expect_inside
-from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, normalize_axis
+from playgrad.ops.core.build import NUMBERS, add_node, as_tensor, expect_dtype, normalize_axis
+from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.gather import lower_scatter_along_axis, lower_take_along_axis
@@ -110,7 +111,7 @@ def _infer_scatter(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpe
     updates, indices = inputs
     axis = attrs["axis"]
     _expect_equal_but(axis, updates, indices)
-    expect_dtype(updates, "the updates", "float32", "float64", "int32", "uint32")
+    expect_dtype(updates, "the updates", *NUMBERS)
     shape = (*updates.shape[:axis], attrs["size"], *updates.shape[axis + 1 :])
     return [TensorSpec(shape, updates.dtype)]
 
@@ -134,7 +135,7 @@ _SCATTER = register(
     OpDef(
         name="scatter_along_axis",
         infer=_infer_scatter,
-        reference=_scatter,
+        reference=in_float32(_scatter),
         gradient=_scatter_gradient,
         lower=lower_scatter_along_axis,
         epilogue=True,

@@ -12,12 +12,14 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.core.build import (
+    NUMBERS,
     add_node,
     as_tensor,
     as_tensors,
     expect_dtype,
     normalize_axis,
 )
+from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.definitions import add, cast
@@ -59,7 +61,7 @@ def scatter_add(
     Updates of the same index are summed, in a fixed order.
 
     Args:
-        x: a tensor of at least one dimension; float32, float64, int32 or uint32.
+        x: a tensor of at least one dimension; float16, float32, float64, int32 or uint32.
         indices: indices of any shape, at least 0 and less than the size of ``axis``; int32, uint32
             or uint8.
         updates: a tensor of the dtype of ``x`` and the shape of ``gather(x, indices, axis)``.
@@ -159,6 +161,8 @@ _GATHER = register(
             Sample((np.arange(252, dtype=np.uint8).reshape(9, 28), integers(5))),
             Sample((np.arange(9, dtype=np.uint8) * 3, integers(7))),
             Sample((integers(9, 3), integers(4))),
+            Sample((floats(9, 3).astype(np.float16), integers(5)), differentiable=()),
+            Sample((floats(9, 4).astype(np.float16), integers(5)), differentiable=()),
             Sample((floats(2, 9, 3), integers(2, 3)), {"axis": 1}, differentiable=(0,)),
             Sample((floats(4, 9), integers(5)), {"axis": 1}, differentiable=(0,)),
             Sample((np.arange(90, dtype=np.uint8).reshape(2, 9, 5), integers(4)), {"axis": 1}),
@@ -192,7 +196,7 @@ def _infer_scatter_add(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[Tenso
             f"scatter_add: the updates {shape_text(updates.shape)} must have the shape of the "
             f"indices, {shape_text(indices.shape)}, at axis {axis}."
         )
-    expect_dtype(updates, "the updates of scatter_add", "float32", "float64", "int32", "uint32")
+    expect_dtype(updates, "the updates of scatter_add", *NUMBERS)
     expect_dtype(indices, "the indices of scatter_add", "int32")
     shape = (*updates.shape[:axis], attrs["rows"], *updates.shape[axis + indices.rank :])
     return [TensorSpec(shape, updates.dtype)]
@@ -218,7 +222,7 @@ _SCATTER_ADD = register(
     OpDef(
         name="scatter_add",
         infer=_infer_scatter_add,
-        reference=_scatter_add,
+        reference=in_float32(_scatter_add),
         gradient=_scatter_gradient,
         lower=lower_scatter_add,
         epilogue=True,

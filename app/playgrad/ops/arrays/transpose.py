@@ -65,6 +65,7 @@ _TRANSPOSE = register(
             Sample((floats(3, 4),), {"perm": [1, 0]}),
             Sample((floats(2, 3, 4),), {"perm": [2, 0, 1]}),
             Sample((integers(2, 3, 4, 5),), {"perm": [0, 3, 1, 2]}),
+            Sample((floats(3, 5).astype(np.float16),), {"perm": [1, 0]}, differentiable=()),
             Sample((np.arange(15, dtype=np.uint8).reshape(3, 5),), {"perm": [1, 0]}),
         ),
         invalid=(

@@ -145,10 +145,15 @@ def expect_rank(spec: TensorSpec, rank: int, what: str) -> None:
         )
 
 
+NUMBERS = ("float16", "float32", "float64", "int32", "uint32")
+"""The dtypes of sums and comparisons. A uint8 would overflow soon."""
+
+
 def expect_dtype(spec: TensorSpec, what: str, *allowed: str) -> None:
     """Raise DTypeError unless ``spec`` has one of the ``allowed`` dtypes."""
     if spec.dtype not in allowed:
-        raise DTypeError(f"{what} must be {' or '.join(allowed)}, not {spec.dtype}.")
+        hint = "Convert it with cast(x, 'float32')." if spec.dtype == "float16" else None
+        raise DTypeError(f"{what} must be {' or '.join(allowed)}, not {spec.dtype}.", hint=hint)
 
 
 def expect_floating(spec: TensorSpec, what: str) -> None:

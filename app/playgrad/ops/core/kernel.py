@@ -108,7 +108,7 @@ class KernelRequest:
     epilogue: Epilogue | None = None
     aliases: Mapping[int, int] = field(default_factory=dict)
 
-    def store(self, name: str, number: str = "f32") -> str:
+    def store(self, name: str, number: str = "f32", beside: str = "") -> str:
         """Return WGSL of ``fn store(index: u32, value: NUMBER)``, which applies the epilogue.
 
         A kernel must call it once for each element: the epilogue may update a variable in place.
@@ -117,6 +117,7 @@ class KernelRequest:
             name: the binding of the first output; ``epilogue_bindings`` declares the others.
             number: the type of the kernel's results in a buffer. Where there is an epilogue the
                 parameter has the WGSL type of the epilogue's dtype.
+            beside: WGSL of the kernel that uses helpers, too.
         """
         if self.epilogue is None:
             return f"fn store(index: u32, value: {number}) {{ {name}[index] = value; }}"
@@ -142,7 +143,7 @@ class KernelRequest:
                     for j, (buffer, result) in enumerate(zip(buffers, results, strict=True))
                 ]
             )
-        return f"{wgsl.helpers(body)}\nfn store(index: u32, value: {number}) {{ {body} }}"
+        return f"{wgsl.helpers(body + beside)}\nfn store(index: u32, value: {number}) {{ {body} }}"
 
     def epilogue_bindings(self) -> tuple[Binding, ...]:
         """Return the bindings of the inputs and outputs that only ``store`` uses."""

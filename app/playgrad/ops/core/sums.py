@@ -18,7 +18,10 @@ _reduce: Any = np.add.reduce
 
 
 def add_up(x: Any, axis: Sequence[int], keepdims: bool = False) -> Any:
-    """Return the sum of ``x`` along ``axis``, of the dtype of ``x``."""
+    """Return the sum of ``x`` along ``axis``, of the dtype of ``x``; of float16 rounded once."""
+    if x.dtype == np.float16:
+        with np.errstate(over="ignore"):
+            return add_up(x.astype(np.float32), axis, keepdims).astype(np.float16)
     axes = tuple(axis)
     if x.dtype == np.float32 and x.size >= LONG and prod(x.shape[i] for i in axes) >= LONG:
         total = _reduce(x, axes, np.float64, keepdims=keepdims)

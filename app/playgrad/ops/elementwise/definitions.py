@@ -391,6 +391,11 @@ where: Constructor = elementwise(
     doc="Return ``a`` where ``condition`` is true and ``b`` elsewhere.",
 )
 
+_HALVES = np.array([0.0, -0.0, 6e-8, -0.1, 2.5, 65504, -np.inf, np.nan], np.float16)
+# Ties go to the even neighbour, below 2⁻¹⁴ too, and from 65520 on to infinity.
+_NEAR_HALVES = np.array(
+    [2049, 2051, 65519, 65520, -1e9, 2.0**-25, 3 * 2.0**-25, 1e-5, 0.1, np.inf, np.nan], np.float32
+)
 _CAST = register(
     elementwise_op(
         "cast",
@@ -403,6 +408,8 @@ _CAST = register(
                 (np.array([0.0, 1.5, -2.5], np.float32),), {"dtype": "int32"}, differentiable=()
             ),
             Sample((BOOLS,), {"dtype": "float32"}, differentiable=()),
+            Sample((_HALVES,), {"dtype": "float32"}, differentiable=()),
+            Sample((_NEAR_HALVES,), {"dtype": "float16"}, differentiable=(), tolerance=0.0),
         ),
     )
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from playgrad.dtypes import dtype
 from playgrad.ops.core.kernel import (
     Binding,
     KernelCall,
@@ -18,14 +19,12 @@ from playgrad.ops.expression import wgsl
 from playgrad.ops.expression.expr import Expr, to_json
 
 WORKGROUP = 64
-_BYTES = 4
-"""Elements of uint8 in a word."""
 
 
 def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering:
     """Lower ``exprs``, one for each output, to a kernel whose invocations compute one element each.
 
-    Where an output is uint8, they compute four: those that share a word of its buffer. Inputs are
+    Where elements of an output are packed, they compute those that share a word. Inputs are
     broadcast. An input in the buffer of an output (``request.aliases``) is read through the
     output's binding before anything is written.
     """
@@ -40,19 +39,29 @@ def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering
             bindings.append(input_binding(buffer, i, spec, spec.static_shape == shape))
         index = wgsl.broadcast_index("i", spec.static_shape, shape)
         loads.append(f"  let x{i} = {wgsl.load(buffer, spec, index)};")
-    values, stores, packed = [], [], []
+    values, stores, words = [], [], []
+    together = max(dtype(spec.dtype).per_word for spec in request.outputs)
     for j, (expr, spec) in enumerate(zip(exprs, request.outputs, strict=True)):
         bindings.append(output_binding(f"out{j}", j, spec))
         leaves = [f"x{i}" for i in range(len(names))]
         values.append(f"  let y{j} = {wgsl.render(expr, leaves, names, spec.dtype)};")
-        if spec.dtype == "uint8":
-            packed.append(j)
-            stores.append(f"  word{j} |= y{j} << ((i & 3u) * 8u);")
-        else:
-            stores.append(f"  out{j}[i] = {wgsl.stored(f'y{j}', spec.dtype)};")
+        stored = wgsl.stored(f"y{j}", spec.dtype)
+        per_word = dtype(spec.dtype).per_word
+        if per_word == 1:
+            stores.append(f"  out{j}[i] = {stored};")
+            continue
+        place = f"(i & {per_word - 1}u)"
+        words.append(f"  var word{j} = 0u;\n")
+        stores.append(
+            f"  word{j} |= {stored} << ({place} * {32 // per_word}u);\n"
+            f"  if ({place} == {per_word - 1}u || i + 1u == {items}u) {{\n"
+            f"    out{j}[i / {per_word}u] = word{j};\n"
+            f"    word{j} = 0u;\n"
+            "  }"
+        )
     body = "\n".join(loads + values + stores)
     limits = request.target.limits
-    threads = -(-items // _BYTES) if packed else items
+    threads = -(-items // together)
     start = "\n".join(
         [
             wgsl.helpers(body),
@@ -62,12 +71,10 @@ def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering
             f"  if (thread >= {threads}u) {{ return; }}",
         ]
     )
-    if packed:
-        words = "".join(f"  var word{j} = 0u;\n" for j in packed)
-        ends = "".join(f"  out{j}[thread] = word{j};\n" for j in packed)
-        first = f"{_BYTES}u * thread"
-        rest = f"for (var i = {first}; i < min({first} + {_BYTES}u, {items}u); i++)"
-        code = f"{start}\n{words}  {rest} {{\n{body}\n  }}\n{ends}}}\n"
+    if together > 1:
+        first = f"{together}u * thread"
+        rest = f"for (var i = {first}; i < min({first} + {together}u, {items}u); i++)"
+        code = f"{start}\n{''.join(words)}  {rest} {{\n{body}\n  }}\n}}\n"
     else:
         code = f"{start}\n  let i = thread;\n{body}\n}}\n"
     params = {
@@ -81,6 +88,6 @@ def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering
         code,
         tuple(bindings),
         grid(threads, WORKGROUP, limits),
-        iterations=_BYTES if packed else 1,
+        iterations=together,
     )
     return Lowering((call,))

@@ -12,6 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from playgrad.dtypes import dtype
+from playgrad.errors import DTypeError
 from playgrad.graph.opdef import Array, Attrs, OpDef, Sample, lookup, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import Epilogue, KernelRequest, Lowering
@@ -64,7 +66,10 @@ def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     base, base_attrs, count, exprs = _base(attrs)
     (result,) = base.infer(inputs[:count], base_attrs)
     names = [result.dtype] + [spec.dtype for spec in inputs[count:]]
-    return [TensorSpec(result.shape, infer_dtype(expr, names)) for expr in exprs]
+    kinds = [infer_dtype(expr, names) for expr in exprs]
+    if any(dtype(kind).per_word > 1 for kind in kinds):
+        raise DTypeError(f"an epilogue stores whole words, not {' and '.join(kinds)}.")
+    return [TensorSpec(result.shape, kind) for kind in kinds]
 
 
 def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:

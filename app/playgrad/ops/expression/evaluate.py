@@ -1,4 +1,8 @@
-"""Evaluation of expressions with NumPy: directly, or compiled to Python for known shapes."""
+"""Evaluation of expressions with NumPy: directly, or compiled to Python for known shapes.
+
+Values of float16 are computed in float32. The results are rounded, and so are values that an
+expression casts to float16.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,10 @@ Array = np.ndarray[Any, Any]
 def evaluate(expr: Expr, leaves: Sequence[Array], expected: str | None = None) -> Array:
     """Return the value of ``expr`` where leaf i is ``leaves[i]``; leaves are broadcast together."""
     names = [leaf.dtype.name for leaf in leaves]
+    computed = [leaf.astype(dtype(leaf.dtype).computed, copy=False) for leaf in leaves]
     with np.errstate(all="ignore"):
-        return np.asarray(_evaluate(expr, leaves, names, expected))
+        value = np.asarray(_evaluate(expr, computed, names, expected))
+        return value.astype(infer_dtype(expr, names, expected), copy=False)
 
 
 def _evaluate(expr: Expr, leaves: Sequence[Array], names: list[str], expected: str | None) -> Any:
@@ -30,7 +36,7 @@ def _evaluate(expr: Expr, leaves: Sequence[Array], names: list[str], expected: s
     if isinstance(expr, Const):
         return _constant(expr, names, expected)
     if isinstance(expr, Cast):
-        return np.asarray(_evaluate(expr.arg, leaves, names, None)).astype(expr.to)
+        return _caster(expr.to)(_evaluate(expr.arg, leaves, names, None))
     assert isinstance(expr, Call)
     dtypes = _argument_dtypes(expr, names, expected)
     values = [
@@ -40,7 +46,8 @@ def _evaluate(expr: Expr, leaves: Sequence[Array], names: list[str], expected: s
 
 
 def _constant(expr: Const, names: Sequence[str], expected: str | None) -> Any:
-    return dtype(infer_dtype(expr, names, expected)).numpy.type(expr.value)
+    kind = dtype(infer_dtype(expr, names, expected))
+    return dtype(kind.computed).numpy.type(expr.value)
 
 
 def _argument_dtypes(expr: Call, names: Sequence[str], expected: str | None) -> list[str]:
@@ -119,10 +126,17 @@ class _Preparation:
         self.known: dict[tuple[Expr, str | None], int] = {}
         self.leaves = len(specs)
         self.shape = np.broadcast_shapes(*self.shapes)
-        self.results = [self._register(expr, None) for expr in exprs]
+        self.results = [self._result(expr) for expr in exprs]
+
+    def _result(self, expr: Expr) -> int:
+        register, kind = self._register(expr, None), infer_dtype(expr, self.names)
+        return register if self.kinds[register] == kind else self._converted(register, kind)
+
+    def _converted(self, register: int, kind: str) -> int:
+        return self._call(lambda value: np.asarray(value).astype(kind), (register,), kind)
 
     def _register(self, expr: Expr, expected: str | None) -> int:
-        if isinstance(expr, Leaf):
+        if isinstance(expr, Leaf) and dtype(name := self.names[expr.index]).computed == name:
             return expr.index
         key = expr, expected
         if key not in self.known:
@@ -130,20 +144,23 @@ class _Preparation:
         return self.known[key]
 
     def _new(self, expr: Expr, expected: str | None) -> int:
+        if isinstance(expr, Leaf):
+            return self._converted(expr.index, dtype(self.names[expr.index]).computed)
         if isinstance(expr, Const):
             value = _constant(expr, self.names, expected)
             return self._add((), value.dtype.name, value)
         if isinstance(expr, Cast):
             arg = self._register(expr.arg, None)
-            result = self._add(self.shapes[arg], expr.to)
-            self.calls.append((_caster(expr.to), (arg,), result))
-            return result
+            return self._call(_caster(expr.to), (arg,), dtype(expr.to).computed)
         assert isinstance(expr, Call)
         dtypes = _argument_dtypes(expr, self.names, expected)
         args = tuple(self._register(arg, name) for arg, name in zip(expr.args, dtypes, strict=True))
-        shape = np.broadcast_shapes(*(self.shapes[arg] for arg in args))
-        result = self._add(shape, infer_dtype(expr, self.names, expected))
-        self.calls.append((FUNCTIONS[expr.function].numpy, args, result))
+        kind = dtype(infer_dtype(expr, self.names, expected)).computed
+        return self._call(FUNCTIONS[expr.function].numpy, args, kind)
+
+    def _call(self, function: Callable[..., Any], args: tuple[int, ...], kind: str) -> int:
+        result = self._add(np.broadcast_shapes(*(self.shapes[arg] for arg in args)), kind)
+        self.calls.append((function, args, result))
         return result
 
     def _add(self, shape: tuple[int, ...], kind: str, value: Any = None) -> int:
@@ -218,4 +235,7 @@ class _Preparation:
 
 
 def _caster(to: str) -> Callable[[Any], Any]:
-    return lambda value: np.asarray(value).astype(to)
+    computed = dtype(to).computed
+    if computed == to:
+        return lambda value: np.asarray(value).astype(to)
+    return lambda value: np.asarray(value).astype(to).astype(computed)

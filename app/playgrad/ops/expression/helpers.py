@@ -227,6 +227,26 @@ WGSL_HELPERS: dict[str, str] = {
   let q = {wgsl_polynomial(DENOMINATOR, "z")};
   return pg_signed(min(a * p / q, 1.0), x);
 }}""",
+    # A float16, the low 16 bits of ``bits``, as an f32. All of them are f32 numbers, also those
+    # below 2⁻¹⁴, which are multiples of 2⁻²⁴.
+    "pg_from_half": """fn pg_from_half(bits: u32) -> f32 {
+  let sign = (bits & 0x8000u) << 16u;
+  let size = bits & 0x7fffu;
+  var word = (size << 13u) + 0x38000000u;
+  if (size < 0x400u) { word = bitcast<u32>(f32(size) * 5.9604645e-8); }
+  if (size >= 0x7c00u) { word = 0x7f800000u | (size << 13u); }
+  return bitcast<f32>(sign | word);
+}""",
+    # The float16 nearest to ``x``, of two the even one; infinity from 65520 on, NaN for NaN.
+    "pg_to_half": """fn pg_to_half(x: f32) -> u32 {
+  let sign = (bitcast<u32>(x) >> 16u) & 0x8000u;
+  let word = bitcast<u32>(x) & 0x7fffffffu;
+  var size = (word - 0x38000000u + 0xfffu + ((word >> 13u) & 1u)) >> 13u;
+  if (word < 0x38800000u) { size = u32(round(bitcast<f32>(word) * 16777216.0)); }
+  if (word >= 0x477ff000u) { size = 0x7c00u; }
+  if (word > 0x7f800000u) { size = 0x7e00u; }
+  return sign | size;
+}""",
     "pg_minus_inf": "var<private> pg_minus_inf: u32 = 0xff800000u;",
     "pg_inf": "var<private> pg_inf: u32 = 0x7f800000u;",
     "pg_nan": "var<private> pg_nan: u32 = 0x7fc00000u;",

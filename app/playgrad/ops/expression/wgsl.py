@@ -22,7 +22,7 @@ def literal(value: float | int | bool, name: str) -> str:
     """Return a number as a WGSL literal of dtype ``name``."""
     if name == "bool":
         return "true" if value else "false"
-    if name == "float32":
+    if dtype(name).computed == "float32":
         if value != value:
             return "bitcast<f32>(pg_nan)"
         if abs(value) > _LARGEST:
@@ -64,7 +64,7 @@ def _rendered(
     common = next(kinds, None) or expected or infer_dtype(args[0], names)
     for arg, each in zip(args, typed, strict=True):
         texts.append((each or _rendered(arg, leaves, names, common))[0])
-    text = function.variants.get(common, function.wgsl)(*texts)
+    text = function.variants.get(dtype(common).computed, function.wgsl)(*texts)
     if function.result == "bool":
         return text, "bool"
     if function.result == "same" and common == "uint8":  # held in 32 bits, and wraps at 8
@@ -76,11 +76,13 @@ def _cast(text: str, source: str, target: str) -> str:
     wgsl = dtype(target).wgsl
     if wgsl is None:
         raise UnsupportedOpError(f"GPUs have no {target} values.", hint="Use float32.")
+    if target == "float16":  # rounds, also what is a float16 but was computed in 32 bits
+        return f"pg_from_half(pg_to_half(f32({text})))"
     if source == target:
         return text
     if target == "uint8":
         return f"(u32({text}) & 0xffu)"
-    if target == "bool" and source == "float32":  # by the bits, as NaN is true
+    if target == "bool" and dtype(source).wgsl == "f32":  # by the bits, as NaN is true
         return f"((bitcast<u32>({text}) & 0x7fffffffu) != 0u)"
     if target == "bool":
         return f"({text} != {literal(0, source)})"
@@ -103,13 +105,18 @@ def load(name: str, spec: TensorSpec, index: str) -> str:
     """Return WGSL for the element of buffer ``name`` at ``index``, as a value of its dtype."""
     if spec.dtype == "uint8":
         return f"(({name}[({index}) >> 2u] >> ((({index}) & 3u) * 8u)) & 0xffu)"
+    if spec.dtype == "float16":
+        return f"pg_from_half({name}[({index}) >> 1u] >> ((({index}) & 1u) * 16u))"
     if spec.dtype == "bool":
         return f"({name}[{index}] != 0u)"
     return f"{name}[{index}]"
 
 
 def stored(value: str, name: str) -> str:
-    """Return WGSL for ``value`` of dtype ``name`` as a buffer stores it."""
+    """Return WGSL for ``value`` of dtype ``name`` as a buffer stores it: the low bits of a word, if
+    elements are packed."""
+    if name == "float16":
+        return f"pg_to_half({value})"
     return f"u32({value})" if name == "bool" else value
 
 

@@ -21,6 +21,8 @@ from playgrad.ops.lowering.sort import BLOCK, INTEGER_KEY, ordering
 
 MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u", "bool": "false"}
 """The result for an index outside the axis, by element type."""
+MISSING_HALF = "0x7e00u"
+"""The same for float16, as bits."""
 SORTED_FROM = 1 << 18
 """Comparisons in a search of all indices, one for each of them and each element of the result, from
 which sorting the indices pays: below, its dispatches cost more than they save."""
@@ -39,8 +41,8 @@ def lower_take_along_axis(request: KernelRequest) -> Lowering:
 def _lower_picked(request: KernelRequest, along: bool) -> Lowering:
     """Lower result[o, i, d] = rows[o, p, d] with p = indices[i], or indices[o, i, d] if ``along``.
 
-    Packed bytes are copied as words if a row is a whole number of words, unless an epilogue needs
-    each byte or each element has an index.
+    Packed elements are copied as words if a row is a whole number of words, unless an epilogue
+    needs each of them, or each has an index.
     """
     rows, indices = request.inputs[:2]
     axis = request.attrs.get("axis", 0)
@@ -55,25 +57,31 @@ def _lower_picked(request: KernelRequest, along: bool) -> Lowering:
     params = {"rows": count, "width": width, "dtype": rows.dtype, "along": along}
     items = request.outputs[0].size
     picked = indices.static_shape[axis] if along else indices.size
-    packed = rows.dtype == "uint8" and request.epilogue is None
-    words = 4 if packed and not along and width % 4 == 0 else 1
+    per_word = dtype(rows.dtype).per_word if request.epilogue is None else 1
+    words = per_word if not along and width % per_word == 0 else 1
     places = _places(prod(shape[:axis]), count, width // words, picked, along)
-    if packed and words == 1:
+    if words < per_word:
         call = item_kernel(
             request,
-            "gather_bytes.wgsl",
-            -(-items // 4),
+            "gather_packed.wgsl",
+            -(-items // per_word),
             bindings,
             params,
-            BYTES=items,
+            ELEMENTS=items,
+            PER_WORD=per_word,
             ROWS=count,
+            MISSING=MISSING_HALF if rows.dtype == "float16" else "0u",
             **places,
         )
         return Lowering((call,))
     number = element_type(rows)
+    missing = MISSING[number]
     load = "rows[at]"
+    if rows.dtype == "float16":
+        missing = f"{MISSING_HALF} * 0x10001u"
     if request.epilogue is not None:
         number = dtype(rows.dtype).wgsl or number
+        missing = MISSING[number]
         load = wgsl.load("rows", rows, "at")
     call = item_kernel(
         request,
@@ -84,8 +92,8 @@ def _lower_picked(request: KernelRequest, along: bool) -> Lowering:
         NUMBER=number,
         LOAD=load,
         ROWS=count,
-        MISSING=MISSING[number],
-        store=request.store("result", number=number),
+        MISSING=missing,
+        store=request.store("result", number=number, beside=load),
         **places,
     )
     return Lowering((call,))

@@ -12,7 +12,7 @@ from playgrad.graph.opdef import Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.shape import expand_dims, reshape
-from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, normalize_axis
+from playgrad.ops.core.build import NUMBERS, add_node, as_tensor, expect_dtype, normalize_axis
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.reduce import lower_argmax, lower_argmin
 from playgrad.ops.reductions.reduce import expect_axes, reduced_shape
@@ -24,7 +24,7 @@ def argmax(
     """Return the index of the largest element, the first of equal ones.
 
     Args:
-        x: a tensor; float32, float64, int32 or uint32. NaN is larger than any number.
+        x: a tensor; float16, float32, float64, int32 or uint32. NaN is larger than any number.
         axis: the axis to search; a negative one counts from the end. None for all elements: the
             result is then an index in the flattened tensor.
         keepdims: whether dimensions that are searched stay, with size 1.
@@ -62,7 +62,7 @@ def _position(op: OpDef, x: Any, axis: int | None, keepdims: bool, name: str | N
 
 def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     x, axis = inputs[0], attrs["axis"]
-    expect_dtype(x, "the tensor to search", "float32", "float64", "int32", "uint32")
+    expect_dtype(x, "the tensor to search", *NUMBERS)
     expect_axes(x, [axis])
     if x.shape[axis] == 0:
         raise ShapeError(

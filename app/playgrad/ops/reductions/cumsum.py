@@ -12,7 +12,8 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.core.build import add_node, as_tensor, expect_dtype, normalize_axis
+from playgrad.ops.core.build import NUMBERS, add_node, as_tensor, expect_dtype, normalize_axis
+from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.cumsum import lower_cumsum
 from playgrad.ops.reductions.reduce import expect_axes
@@ -28,7 +29,7 @@ def cumsum(
     """Return the running sum of ``x`` along an axis.
 
     Args:
-        x: a tensor of any shape; float32, float64, int32 or uint32.
+        x: a tensor of any shape; float16, float32, float64, int32 or uint32.
         axis: the axis to add along, a negative one counted from the end; None adds all elements in
             row-major order.
         exclusive: leave each element itself out of its sum, so that the first sum is 0.
@@ -53,7 +54,7 @@ def cumsum(
 
 
 def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    expect_dtype(inputs[0], "the tensor to add up", "float32", "float64", "int32", "uint32")
+    expect_dtype(inputs[0], "the tensor to add up", *NUMBERS)
     expect_axes(inputs[0], [attrs["axis"]])
     return [inputs[0]]
 
@@ -82,7 +83,7 @@ _CUMSUM = register(
     OpDef(
         name="cumsum",
         infer=_infer,
-        reference=_reference,
+        reference=in_float32(_reference),
         gradient=_gradient,
         lower=lower_cumsum,
         samples=(

@@ -15,12 +15,14 @@ from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.fill import size
 from playgrad.ops.arrays.shape import expand_dims, identity
 from playgrad.ops.core.build import (
+    NUMBERS,
     add_node,
     as_tensor,
     expect_dtype,
     is_static,
     sorted_axes,
 )
+from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.samples import distinct, floats, integers
 from playgrad.ops.core.sums import add_up
 from playgrad.ops.elementwise.definitions import cast, equal, less, where
@@ -42,7 +44,7 @@ def reduce_sum(
     """Return the sum of ``x`` along one or more axes.
 
     Args:
-        x: a tensor of any shape; float32, float64, int32 or uint32.
+        x: a tensor of any shape; float16, float32, float64, int32 or uint32.
         axis: one axis or several, negative ones counted from the end; None means all axes.
         keepdims: keep reduced axes with size 1, so that the result broadcasts against ``x``.
 
@@ -62,7 +64,7 @@ def reduce_mean(
     """Return the mean of ``x`` along one or more axes.
 
     Args:
-        x: a tensor of any shape; float32 or float64.
+        x: a tensor of any shape; float16, float32 or float64.
         axis: as in ``reduce_sum``.
         keepdims: as in ``reduce_sum``.
 
@@ -84,7 +86,7 @@ def reduce_max(
     Equal maxima share the gradient equally.
 
     Args:
-        x: a tensor of any shape; float32, float64, int32 or uint32.
+        x: a tensor of any shape; float16, float32, float64, int32 or uint32.
         axis: as in ``reduce_sum``.
         keepdims: as in ``reduce_sum``.
 
@@ -250,15 +252,17 @@ _BAD_AXES = (
 )
 _EMPTY = InvalidSample((floats(0, 3),), _attrs(0), ShapeError, "nothing to reduce")
 _BYTES = np.arange(6, dtype=np.uint8)
+# In float16 the sum of each row would end at 2,048.
+_HALVES = Sample((np.ones((3, 4099), np.float16),), _attrs(1), differentiable=())
 
 _SUM = register(
     OpDef(
         name="reduce_sum",
-        infer=_infer("float32", "float64", "int32", "uint32", may_be_empty=True),
-        reference=_reference(add_up),
+        infer=_infer(*NUMBERS, may_be_empty=True),
+        reference=in_float32(_reference(add_up)),
         gradient=_sum_gradient,
         lower=lower_reduce_sum,
-        samples=(*_samples(floats), Sample((integers(4, 6),), _attrs(1))),
+        samples=(*_samples(floats), Sample((integers(4, 6),), _attrs(1)), _HALVES),
         invalid=(
             *_BAD_AXES,
             InvalidSample((_BYTES,), _attrs(0), DTypeError, "not uint8"),
@@ -268,8 +272,8 @@ _SUM = register(
 _MEAN = register(
     OpDef(
         name="reduce_mean",
-        infer=_infer("float32", "float64", may_be_empty=False),
-        reference=_reference(_mean),
+        infer=_infer("float16", "float32", "float64", may_be_empty=False),
+        reference=in_float32(_reference(_mean)),
         gradient=_mean_gradient,
         lower=lower_reduce_mean,
         epilogue=True,
@@ -284,8 +288,8 @@ _MEAN = register(
 _MAX = register(
     OpDef(
         name="reduce_max",
-        infer=_infer("float32", "float64", "int32", "uint32", may_be_empty=False),
-        reference=_reference(np.maximum.reduce),
+        infer=_infer(*NUMBERS, may_be_empty=False),
+        reference=in_float32(_reference(np.maximum.reduce)),
         gradient=_extreme_gradient,
         lower=lower_reduce_max,
         samples=(*_samples(distinct), Sample((integers(4, 6),), _attrs(1))),
@@ -295,8 +299,8 @@ _MAX = register(
 _MIN = register(
     OpDef(
         name="reduce_min",
-        infer=_infer("float32", "float64", "int32", "uint32", may_be_empty=False),
-        reference=_reference(np.minimum.reduce),
+        infer=_infer(*NUMBERS, may_be_empty=False),
+        reference=in_float32(_reference(np.minimum.reduce)),
         gradient=_extreme_gradient,
         lower=lower_reduce_min,
         samples=(*_samples(distinct), Sample((integers(4, 6),), _attrs(1))),
@@ -307,8 +311,8 @@ _ZEROS = np.array([[0, 2, 3, 4], [0, 5, 0, 0.5], [0, 0, 0, 2], [1, 2, -3, 4]], n
 _PROD = register(
     OpDef(
         name="reduce_prod",
-        infer=_infer("float32", "float64", "int32", "uint32", may_be_empty=True),
-        reference=_reference(np.multiply.reduce),
+        infer=_infer(*NUMBERS, may_be_empty=True),
+        reference=in_float32(_reference(np.multiply.reduce)),
         gradient=_prod_gradient,
         lower=lower_reduce_prod,
         samples=(

@@ -59,9 +59,9 @@ def _dtype(
 _TABLE = {
     kind.name: kind
     for kind in (
+        _dtype("float16", "f32", "u32", True, per_word=2, unpacked="float32"),
         _dtype("float32", "f32", "f32", True),
         _dtype("float64", None, None, True),
-        _dtype("float16", "f32", "u32", True, per_word=2, unpacked="float32"),
         _dtype("int32", "i32", "i32", False),
         _dtype("uint32", "u32", "u32", False),
         _dtype("uint8", "u32", "u32", False, per_word=4, unpacked="uint32"),

@@ -146,6 +146,24 @@ def test_gradients_pass_casts_in_the_dtype_of_each_side(device: str) -> None:
     np.testing.assert_array_equal(actual[1], expected)
 
 
+@each_device
+def test_training_in_mixed_precision(device: str) -> None:
+    """The weights are float32, as a float16 would lose small steps; activations are float16."""
+    values = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float16)
+    x = pg.placeholder("float16", [4, 3])
+    w = pg.Variable([[0.5], [1.0], [-1.0]])
+    y = pg.reduce_sum(x * pg.reshape(pg.cast(w, "float16"), [3]), 1)
+    target = values.astype(np.float32) @ [1.0, -2.0, 0.5]
+    loss = pg.reduce_mean(pg.square(pg.cast(y, "float32") - target))
+    step = pg.optim.SGD(0.1).minimize(loss)
+    with pg.Session(device=device) as session:
+        losses = [session.run([loss, step], {x: values})[0] for _ in range(30)]
+    assert losses[-1] < 0.05 * losses[0]
+    with pytest.raises(pg.DTypeError, match=r"'half' is float16, but optimizers .*cast"):
+        half = pg.Variable([1.0], dtype="float16", name="half")
+        pg.optim.SGD(0.01).minimize(pg.reduce_sum(half))
+
+
 MOVES: dict[str, Callable[[Any], Any]] = {
     "transpose": lambda x: pg.transpose(x),
     "concat": lambda x: pg.concat([x, x[:2]], axis=0),

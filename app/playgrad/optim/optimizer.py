@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar, Self, TypedDict
 
-from playgrad.errors import GraphError
+from playgrad.errors import DTypeError, GraphError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import warn_user
@@ -161,8 +161,10 @@ class Optimizer:
 
         Raises:
             GraphError: the loss does not depend on any of the variables.
+            DTypeError: a variable is not float32.
         """
         variables = list(var_list) if var_list is not None else trainable_variables(loss.graph)
+        _expect_float32(variables)
         with loss.graph.as_default():
             grads = gradients(loss, variables)
             if all(grad is None for grad in grads):
@@ -186,8 +188,10 @@ class Optimizer:
 
         Raises:
             GraphError: there are no gradients.
+            DTypeError: a variable is not float32.
         """
         pairs = [(grad, variable) for grad, variable in grads_and_vars if grad is not None]
+        _expect_float32([variable for _, variable in pairs])
         if not pairs:
             raise GraphError("apply_gradients() got no gradients.")
         graph = pairs[0][1].graph
@@ -315,6 +319,16 @@ class Optimizer:
             graph.phase("variable"),
         ):
             yield
+
+
+def _expect_float32(variables: Iterable[Tensor]) -> None:
+    for variable in variables:
+        if variable.dtype != "float32":
+            raise DTypeError(
+                f"'{variable.node.name}' is {variable.dtype}, but optimizers train float32.",
+                source=variable.node.source,
+                hint="Keep it in float32, and cast it where it is used.",
+            )
 
 
 def checked_rate(value: Any) -> float:

@@ -227,7 +227,7 @@ WGSL_HELPERS: dict[str, str] = {
   let q = {wgsl_polynomial(DENOMINATOR, "z")};
   return pg_signed(min(a * p / q, 1.0), x);
 }}""",
-    # A float16, the low 16 bits of ``bits``, as an f32. All of them are f32 numbers, also those
+    # A float16, the low 16 bits of ``bits``. All of them are f32 numbers, also those
     # below 2⁻¹⁴, which are multiples of 2⁻²⁴.
     "pg_from_half": """fn pg_from_half(bits: u32) -> f32 {
   let sign = (bits & 0x8000u) << 16u;

@@ -133,6 +133,21 @@ def test_a_mean_that_is_cast_is_rounded_first(device: str) -> None:
 
 
 @each_device
+def test_products_are_accumulated_in_float32(device: str) -> None:
+    """4,100 terms of 1, which float16 would add up to 2,048; rounded before the bias is added."""
+    x, w = pg.placeholder("float16", [3, 4100]), pg.placeholder("float16", [4100, 2])
+    product = x @ w
+    images = pg.reshape(x, [3, 41, 100, 1])
+    sums = pg.conv2d(images, pg.ones([41, 100, 1, 1], "float16"))
+    results = [product, pg.cast(product, "float32") + 0.25, sums]
+    values = {x: np.ones((3, 4100), np.float16), w: np.ones((4100, 2), np.float16)}
+    actual = run(device, results, values)
+    assert [each.dtype for each in actual] == [np.float16, np.float32, np.float16]
+    assert np.unique(actual[0]).tolist() == np.unique(actual[2]).tolist() == [4100]
+    np.testing.assert_array_equal(actual[1], np.full((3, 2), 4100.25))
+
+
+@each_device
 def test_gradients_pass_casts_in_the_dtype_of_each_side(device: str) -> None:
     x = pg.placeholder("float32", [3])
     half = pg.cast(x, "float16")
@@ -152,8 +167,8 @@ def test_training_in_mixed_precision(device: str) -> None:
     values = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float16)
     x = pg.placeholder("float16", [4, 3])
     w = pg.Variable([[0.5], [1.0], [-1.0]])
-    y = pg.reduce_sum(x * pg.reshape(pg.cast(w, "float16"), [3]), 1)
-    target = values.astype(np.float32) @ [1.0, -2.0, 0.5]
+    y = pg.relu(x @ pg.cast(w, "float16")) - pg.relu(-(x @ pg.cast(w, "float16")))
+    target = values.astype(np.float32) @ [[1.0], [-2.0], [0.5]]
     loss = pg.reduce_mean(pg.square(pg.cast(y, "float32") - target))
     step = pg.optim.SGD(0.1).minimize(loss)
     with pg.Session(device=device) as session:
@@ -202,8 +217,8 @@ def test_a_variable_survives_a_file(tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda x: pg.matmul(x, x), "must be float32 or float64, not float16.*cast"),
-        (lambda x: pg.softmax(x), "not float16.*cast"),
+        (lambda x: pg.softmax(x), "must be float32 or float64, not float16.*cast"),
+        (lambda x: x @ pg.zeros([2, 2]), "types differ: float16 and float32.*cast"),
         (lambda x: x + pg.constant([1.0], "float32"), "types differ: float16 and float32.*cast"),
         (lambda x: pg.constant([1e6], "float16"), "takes float16 values, but some do not fit"),
     ],

@@ -41,8 +41,8 @@ def einsum(subscripts: str, *operands: Any, name: str | None = None) -> Tensor:
             ``->`` those of the result. Axes that are missing there are summed. Without ``->`` the
             result has the letters that occur once, in alphabetical order. ``...`` stands for any
             further axes, which are broadcast. A letter twice in an operand takes the diagonal.
-        operands: tensors of one dtype. Matrix products need float32 or float64; products without a
-            sum, and sums over all axes that two operands share, any number.
+        operands: tensors of one dtype. Matrix products need floats; products without a sum, and
+            sums over all axes that two operands share, any number.
 
     Returns:
         A tensor of the dtype of the operands.

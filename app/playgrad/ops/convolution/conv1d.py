@@ -24,7 +24,7 @@ def conv1d(
     """Return the 1-D convolution of a batch of sequences with a set of filters.
 
     Args:
-        x: sequences of shape (batch, steps, in channels), float32 or float64.
+        x: sequences of shape (batch, steps, in channels), float16, float32 or float64.
         filters: shape (filter steps, in channels / groups, out channels), of the same dtype.
         strides: distance between windows in steps.
         padding: zeros around each sequence. "valid" adds none; "same" adds as many as make output =

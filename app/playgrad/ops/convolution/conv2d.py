@@ -23,7 +23,8 @@ from playgrad.ops.convolution.window import (
     window_attrs,
     windows,
 )
-from playgrad.ops.core.build import add_node, as_tensors, expect_floating, expect_rank, whole
+from playgrad.ops.core.build import FLOATS, add_node, as_tensors, expect_dtype, expect_rank, whole
+from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.conv2d import lower_conv2d
 from playgrad.ops.products.matmul import numpy_matmul
@@ -43,7 +44,7 @@ def conv2d(
     As in all neural networks this is a cross-correlation: the filters are not flipped.
 
     Args:
-        x: images of shape (batch, height, width, in channels), float32 or float64.
+        x: images of shape (batch, height, width, in channels), float16, float32 or float64.
         filters: shape (filter height, filter width, in channels / groups, out channels), of the
             same dtype.
         strides: distance between windows in pixels: one number, or (vertical, horizontal).
@@ -104,7 +105,7 @@ def infer_conv2d(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]
     expect_rank(filters, 4, "the filters of conv2d, (height, width, in, out),")
     window = extent(filters.shape[:2], dilations_of(attrs))
     height, width = output_sizes(image, window, attrs, "conv2d")
-    expect_floating(image, "the image and filters of conv2d")
+    expect_dtype(image, "the image and filters of conv2d", *FLOATS)
     if image.dtype != filters.dtype:
         raise DTypeError(
             f"conv2d: the image is {image.dtype}, but the filters are {filters.dtype}.",
@@ -186,7 +187,7 @@ _CONV2D = register(
     OpDef(
         name="conv2d",
         infer=infer_conv2d,
-        reference=_reference,
+        reference=in_float32(_reference),
         gradient=_gradient,
         lower=lower_conv2d,
         epilogue=True,

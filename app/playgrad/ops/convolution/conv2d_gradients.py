@@ -30,6 +30,7 @@ from playgrad.ops.convolution.window import (
     window_attrs,
 )
 from playgrad.ops.core.build import add_node, expect_rank
+from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats
 from playgrad.ops.lowering.conv2d import lower_conv2d_filter_gradient, lower_conv2d_input_gradient
@@ -141,7 +142,7 @@ BY_IMAGE = register(
     OpDef(
         name="conv2d_input_gradient",
         infer=_infer_by_image,
-        reference=_by_image,
+        reference=in_float32(_by_image),
         gradient=_gradient_by_image,
         lower=lower_conv2d_input_gradient,
         epilogue=True,
@@ -170,7 +171,7 @@ _BY_FILTERS = register(
     OpDef(
         name="conv2d_filter_gradient",
         infer=_infer_by_filters,
-        reference=_by_filters,
+        reference=in_float32(_by_filters),
         gradient=_gradient_by_filters,
         lower=lower_conv2d_filter_gradient,
         epilogue=True,

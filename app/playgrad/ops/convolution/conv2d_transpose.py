@@ -34,7 +34,7 @@ def conv2d_transpose(
     It spreads each pixel over a window of the result, and windows that overlap are added.
 
     Args:
-        x: images of shape (batch, height, width, in channels), float32 or float64.
+        x: images of shape (batch, height, width, in channels), float16, float32 or float64.
         filters: shape (filter height, filter width, out channels, in channels), of the same dtype.
         strides: distance between windows in pixels: one number, or (vertical, horizontal).
         padding: pixels removed around each result, which has (input - 1) * stride + extent without,

@@ -26,7 +26,7 @@ def depthwise_conv2d(
     It is ``conv2d`` with as many groups as channels.
 
     Args:
-        x: images of shape (batch, height, width, in channels), float32 or float64.
+        x: images of shape (batch, height, width, in channels), float16, float32 or float64.
         filters: shape (filter height, filter width, in channels, multiplier), of the same dtype.
         strides, padding, dilation_rate: as in ``conv2d``.
 

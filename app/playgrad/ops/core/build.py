@@ -145,7 +145,8 @@ def expect_rank(spec: TensorSpec, rank: int, what: str) -> None:
         )
 
 
-NUMBERS = ("float16", "float32", "float64", "int32", "uint32")
+FLOATS = ("float16", "float32", "float64")
+NUMBERS = (*FLOATS, "int32", "uint32")
 """The dtypes of sums and comparisons. A uint8 would overflow soon."""
 
 

@@ -16,12 +16,14 @@ from playgrad.ops.arrays.broadcast import broadcast_to
 from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.shape import expand_dims, reshape, squeeze
 from playgrad.ops.core.build import (
+    FLOATS,
     add_node,
     as_tensors,
     broadcast_shapes,
-    expect_floating,
+    expect_dtype,
     is_static,
 )
+from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.elementwise_op import sum_to_like
 from playgrad.ops.lowering.matmul import lower_matmul
@@ -57,7 +59,7 @@ def matmul(
     not have that dimension.
 
     Args:
-        a: shape (..., m, k), or (..., k, m) with ``transpose_a``; float32 or float64.
+        a: shape (..., m, k), or (..., k, m) with ``transpose_a``; float16, float32 or float64.
         b: shape (..., k, n), or (..., n, k) with ``transpose_b``; of the same dtype.
         transpose_a: transpose the last two dimensions of ``a`` first.
         transpose_b: transpose the last two dimensions of ``b`` first.
@@ -108,7 +110,7 @@ def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
         raise ShapeError(
             f"matmul: both operands need at least 2 dimensions: {texts[0]} x {texts[1]}."
         )
-    expect_floating(a, "the operands of matmul")
+    expect_dtype(a, "the operands of matmul", *FLOATS)
     if a.dtype != b.dtype:
         raise DTypeError(
             f"matmul: element types differ: {a.dtype} and {b.dtype}.",
@@ -142,6 +144,9 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 
 def _prepare(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., list[Array]]:
     """Return a function for matrices without the checks that stacks need in each run."""
+    if inputs[0].dtype == "float16":
+        rounded = in_float32(_reference)
+        return lambda arrays: list(rounded(arrays, attrs))
     if {spec.rank for spec in inputs} != {2}:
         if inputs[1].rank == 2 and not attrs["transpose_a"] and inputs[0].size:
             return _prepare_rows(inputs, attrs)
@@ -219,7 +224,7 @@ _MATMUL = register(
     OpDef(
         name="matmul",
         infer=_infer,
-        reference=_reference,
+        reference=in_float32(_reference),
         prepare=_prepare,
         total=_total,
         gradient=_gradient,

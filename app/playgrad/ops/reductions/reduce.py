@@ -15,6 +15,7 @@ from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.fill import size
 from playgrad.ops.arrays.shape import expand_dims, identity
 from playgrad.ops.core.build import (
+    FLOATS,
     NUMBERS,
     add_node,
     as_tensor,
@@ -272,7 +273,7 @@ _SUM = register(
 _MEAN = register(
     OpDef(
         name="reduce_mean",
-        infer=_infer("float16", "float32", "float64", may_be_empty=False),
+        infer=_infer(*FLOATS, may_be_empty=False),
         reference=in_float32(_reference(_mean)),
         gradient=_mean_gradient,
         lower=lower_reduce_mean,

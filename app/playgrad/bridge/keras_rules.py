@@ -45,10 +45,14 @@ RULES: dict[str, Rule] = {
     "keras.metrics.SparseCategoricalAccuracy": {"to": "nn.Accuracy"},
     "keras.metrics.TopKCategoricalAccuracy": {"to": "nn.TopKAccuracy"},
     "keras.metrics.SparseTopKCategoricalAccuracy": {"to": "nn.TopKAccuracy"},
-    # Regularizers and initializers by their functions
+    # Regularizers, constraints and initializers by their functions
     "keras.regularizers.l1": {"to": "nn.L1"},
     "keras.regularizers.l2": {"to": "nn.L2"},
     "keras.regularizers.l1_l2": {"to": "nn.L1L2"},
+    "keras.constraints.max_norm": {"to": "nn.MaxNorm"},
+    "keras.constraints.non_neg": {"to": "nn.NonNeg"},
+    "keras.constraints.unit_norm": {"to": "nn.UnitNorm"},
+    "keras.constraints.min_max_norm": {"to": "nn.MinMaxNorm"},
     "keras.initializers.he_normal": {"to": "nn.HeNormal"},
     "keras.initializers.glorot_uniform": {"to": "nn.GlorotUniform"},
     "keras.activations.linear": {"value": '"linear"'},
@@ -125,7 +129,6 @@ ABSENT = {
     r"keras\.metrics\..*": "A function of (y_true, y_pred) is a metric.",
     r"keras\.optimizers\.schedules\..*": "A subclass of pg.optim.Schedule is a schedule.",
     r"keras\.optimizers\..*": "pg.optim.Adam and pg.optim.AdamW cover its uses.",
-    r"keras\.constraints\..*": "Weights are not constrained; use kernel_regularizer.",
     r"keras\.mixed_precision.*": "Everything is computed in float32.",
 }
 
@@ -144,11 +147,6 @@ ARGUMENTS: dict[str, dict[str, Rule]] = {
         ),
         **_gone("dtype", _FLOAT),
         **_gone("trainable", "set layer.trainable after creating it"),
-        **_gone(
-            "kernel_constraint bias_constraint depthwise_constraint embeddings_constraint "
-            "beta_constraint gamma_constraint",
-            "weights are not constrained; use a regularizer",
-        ),
         **_gone("activity_regularizer", "use kernel_regularizer"),
         "alpha": {"to": "negative_slope"},
         "rate": {"to": "rate"},

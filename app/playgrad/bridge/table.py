@@ -31,6 +31,7 @@ WELL_KNOWN = {
     "optimizers": "keras.optimizers",
     "callbacks": "keras.callbacks",
     "regularizers": "keras.regularizers",
+    "constraints": "keras.constraints",
     "to_categorical": "keras.utils.to_categorical",
 }
 """Names that programs use for them, also where they forget the import."""
@@ -40,6 +41,7 @@ SPACES = {
     "keras.activations": "",
     "keras.backend": "",
     "keras.callbacks": "nn",
+    "keras.constraints": "nn",
     "keras.datasets": "data",
     "keras.initializers": "nn",
     "keras.layers": "nn",

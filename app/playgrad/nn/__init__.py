@@ -31,6 +31,7 @@ from playgrad.nn.class_losses import (
     Poisson,
     SquaredHinge,
 )
+from playgrad.nn.constraints import Constraint, MaxNorm, MinMaxNorm, NonNeg, UnitNorm
 from playgrad.nn.conv import Conv2D
 from playgrad.nn.conv1d import Conv1D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
@@ -152,6 +153,7 @@ __all__ = [
     "ColumnParallelDense",
     "Concatenate",
     "Constant",
+    "Constraint",
     "Conv1D",
     "Conv2D",
     "CosineSimilarity",
@@ -206,6 +208,7 @@ __all__ = [
     "LogCosh",
     "Loss",
     "Masking",
+    "MaxNorm",
     "MaxPool1D",
     "MaxPool2D",
     "MaxPooling1D",
@@ -216,6 +219,7 @@ __all__ = [
     "MeanSquaredError",
     "MeanSquaredLogarithmicError",
     "Metric",
+    "MinMaxNorm",
     "Minimum",
     "Model",
     "ModelCheckpoint",
@@ -224,6 +228,7 @@ __all__ = [
     "TransformerDecoder",
     "TransformerEncoder",
     "Multiply",
+    "NonNeg",
     "Ones",
     "Orthogonal",
     "PReLU",
@@ -258,6 +263,7 @@ __all__ = [
     "TimeDistributed",
     "TopKAccuracy",
     "TruncatedNormal",
+    "UnitNorm",
     "VarianceScaling",
     "RandomBrightness",
     "RandomContrast",

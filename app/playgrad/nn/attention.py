@@ -10,9 +10,10 @@ from playgrad.dtypes import dtype
 from playgrad.errors import ShapeError, UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers, regularizers
+from playgrad.nn import constraints, initializers, regularizers
 from playgrad.nn.attention_masks import MASKS, combined_mask, with_padding
 from playgrad.nn.cached_attention import seen_from, with_position
+from playgrad.nn.constraints import Constraint
 from playgrad.nn.layer import Layer
 from playgrad.nn.masks import mask_of, set_mask
 from playgrad.nn.seeds import seed_of
@@ -60,6 +61,10 @@ class MultiHeadAttention(Layer):
         flash_attention: as in `pg.dot_product_attention`. Dropout needs the composition.
         kernel_initializer, bias_initializer: name or `Initializer`.
         kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
+        activity_regularizer: a penalty on the results of all four products: name or `Regularizer`;
+            None for none.
+        kernel_constraint, bias_constraint: name or `Constraint` of weights in the shapes that Keras
+            has, such as (inputs, num_heads, key_dim); None for none.
         seed: of the dropout; None for one that follows from the name.
         causal: whether every call uses a causal mask, as layers in a `Sequential` need it.
     """
@@ -82,6 +87,9 @@ class MultiHeadAttention(Layer):
         bias_initializer: Any = "zeros",
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
         seed: int | None = None,
         causal: bool = False,
         name: str | None = None,
@@ -114,6 +122,9 @@ class MultiHeadAttention(Layer):
         self.bias_initializer = initializers.get(bias_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
         self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.activity_regularizer = regularizers.get(activity_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
         self.seed = seed
 
     def __call__(
@@ -191,6 +202,7 @@ class MultiHeadAttention(Layer):
             (inputs, outputs),
             self.kernel_initializer,
             regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint_of(role, inputs, outputs),
         )
         if self.use_bias:
             self.add_weight(
@@ -198,7 +210,22 @@ class MultiHeadAttention(Layer):
                 (outputs,),
                 self.bias_initializer,
                 regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint_of(role, outputs),
             )
+
+    def kernel_constraint_of(self, role: str, inputs: int, outputs: int) -> Constraint | None:
+        """Return the constraint of a kernel (inputs, outputs), whose heads are an axis in Keras."""
+        if self.kernel_constraint is None:
+            return None
+        if role == "output":
+            return self.kernel_constraint.of_shape(-1, inputs // self.num_heads, outputs)
+        return self.kernel_constraint.of_shape(inputs, -1, outputs // self.num_heads)
+
+    def bias_constraint_of(self, role: str, outputs: int) -> Constraint | None:
+        """Return the constraint of a bias (outputs,), as `kernel_constraint_of`."""
+        if self.bias_constraint is None or role == "output":
+            return self.bias_constraint
+        return self.bias_constraint.of_shape(-1, outputs // self.num_heads)
 
     def call(
         self,
@@ -223,8 +250,12 @@ class MultiHeadAttention(Layer):
             return self.weights_of(query, key, mask, causal, 0, training)
         context = self.attend(query, key, value, 0, training, mask, causal)
         y = self.combined(context, *self.kernel_and_bias("output"))
+        super()._penalize([query, key, value, y])
         set_mask(y, mask_of(inputs[0]))
         return y
+
+    def _penalize(self, outputs: Sequence[Tensor]) -> None:
+        """Do nothing: ``call`` adds the penalties of all products."""
 
     def next_position(
         self, x: Tensor, keys: Tensor, values: Tensor, position: Tensor

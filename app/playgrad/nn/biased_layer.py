@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, initializers, regularizers
+from playgrad.nn import activations, constraints, initializers, regularizers
+from playgrad.nn.constraints import Constraint
 from playgrad.nn.layer import Layer
 from playgrad.nn.regularizers import Regularizer
 
@@ -14,6 +15,7 @@ class BiasedLayer(Layer):
     """A layer whose result gets a bias, if it has one, and an activation."""
 
     bias_regularizer: Regularizer | None = None
+    bias_constraint: Constraint | None = None
 
     def set_end(
         self,
@@ -22,12 +24,14 @@ class BiasedLayer(Layer):
         bias_initializer: Any,
         bias_regularizer: Any,
         activity_regularizer: Any,
+        bias_constraint: Any = None,
     ) -> None:
         """Take the arguments of the constructor that concern bias, activation and results."""
         self.activation = activation
         self.use_bias = use_bias
         self.bias_initializer = initializers.get(bias_initializer)
         self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.bias_constraint = constraints.get(bias_constraint)
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self._activate = activations.get(activation)
 
@@ -35,7 +39,11 @@ class BiasedLayer(Layer):
         """Add the variable "bias" (channels,), if the layer has one."""
         if self.use_bias:
             self.add_weight(
-                "bias", (channels,), self.bias_initializer, regularizer=self.bias_regularizer
+                "bias",
+                (channels,),
+                self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
             )
 
     def end(self, y: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers, regularizers
+from playgrad.nn import constraints, initializers, regularizers
 from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv1d import conv1d
 
@@ -32,6 +32,7 @@ class Conv1D(BiasedLayer):
         kernel_initializer, bias_initializer: name or `Initializer`.
         kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
         activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
+        kernel_constraint, bias_constraint: name or `Constraint`; None for none.
     """
 
     kind = "conv1d"
@@ -52,6 +53,8 @@ class Conv1D(BiasedLayer):
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,
         activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -64,14 +67,26 @@ class Conv1D(BiasedLayer):
         self.groups = self.divisor("groups", groups, "filters", self.filters)
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.set_end(activation, use_bias, bias_initializer, bias_regularizer, activity_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.set_end(
+            activation,
+            use_bias,
+            bias_initializer,
+            bias_regularizer,
+            activity_regularizer,
+            bias_constraint,
+        )
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
         channels = self.divided_channels(shapes[0], self.groups)
         shape = (self.kernel_size, channels, self.filters)
         self.add_weight(
-            "kernel", shape, self.kernel_initializer, regularizer=self.kernel_regularizer
+            "kernel",
+            shape,
+            self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
         )
         self.add_bias(self.filters)
 

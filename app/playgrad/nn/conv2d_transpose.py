@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers, regularizers
+from playgrad.nn import constraints, initializers, regularizers
 from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d_transpose import conv2d_transpose
 
@@ -31,6 +31,7 @@ class Conv2DTranspose(BiasedLayer):
         kernel_initializer, bias_initializer: name or `Initializer`.
         kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
         activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
+        kernel_constraint, bias_constraint: name or `Constraint`; None for none.
     """
 
     kind = "conv2d_transpose"
@@ -50,6 +51,8 @@ class Conv2DTranspose(BiasedLayer):
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,
         activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -61,13 +64,25 @@ class Conv2DTranspose(BiasedLayer):
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.set_end(activation, use_bias, bias_initializer, bias_regularizer, activity_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.set_end(
+            activation,
+            use_bias,
+            bias_initializer,
+            bias_regularizer,
+            activity_regularizer,
+            bias_constraint,
+        )
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
         shape = (*self.kernel_size, self.filters, self.known(shapes[0], -1))
         self.add_weight(
-            "kernel", shape, self.kernel_initializer, regularizer=self.kernel_regularizer
+            "kernel",
+            shape,
+            self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
         )
         self.add_bias(self.filters)
 

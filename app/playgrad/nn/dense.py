@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, initializers, regularizers
+from playgrad.nn import activations, constraints, initializers, regularizers
 from playgrad.nn.layer import Layer
 from playgrad.ops.products.matmul import matmul
 
@@ -23,6 +23,7 @@ class Dense(Layer):
         kernel_initializer, bias_initializer: name or `Initializer`.
         kernel_regularizer, bias_regularizer: name or `Regularizer`; None for none.
         activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
+        kernel_constraint, bias_constraint: name or `Constraint`; None for none.
     """
 
     kind = "dense"
@@ -38,6 +39,8 @@ class Dense(Layer):
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,
         activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -47,7 +50,9 @@ class Dense(Layer):
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.bias_initializer = initializers.get(bias_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
         self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.bias_constraint = constraints.get(bias_constraint)
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self._activate = activations.get(activation)
 
@@ -58,10 +63,15 @@ class Dense(Layer):
             (width, self.units),
             self.kernel_initializer,
             regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
         )
         if self.use_bias:
             self.add_weight(
-                "bias", (self.units,), self.bias_initializer, regularizer=self.bias_regularizer
+                "bias",
+                (self.units,),
+                self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
             )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers, regularizers
+from playgrad.nn import constraints, initializers, regularizers
 from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
@@ -31,6 +31,7 @@ class DepthwiseConv2D(BiasedLayer):
         depthwise_initializer, bias_initializer: name or `Initializer`.
         depthwise_regularizer, bias_regularizer: name or `Regularizer`; None for none.
         activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
+        depthwise_constraint, bias_constraint: name or `Constraint`; None for none.
     """
 
     kind = "depthwise_conv2d"
@@ -50,6 +51,8 @@ class DepthwiseConv2D(BiasedLayer):
         depthwise_regularizer: Any = None,
         bias_regularizer: Any = None,
         activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        bias_constraint: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -61,14 +64,26 @@ class DepthwiseConv2D(BiasedLayer):
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.depthwise_initializer = initializers.get(depthwise_initializer)
         self.depthwise_regularizer = regularizers.get(depthwise_regularizer)
-        self.set_end(activation, use_bias, bias_initializer, bias_regularizer, activity_regularizer)
+        self.depthwise_constraint = constraints.get(depthwise_constraint)
+        self.set_end(
+            activation,
+            use_bias,
+            bias_initializer,
+            bias_regularizer,
+            activity_regularizer,
+            bias_constraint,
+        )
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
         channels = self.known(shapes[0], -1)
         shape = (*self.kernel_size, channels, self.depth_multiplier)
         self.add_weight(
-            "kernel", shape, self.depthwise_initializer, regularizer=self.depthwise_regularizer
+            "kernel",
+            shape,
+            self.depthwise_initializer,
+            regularizer=self.depthwise_regularizer,
+            constraint=self.depthwise_constraint,
         )
         self.add_bias(channels * self.depth_multiplier)
 
@@ -97,6 +112,8 @@ class SeparableConv2D(BiasedLayer):
         depthwise_regularizer, pointwise_regularizer, bias_regularizer: name or `Regularizer`; None
             for none.
         activity_regularizer: a penalty on the results: name or `Regularizer`; None for none.
+        depthwise_constraint, pointwise_constraint, bias_constraint: name or `Constraint`; None for
+            none.
     """
 
     kind = "separable_conv2d"
@@ -119,6 +136,9 @@ class SeparableConv2D(BiasedLayer):
         pointwise_regularizer: Any = None,
         bias_regularizer: Any = None,
         activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        pointwise_constraint: Any = None,
+        bias_constraint: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -132,8 +152,17 @@ class SeparableConv2D(BiasedLayer):
         self.depthwise_initializer = initializers.get(depthwise_initializer)
         self.pointwise_initializer = initializers.get(pointwise_initializer)
         self.depthwise_regularizer = regularizers.get(depthwise_regularizer)
+        self.depthwise_constraint = constraints.get(depthwise_constraint)
         self.pointwise_regularizer = regularizers.get(pointwise_regularizer)
-        self.set_end(activation, use_bias, bias_initializer, bias_regularizer, activity_regularizer)
+        self.pointwise_constraint = constraints.get(pointwise_constraint)
+        self.set_end(
+            activation,
+            use_bias,
+            bias_initializer,
+            bias_regularizer,
+            activity_regularizer,
+            bias_constraint,
+        )
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
@@ -145,12 +174,14 @@ class SeparableConv2D(BiasedLayer):
             depthwise,
             self.depthwise_initializer,
             regularizer=self.depthwise_regularizer,
+            constraint=self.depthwise_constraint,
         )
         self.add_weight(
             "pointwise_kernel",
             pointwise,
             self.pointwise_initializer,
             regularizer=self.pointwise_regularizer,
+            constraint=self.pointwise_constraint,
         )
         self.add_bias(self.filters)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers, regularizers
+from playgrad.nn import constraints, initializers, regularizers
 from playgrad.nn.layer import Layer
 from playgrad.nn.masks import set_mask
 from playgrad.ops.arrays.gather import gather
@@ -24,6 +24,7 @@ class Embedding(Layer):
         output_dim: the length of a vector.
         embeddings_initializer: name or `Initializer`.
         embeddings_regularizer: name or `Regularizer`; None for none.
+        embeddings_constraint: name or `Constraint`; None for none.
         mask_zero: whether input 0 is padding, which layers after this one skip if they use masks.
     """
 
@@ -36,6 +37,7 @@ class Embedding(Layer):
         output_dim: int,
         embeddings_initializer: Any = "uniform",
         embeddings_regularizer: Any = None,
+        embeddings_constraint: Any = None,
         mask_zero: bool = False,
         name: str | None = None,
     ) -> None:
@@ -44,6 +46,7 @@ class Embedding(Layer):
         self.output_dim = self.positive("output_dim", output_dim)
         self.embeddings_initializer = initializers.get(embeddings_initializer)
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
+        self.embeddings_constraint = constraints.get(embeddings_constraint)
         self.mask_zero = bool(mask_zero)
 
     def build(self, *shapes: Any) -> None:
@@ -53,6 +56,7 @@ class Embedding(Layer):
             shape,
             self.embeddings_initializer,
             regularizer=self.embeddings_regularizer,
+            constraint=self.embeddings_constraint,
         )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:

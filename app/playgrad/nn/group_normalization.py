@@ -30,6 +30,7 @@ class GroupNormalization(ScaledLayer):
         scale: whether there is a ``gamma``.
         beta_initializer, gamma_initializer: name or `Initializer`.
         beta_regularizer, gamma_regularizer: name or `Regularizer`; None for none.
+        beta_constraint, gamma_constraint: name or `Constraint`; None for none.
     """
 
     kind = "group_normalization"
@@ -46,6 +47,8 @@ class GroupNormalization(ScaledLayer):
         gamma_initializer: Any = "ones",
         beta_regularizer: Any = None,
         gamma_regularizer: Any = None,
+        beta_constraint: Any = None,
+        gamma_constraint: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -59,6 +62,8 @@ class GroupNormalization(ScaledLayer):
             gamma_initializer,
             beta_regularizer,
             gamma_regularizer,
+            beta_constraint,
+            gamma_constraint,
         )
 
     def build(self, *shapes: Shape) -> None:

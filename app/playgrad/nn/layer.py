@@ -15,6 +15,7 @@ from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
+from playgrad.nn.constraints import Constraint
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer_calls import LayerCall, layers_of, pass_mask
 from playgrad.nn.layer_checks import LayerChecks
@@ -194,6 +195,7 @@ class Layer(LayerChecks):
         initializer: str | Initializer,
         trainable: bool = True,
         regularizer: Regularizer | None = None,
+        constraint: Constraint | None = None,
     ) -> Variable:
         """Create the float32 variable ``<layer>/<name>``. For use in ``build``.
 
@@ -203,11 +205,14 @@ class Layer(LayerChecks):
             initializer: name or `Initializer`.
             trainable: whether training changes it, unless the layer is frozen.
             regularizer: a penalty on its size, which is added to the loss.
+            constraint: applied to it after each update.
         """
         assert self.graph is not None
         with self.graph.control_dependencies(None), self.graph.phase("variable"):
             initial = self.initial_value(name, shape, initializer)
-            variable = Variable(initial, name=name, trainable=trainable and self.trainable)
+            variable = Variable(
+                initial, name, trainable=trainable and self.trainable, constraint=constraint
+            )
         self.variables[name] = variable
         if not trainable:
             self._fixed.add(name)
@@ -339,7 +344,7 @@ def _flatten(inputs: Sequence[Tensor | Sequence[Tensor]], layer: Layer) -> list[
 
 
 def _plain(value: Any, layer: Layer) -> Any:
-    if isinstance(value, (Initializer, Regularizer)):
+    if isinstance(value, (Initializer, Regularizer, Constraint)):
         return value.config()
     if isinstance(value, tuple):
         return [_plain(item, layer) for item in value]

@@ -32,6 +32,9 @@ class LSTM(RecurrentLayer):
         kernel_initializer, recurrent_initializer, bias_initializer: name or `Initializer`.
         unit_forget_bias: whether the bias of the forget gate starts at 1 (Jozefowicz et al. 2015).
         kernel_regularizer, recurrent_regularizer, bias_regularizer: name or `Regularizer`.
+        activity_regularizer: a penalty on the outputs: name or `Regularizer`; None for none.
+        kernel_constraint, recurrent_constraint, bias_constraint: name or `Constraint`; None for
+            none.
         dropout: the fraction of inputs set to 0 in a training step, the same ones in all steps.
         recurrent_dropout: that of the hidden state.
         seed: the seed of dropout; None derives one from the layer's name.
@@ -46,7 +49,7 @@ class LSTM(RecurrentLayer):
             step before it.
 
     Raises:
-        UnsupportedOpError: ``activity_regularizer``, a constraint or cuDNN is asked for.
+        UnsupportedOpError: cuDNN is asked for.
     """
 
     kind = "lstm"

@@ -38,6 +38,7 @@ class BatchNormalization(ScaledLayer):
         beta_initializer, gamma_initializer: name or `Initializer`.
         moving_mean_initializer, moving_variance_initializer: those of the moving averages.
         beta_regularizer, gamma_regularizer: name or `Regularizer`; None for none.
+        beta_constraint, gamma_constraint: name or `Constraint`; None for none.
         synchronized: whether replicas normalize by the moments of the whole batch, rather than of
             their part of it.
     """
@@ -58,6 +59,8 @@ class BatchNormalization(ScaledLayer):
         moving_variance_initializer: Any = "ones",
         beta_regularizer: Any = None,
         gamma_regularizer: Any = None,
+        beta_constraint: Any = None,
+        gamma_constraint: Any = None,
         synchronized: bool = False,
         name: str | None = None,
     ) -> None:
@@ -72,6 +75,8 @@ class BatchNormalization(ScaledLayer):
             gamma_initializer,
             beta_regularizer,
             gamma_regularizer,
+            beta_constraint,
+            gamma_constraint,
         )
         self.moving_mean_initializer = initializers.get(moving_mean_initializer)
         self.moving_variance_initializer = initializers.get(moving_variance_initializer)
@@ -149,6 +154,7 @@ class LayerNormalization(ScaledLayer):
         scale: whether there is a ``gamma``.
         beta_initializer, gamma_initializer: name or `Initializer`.
         beta_regularizer, gamma_regularizer: name or `Regularizer`; None for none.
+        beta_constraint, gamma_constraint: name or `Constraint`; None for none.
     """
 
     kind = "layer_normalization"
@@ -164,6 +170,8 @@ class LayerNormalization(ScaledLayer):
         gamma_initializer: Any = "ones",
         beta_regularizer: Any = None,
         gamma_regularizer: Any = None,
+        beta_constraint: Any = None,
+        gamma_constraint: Any = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -176,6 +184,8 @@ class LayerNormalization(ScaledLayer):
             gamma_initializer,
             beta_regularizer,
             gamma_regularizer,
+            beta_constraint,
+            gamma_constraint,
         )
 
     def build(self, *shapes: Shape) -> None:

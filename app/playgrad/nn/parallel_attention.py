@@ -27,6 +27,8 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
         devices: names of the devices, one for each shard of the weights.
         key_dim, dropout, causal, use_bias, kernel_initializer, bias_initializer: as in
             `MultiHeadAttention`.
+        kernel_constraint, bias_constraint: as in `MultiHeadAttention`, but not along the axis of
+            the heads.
         collective: as in `ColumnParallelDense`.
     """
 
@@ -43,6 +45,8 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
         use_bias: bool = True,
         kernel_initializer: Any = "glorot_uniform",
         bias_initializer: Any = "zeros",
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
         collective: str = "auto",
         name: str | None = None,
     ) -> None:
@@ -53,6 +57,8 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
             use_bias=use_bias,
             kernel_initializer=kernel_initializer,
             bias_initializer=bias_initializer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
             causal=causal,
             name=name,
         )
@@ -66,13 +72,36 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
         bounds = [head * size for head in self.bounds(self.num_heads, "heads")]
         for role, shape in self.roles(shapes).items():
             whole = (self.known(shape, -1), bounds[-1])
-            self.add_shards(f"{role}_kernel", whole, self.kernel_initializer, 1, bounds)
+            self.add_shards(
+                f"{role}_kernel",
+                whole,
+                self.kernel_initializer,
+                1,
+                bounds,
+                self.kernel_constraint_of(role, *whole),
+            )
             if self.use_bias:
-                self.add_shards(f"{role}_bias", bounds[-1:], self.bias_initializer, 0, bounds)
-        self.add_shards("output_kernel", (bounds[-1], width), self.kernel_initializer, 0, bounds)
+                self.add_shards(
+                    f"{role}_bias",
+                    bounds[-1:],
+                    self.bias_initializer,
+                    0,
+                    bounds,
+                    self.bias_constraint_of(role, bounds[-1]),
+                )
+        self.add_shards(
+            "output_kernel",
+            (bounds[-1], width),
+            self.kernel_initializer,
+            0,
+            bounds,
+            self.kernel_constraint_of("output", bounds[-1], width),
+        )
         if self.use_bias:
             with self.graph.device(self.devices[0]):
-                self.add_weight("output_bias", (width,), self.bias_initializer)
+                self.add_weight(
+                    "output_bias", (width,), self.bias_initializer, constraint=self.bias_constraint
+                )
 
     def call(
         self,

@@ -27,6 +27,7 @@ class ParallelDense(ShardedLayer, Dense):
         units: number of outputs per sample.
         devices: names of the devices, one for each shard of the weights.
         activation, use_bias, kernel_initializer, bias_initializer: as in `Dense`.
+        kernel_constraint, bias_constraint: as in `Dense`, but not along the axis that is divided.
         collective: how inputs are copied and products added up: "ring", "tree", "central", or
             "auto". The all-reduce of a ring needs the batch size, which is not known when the
             layer is built.
@@ -40,11 +41,20 @@ class ParallelDense(ShardedLayer, Dense):
         use_bias: bool = True,
         kernel_initializer: Any = "glorot_uniform",
         bias_initializer: Any = "zeros",
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
         collective: str = "auto",
         name: str | None = None,
     ) -> None:
         super().__init__(
-            units, activation, use_bias, kernel_initializer, bias_initializer, name=name
+            units,
+            activation,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            name=name,
         )
         self.divide_among(devices, collective)
 
@@ -62,9 +72,18 @@ class ColumnParallelDense(ParallelDense):
     def build(self, *shapes: Shape) -> None:
         width = self.known(shapes[0], -1)
         bounds = self.bounds(self.units)
-        self.add_shards("kernel", (width, self.units), self.kernel_initializer, 1, bounds)
+        self.add_shards(
+            "kernel",
+            (width, self.units),
+            self.kernel_initializer,
+            1,
+            bounds,
+            self.kernel_constraint,
+        )
         if self.use_bias:
-            self.add_shards("bias", (self.units,), self.bias_initializer, 0, bounds)
+            self.add_shards(
+                "bias", (self.units,), self.bias_initializer, 0, bounds, self.bias_constraint
+            )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernels = inputs[0], self.shards("kernel")
@@ -107,10 +126,19 @@ class RowParallelDense(ParallelDense):
         assert self.graph is not None
         width = self.known(shapes[0], -1)
         bounds = self.bounds(width)
-        self.add_shards("kernel", (width, self.units), self.kernel_initializer, 0, bounds)
+        self.add_shards(
+            "kernel",
+            (width, self.units),
+            self.kernel_initializer,
+            0,
+            bounds,
+            self.kernel_constraint,
+        )
         if self.use_bias:
             with self.graph.device(self.devices[0]):
-                self.add_weight("bias", (self.units,), self.bias_initializer)
+                self.add_weight(
+                    "bias", (self.units,), self.bias_initializer, constraint=self.bias_constraint
+                )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernels = inputs[0], self.shards("kernel")

@@ -8,7 +8,7 @@ from typing import Any
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers
+from playgrad.nn import constraints, initializers, regularizers
 from playgrad.nn.layer import Layer
 from playgrad.ops.core.build import one_or_more
 from playgrad.ops.elementwise.activations import relu
@@ -22,6 +22,8 @@ class PReLU(Layer):
 
     Args:
         alpha_initializer: name or `Initializer`.
+        alpha_regularizer: name or `Regularizer`; None for none.
+        alpha_constraint: name or `Constraint`; None for none.
         shared_axes: the axes along which one ``alpha`` holds, the batch being axis 0: [1, 2] for
             one for each channel of an image. None for none.
     """
@@ -32,11 +34,15 @@ class PReLU(Layer):
     def __init__(
         self,
         alpha_initializer: Any = "zeros",
+        alpha_regularizer: Any = None,
+        alpha_constraint: Any = None,
         shared_axes: int | Sequence[int] | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
         self.alpha_initializer = initializers.get(alpha_initializer)
+        self.alpha_regularizer = regularizers.get(alpha_regularizer)
+        self.alpha_constraint = constraints.get(alpha_constraint)
         self.shared_axes = (
             None if shared_axes is None else tuple(int(n) for n in one_or_more(shared_axes))
         )
@@ -52,7 +58,13 @@ class PReLU(Layer):
             )
         whole = {axis % rank for axis in shared}
         sizes = [1 if axis in whole else self.known(shape, axis) for axis in range(1, rank)]
-        self.add_weight("alpha", sizes, self.alpha_initializer)
+        self.add_weight(
+            "alpha",
+            sizes,
+            self.alpha_initializer,
+            regularizer=self.alpha_regularizer,
+            constraint=self.alpha_constraint,
+        )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]

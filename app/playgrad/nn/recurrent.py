@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from playgrad.errors import GraphError, ShapeError, UnsupportedOpError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, initializers, regularizers
+from playgrad.nn import activations, constraints, initializers, regularizers
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer_calls import layers_of
 from playgrad.nn.masks import mask_of, set_mask
@@ -24,7 +24,6 @@ from playgrad.ops.random.dropout import dropout
 from playgrad.ops.state import Variable
 
 States = tuple[Tensor, ...]
-_OTHERS = ("activity_regularizer", "kernel_constraint", "recurrent_constraint", "bias_constraint")
 
 
 class RecurrentLayer(StatefulLayer):
@@ -67,13 +66,6 @@ class RecurrentLayer(StatefulLayer):
             UnsupportedOpError: one of them asks for what there is not.
         """
         values = {k: v for k, v in arguments.items() if k not in ("self", "name", "__class__")}
-        for what in _OTHERS:
-            if values[what] is not None:
-                raise UnsupportedOpError(
-                    f"{what} of a {type(self).__name__} layer is not supported.",
-                    source=self.source,
-                    hint="Use kernel_regularizer, recurrent_regularizer or bias_regularizer.",
-                )
         if values.get("use_cudnn", "auto") not in ("auto", False):
             raise UnsupportedOpError(
                 f"use_cudnn={values['use_cudnn']!r} is not supported: layers run on WebGPU.",
@@ -86,6 +78,8 @@ class RecurrentLayer(StatefulLayer):
             initializer = initializers.get(values[f"{what}_initializer"])
             setattr(self, f"{what}_initializer", initializer)
             setattr(self, f"{what}_regularizer", regularizers.get(values[f"{what}_regularizer"]))
+            setattr(self, f"{what}_constraint", constraints.get(values[f"{what}_constraint"]))
+        self.activity_regularizer = regularizers.get(values["activity_regularizer"])
         for what in ("dropout", "recurrent_dropout"):
             rate = self.number(what, values[what], most=1.0)
             if rate == 1.0:
@@ -134,7 +128,11 @@ class RecurrentLayer(StatefulLayer):
         ):
             if name != "bias" or self.use_bias:
                 self.add_weight(
-                    name, shape, initializer, regularizer=getattr(self, f"{kind}_regularizer")
+                    name,
+                    shape,
+                    initializer,
+                    regularizer=getattr(self, f"{kind}_regularizer"),
+                    constraint=getattr(self, f"{kind}_constraint"),
                 )
         if self.stateful:
             batch = shapes[0][0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playgrad.nn import initializers, regularizers
+from playgrad.nn import constraints, initializers, regularizers
 from playgrad.nn.layer import Layer
 
 
@@ -19,6 +19,8 @@ class ScaledLayer(Layer):
         gamma_initializer: Any,
         beta_regularizer: Any,
         gamma_regularizer: Any,
+        beta_constraint: Any,
+        gamma_constraint: Any,
     ) -> None:
         """Take the arguments of the constructor that concern ``beta`` and ``gamma``."""
         self.center = bool(center)
@@ -27,14 +29,24 @@ class ScaledLayer(Layer):
         self.gamma_initializer = initializers.get(gamma_initializer)
         self.beta_regularizer = regularizers.get(beta_regularizer)
         self.gamma_regularizer = regularizers.get(gamma_regularizer)
+        self.beta_constraint = constraints.get(beta_constraint)
+        self.gamma_constraint = constraints.get(gamma_constraint)
 
     def add_scale(self, channels: int) -> None:
         """Add the variables "gamma" and "beta" (channels,), if the layer has them."""
         if self.scale:
             self.add_weight(
-                "gamma", (channels,), self.gamma_initializer, regularizer=self.gamma_regularizer
+                "gamma",
+                (channels,),
+                self.gamma_initializer,
+                regularizer=self.gamma_regularizer,
+                constraint=self.gamma_constraint,
             )
         if self.center:
             self.add_weight(
-                "beta", (channels,), self.beta_initializer, regularizer=self.beta_regularizer
+                "beta",
+                (channels,),
+                self.beta_initializer,
+                regularizer=self.beta_regularizer,
+                constraint=self.beta_constraint,
             )

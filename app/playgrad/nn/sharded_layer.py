@@ -12,6 +12,7 @@ from playgrad.errors import GraphError, ShapeError
 from playgrad.graph.opdef import Array
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
+from playgrad.nn.constraints import Constraint
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
@@ -67,6 +68,7 @@ class ShardedLayer(Layer):
         initializer: str | Initializer,
         axis: int,
         bounds: Sequence[int],
+        constraint: Constraint | None = None,
     ) -> None:
         """Create a variable ``<name>_<number>`` on each device, with a shard of a weight.
 
@@ -76,8 +78,20 @@ class ShardedLayer(Layer):
             shape: the shape of the undivided weight.
             axis: the axis along which it is divided.
             bounds: the positions at which it is divided, from 0 to its size.
+            constraint: applied to each shard after each update.
+
+        Raises:
+            GraphError: the constraint needs the undivided weight.
         """
         assert self.graph is not None
+        if constraint is not None and constraint.joins(axis, len(shape)):
+            raise GraphError(
+                f"the {name} of layer '{self.name}' is divided among devices along axis {axis}, "
+                f"so {constraint} cannot be applied to the shards.",
+                op=self.name,
+                source=self.source,
+                hint="Use a constraint along another axis, such as NonNeg(), or a whole layer.",
+            )
         graph = self.graph
         with graph.control_dependencies(None), graph.phase("variable"):
             with graph.device(None):
@@ -87,7 +101,9 @@ class ShardedLayer(Layer):
                 with graph.device(None), graph.reenter_scope(f"{self.name}/{shard}/"):
                     part = part_of(whole, axis, first, last)
                 with graph.device(self.devices[number]):
-                    self.variables[shard] = Variable(part, shard, trainable=self.trainable)
+                    self.variables[shard] = Variable(
+                        part, shard, trainable=self.trainable, constraint=constraint
+                    )
         self._axes[name] = axis
 
     def shards(self, name: str) -> list[Variable]:

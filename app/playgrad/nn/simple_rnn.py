@@ -21,6 +21,9 @@ class SimpleRNN(RecurrentLayer):
         use_bias: whether to add a bias.
         kernel_initializer, recurrent_initializer, bias_initializer: name or `Initializer`.
         kernel_regularizer, recurrent_regularizer, bias_regularizer: name or `Regularizer`.
+        activity_regularizer: a penalty on the outputs: name or `Regularizer`; None for none.
+        kernel_constraint, recurrent_constraint, bias_constraint: name or `Constraint`; None for
+            none.
         dropout: the fraction of inputs set to 0 in a training step, the same ones in all steps.
         recurrent_dropout: that of the hidden state.
         seed: the seed of dropout; None derives one from the layer's name.
@@ -35,7 +38,7 @@ class SimpleRNN(RecurrentLayer):
             step before it.
 
     Raises:
-        UnsupportedOpError: ``activity_regularizer``, a constraint or cuDNN is asked for.
+        UnsupportedOpError: cuDNN is asked for.
     """
 
     kind = "simple_rnn"

@@ -6,7 +6,7 @@ the run. ``read_value`` under ``control_dependencies`` instead reads where contr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -164,6 +164,8 @@ class Variable(Tensor):
         dtype: its element type; None means that of the initial value.
         contents: `DATA` or `BOOKKEEPING` if sessions need not keep a copy of the value in host
             memory in case the device is lost.
+        constraint: a function from a value to the one to be kept; optimizers apply it after each
+            update.
 
     Raises:
         ShapeError: the shape of the initial value is not known in full.
@@ -177,6 +179,7 @@ class Variable(Tensor):
         trainable: bool = True,
         dtype: Any = None,
         contents: str | None = None,
+        constraint: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
         graph = graph_of(initial_value)
         name = name or "variable"
@@ -196,6 +199,7 @@ class Variable(Tensor):
         with graph.control_dependencies(None):
             node = graph.add(_VARIABLE, attrs=attrs, name=name, phase="variable")
         super().__init__(node, 0, node.outputs[0].spec)
+        self.constraint = constraint
         node.outputs = (self,)  # so that gradients() and sessions see this handle
 
     @property
@@ -243,12 +247,18 @@ class Variable(Tensor):
             control_inputs=[self.node],  # so that users of the value depend on the variable
         ).output
 
-    def _write(self, op: OpDef, value: Any, name: str | None) -> Tensor:
+    def overwrite(self, written: Tensor, value: Tensor, name: str | None = None) -> Tensor:
+        """Replace ``written``, which the same run has written, by ``value``; return it."""
+        return self._write(_ASSIGN, value, name, written)
+
+    def _write(
+        self, op: OpDef, value: Any, name: str | None, before: Tensor | None = None
+    ) -> Tensor:
         with self.graph.as_default():
             tensor = value if isinstance(value, Tensor) else constant(value, self.dtype)
         return self.graph.add(
             op,
-            [self, tensor],
+            [self if before is None else before, tensor],
             {"variables": [self.node.name]},
             name=name,
             phase="update",

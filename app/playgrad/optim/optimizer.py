@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar, Self, TypedDict
 
-from playgrad.errors import DTypeError, GraphError
+from playgrad.errors import DTypeError, GraphError, PlaygradError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import warn_user
@@ -182,6 +182,8 @@ class Optimizer:
     ) -> Node:
         """Return a node that updates the variables once, with these gradients.
 
+        The constraint of a variable, if it has one, is applied to its new value.
+
         Args:
             grads_and_vars: pairs; a variable whose gradient is None is not updated.
             gate: bool scalar; where it is false, no variable changes.
@@ -212,6 +214,8 @@ class Optimizer:
                 own_decay = decay if self.weight_decay.applies_to(variable) else None
                 with graph.reenter_scope(f"{self._scope}{variable.variable_name}/"):
                     new = self._update(variable, grad, factors, gate, own_decay)
+                    if variable.constraint is not None:
+                        new = _constrained(variable, new, gate)
                     updates.append(new)
                     if kept is not None:
                         updates.append(self._update_average(variable, new, kept, gate))
@@ -329,6 +333,24 @@ def _expect_float32(variables: Iterable[Tensor]) -> None:
                 source=variable.node.source,
                 hint="Keep it in float32, and cast it where it is used.",
             )
+
+
+def _constrained(variable: Variable, new: Tensor, gate: Tensor | None) -> Tensor:
+    """Apply the constraint of ``variable`` to its ``new`` value; return the value that it keeps.
+
+    Raises:
+        ShapeError, DTypeError: the constraint does not fit the variable; the error names it.
+    """
+    assert variable.constraint is not None
+    graph = variable.graph
+    with graph.device(variable.device):
+        try:
+            value = variable.constraint(new)
+            kept = value if gate is None else where(gate, value, new)
+            return variable.overwrite(new, kept, "constrained")
+        except PlaygradError as error:
+            error.op = variable.variable_name
+            raise
 
 
 def checked_rate(value: Any) -> float:

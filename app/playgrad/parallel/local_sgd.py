@@ -56,6 +56,8 @@ def average(
                 *values, unhealthy = means[number]
                 healthy_everywhere = less(unhealthy, 1.0)
                 for row, mean in zip(averaged, values, strict=True):
-                    new = where(healthy_everywhere, mean, row[number])
+                    constraint = row[0].constraint  # means of norms 1 are shorter
+                    value = mean if constraint is None else constraint(mean)
+                    new = where(healthy_everywhere, value, row[number])
                     writes.append(row[number].assign(new))
         return group(*writes, name="step")

@@ -175,17 +175,21 @@ class Stashing(Rewriting):
         """Once per window: write the last versions, count and record."""
         whole = self.replica.whole
         skipped = {*self.updates.per_batch, *self.updates.factors} - set(self.updates.writes)
+        # A weight that is constrained after its update is written twice; once is enough here.
+        last = {name: node for node in self.updates.writes for name in node.attrs["variables"]}
         for node in self.step.update:
             if node in self.updates.writes:
-                self._write(node, task)
+                names = [name for name in node.attrs["variables"] if last[name] is node]
+                self._write(node, names, task)
             elif node not in skipped:
                 self.replica.copy(node, whole, task)
 
-    def _write(self, node: Node, task: str | None) -> None:
+    def _write(self, node: Node, names: Sequence[str], task: str | None) -> None:
+        """Write the last versions of the variables ``names`` in place of ``node``."""
         whole = self.replica.whole
         gate = None if self.updates.gate is None else whole[self.updates.gate]
         written = []
-        for name in node.attrs["variables"]:
+        for name in names:
             variable = self.graph.node(name).outputs[0]
             assert isinstance(variable, Variable)
             with self.replica.at(node, task):
@@ -194,7 +198,7 @@ class Stashing(Rewriting):
                     variable.assign(value if gate is None else where(gate, value, variable))
                 )
         with self.replica.at(node, task):
-            whole.replace(node, written, group(*written))
+            whole.nodes[node] = group(*written) if written else None
 
 
 def _downstream(order: Sequence[Node], sources: Collection[Node]) -> set[Node]:

@@ -15,7 +15,8 @@ export const SIGNATURES = {
   "nn.BatchNormalization":
     'axis=-1, momentum=0.99, epsilon=0.001, center=True, scale=True, beta_initializer="zeros", '
     + 'gamma_initializer="ones", moving_mean_initializer="zeros", moving_variance_initializer="ones", '
-    + 'beta_regularizer=None, gamma_regularizer=None, synchronized=False, name=None',
+    + 'beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, '
+    + 'synchronized=False, name=None',
   "nn.Bidirectional": 'layer, merge_mode="concat", weights=None, backward_layer=None, name=None',
   "nn.BinaryCrossentropy": 'from_logits=False, label_smoothing=0.0',
   "nn.CTC": 'zero_infinity=False',
@@ -25,34 +26,36 @@ export const SIGNATURES = {
   "nn.Conv1D":
     'filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, groups=1, '
     + 'activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", '
-    + 'kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, name=None',
+    + 'kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, '
+    + 'bias_constraint=None, name=None',
   "nn.Conv2D":
     'filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), '
     + 'groups=1, activation=None, use_bias=True, kernel_initializer="glorot_uniform", '
     + 'bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, '
-    + 'activity_regularizer=None, name=None',
+    + 'activity_regularizer=None, kernel_constraint=None, bias_constraint=None, name=None',
   "nn.Conv2DTranspose":
     'filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), '
     + 'activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", '
-    + 'kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, name=None',
+    + 'kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, '
+    + 'bias_constraint=None, name=None',
   "nn.CosineSimilarity": '',
   "nn.Cropping1D": 'cropping=(1, 1), data_format=None, name=None',
   "nn.Cropping2D": 'cropping=((0, 0), (0, 0)), data_format=None, name=None',
   "nn.Dense":
     'units, activation=None, use_bias=True, kernel_initializer="glorot_uniform", '
     + 'bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, '
-    + 'activity_regularizer=None, name=None',
+    + 'activity_regularizer=None, kernel_constraint=None, bias_constraint=None, name=None',
   "nn.DepthwiseConv2D":
     'kernel_size, strides=(1, 1), padding="valid", depth_multiplier=1, data_format=None, '
     + 'dilation_rate=(1, 1), activation=None, use_bias=True, depthwise_initializer="glorot_uniform", '
     + 'bias_initializer="zeros", depthwise_regularizer=None, bias_regularizer=None, '
-    + 'activity_regularizer=None, name=None',
+    + 'activity_regularizer=None, depthwise_constraint=None, bias_constraint=None, name=None',
   "nn.Dot": 'axes, normalize=False, name=None',
   "nn.Dropout": 'rate, seed=None, name=None',
   "nn.ELU": 'alpha=1.0, name=None',
   "nn.Embedding":
     'input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None, '
-    + 'mask_zero=False, name=None',
+    + 'embeddings_constraint=None, mask_zero=False, name=None',
   "nn.Flatten": 'name=None',
   "nn.GRU":
     'units, activation="tanh", recurrent_activation="sigmoid", use_bias=True, '
@@ -69,7 +72,8 @@ export const SIGNATURES = {
   "nn.GlobalMaxPooling2D": 'data_format=None, keepdims=False, name=None',
   "nn.GroupNormalization":
     'groups=32, axis=-1, epsilon=0.001, center=True, scale=True, beta_initializer="zeros", '
-    + 'gamma_initializer="ones", beta_regularizer=None, gamma_regularizer=None, name=None',
+    + 'gamma_initializer="ones", beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, '
+    + 'gamma_constraint=None, name=None',
   "nn.Hinge": '',
   "nn.Huber": 'delta=1.0',
   "nn.KLDivergence": '',
@@ -88,7 +92,8 @@ export const SIGNATURES = {
   "nn.Lambda": 'function, output_shape=None, mask=None, arguments=None, name=None',
   "nn.LayerNormalization":
     'axis=-1, epsilon=0.001, center=True, scale=True, beta_initializer="zeros", '
-    + 'gamma_initializer="ones", beta_regularizer=None, gamma_regularizer=None, name=None',
+    + 'gamma_initializer="ones", beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, '
+    + 'gamma_constraint=None, name=None',
   "nn.LeakyReLU": 'negative_slope=0.3, name=None',
   "nn.LogCosh": '',
   "nn.Masking": 'mask_value=0.0, name=None',
@@ -105,11 +110,14 @@ export const SIGNATURES = {
   "nn.MultiHeadAttention":
     'num_heads, key_dim=None, value_dim=None, dropout=0.0, use_bias=True, output_shape=None, '
     + 'attention_axes=None, flash_attention=None, kernel_initializer="glorot_uniform", '
-    + 'bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, seed=None, '
-    + 'causal=False, name=None',
+    + 'bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, '
+    + 'activity_regularizer=None, kernel_constraint=None, bias_constraint=None, seed=None, causal=False, '
+    + 'name=None',
   "nn.Multiply": 'name=None',
   "nn.Normalization": 'axis=-1, mean=None, variance=None, invert=False, name=None',
-  "nn.PReLU": 'alpha_initializer="zeros", shared_axes=None, name=None',
+  "nn.PReLU":
+    'alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None, '
+    + 'name=None',
   "nn.Permute": 'dims, name=None',
   "nn.Poisson": '',
   "nn.PositionEmbedding": 'sequence_length, initializer="glorot_uniform", name=None',
@@ -138,7 +146,8 @@ export const SIGNATURES = {
     'filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), '
     + 'depth_multiplier=1, activation=None, use_bias=True, depthwise_initializer="glorot_uniform", '
     + 'pointwise_initializer="glorot_uniform", bias_initializer="zeros", depthwise_regularizer=None, '
-    + 'pointwise_regularizer=None, bias_regularizer=None, activity_regularizer=None, name=None',
+    + 'pointwise_regularizer=None, bias_regularizer=None, activity_regularizer=None, '
+    + 'depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, name=None',
   "nn.SimpleRNN":
     'units, activation="tanh", use_bias=True, kernel_initializer="glorot_uniform", '
     + 'recurrent_initializer="orthogonal", bias_initializer="zeros", kernel_regularizer=None, '

@@ -183,9 +183,6 @@ def test_penalties_of_results_that_cannot_be() -> None:
     model = model_of(nn.Dense(3, activity_regularizer=Largest()), nn.Dense(1))
     with pytest.raises(pg.GraphError, match="Largest cannot be an activity_regularizer"):
         model.fit(X, Y, verbose=0)
-    inside = nn.TimeDistributed(nn.Dense(2, activity_regularizer="l1"))
-    with pytest.raises(pg.GraphError, match="inside a TimeDistributed layer cannot have an act"):
-        pg.Sequential([pg.Input((3, 4)), inside])
 
 
 def test_penalties_shrink_weights() -> None:

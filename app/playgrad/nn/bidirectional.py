@@ -157,7 +157,9 @@ class Bidirectional(StatefulLayer, WrapperLayer):
     ) -> list[Tensor]:
         with inputs[0].graph.name_scope(str(inner.name).rpartition("/")[2]):
             result = inner.call(*inputs, training=training)
-        return [result] if isinstance(result, Tensor) else result
+            results = [result] if isinstance(result, Tensor) else result
+            inner._penalize(results)
+        return results
 
     def _merged(self, a: Tensor, b: Tensor) -> list[Tensor]:
         match self.merge_mode:

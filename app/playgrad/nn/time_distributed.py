@@ -60,7 +60,9 @@ class TimeDistributed(WrapperLayer):
                 f"layer '{self.name}' applies a layer with several results.", op=self.name
             )
         rest = [self.known(y.shape, axis) for axis in range(1, len(y.shape))]
-        return reshape(y, (-1, steps, *rest))
+        result = reshape(y, (-1, steps, *rest))
+        self._inner._penalize([result])
+        return result
 
     def _expect_steps(self, shape: Shape) -> None:
         if len(shape) < 2:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from playgrad.errors import GraphError
 from playgrad.graph.spec import Shape
 from playgrad.nn.layer import Layer, layer_type
 
@@ -17,17 +16,7 @@ class WrapperLayer(Layer):
     """
 
     def contain(self, part: str, inner: Layer, *shapes: Shape) -> None:
-        """Build ``inner`` as a part of this layer. For use in ``build``.
-
-        Raises:
-            GraphError: it has an activity regularizer, which only calls of layers themselves apply.
-        """
-        if inner.activity_regularizer is not None:
-            raise GraphError(
-                f"a layer inside a {type(self).__name__} layer cannot have an "
-                "activity_regularizer.",
-                source=inner.source,
-            )
+        """Build ``inner`` as a part of this layer. For use in ``build``."""
         assert self.graph is not None
         inner.graph, inner.name = self.graph, f"{self.name}/{part}"
         inner.trainable = inner.trainable and self.trainable

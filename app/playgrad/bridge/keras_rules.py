@@ -175,7 +175,6 @@ ARGUMENTS: dict[str, dict[str, Rule]] = {
         "input_shape": {"call": "tuple({value})[1:]", "no": "build takes the shape of one sample"},
     },
     "nn.Callback": _gone("verbose", "callbacks print nothing"),
-    "nn.EarlyStopping": _gone("verbose baseline start_from_epoch", "it has no such setting"),
     "nn.Loss": _gone("reduction", "training takes the mean over samples"),
     "nn.Metric": _gone("dtype", _FLOAT),
     "Input": _gone("sparse ragged tensor", "an input is a dense array"),

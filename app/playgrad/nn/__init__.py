@@ -118,13 +118,13 @@ from playgrad.nn.upsampling import UpSampling1D, UpSampling2D
 from playgrad.training.averages import SwapEMAWeights
 from playgrad.training.callbacks import (
     Callback,
-    EarlyStopping,
     History,
     LambdaCallback,
     LearningRateScheduler,
     TerminateOnNaN,
 )
 from playgrad.training.csv_logger import CSVLogger
+from playgrad.training.early_stopping import EarlyStopping
 from playgrad.training.model_checkpoint import ModelCheckpoint
 from playgrad.training.plateau import ReduceLROnPlateau
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -12,7 +11,6 @@ import numpy as np
 from playgrad.ops.state import Variable
 from playgrad.optim.optimizer import Optimizer, checked_rate
 from playgrad.runtime.session import Session
-from playgrad.training.monitor import monitored, sign_of
 
 Array = np.ndarray[Any, Any]
 Logs = Mapping[str, float]
@@ -46,12 +44,13 @@ class TrainedModel(Protocol):
 class Callback:
     """Base class of callbacks: override the methods that ``fit`` should call.
 
-    Training stays on the device for many steps at a time, so there is no call after each batch.
-    ``on_steps_end`` is called after each such chunk of steps, which takes at most about 0.1 s.
+    Training stays on the device for many steps at a time. ``on_steps_end`` is called after each
+    such chunk of steps, which takes at most about 0.1 s. A callback with ``on_train_batch_begin``
+    or ``on_train_batch_end`` makes every chunk one step, which small models notice.
 
     Attributes:
         model: the model being trained. Set ``model.stop_training = True`` to end training after
-            the current epoch.
+            the current epoch, or in ``on_train_batch_end`` after the current step.
     """
 
     model: TrainedModel
@@ -92,6 +91,26 @@ class Callback:
     def on_test_end(self, logs: Logs) -> None:
         """Called after the validation data has been evaluated; ``logs`` are the results."""
 
+    def on_train_batch_begin(self, batch: int, logs: Logs) -> None:
+        """Called before each step; ``batch`` is its number in the epoch, from 0."""
+
+    def on_train_batch_end(self, batch: int, logs: Logs) -> None:
+        """Called after each step.
+
+        Args:
+            batch: the number of the step in the epoch, from 0.
+            logs: means of loss and metrics over the epoch so far.
+        """
+
+    @property
+    def watches_batches(self) -> bool:
+        """True if the callback has a method that is called for every batch."""
+        names = ("on_train_batch_begin", "on_train_batch_end")
+        return any(
+            name in vars(self) or getattr(type(self), name) is not getattr(Callback, name)
+            for name in names
+        )
+
     def on_steps_end(self, step: int, logs: Logs) -> None:
         """Called after a chunk of steps.
 
@@ -116,73 +135,6 @@ class LambdaCallback(Callback):
             setattr(self, name, function)
 
 
-class EarlyStopping(Callback):
-    """Stop training when a metric has stopped improving.
-
-    Args:
-        monitor: the name in the logs to watch; ``val_loss`` needs validation data.
-        min_delta: the smallest change that counts as an improvement.
-        patience: the number of epochs without improvement to tolerate before training stops.
-        mode: "min" or "max": whether smaller or larger is better; "auto" goes by the
-            name: larger is better for accuracies, AUC, precision, recall, F1 and R2.
-        restore_best_weights: whether to restore the weights of the best epoch.
-
-    Attributes:
-        stopped_epoch: the epoch after which training was stopped; None if it was not.
-    """
-
-    def __init__(
-        self,
-        monitor: str = "val_loss",
-        min_delta: float = 0.0,
-        patience: int = 0,
-        mode: str = "auto",
-        restore_best_weights: bool = False,
-    ) -> None:
-        self.monitor = monitor
-        self.min_delta = abs(min_delta)
-        self.patience = patience
-        self.sign = sign_of(monitor, mode)
-        self.restore_best_weights = restore_best_weights
-        self.stopped_epoch: int | None = None
-        self._reset()
-
-    def _reset(self) -> None:
-        self.best = math.inf
-        self.waited = 0
-        self._weights: Mapping[str, Any] | None = None
-
-    def get_state(self) -> dict[str, Any]:
-        return {
-            "best": self.best,
-            "waited": self.waited,
-            "stopped_epoch": self.stopped_epoch,
-            "weights": None if self._weights is None else dict(self._weights),
-        }
-
-    def set_state(self, state: Mapping[str, Any]) -> None:
-        self.best, self.waited = state["best"], state["waited"]
-        self.stopped_epoch, self._weights = state["stopped_epoch"], state["weights"]
-
-    def on_train_begin(self, logs: Logs) -> None:
-        self.stopped_epoch = None
-        self._reset()
-
-    def on_epoch_end(self, epoch: int, logs: Logs) -> None:
-        value = self.sign * monitored(logs, self.monitor, "EarlyStopping")
-        if value < self.best - self.min_delta:
-            self.best, self.waited = value, 0
-            if self.restore_best_weights:
-                self._weights = self.model.named_weights()
-            return
-        self.waited += 1
-        if self.waited > self.patience:
-            self.stopped_epoch = epoch
-            self.model.stop_training = True
-            if self._weights is not None:
-                self.model.set_weights(self._weights)
-
-
 class LearningRateScheduler(Callback):
     """Set the learning rate before each epoch.
 
@@ -190,10 +142,12 @@ class LearningRateScheduler(Callback):
         schedule: ``schedule(epoch, current_rate) -> rate`` or ``schedule(epoch) -> rate``, with
             epochs counted from 0. A rate that is not a finite number of at least 0 raises
             ValueError.
+        verbose: 1 to print each rate.
     """
 
-    def __init__(self, schedule: Callable[..., float]) -> None:
+    def __init__(self, schedule: Callable[..., float], verbose: int = 0) -> None:
         self.schedule = schedule
+        self.verbose = verbose
         self._takes_rate = _takes_two(schedule)
 
     def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
@@ -204,6 +158,8 @@ class LearningRateScheduler(Callback):
             arguments += (float(session.value(optimizer.learning_rate)),)
         rate = self.schedule(*arguments)
         session.assign({optimizer.learning_rate: checked_rate(rate)})
+        if self.verbose:
+            print(f"epoch {epoch + 1}: learning rate {rate:g}")
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:
@@ -222,7 +178,13 @@ class TerminateOnNaN(Callback):
 
     Without this callback `fit` raises NonFiniteError. Either way the weights are those from before
     the step.
+
+    Args:
+        raise_error: whether to raise NonFiniteError all the same.
     """
+
+    def __init__(self, raise_error: bool = False) -> None:
+        self.raise_error = raise_error
 
 
 class History:

@@ -153,6 +153,7 @@ def run_steps(
     after: Callable[[int], None],
     training: bool,
     run_traced: Callable[[Trace, int], int] | None = None,
+    ended: Callable[[], bool] = lambda: False,
 ) -> None:
     """Run ``steps`` steps in chunks.
 
@@ -161,12 +162,13 @@ def run_steps(
         after: is called with the number of steps of each chunk.
         run_traced: runs a few steps for a trace that the hooks want, at most a number of them, and
             returns how many.
+        ended: whether to end before ``steps`` steps, asked before each chunk.
 
     Raises:
         KeyboardInterrupt: a stop was requested.
     """
     done = 0
-    while done < steps:
+    while done < steps and not ended():
         watch.attend()
         size = min(sizer.size, steps - done)
         if training:

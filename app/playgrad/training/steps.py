@@ -142,6 +142,13 @@ class TrainStep:
     def join(self, first: TrainStep) -> None:
         """Report together with ``first``, the step over batches of another shape."""
 
+    def prepare(self) -> None:
+        """Make the next batch ready.
+
+        Raises:
+            RoundEndError: there is none.
+        """
+
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         """Run ``steps`` steps, or fewer."""
         return session.repeat(self.run, steps)

@@ -250,6 +250,9 @@ class StreamedStep(TrainStep):
         else:
             self.windows.source.seek(first + epoch, done - start)
 
+    def prepare(self) -> None:
+        self.windows.fill()
+
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         window = self.windows.fill()
         result = window.step.repeat(session, min(steps, self.windows.left))

@@ -14,6 +14,7 @@ from playgrad.errors import DataError, NonFiniteError, PlaygradError
 from playgrad.runtime.options import get_options
 from playgrad.training.averages import take_averages
 from playgrad.training.batch_api import not_finite_error, not_finite_hint
+from playgrad.training.batch_callbacks import BatchCallbacks
 from playgrad.training.callbacks import History, TerminateOnNaN, TrainedModel
 from playgrad.training.checkpoint import FitRecord
 from playgrad.training.chunk_loop import ENDLESS, ChunkSizer, Watch, run_steps
@@ -96,6 +97,7 @@ class TrainingLoop:
             epochs = steps if length is None else -(-steps // length)
         self.epochs = epochs
         self.callbacks = callbacks
+        self.batches = BatchCallbacks(callbacks, self.step.names, self.recipe.objectives)
         # If nothing looks at the model between epochs, chunks need not end with them: with little
         # data they would be very short.
         self.chunks_span_epochs = not (
@@ -241,7 +243,8 @@ class TrainingLoop:
             else:
                 self._run_epochs()
         except NonFiniteError as error:
-            if not any(isinstance(callback, TerminateOnNaN) for callback in self.callbacks):
+            ends = [c for c in self.callbacks if isinstance(c, TerminateOnNaN)]
+            if not any(not callback.raise_error for callback in ends):
                 raise
             print(f"training ended: {error}")
         for callback in self.callbacks:
@@ -306,22 +309,40 @@ class TrainingLoop:
         trace = get_options().trace
         before = self.progress.seconds
         traced = 0
-        if trace is not None and self.done + steps == self.total:
+        if trace is not None and self.done + steps == self.total and not self.batches:
             traced = self.step.trace_length if self.step.trace_length <= steps else 1
-        run_steps(
-            self.watch,
-            self.sizer,
-            partial(self.step.repeat, self.session),
-            steps - traced,
-            self._collect,
-            training=True,
-            run_traced=partial(self.step.run_traced, self.session),
-        )
+        if self.batches:
+            run_steps(
+                self.watch,
+                ChunkSizer(1),
+                lambda steps: self._announced().repeat(self.session, steps),
+                steps,
+                self._collect,
+                training=True,
+                run_traced=lambda trace, _: self._announced().run_traced(self.session, trace),
+                ended=lambda: self.state.stop,
+            )
+        else:
+            run_steps(
+                self.watch,
+                self.sizer,
+                partial(self.step.repeat, self.session),
+                steps - traced,
+                self._collect,
+                training=True,
+                run_traced=partial(self.step.run_traced, self.session),
+            )
         if trace is not None and traced:
             trace.events.clear()  # a program may train several times: the last one counts
             trace.steps = self.step.run_traced(self.session, trace, traced)
             self._collect(trace.steps)
         self.history.train_seconds += self.progress.seconds - before
+
+    def _announced(self) -> TrainStep:
+        """Return the step, whose next batch is ready and announced to callbacks."""
+        self.step.prepare()
+        self.batches.begin(self.done - self._epoch_start)
+        return self.step
 
     def _collect(self, steps: int) -> None:
         """Read what the device recorded of the last ``steps`` steps.
@@ -377,6 +398,8 @@ class TrainingLoop:
         logs = self.recipe.objectives.logs(columns)
         for callback in self.callbacks:
             callback.on_steps_end(self.done, logs)
+        if self.batches:
+            self.batches.end(self.done - len(rows) - self._epoch_start, rows)
 
     def _end_epoch(self) -> None:
         self.logs = self._epoch_logs()

@@ -1,0 +1,47 @@
+"""Callbacks that are called for every batch, for which every chunk of steps is one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.training.callbacks import Callback
+from playgrad.training.objectives import Objectives
+
+Array = np.ndarray[Any, Any]
+
+
+class BatchCallbacks:
+    """The callbacks of a training that look at every batch.
+
+    Args:
+        callbacks: all callbacks of the training.
+        names: of the columns of a step.
+    """
+
+    def __init__(
+        self, callbacks: Sequence[Callback], names: Sequence[str], objectives: Objectives
+    ) -> None:
+        self.callbacks = [callback for callback in callbacks if callback.watches_batches]
+        self.names = names
+        self.objectives = objectives
+        self._sums: Array | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.callbacks)
+
+    def begin(self, batch: int) -> None:
+        """Announce batch number ``batch`` of the epoch."""
+        for callback in self.callbacks:
+            callback.on_train_batch_begin(batch, {})
+
+    def end(self, first: int, rows: Array) -> None:
+        """Report finished batches, of which ``first`` is the number of the first in its epoch."""
+        for batch, row in enumerate(rows.astype(np.float64), first):
+            self._sums = row if batch == 0 or self._sums is None else self._sums + row
+            means = map(float, self._sums / (batch + 1))
+            logs = self.objectives.logs(dict(zip(self.names, means, strict=True)))
+            for callback in self.callbacks:
+                callback.on_train_batch_end(batch, logs)

@@ -138,7 +138,7 @@ def test_wrong_use() -> None:
     loss = nn.SparseCategoricalCrossentropy(from_logits=True)
     for metric, words in (
         ("precision", r"precision needs targets of the shape.*one-hot targets"),
-        ("r2_score", r"needs an output of shape \(batch, 1\)"),
+        ("r2_score", r"r2_score needs targets of the shape of the predictions"),
     ):
         model.compile("sgd", loss, metric, device="cpu")
         with pytest.raises(pg.ShapeError, match=words):

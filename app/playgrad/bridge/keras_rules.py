@@ -41,10 +41,6 @@ RULES: dict[str, Rule] = {
     "keras.losses.mse": {"value": '"mse"'},
     "keras.losses.mean_absolute_error": {"value": '"mean_absolute_error"'},
     "keras.losses.mae": {"value": '"mae"'},
-    "keras.metrics.CategoricalAccuracy": {"to": "nn.Accuracy"},
-    "keras.metrics.SparseCategoricalAccuracy": {"to": "nn.Accuracy"},
-    "keras.metrics.TopKCategoricalAccuracy": {"to": "nn.TopKAccuracy"},
-    "keras.metrics.SparseTopKCategoricalAccuracy": {"to": "nn.TopKAccuracy"},
     # Regularizers, constraints and initializers by their functions
     "keras.regularizers.l1": {"to": "nn.L1"},
     "keras.regularizers.l2": {"to": "nn.L2"},

@@ -24,6 +24,12 @@ from playgrad.nn.basic import (
 )
 from playgrad.nn.bidirectional import Bidirectional
 from playgrad.nn.borders import Cropping1D, Cropping2D, ZeroPadding1D, ZeroPadding2D
+from playgrad.nn.class_accuracies import (
+    CategoricalAccuracy,
+    SparseCategoricalAccuracy,
+    SparseTopKCategoricalAccuracy,
+    TopKCategoricalAccuracy,
+)
 from playgrad.nn.class_losses import (
     CategoricalHinge,
     Hinge,
@@ -92,10 +98,10 @@ from playgrad.nn.parallel_dense import ColumnParallelDense, RowParallelDense, pa
 from playgrad.nn.pooling import AveragePool1D, AveragePool2D, MaxPool1D, MaxPool2D
 from playgrad.nn.position_embedding import PositionEmbedding
 from playgrad.nn.prelu import PReLU
+from playgrad.nn.r2_score import R2Score
 from playgrad.nn.ratio_metrics import (
     BinaryAccuracy,
     Precision,
-    R2Score,
     RatioMetric,
     Recall,
     RootMeanSquaredError,
@@ -148,6 +154,7 @@ __all__ = [
     "BinaryCrossentropy",
     "CTC",
     "Callback",
+    "CategoricalAccuracy",
     "CategoricalCrossentropy",
     "CategoricalHinge",
     "ColumnParallelDense",
@@ -255,13 +262,16 @@ __all__ = [
     "Sequential",
     "Softmax",
     "SimpleRNN",
+    "SparseCategoricalAccuracy",
     "SparseCategoricalCrossentropy",
+    "SparseTopKCategoricalAccuracy",
     "SquaredHinge",
     "Subtract",
     "SwapEMAWeights",
     "TerminateOnNaN",
     "TimeDistributed",
     "TopKAccuracy",
+    "TopKCategoricalAccuracy",
     "TruncatedNormal",
     "UnitNorm",
     "VarianceScaling",

@@ -51,10 +51,13 @@ class MaskedMetric(RatioMetric):
         ]
         return *parts, kept
 
-    def result(self, means: Sequence[float]) -> float | list[float]:
+    def result_of(self, means: Sequence[float], samples: int) -> float | list[float]:
         *parts, kept = means
         parts = [part / kept if kept else 0.0 for part in parts]
-        return self.metric.result(parts) if isinstance(self.metric, RatioMetric) else parts[0]
+        samples = round(kept * samples)  # steps
+        if isinstance(self.metric, RatioMetric):
+            return self.metric.result_of(parts, samples)
+        return parts[0]
 
 
 def _divided(part: Tensor, mask: Tensor) -> Tensor:

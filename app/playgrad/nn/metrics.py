@@ -146,10 +146,6 @@ class CustomMetric(Metric):
 
 _OTHER_NAMES = {
     "acc": "accuracy",
-    "sparse_categorical_accuracy": "accuracy",
-    "categorical_accuracy": "accuracy",
-    "sparse_top_k_categorical_accuracy": "top_k_accuracy",
-    "top_k_categorical_accuracy": "top_k_accuracy",
     "f_beta_score": "fbeta_score",
     "rmse": "root_mean_squared_error",
     "mse": "mean_squared_error",

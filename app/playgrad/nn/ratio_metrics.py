@@ -14,7 +14,7 @@ from playgrad.nn.metrics import Metric
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.arrays.sort import top_k as largest
-from playgrad.ops.elementwise.definitions import cast, equal, square, squared_difference
+from playgrad.ops.elementwise.definitions import cast, equal, squared_difference
 from playgrad.ops.reductions.reduce import reduce_sum
 
 
@@ -44,6 +44,10 @@ class RatioMetric(Metric):
     def result(self, means: Sequence[float]) -> float | list[float]:
         """Return the metric, from the means of the numbers; a list has an entry each in logs."""
         raise NotImplementedError
+
+    def result_of(self, means: Sequence[float], samples: int) -> float | list[float]:
+        """Return the metric of ``samples`` samples; by default their number does not matter."""
+        return self.result(means)
 
 
 class _Threshold(RatioMetric):
@@ -151,27 +155,6 @@ class RootMeanSquaredError(RatioMetric):
 
     def result(self, means: Sequence[float]) -> float:
         return math.sqrt(max(means[0], 0.0))
-
-
-class R2Score(RatioMetric):
-    """Coefficient of determination of one output: the fraction of the variance explained."""
-
-    kind = "r2_score"
-    parts = ("residual", "square", "target")
-
-    def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
-        if len(y_pred.shape) != 2 or y_pred.shape[-1] != 1:
-            raise ShapeError(
-                f"{self.name} needs an output of shape (batch, 1), not {shape_text(y_pred.shape)}."
-            )
-        true = in_shape_of(y_true, y_pred, self.name)
-        values = (squared_difference(y_pred, true), square(true), true)
-        return [mean_of_sample(value) for value in values]
-
-    def result(self, means: Sequence[float]) -> float:
-        residual, squares, target = means
-        variance = squares - target * target
-        return 1.0 - residual / variance if variance > 0 else 0.0
 
 
 class BinaryAccuracy(Metric):

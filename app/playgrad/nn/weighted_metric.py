@@ -47,7 +47,9 @@ class WeightedMetric(RatioMetric):
         beside = expand_dims(weight, 1)
         return *(part * (weight if part.spec.rank == 1 else beside) for part in parts), weight
 
-    def result(self, means: Sequence[float]) -> float | list[float]:
+    def result_of(self, means: Sequence[float], samples: int) -> float | list[float]:
         *parts, weight = means
         parts = [part / weight if weight else 0.0 for part in parts]
-        return self.metric.result(parts) if isinstance(self.metric, RatioMetric) else parts[0]
+        if isinstance(self.metric, RatioMetric):
+            return self.metric.result_of(parts, samples)
+        return parts[0]

@@ -77,7 +77,7 @@ def train_on_batch(
     names = recipe.objectives.names(recipe.network.output_names, recipe.network.outputs)
     numbers = np.concatenate([np.atleast_1d(value) for value in values])
     means = {name: float(value) for name, value in zip(names, numbers, strict=True)}
-    return recipe.objectives.logs(means)
+    return recipe.objectives.logs(means, samples.count)
 
 
 def _batch_step(recipe: Recipe, samples: Samples) -> BatchStep:

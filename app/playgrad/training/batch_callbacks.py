@@ -9,6 +9,7 @@ import numpy as np
 
 from playgrad.training.callbacks import Callback
 from playgrad.training.objectives import Objectives
+from playgrad.training.steps import TrainStep
 
 Array = np.ndarray[Any, Any]
 
@@ -18,14 +19,13 @@ class BatchCallbacks:
 
     Args:
         callbacks: all callbacks of the training.
-        names: of the columns of a step.
     """
 
     def __init__(
-        self, callbacks: Sequence[Callback], names: Sequence[str], objectives: Objectives
+        self, callbacks: Sequence[Callback], step: TrainStep, objectives: Objectives
     ) -> None:
         self.callbacks = [callback for callback in callbacks if callback.watches_batches]
-        self.names = names
+        self.step = step
         self.objectives = objectives
         self._sums: Array | None = None
 
@@ -42,6 +42,7 @@ class BatchCallbacks:
         for batch, row in enumerate(rows.astype(np.float64), first):
             self._sums = row if batch == 0 or self._sums is None else self._sums + row
             means = map(float, self._sums / (batch + 1))
-            logs = self.objectives.logs(dict(zip(self.names, means, strict=True)))
+            columns = dict(zip(self.step.names, means, strict=True))
+            logs = self.objectives.logs(columns, (batch + 1) * self.step.batch)
             for callback in self.callbacks:
                 callback.on_train_batch_end(batch, logs)

@@ -22,7 +22,13 @@ EVALUATION_BATCH = 200
 
 
 class Evaluation(Protocol):
-    """An evaluation that can be repeated, such as after each epoch."""
+    """An evaluation that can be repeated, such as after each epoch.
+
+    Attributes:
+        samples: the number of samples; of streamed ones, that of the last run.
+    """
+
+    samples: int
 
     def run(self, watch: Watch) -> dict[str, float]:
         """Return the means of the columns by name."""
@@ -34,6 +40,7 @@ class ArrayEvaluation:
 
     def __init__(self, recipe: Recipe, samples: Samples, batch_size: int = EVALUATION_BATCH):
         data = recipe.data.upload("test", samples.xs, samples.ys, samples.weights)
+        self.samples = data.count
         self.step = build_eval_step(recipe, data, min(batch_size, data.count))
         self.sizer = ChunkSizer(self.step.steps)
 
@@ -52,6 +59,7 @@ class StreamedEvaluation:
         self.recipe = recipe
         self.source = source
         self.steps = steps
+        self.samples = 0
 
     def run(self, watch: Watch) -> dict[str, float]:
         sums: dict[str, float] = {}
@@ -70,6 +78,7 @@ class StreamedEvaluation:
             self.source.close()
         if not count:
             raise DataError(f"{self.source.name} is empty.")
+        self.samples = count
         return {name: total / count for name, total in sums.items()}
 
 
@@ -103,7 +112,8 @@ def evaluate(
         evaluation = ArrayEvaluation(recipe, samples, size)
     watch = Watch(recipe.network.session, None)
     with watch.over_session():
-        return recipe.objectives.logs(evaluation.run(watch))
+        means = evaluation.run(watch)
+        return recipe.objectives.logs(means, evaluation.samples)
 
 
 def no_arguments_for_streams(**arguments: Any) -> None:

@@ -122,13 +122,13 @@ class Objectives:
                 names.append(name)
         return names
 
-    def logs(self, columns: Mapping[str, float]) -> dict[str, float]:
-        """Return the logs, from the means of the columns that `names` returned."""
+    def logs(self, columns: Mapping[str, float], samples: int) -> dict[str, float]:
+        """Return the logs, from the means over ``samples`` of the columns that `names` returned."""
         logs = dict(columns)
         for name, (metric, parts) in self._ratios.items():
             if not all(part in logs for part in parts):
                 continue
-            result = metric.result([logs.pop(part) for part in parts])
+            result = metric.result_of([logs.pop(part) for part in parts], samples)
             if isinstance(result, float):
                 logs[name] = result
             else:

@@ -97,7 +97,7 @@ class TrainingLoop:
             epochs = steps if length is None else -(-steps // length)
         self.epochs = epochs
         self.callbacks = callbacks
-        self.batches = BatchCallbacks(callbacks, self.step.names, self.recipe.objectives)
+        self.batches = BatchCallbacks(callbacks, self.step, self.recipe.objectives)
         # If nothing looks at the model between epochs, chunks need not end with them: with little
         # data they would be very short.
         self.chunks_span_epochs = not (
@@ -395,7 +395,7 @@ class TrainingLoop:
         """Report finished steps, all of one epoch, to callbacks and hooks."""
         self.progress.steps(self.done, rows)
         columns = dict(zip(self.step.names, map(float, rows[-1]), strict=True))
-        logs = self.recipe.objectives.logs(columns)
+        logs = self.recipe.objectives.logs(columns, self.step.batch)
         for callback in self.callbacks:
             callback.on_steps_end(self.done, logs)
         if self.batches:
@@ -412,14 +412,16 @@ class TrainingLoop:
 
     def _epoch_logs(self) -> dict[str, float]:
         """Return the means of the epoch by name, with those of the validation data."""
-        means = np.concatenate(self.epoch_rows).mean(axis=0, dtype=np.float64)
+        rows = np.concatenate(self.epoch_rows)
+        means = rows.mean(axis=0, dtype=np.float64)
         logs = self.recipe.objectives.logs(
-            dict(zip(self.step.names, map(float, means), strict=True))
+            dict(zip(self.step.names, map(float, means), strict=True)), len(rows) * self.step.batch
         )
         if self.test is not None:
             for callback in self.callbacks:
                 callback.on_test_begin({})
-            test_means = self.recipe.objectives.logs(self.test.run(self.watch))
+            columns = self.test.run(self.watch)
+            test_means = self.recipe.objectives.logs(columns, self.test.samples)
             for callback in self.callbacks:
                 callback.on_test_end(test_means)
             logs.update({f"val_{name}": value for name, value in test_means.items()})

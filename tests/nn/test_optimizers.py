@@ -171,8 +171,8 @@ def test_wrong_use(graph: pg.Graph) -> None:
         optim.SGD(clipnorm=0)
     with pytest.raises(ValueError, match=r"only one of clipnorm.*got clipnorm and clipvalue"):
         optim.Adam(clipnorm=1.0, clipvalue=1.0)
-    with pytest.raises(TypeError, match="ema_overwrite_frequency"):
-        optim.Adam(ema_overwrite_frequency=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="ema_frequency"):
+        optim.Adam(ema_frequency=1)  # type: ignore[call-arg]
     optimizer = optim.SGD()
     optimizer.minimize(loss)
     with pytest.raises(pg.GraphError, match="part of the training step already"):

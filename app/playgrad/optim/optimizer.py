@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from numbers import Real
+from functools import partial
 from typing import Any, ClassVar, Self, TypedDict
 
-from playgrad.errors import DTypeError, GraphError, PlaygradError
+from playgrad.errors import DTypeError, GraphError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import fill
-from playgrad.ops.elementwise.definitions import cast, where
+from playgrad.ops.elementwise.definitions import cast, logical_and, where
 from playgrad.ops.state import Variable, group, trainable_variables
 from playgrad.ops.training.replica import cross_replica_mean
+from playgrad.optim.accumulation import Accumulation, Round, every
+from playgrad.optim.after_update import constrained, overwritten
 from playgrad.optim.clipping import Clipping
 from playgrad.optim.schedules import Schedule
+from playgrad.optim.setting_checks import checked_frequency, checked_rate, checked_scale
 from playgrad.optim.weight_decay import WeightDecay
 
 _AVERAGE = "average"
+_ACCUMULATED = "accumulated"
 _EMA_MOMENTUM = 0.99
 _REGISTRY: dict[str, type[Optimizer]] = {}
 
@@ -35,6 +38,9 @@ class CommonOptions(TypedDict, total=False):
     global_clipnorm: float | None
     use_ema: bool
     ema_momentum: float
+    ema_overwrite_frequency: int | None
+    loss_scale_factor: float | None
+    gradient_accumulation_steps: int | None
 
 
 class OptimizerOptions(CommonOptions, total=False):
@@ -62,16 +68,22 @@ class Optimizer:
             by copying them into the weights.
         ema_momentum: the fraction of the moving averages that is kept in each step. There is a
             warning if it is set without ``use_ema``.
+        ema_overwrite_frequency: the number of updates after which, again and again, the weights are
+            set to their moving averages; None for never during training.
+        loss_scale_factor: the factor by which `minimize` multiplies the loss and `apply_gradients`
+            divides gradients; None for 1.
+        gradient_accumulation_steps: the number of steps, at least 2, whose mean gradient makes an
+            update; None for an update in each step.
 
     Attributes:
-        iterations: uint32 scalar variable, the number of updates so far.
+        iterations: uint32 scalar variable, the number of steps so far.
         learning_rate: float32 scalar variable (with a schedule, the initial rate); assign to it to
             change the rate during training.
 
     Raises:
         ValueError: the learning rate or the weight decay is not a finite number of at least 0,
-            several limits are set, a limit is not positive, or ``ema_momentum`` is not between 0
-            and 1.
+            several limits are set, a limit is not positive, ``ema_momentum`` is not between 0
+            and 1, or another number is out of range.
     """
 
     kind: ClassVar[str] = "optimizer"
@@ -89,6 +101,9 @@ class Optimizer:
         global_clipnorm: float | None = None,
         use_ema: bool = False,
         ema_momentum: float = _EMA_MOMENTUM,
+        ema_overwrite_frequency: int | None = None,
+        loss_scale_factor: float | None = None,
+        gradient_accumulation_steps: int | None = None,
     ) -> None:
         self.schedule = learning_rate if isinstance(learning_rate, Schedule) else None
         self.initial_learning_rate = checked_rate(
@@ -107,6 +122,9 @@ class Optimizer:
                 "use_ema=True."
             )
         self.ema_momentum = float(ema_momentum)
+        self.ema_overwrite_frequency = checked_frequency(ema_overwrite_frequency, use_ema)
+        self.loss_scale_factor = checked_scale(loss_scale_factor)
+        self.accumulation = Accumulation(gradient_accumulation_steps)
         self._graph: Graph | None = None
         self._scope = ""
         self._slots: dict[tuple[str, str], Variable] = {}
@@ -166,7 +184,8 @@ class Optimizer:
         variables = list(var_list) if var_list is not None else trainable_variables(loss.graph)
         _expect_float32(variables)
         with loss.graph.as_default():
-            grads = gradients(loss, variables)
+            scale = self.loss_scale_factor
+            grads = gradients(loss if scale is None else loss * scale, variables)
             if all(grad is None for grad in grads):
                 raise GraphError(
                     f"the loss '{loss.name}' does not depend on any of the variables to train.",
@@ -200,29 +219,51 @@ class Optimizer:
         self.prepare(graph)
         with graph.as_default(), graph.phase("update"):
             with graph.reenter_scope(self._scope):
-                step = cast(self.iterations, "float32")
+                current = self.accumulation.round(self.iterations, gate)
+                step = cast(current.count, "float32")
                 rate: Tensor = self.learning_rate
                 if self.schedule is not None:
                     rate = self.schedule.rate(rate, step)
                 factors = self._factors(rate, step)
                 decay = self.weight_decay.of_step(rate)
                 kept = self._kept_average(step) if self.use_ema else None
-                clipped = self.clipping.clipped([grad for grad, _ in pairs])
-            updates: list[Tensor] = []
+                means, updates = self._means(pairs, current)
+                clipped = self.clipping.clipped(means)
+                update_gate = current.update_gate
+                overwrites = self._overwrites(current)
             for grad, (_, variable) in zip(clipped, pairs, strict=True):
                 assert isinstance(variable, Variable)
                 own_decay = decay if self.weight_decay.applies_to(variable) else None
                 with graph.reenter_scope(f"{self._scope}{variable.variable_name}/"):
-                    new = self._update(variable, grad, factors, gate, own_decay)
+                    new = self._update(variable, grad, factors, update_gate, own_decay)
                     if variable.constraint is not None:
-                        new = _constrained(variable, new, gate)
+                        new = constrained(variable, new, gate)
                     updates.append(new)
                     if kept is not None:
-                        updates.append(self._update_average(variable, new, kept, gate))
+                        average = self._update_average(variable, new, kept, gate)
+                        updates.append(average)
+                        if overwrites is not None:
+                            updates.append(overwritten(variable, new, average, overwrites))
             with graph.reenter_scope(self._scope):
                 increment: Any = 1 if gate is None else cast(gate, "uint32")
                 updates.append(self.iterations.assign_add(increment))
                 return group(*updates, name="update")
+
+    def _means(
+        self, pairs: Sequence[tuple[Tensor, Tensor]], current: Round
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """Return the gradients to update with, and the writes that accumulate them."""
+        means: list[Tensor] = []
+        writes: list[Tensor] = []
+        for scaled, variable in pairs:
+            assert isinstance(variable, Variable)
+            scale = self.loss_scale_factor
+            grad = scaled if scale is None else scaled * (1.0 / scale)
+            slot = partial(self.slot, variable, _ACCUMULATED)
+            mean, more = self.accumulation.mean(grad, slot, current)
+            means.append(mean)
+            writes += more
+        return means, writes
 
     def prepare(self, graph: Graph) -> None:
         """Create ``iterations`` and ``learning_rate`` in ``graph``, unless they exist.
@@ -269,6 +310,13 @@ class Optimizer:
     def average_of(self, variable: Variable) -> Variable | None:
         """Return the moving average of ``variable``; None if there is none."""
         return self._slots.get((variable.variable_name, _AVERAGE))
+
+    def _overwrites(self, current: Round) -> Tensor | None:
+        """Return where the weights are set to their averages, a bool scalar; None for never."""
+        if self.ema_overwrite_frequency is None or not self.use_ema:
+            return None
+        now = every(current.count, self.ema_overwrite_frequency)
+        return now if current.gate is None else logical_and(current.gate, now)
 
     def _kept_average(self, step: Tensor) -> Tensor:
         """Return the fraction of the averages to keep: 0 in the first step, which sets them."""
@@ -333,36 +381,6 @@ def _expect_float32(variables: Iterable[Tensor]) -> None:
                 source=variable.node.source,
                 hint="Keep it in float32, and cast it where it is used.",
             )
-
-
-def _constrained(variable: Variable, new: Tensor, gate: Tensor | None) -> Tensor:
-    """Apply the constraint of ``variable`` to its ``new`` value; return the value that it keeps.
-
-    Raises:
-        ShapeError, DTypeError: the constraint does not fit the variable; the error names it.
-    """
-    assert variable.constraint is not None
-    graph = variable.graph
-    with graph.device(variable.device):
-        try:
-            value = variable.constraint(new)
-            kept = value if gate is None else where(gate, value, new)
-            return variable.overwrite(new, kept, "constrained")
-        except PlaygradError as error:
-            error.op = variable.variable_name
-            raise
-
-
-def checked_rate(value: Any) -> float:
-    """Return ``value`` as a learning rate.
-
-    Raises:
-        ValueError: it is not a finite number of at least 0.
-    """
-    rate = float(value) if isinstance(value, Real) else math.nan
-    if not math.isfinite(rate) or rate < 0:
-        raise ValueError(f"the learning rate must be a number of at least 0, got {value!r}")
-    return rate
 
 
 def get(value: str | Optimizer) -> Optimizer:

@@ -50,7 +50,9 @@ def check_training_memory(
     if device.startswith("gpu") and not _is_software(device):
         return
     gradients = sum(map(_bytes, network.trainable_variables))
-    state = weights + gradients * (optimizer.slots_per_weight + optimizer.use_ema)
+    accumulates = optimizer.accumulation.steps is not None
+    slots = optimizer.slots_per_weight + optimizer.use_ema + accumulates
+    state = weights + gradients * slots
     if device.startswith("cpu"):
         state *= 2  # a step replaces all arrays at its end, or none
     data = sum(array.nbytes for array in arrays)

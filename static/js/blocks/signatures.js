@@ -178,26 +178,33 @@ export const SIGNATURES = {
   "optim.Adam":
     'learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-07, amsgrad=False, '
     + 'weight_decay=None, clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False, '
-    + 'ema_momentum=0.99',
+    + 'ema_momentum=0.99, '
+    + 'ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None',
   "optim.AdamW":
     'learning_rate=0.001, weight_decay=0.004, beta_1=0.9, beta_2=0.999, epsilon=1e-07, '
     + 'amsgrad=False, clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False, '
-    + 'ema_momentum=0.99',
+    + 'ema_momentum=0.99, '
+    + 'ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None',
   "optim.Adagrad":
     'learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-07, weight_decay=None, '
-    + 'clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False, ema_momentum=0.99',
+    + 'clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False, ema_momentum=0.99, '
+    + 'ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None',
   "optim.Lion":
     'learning_rate=0.001, beta_1=0.9, beta_2=0.99, weight_decay=None, clipnorm=None, clipvalue=None, '
-    + 'global_clipnorm=None, use_ema=False, ema_momentum=0.99',
+    + 'global_clipnorm=None, use_ema=False, ema_momentum=0.99, '
+    + 'ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None',
   "optim.Momentum":
     'learning_rate=0.01, momentum=0.9, nesterov=False, weight_decay=None, clipnorm=None, '
-    + 'clipvalue=None, global_clipnorm=None, use_ema=False, ema_momentum=0.99',
+    + 'clipvalue=None, global_clipnorm=None, use_ema=False, ema_momentum=0.99, '
+    + 'ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None',
   "optim.RMSprop":
     'learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-07, centered=False, weight_decay=None, '
-    + 'clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False, ema_momentum=0.99',
+    + 'clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False, ema_momentum=0.99, '
+    + 'ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None',
   "optim.SGD":
     'learning_rate=0.01, momentum=0.0, nesterov=False, weight_decay=None, clipnorm=None, '
-    + 'clipvalue=None, global_clipnorm=None, use_ema=False, ema_momentum=0.99',
+    + 'clipvalue=None, global_clipnorm=None, use_ema=False, ema_momentum=0.99, '
+    + 'ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None',
   "optim.CosineDecay": 'initial_learning_rate, decay_steps, alpha=0.0, warmup_target=None, warmup_steps=0',
   "optim.ExponentialDecay": 'initial_learning_rate, decay_steps, decay_rate, staircase=False',
   "optim.InverseTimeDecay": 'initial_learning_rate, decay_steps, decay_rate, staircase=False',

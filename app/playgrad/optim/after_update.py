@@ -1,0 +1,33 @@
+"""What becomes of a weight after its update in the same step: its constraint, its average."""
+
+from __future__ import annotations
+
+from playgrad.errors import PlaygradError
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.elementwise.definitions import where
+from playgrad.ops.state import Variable
+
+
+def constrained(variable: Variable, new: Tensor, gate: Tensor | None) -> Tensor:
+    """Apply the constraint of ``variable`` to its ``new`` value; return the value that it keeps.
+
+    Raises:
+        ShapeError, DTypeError: the constraint does not fit the variable; the error names it.
+    """
+    assert variable.constraint is not None
+    graph = variable.graph
+    with graph.device(variable.device):
+        try:
+            value = variable.constraint(new)
+            kept = value if gate is None else where(gate, value, new)
+            return variable.overwrite(new, kept, "constrained")
+        except PlaygradError as error:
+            error.op = variable.variable_name
+            raise
+
+
+def overwritten(variable: Variable, new: Tensor, average: Tensor, where_to: Tensor) -> Tensor:
+    """Set ``variable`` to its ``average`` where ``where_to`` is true; return what it keeps."""
+    with variable.graph.device(variable.device):
+        value = average if variable.constraint is None else variable.constraint(average)
+        return variable.overwrite(new, where(where_to, value, new), "averaged")

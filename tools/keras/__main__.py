@@ -26,8 +26,15 @@ EVERYWHERE = {
     "dtype": "everything is float32",
     "reduction": "a loss is one number per sample, and training takes the mean",
     "data_format": "channels come last",
+    "quantization_config": "everything is float32",
 }
 """Arguments that playgrad never has, which do not make a class another one."""
+SMALL = (
+    "What a small network uses: the layers, losses, optimizers, metrics and callbacks of the "
+    "classifiers and regressions that introductions to Keras build from arrays: dense, "
+    "convolutional, recurrent, with embeddings or attention. They are listed under `small` in "
+    "`tools/keras/reasons.toml`."
+)
 _SKIPPED = {"self", "args", "kwargs", "name"}
 
 
@@ -73,6 +80,10 @@ def _fits(area: str, item: Any) -> bool:
     return not (isinstance(item, type) and issubclass(item, nn.Initializer))
 
 
+def _is_loss(item: Any) -> bool:
+    return isinstance(item, type) and issubclass(item, nn.Loss)
+
+
 def reason(table: dict[str, str], name: str) -> str:
     """Return the reason for ``name``.
 
@@ -88,6 +99,8 @@ def reason(table: dict[str, str], name: str) -> str:
 def row(area: str, name: str, cls: type, data: dict[str, Any]) -> tuple[str, str, str]:
     """Return the name, the mark and the remark of a class of Keras."""
     ours = counterpart(area, name, data["names"])
+    if ours is None and area == "metrics" and _is_loss(getattr(nn, name, None)):
+        return name, "other", f"the loss `{name}` is a metric, too"
     if ours is None:
         return name, "absent", reason(data["absent"], f"{area}.{name}")
     base = name in ("Layer", "Loss", "Metric", "Optimizer", "Callback", "InputLayer")
@@ -124,11 +137,11 @@ def document() -> str:
         + "; ".join(f"`{name}` ({text})" for name, text in EVERYWHERE.items())
         + ".",
         "",
-        "| | same | other | absent | of what a small network uses |",
-        "|---|---:|---:|---:|---:|",
+        "| | same | other | absent | same, of what a small network uses | there, of that |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
     body: list[str] = []
-    all_used = there = 0
+    all_used = there = equal = 0
     for area in AREAS:
         module = getattr(keras, area)
         classes = {n: getattr(module, n) for n in dir(module) if n[0].isupper()}
@@ -142,12 +155,18 @@ def document() -> str:
         unknown = used[area] - {name for name, _, _ in rows}
         assert not unknown, f"Keras has no {sorted(unknown)}"
         here = len(used[area] & known)
-        all_used, there = all_used + len(used[area]), there + here
+        same = len(used[area] & {name for name, mark, _ in rows if mark == "same"})
+        all_used, there, equal = all_used + len(used[area]), there + here, equal + same
         numbers = " | ".join(map(str, counts))
-        head.append(f"| {area} | {numbers} | {here} of {len(used[area])} |")
+        count = len(used[area])
+        head.append(f"| {area} | {numbers} | {same} of {count} | {here} of {count} |")
         body += ["", f"## {area.capitalize()}", "", "| class | | remark |", "|---|---|---|"]
         body += [f"| `{name}` | {mark} | {remark} |" for name, mark, remark in rows]
-    head += ["", f"Of what a small network uses: {there} of {all_used}, {there / all_used:.0%}."]
+    head += [
+        "",
+        f"Of what a small network uses, {equal} of {all_used} are the same, {equal / all_used:.0%}"
+        f", and {there} are there, {there / all_used:.0%}. {SMALL}",
+    ]
     wrapped = [line for text in head for line in _wrapped(text)]
     return "\n".join([*wrapped, *body]) + "\n"
 

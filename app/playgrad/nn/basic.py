@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from playgrad.errors import ShapeError, shape_text
@@ -10,6 +11,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations
 from playgrad.nn.layer import Layer
 from playgrad.nn.seeds import seed_of
+from playgrad.ops.arrays.fill import ones_like
 from playgrad.ops.arrays.repeat import repeat
 from playgrad.ops.arrays.shape import expand_dims, flatten, reshape
 from playgrad.ops.arrays.transpose import transpose
@@ -131,20 +133,53 @@ class Dropout(Layer):
 
     Args:
         rate: at least 0 and below 1.
+        noise_shape: a shape of as many dimensions as the inputs, 1 along the axes on which all
+            values are dropped together: (None, 1, 8). None for the size of the inputs.
         seed: the seed of the random numbers; None derives one from the layer's name.
     """
 
     kind = "dropout"
     passes_mask = True
 
-    def __init__(self, rate: float, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(
+        self,
+        rate: float,
+        noise_shape: Sequence[int | None] | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(name)
         if not 0.0 <= rate < 1.0:
             raise ShapeError(f"the rate of Dropout must be at least 0 and below 1, got {rate}.")
         self.rate = float(rate)
         self.seed = seed
+        self.noise_shape: tuple[int | None, ...] | None = None
+        if noise_shape is not None:
+            self.noise_shape = tuple(
+                None if size is None else self.positive("a size in noise_shape", size)
+                for size in noise_shape
+            )
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x = inputs[0]
         if not training or self.rate == 0.0:
-            return inputs[0]
-        return dropout(inputs[0], self.rate, seed=seed_of(self))
+            return x
+        if self.noise_shape is None:
+            return dropout(x, self.rate, seed=seed_of(self))
+        sizes = self.noise_shape
+        if len(sizes) != x.spec.rank or any(
+            size not in (None, 1) and size != known
+            for size, known in zip(sizes, x.shape, strict=True)
+        ):
+            raise ShapeError(
+                f"the noise_shape {shape_text(sizes)} of layer '{self.name}' does not fit inputs "
+                f"of shape {shape_text(x.shape)}.",
+                hint="Each size is 1, None or that of the inputs.",
+            )
+        if sizes[0] == 1:
+            raise ShapeError(
+                f"layer '{self.name}' cannot drop the same values in all samples.",
+                hint="Let noise_shape begin with None.",
+            )
+        first = tuple(slice(0, 1) if size == 1 else slice(None) for size in sizes)
+        return x * dropout(ones_like(x[first]), self.rate, seed=seed_of(self))

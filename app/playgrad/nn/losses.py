@@ -6,6 +6,7 @@ their mean.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn.label_checks import check_labels, count_of, fits, outputs_hint
 from playgrad.nn.masked_steps import joined_steps, mean_of_steps, sum_of_kept
+from playgrad.ops.arrays.axes import moveaxis
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape, reshape_like
 from playgrad.ops.elementwise.activations import softplus
@@ -25,7 +27,9 @@ from playgrad.ops.elementwise.definitions import (
     log,
     maximum,
     minimum,
+    not_equal,
     squared_difference,
+    where,
 )
 from playgrad.ops.reductions.cross_entropy import (
     softmax_cross_entropy,
@@ -66,6 +70,10 @@ class Loss:
         """
         each = self(joined_steps(y_true, mask), joined_steps(y_pred, mask))
         return reshape_like(each, mask)
+
+    def kept_targets(self, y_true: Tensor) -> Tensor | None:
+        """Return where targets count, bool (batch, ...); None if all do."""
+        return None
 
     def of_kept_steps(
         self, y_true: Tensor, y_pred: Tensor, mask: Tensor, mean_steps: Tensor
@@ -113,7 +121,49 @@ class Loss:
         return hint if y.ndim == 2 else hint.removesuffix(".") + classes
 
 
-class FromScores(Loss):
+class AlongAxis(Loss):
+    """A loss of vectors along an axis of the predictions.
+
+    Attributes:
+        axis: the axis, not that of the batch.
+    """
+
+    axis: int = -1
+
+    def set_axis(self, axis: int) -> None:
+        """Set ``axis``. For use in the constructor."""
+        self.axis = int(axis)
+
+    def is_last(self, rank: int) -> bool:
+        """Return whether the axis is the last of ``rank``.
+
+        Raises:
+            ShapeError: there is no such axis, or it is that of the batch.
+        """
+        if not -rank <= self.axis < rank or self.axis % rank == 0:
+            raise ShapeError(
+                f"{self.kind} along axis {self.axis} needs predictions that have this axis after "
+                f"that of the batch, got {rank} dimension{'s' * (rank != 1)}."
+            )
+        return self.axis % rank == rank - 1
+
+    def axis_last(self, y: Tensor) -> Tensor:
+        """Return ``y`` with the axis as its last one."""
+        return y if self.is_last(y.spec.rank) else moveaxis(y, self.axis, -1)
+
+    def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
+        if y_pred.spec.rank > 1 and not self.is_last(y_pred.spec.rank):
+            raise ShapeError(
+                f"{self.kind} of predictions with a mask is along the last axis, not {self.axis}."
+            )
+        if self.axis == -1:
+            return super().each_step(y_true, y_pred, mask)
+        last = copy.copy(self)
+        last.axis = -1
+        return last.each_step(y_true, y_pred, mask)
+
+
+class FromScores(AlongAxis):
     """A loss on probabilities, or with ``from_logits=True`` on scores before softmax."""
 
     def __init__(self, from_logits: bool = False) -> None:
@@ -149,18 +199,42 @@ class SparseCategoricalCrossentropy(FromScores):
     Labels (batch,) for predictions (batch, classes). Where there is a prediction for each position
     of a sample, (batch, positions, classes), labels are (batch, positions), and the loss of the
     sample is the mean over its positions.
+
+    Args:
+        from_logits: whether predictions are scores before softmax, rather than probabilities.
+        ignore_class: a label whose samples, or positions, do not count; None for none.
+        axis: the axis of the classes.
     """
 
     kind = "sparse_categorical_crossentropy"
     target_dtype = "int32"
 
+    def __init__(
+        self, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
+    ) -> None:
+        super().__init__(from_logits)
+        self.ignore_class = None if ignore_class is None else int(ignore_class)
+        self.set_axis(axis)
+
+    def kept_targets(self, y_true: Tensor) -> Tensor | None:
+        return None if self.ignore_class is None else not_equal(y_true, self.ignore_class)
+
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        kept = self.kept_targets(y_true)
+        if kept is None:
+            return mean_of_sample(self._of_labels(y_true, y_pred))
+        each = self._of_labels(where(kept, y_true, 0), y_pred)
+        return mean_of_sample(where(kept, each, 0.0))
+
+    def _of_labels(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """Return the loss of each label, in the shape of the labels."""
+        y_pred = self.axis_last(y_pred)
         logits = self.scores(y_pred)
         if logits is not None:
             each = sparse_softmax_cross_entropy(as_rows(logits), reshape(y_true, (-1,)))
-            return each if y_true.spec.rank == 1 else mean_of_sample(reshape_like(each, y_true))
+            return each if y_true.spec.rank == 1 else reshape_like(each, y_true)
         chosen = one_hot(y_true, y_pred.spec.shape[-1] or 0)
-        return mean_of_sample(reduce_sum(chosen * -log(maximum(y_pred, _EPSILON)), axis=-1))
+        return reduce_sum(chosen * -log(maximum(y_pred, _EPSILON)), axis=-1)
 
     def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
         if len(output) < 2:
@@ -168,6 +242,10 @@ class SparseCategoricalCrossentropy(FromScores):
                 f"{self.kind} needs an output of shape (batch, ..., classes), not "
                 f"{shape_text(output)}."
             )
+        if not self.is_last(len(output)):
+            axis = self.axis % len(output)
+            y = np.moveaxis(y, axis, -1) if y.ndim == len(output) else y
+            output = (*output[:axis], *output[axis + 1 :], output[axis])
         labels = y[..., 0] if y.ndim == len(output) and y.shape[-1] == 1 else y
         expected = tuple(output[1:-1])
         if labels.ndim != len(expected) + 1 or any(
@@ -185,7 +263,8 @@ class SparseCategoricalCrossentropy(FromScores):
             )
         if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
             raise DataError(f"{what} must hold whole class numbers.")
-        check_labels(labels, int(output[-1] or 0), what, layer)
+        counted = labels if self.ignore_class is None else labels * (labels != self.ignore_class)
+        check_labels(counted, int(output[-1] or 0), what, layer)
         return labels.astype(np.int32)
 
 
@@ -195,13 +274,17 @@ class Smoothed(FromScores):
     Args:
         from_logits: whether predictions are scores.
         label_smoothing: the fraction of each label that is spread evenly over all classes.
+        axis: the axis of the classes.
 
     Raises:
         ValueError: ``label_smoothing`` is not between 0 and 1.
     """
 
-    def __init__(self, from_logits: bool = False, label_smoothing: float = 0.0) -> None:
+    def __init__(
+        self, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
+    ) -> None:
         super().__init__(from_logits)
+        self.set_axis(axis)
         if not 0.0 <= label_smoothing <= 1.0:
             raise ValueError(f"label_smoothing must be between 0 and 1, got {label_smoothing}")
         self.label_smoothing = float(label_smoothing)
@@ -221,11 +304,13 @@ class CategoricalCrossentropy(Smoothed):
     Args:
         from_logits: whether predictions are scores before softmax, rather than probabilities.
         label_smoothing: the fraction of each label that is spread evenly over all classes.
+        axis: the axis of the classes.
     """
 
     kind = "categorical_crossentropy"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        y_true, y_pred = self.axis_last(y_true), self.axis_last(y_pred)
         y_true = self.smoothed(y_true, y_pred.shape[-1] or 1)
         logits = self.scores(y_pred)
         if logits is not None:
@@ -247,11 +332,15 @@ class BinaryCrossentropy(Smoothed):
     Args:
         from_logits: whether predictions are scores before the sigmoid, rather than probabilities.
         label_smoothing: the fraction of each label that is moved towards 0.5.
+        axis: the axis of the outputs, over which the mean is taken first. As there is one number
+            for each sample, the mean over all others follows.
     """
 
     kind = "binary_crossentropy"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        if y_pred.spec.rank > 1:
+            self.is_last(y_pred.spec.rank)  # checks the axis
         y_true = self.smoothed(y_true, 2)
         if self.from_logits:
             # Two terms that are never negative, so that a small loss is not lost in a difference.

@@ -60,9 +60,13 @@ def sum_of_kept(values: Tensor, mask: Tensor) -> Tensor:
     """
     extra = values.spec.rank - mask.spec.rank
     kept = where(expand_dims(mask, -1) if extra else mask, values, 0.0)
-    return reduce_sum(kept, axis=tuple(range(1, mask.spec.rank)))
+    return _sum_of_steps(kept, mask.spec.rank)
 
 
 def kept_steps(mask: Tensor) -> Tensor:
     """Return the number of steps of each sample that ``mask`` keeps, float32 (batch,)."""
-    return reduce_sum(cast(mask, "float32"), axis=tuple(range(1, mask.spec.rank)))
+    return _sum_of_steps(cast(mask, "float32"), mask.spec.rank)
+
+
+def _sum_of_steps(values: Tensor, rank: int) -> Tensor:
+    return values if rank == 1 else reduce_sum(values, axis=tuple(range(1, rank)))

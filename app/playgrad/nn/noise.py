@@ -45,6 +45,9 @@ class GaussianNoise(Layer):
 class _SpatialDropout(Dropout):
     dimensions: ClassVar[str]
 
+    def __init__(self, rate: float, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__(rate, None, seed, name)
+
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], self.dimensions.count(",") + 1, self.dimensions)
 

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.losses import Loss, mean_of_sample
+from playgrad.nn.losses import AlongAxis, Loss, mean_of_sample
 from playgrad.ops.elementwise.activations import softplus
 from playgrad.ops.elementwise.definitions import (
     absolute,
@@ -70,15 +70,22 @@ class MeanSquaredLogarithmicError(Loss):
         return mean_of_sample(squared_difference(_log_of(y_pred), _log_of(y_true)))
 
 
-class CosineSimilarity(Loss):
+class CosineSimilarity(AlongAxis):
     """Negative cosine of the angle between target and prediction: -1 if they agree, 1 if opposite.
 
-    Along the last axis; the similarity to a vector of zeros is 0.
+    The similarity to a vector of zeros is 0.
+
+    Args:
+        axis: the axis of the vectors.
     """
 
     kind = "cosine_similarity"
 
+    def __init__(self, axis: int = -1) -> None:
+        self.set_axis(axis)
+
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        y_true, y_pred = self.axis_last(y_true), self.axis_last(y_pred)
         products = reduce_sum(_normalized(y_true) * _normalized(y_pred), axis=-1)
         return mean_of_sample(-products)
 

@@ -17,7 +17,8 @@ from playgrad.nn.masks import mask_of
 from playgrad.nn.metrics import LossMetric, Metric
 from playgrad.nn.ratio_metrics import RatioMetric
 from playgrad.nn.weighted_metric import WeightedMetric
-from playgrad.ops.elementwise.definitions import maximum
+from playgrad.ops.arrays.shape import expand_dims
+from playgrad.ops.elementwise.definitions import logical_and, maximum
 from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
 from playgrad.ops.training.replica import cross_replica_mean
 from playgrad.training.data_checks import as_sequence, check_finite
@@ -219,8 +220,13 @@ def mean_of_batch(values: Tensor) -> Tensor:
 
 def _loss(loss: Loss, y: Tensor, prediction: Tensor, counted: Tensor | None) -> Tensor:
     """Return the loss of each sample; the mean over the batch is that over all kept steps."""
-    mask = mask_of(prediction)
-    if mask is None or loss.uses_mask:
+    mask = None if loss.uses_mask else mask_of(prediction)
+    kept = loss.kept_targets(y)
+    if kept is not None:
+        while mask is not None and mask.spec.rank < kept.spec.rank:
+            mask = expand_dims(mask, -1)
+        mask = kept if mask is None else logical_and(kept, mask)
+    if mask is None:
         return loss(y, prediction)
     steps = kept_steps(mask)
     if counted is None:

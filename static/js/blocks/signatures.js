@@ -18,9 +18,9 @@ export const SIGNATURES = {
     + 'beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, '
     + 'synchronized=False, name=None',
   "nn.Bidirectional": 'layer, merge_mode="concat", weights=None, backward_layer=None, name=None',
-  "nn.BinaryCrossentropy": 'from_logits=False, label_smoothing=0.0',
+  "nn.BinaryCrossentropy": 'from_logits=False, label_smoothing=0.0, axis=-1',
   "nn.CTC": 'zero_infinity=False',
-  "nn.CategoricalCrossentropy": 'from_logits=False, label_smoothing=0.0',
+  "nn.CategoricalCrossentropy": 'from_logits=False, label_smoothing=0.0, axis=-1',
   "nn.CategoricalHinge": '',
   "nn.Concatenate": 'axis=-1, name=None',
   "nn.Conv1D":
@@ -38,7 +38,7 @@ export const SIGNATURES = {
     + 'activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", '
     + 'kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, '
     + 'bias_constraint=None, name=None',
-  "nn.CosineSimilarity": '',
+  "nn.CosineSimilarity": 'axis=-1',
   "nn.Cropping1D": 'cropping=(1, 1), data_format=None, name=None',
   "nn.Cropping2D": 'cropping=((0, 0), (0, 0)), data_format=None, name=None',
   "nn.Dense":
@@ -51,7 +51,7 @@ export const SIGNATURES = {
     + 'bias_initializer="zeros", depthwise_regularizer=None, bias_regularizer=None, '
     + 'activity_regularizer=None, depthwise_constraint=None, bias_constraint=None, name=None',
   "nn.Dot": 'axes, normalize=False, name=None',
-  "nn.Dropout": 'rate, seed=None, name=None',
+  "nn.Dropout": 'rate, noise_shape=None, seed=None, name=None',
   "nn.ELU": 'alpha=1.0, name=None',
   "nn.Embedding":
     'input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None, '
@@ -156,7 +156,7 @@ export const SIGNATURES = {
     + 'recurrent_dropout=0.0, return_sequences=False, return_state=False, go_backwards=False, '
     + 'stateful=False, unroll=False, seed=None, zero_output_for_mask=False, name=None',
   "nn.Softmax": 'axis=-1, name=None',
-  "nn.SparseCategoricalCrossentropy": 'from_logits=False',
+  "nn.SparseCategoricalCrossentropy": 'from_logits=False, ignore_class=None, axis=-1',
   "nn.SpatialDropout1D": 'rate, seed=None, name=None',
   "nn.SpatialDropout2D": 'rate, data_format=None, seed=None, name=None',
   "nn.SquaredHinge": '',

@@ -144,3 +144,40 @@ def test_simulate_more_devices_than_samples(
     code, _, err = run(capsys, *arguments)
     assert code == 1 and "a batch of 10 cannot be divided into 16 parts" in err
     assert run(capsys, *arguments, "--batch-size", 32)[0] == 0
+
+
+DIVIDED = """
+import numpy as np, playgrad as pg
+from playgrad import nn
+pg.set_logical_devices(cpu=4)
+with pg.Graph(seed=1).as_default():
+    model = pg.Sequential(
+        [
+            pg.Input((6,)),
+            *nn.parallel_mlp(8, 6, ["cpu:0", "cpu:1"]),
+            *nn.parallel_mlp(8, 6, ["cpu:2", "cpu:3"]),
+            nn.Dense(1),
+        ]
+    )
+model.compile("adam", "mse", device="cpu")
+x = np.random.default_rng(0).random((32, 6), np.float32)
+model.fit(x, x[:, :1], batch_size=16, epochs=2, shuffle=False, verbose=0)
+"""
+
+
+def test_stages_of_several_devices(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Layers divided among the devices of their stage, in one pipeline and in two."""
+    program = tmp_path / "divided.py"
+    program.write_text(DIVIDED)
+    common = ["train", program, "--device", "cpu", "--json"]
+    alone = result_of(run(capsys, *common))
+    shape = ["--parallel", "pipeline", "--devices-per-stage", 2, "--micro-batches", 2]
+    for devices, replicas in ((4, 1), (8, 2)):
+        placed = [*shape, "--devices", devices, "--replicas", replicas]
+        together = result_of(run(capsys, *common, *placed))
+        assert together["train_loss"] == pytest.approx(alone["train_loss"], rel=1e-5)
+        names = [device["device"] for device in together["timeline"]["devices"]]
+        assert names == [f"cpu:{number}" for number in range(devices)]
+    code, _, err = run(capsys, *common, *shape, "--devices", 3)
+    assert code == 1
+    assert "3 devices of a pipeline cannot make up stages of 2" in err

@@ -92,6 +92,12 @@ _OPTIONS = (
         "Chunks",
         "Groups of layers on each device. The network needs a layer for each.",
     ),
+    # Not in the Lab: they mean something only with more devices than it offers.
+    StrategyOption("replicas", "pipelines, each with its share of a batch and of the devices"),
+    StrategyOption(
+        "devices_per_stage",
+        "devices of a pipeline's stage, which layers name and are divided among",
+    ),
     COLLECTIVE,
 )
 

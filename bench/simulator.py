@@ -21,10 +21,11 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.models.model import Model
 from playgrad.parallel.partition import take_apart
+from playgrad.parallel.pipeline_jobs import pipeline_jobs
 from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.simulator import Interconnect, simulate_jobs
 from playgrad.parallel.stages import BALANCED, deal_out
-from playgrad.parallel.step_jobs import data_parallel_jobs, pipeline_jobs
+from playgrad.parallel.step_jobs import data_parallel_jobs
 from playgrad.runtime.measuring import MeasuredNode, run_in_turns
 from playgrad.runtime.timeline import timeline
 from playgrad.training.device_data import BatchStream, DeviceData

@@ -181,3 +181,38 @@ def test_stages_of_several_devices(capsys: pytest.CaptureFixture[str], tmp_path:
     code, _, err = run(capsys, *common, *shape, "--devices", 3)
     assert code == 1
     assert "3 devices of a pipeline cannot make up stages of 2" in err
+
+
+@pytest.mark.parametrize("schedule", ["interleaved", "dualpipe", "pipedream"])
+def test_simulate_schedules(
+    capsys: pytest.CaptureFixture[str], program: Path, schedule: str
+) -> None:
+    arguments = ["simulate", program, "--device", "cpu", "--parallel", "pipeline"]
+    arguments += ["--devices", 1, 2, "--schedule", schedule, "--micro-batches", 2]
+    if schedule == "interleaved":
+        arguments += ["--chunks", 1]
+    code, out, err = run(capsys, *arguments, "--json")
+    assert code == 0, err
+    alone, two = json.loads(out.splitlines()[-1])
+    assert alone["bytes_moved"] == 0 < two["bytes_moved"]
+    assert 0 < two["bubble"] < 1
+
+
+def test_simulate_stages_of_several_devices(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    program = tmp_path / "divided.py"
+    program.write_text(DIVIDED)
+    arguments = ["simulate", program, "--device", "cpu", "--parallel", "pipeline"]
+    arguments += ["--devices-per-stage", 2, "--micro-batches", 2]
+    code, out, err = run(capsys, *arguments, "--devices", 1, 4, "--json")
+    assert code == 0, err
+    alone, four = json.loads(out.splitlines()[-1])
+    assert alone["bytes_moved"] == 0 < four["bytes_moved"]
+    replicated = [*arguments, "--devices", 8, "--replicas", 2, "--json"]
+    code, out, err = run(capsys, *replicated)
+    assert code == 0, err
+    (eight,) = json.loads(out.splitlines()[-1])
+    assert eight["bytes_moved"] > four["bytes_moved"]
+    code, _, err = run(capsys, *arguments, "--devices", 4, "--here")
+    assert code == 1 and "measured one after the other" in err

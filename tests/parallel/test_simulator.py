@@ -11,10 +11,10 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import GraphError
-from playgrad.parallel import Pipeline
-from playgrad.parallel.schedules import TWO_STREAMS, bubble_formula, make_schedule
+from playgrad.parallel.pipeline_jobs import pipeline_jobs
+from playgrad.parallel.schedules import bubble_formula, make_schedule
 from playgrad.parallel.simulator import Interconnect, Job, Machine, jobs_of, measured, simulate_jobs
-from playgrad.parallel.step_jobs import BUCKET_BYTES, StageCost, data_parallel_jobs, pipeline_jobs
+from playgrad.parallel.step_jobs import BUCKET_BYTES, StageCost, data_parallel_jobs
 from playgrad.runtime.session import Session
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Event, Trace
@@ -96,14 +96,6 @@ def test_bubbles_are_those_of_the_formula(schedule: str, devices: int) -> None:
     jobs = pipeline_jobs(costs, make_schedule(schedule, devices, micro))
     times = timeline(simulate_jobs(jobs))
     assert times.bubble == pytest.approx(bubble_formula(schedule, devices, micro))
-
-
-def test_pipelines_that_cannot_be_simulated() -> None:
-    for schedule in TWO_STREAMS:
-        with pytest.raises(GraphError, match=f"two streams of '{schedule}'"):
-            Pipeline(4, 4, schedule).simulation()
-    with pytest.raises(GraphError, match="several devices cannot be simulated"):
-        Pipeline(4, 4, devices_per_stage=2).simulation()
 
 
 @pytest.mark.parametrize("devices", [2, 5, 256])

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import playgrad
 from playgrad.cli import commands, kinds
 from playgrad.cli.strategy_options import add_strategy_options
+from playgrad.parallel.schedules import SCHEDULES
 from playgrad.training.strategies.registry import STRATEGIES
 
 Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -117,7 +118,14 @@ def _add_simulate(parsers: Parsers) -> None:
     parser.add_argument(
         "--micro-batches", type=kinds.count, metavar="N", help="micro-batches per batch"
     )
-    parser.add_argument("--schedule", choices=("gpipe", "1f1b"), help="pipeline schedule")
+    parser.add_argument("--schedule", choices=tuple(SCHEDULES), help="pipeline schedule")
+    parser.add_argument(
+        "--chunks", type=kinds.count, metavar="N", help="stages on each device, if interleaved"
+    )
+    parser.add_argument("--replicas", type=kinds.count, metavar="N", help="number of pipelines")
+    parser.add_argument(
+        "--devices-per-stage", type=kinds.count, metavar="N", help="devices of each stage"
+    )
     parser.add_argument(
         "--collective", choices=("ring", "tree", "central"), help="how gradients are added up"
     )

@@ -21,6 +21,7 @@ from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import Timeline, timeline
 from playgrad.training.layer_costs import chain_of
 from playgrad.training.stage_costs import measure_step
+from playgrad.training.strategies.base import device_kind
 from playgrad.training.strategies.registry import strategy_named
 
 _STEPS = 2
@@ -61,17 +62,26 @@ def simulate(program: Path, options: argparse.Namespace) -> int:
 def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> Timeline:
     """Return the timeline of a simulated step of the trained model, on ``devices`` devices."""
     recipe, batch = hooks.model.recipe, hooks.facts["batch_size"]
-    work = strategy_named(options.parallel, devices, **passed_options(options)).simulation()
+    passed = passed_options(options)
+    if devices == 1:  # what the others are compared with
+        for name in ("replicas", "devices_per_stage"):
+            passed.pop(name, None)
+    work = strategy_named(options.parallel, devices, **passed).simulation()
     if work.parts > batch:
         raise GraphError(
             f"a batch of {batch} cannot be divided into {work.parts} parts.",
             hint="Use a larger --batch-size.",
         )
     data = recipe.data["train"]
-    stages = deal_out(chain_of(recipe, data, batch), ESTIMATED, work.stages)
+    chain = chain_of(recipe, data, batch)
+    groups = work.groups(device_kind(recipe.network))
+    if devices == 1 and any(chain.devices):  # it does the work of all
+        groups = [sorted({device for placed in chain.devices for device in placed})]
+    stages = deal_out(chain, ESTIMATED, work.stages, groups)
     together = devices if options.here else 1
     rows = batch // work.parts
-    costs, machine = measure_step(recipe, data, rows, stages, work.micro_batches, together)
+    measured = recipe, data, rows, stages, work.micro_batches, together
+    costs, machine = measure_step(*measured, groups=groups)
     # Devices of one process need not move what they pass to each other.
     apart = Interconnect(options.latency * 1e-6, options.bandwidth * 1e9)
     interconnect = Interconnect() if options.here else apart

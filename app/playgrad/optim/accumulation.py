@@ -13,7 +13,7 @@ from playgrad.ops.state import Variable
 
 
 @dataclass(frozen=True)
-class Round:
+class AccumulationRound:
     """The round of steps that ends with an update.
 
     Attributes:
@@ -52,14 +52,14 @@ class Accumulation:
             )
         self.steps = None if steps is None else int(steps)
 
-    def round(self, step: Tensor, gate: Tensor | None) -> Round:
+    def round(self, step: Tensor, gate: Tensor | None) -> AccumulationRound:
         """Return the round that step number ``step`` is part of."""
         if self.steps is None:
-            return Round(step, None, gate)
-        return Round(step // self.steps, every(step, self.steps), gate)
+            return AccumulationRound(step, None, gate)
+        return AccumulationRound(step // self.steps, every(step, self.steps), gate)
 
     def mean(
-        self, grad: Tensor, slot: Callable[[], Variable], current: Round
+        self, grad: Tensor, slot: Callable[[], Variable], current: AccumulationRound
     ) -> tuple[Tensor, list[Tensor]]:
         """Return the mean gradient of the round so far, and the writes that continue it.
 

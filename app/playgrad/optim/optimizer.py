@@ -17,7 +17,7 @@ from playgrad.ops.arrays.fill import fill
 from playgrad.ops.elementwise.definitions import cast, logical_and, where
 from playgrad.ops.state import Variable, group, trainable_variables
 from playgrad.ops.training.replica import cross_replica_mean
-from playgrad.optim.accumulation import Accumulation, Round, every
+from playgrad.optim.accumulation import Accumulation, AccumulationRound, every
 from playgrad.optim.after_update import constrained, overwritten
 from playgrad.optim.clipping import Clipping
 from playgrad.optim.schedules import Schedule
@@ -250,7 +250,7 @@ class Optimizer:
                 return group(*updates, name="update")
 
     def _means(
-        self, pairs: Sequence[tuple[Tensor, Tensor]], current: Round
+        self, pairs: Sequence[tuple[Tensor, Tensor]], current: AccumulationRound
     ) -> tuple[list[Tensor], list[Tensor]]:
         """Return the gradients to update with, and the writes that accumulate them."""
         means: list[Tensor] = []
@@ -311,7 +311,7 @@ class Optimizer:
         """Return the moving average of ``variable``; None if there is none."""
         return self._slots.get((variable.variable_name, _AVERAGE))
 
-    def _overwrites(self, current: Round) -> Tensor | None:
+    def _overwrites(self, current: AccumulationRound) -> Tensor | None:
         """Return where the weights are set to their averages, a bool scalar; None for never."""
         if self.ema_overwrite_frequency is None or not self.use_ema:
             return None

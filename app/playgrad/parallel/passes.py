@@ -61,3 +61,16 @@ def needed_by(entry: Pass, last_stage: int) -> list[Pass]:
         return [entry._replace(part=INPUTS)]
     later = [entry._replace(stage=stage + 1)] if stage < last_stage else []
     return [entry._replace(backward=False, part=""), *later]
+
+
+def task_name(entry: Pass, names_stage: bool, names_stream: bool) -> str:
+    """Return the name of a pass in timelines.
+
+    Args:
+        names_stage: whether devices have several stages of a stream, which the name tells apart.
+        names_stream: whether there are several streams.
+    """
+    name = f"{entry.kind} {entry.micro_batch}"
+    if names_stage:
+        name += f" of stage {entry.stage}"
+    return f"{name} of stream {entry.stream}" if names_stream else name

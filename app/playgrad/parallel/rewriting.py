@@ -12,7 +12,7 @@ from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.state import Variable, group, is_variable
 from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import MEAN, SPLIT, Partition
-from playgrad.parallel.passes import Pass
+from playgrad.parallel.passes import Pass, task_name
 from playgrad.parallel.replicas import Replica, mirror_name
 
 
@@ -179,10 +179,8 @@ class Rewriting:
         return kinds
 
     def _task(self, entry: Pass) -> str:
-        name = f"{entry.kind} {entry.micro_batch}"
-        if len(set(self.distribution.devices[0])) < len(self.distribution.devices[0]):
-            name += f" of stage {entry.stage}"
-        return f"{name} of stream {entry.stream}" if self.distribution.streams > 1 else name
+        devices = self.distribution.devices[0]
+        return task_name(entry, len(set(devices)) < len(devices), self.distribution.streams > 1)
 
     # Both.
 

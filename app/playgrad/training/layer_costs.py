@@ -28,7 +28,7 @@ def chain_of(recipe: Recipe, data: DeviceData, batch: int) -> Chain:
     return Chain(
         tuple(names[item.layer] if isinstance(item, LayerCall) else None for item in items),
         tuple(tuple(number[t] for t in item.inputs if t in number) for item in items),
-        lambda: [_arithmetic(item) for item in items],
+        lambda: [arithmetic(item) for item in items],
         lambda: _measured(recipe, data, batch),
         tuple(map(devices_of, items)),
     )
@@ -46,7 +46,7 @@ def size_of(tensor: Tensor) -> int:
     return math.prod(n or 1 for n in tensor.shape)
 
 
-def _arithmetic(item: StructureItem) -> float:
+def arithmetic(item: StructureItem) -> float:
     """Return the multiplications, additions and results of a forward pass of one sample."""
     given = set(item.inputs)
     seen: set[Node] = set()

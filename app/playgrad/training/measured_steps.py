@@ -14,6 +14,7 @@ from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.schedules import gpipe, simulate
 from playgrad.runtime.measuring import MeasuredNode, least_seconds
+from playgrad.runtime.timeline import TRANSFERS
 from playgrad.runtime.trace import Event, Trace
 from playgrad.training.device_data import BatchStream, DeviceData
 from playgrad.training.recipe import Recipe
@@ -31,6 +32,7 @@ def measured_step(
     micro_batches: int,
     devices: Sequence[str],
     apart: bool = True,
+    groups: Sequence[Sequence[str]] = (),
 ) -> MeasuredNode:
     """Return a training step of a copy of the network, run once to warm up.
 
@@ -41,6 +43,8 @@ def measured_step(
         rows: samples of a micro-batch.
         stages: the stage of each item of the network's structure.
         apart: devices exchange nothing; otherwise they all-reduce their gradients in a ring.
+        groups: the devices of each stage, if layers name them. They take the place of each of
+            ``devices``, and never compute at the same time.
     """
     copy = recipe.clone()
     session = stack.enter_context(copy.network.session)
@@ -53,11 +57,17 @@ def measured_step(
     step = build_train_step(copy, stream, stages)
     count = 1 + max(stages)
     schedule = tuple(item.entry for item in simulate(gpipe(count, micro_batches)))
-    places = tuple((device,) * count for device in devices)
+    width = len(groups[0]) if groups else 1
+    placed = tuple(device for group in groups for device in group)
+    parts = take_apart(step.run, placed, width)
     distribution = Distribution(
-        places, schedule, collectives.get("ring"), apart=apart and len(devices) > 1
+        tuple(placed or (device,) * count for device in devices),
+        schedule,
+        collectives.get("ring"),
+        apart=apart and len(devices) > 1,
+        width=width,
     )
-    distributed = rewrite(take_apart(step.run), batch, distribution, "measured")
+    distributed = rewrite(parts, batch, distribution, "measured")
     session.set_placement(distributed.placement)
     session.executor.threads = 1  # operations must not overlap, as their times are added up
     session.run(distributed.run)
@@ -65,24 +75,30 @@ def measured_step(
 
 
 def seconds_by_stage(
-    traces: Sequence[Trace], count: int, direction: str = "", micro_batches: int | None = None
+    traces: Sequence[Trace],
+    count: int,
+    direction: str = "",
+    micro_batches: int | None = None,
+    groups: Sequence[Sequence[str]] = (),
 ) -> list[float]:
     """Return the least seconds of the passes of each of ``count`` stages.
 
     Args:
         direction: "forward" or "backward" for these passes only.
         micro_batches: only passes over the first ``micro_batches``.
+        groups: the devices of each stage, if they differ.
     """
+    stage_by_device = {device: stage for stage, group in enumerate(groups) for device in group}
 
     def stage_of(event: Event) -> int | None:
-        if task_of(event) not in PASSES:
+        if task_of(event) not in PASSES or event.kind in TRANSFERS:
             return None
         # The number of a single stage is left out: "cpu:0 forward 0".
         task, _, stage = event.name.partition(", part ")[0].partition(" of stage ")
         _, kind, number = task.split()
         if direction not in kind or (micro_batches is not None and int(number) >= micro_batches):
             return None
-        return int(stage or 0)
+        return stage_by_device.get(event.device, int(stage or 0))
 
     least = least_seconds(traces, stage_of)
     return [least.get(stage, 0.0) for stage in range(count)]

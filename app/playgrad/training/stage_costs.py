@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from itertools import pairwise
 from statistics import median
 
+from playgrad.errors import GraphError
 from playgrad.models.structure import outputs_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.parallel.simulator import Machine
@@ -23,6 +24,7 @@ from playgrad.runtime.measuring import least_seconds, run_in_turns
 from playgrad.runtime.timeline import TRANSFERS
 from playgrad.runtime.trace import Event, Trace
 from playgrad.training.device_data import DeviceData
+from playgrad.training.divided_layers import divided_layers
 from playgrad.training.layer_costs import size_of
 from playgrad.training.measured_steps import PASSES, measured_step, seconds_by_stage, task_of
 from playgrad.training.recipe import Recipe
@@ -44,6 +46,7 @@ def measure_step(
     stages: Sequence[int],
     micro_batches: int = 1,
     together: int = 1,
+    groups: Sequence[Sequence[str]] = (),
 ) -> tuple[list[StageCost], Machine]:
     """Return the cost of each stage for one micro-batch, and the machine that the devices share.
 
@@ -53,7 +56,17 @@ def measure_step(
         micro_batches: of a step; at most a few of them are measured.
         together: how many devices compute at the same time on this machine; 1 if each has a machine
             to itself.
+        groups: the devices of each stage, if layers name them; one after the other is measured.
+
+    Raises:
+        GraphError: devices that layers name should compute at the same time.
     """
+    if groups and together > 1:
+        raise GraphError(
+            "devices that layers name are measured one after the other, not together on this "
+            "machine.",
+            hint="Leave --here out.",
+        )
     few = min(max(micro_batches, _FEW), _MANY)
     kind = recipe.network.session.device.partition(":")[0]
     with ExitStack() as stack:
@@ -61,16 +74,16 @@ def measure_step(
         stack.enter_context(shared_among(together))
         work = stack, recipe, data, rows, stages, few
         steps = [
-            measured_step(*work, named_devices(count, kind))
+            measured_step(*work, named_devices(count, kind), groups=groups)
             for count in range(1, min(together, os.cpu_count() or 1) + 1)
         ]
-        steps.append(measured_step(*work, named_devices(1, kind) * 2, apart=False))
+        steps.append(measured_step(*work, named_devices(1, kind) * 2, False, groups))
         rounds = run_in_turns(steps, REPEATS)
     alone, *_, twice = traces = [[run.trace for run in runs] for runs in rounds]
     # Where one device does the work of two, its updates also add up the gradients of both.
     adding = max(0.0, _least(twice, ["update"]) / 2 - _least(alone, ["update"]))
     machine = Machine() if together == 1 else machine_of(traces[:-1])
-    return _costs(recipe, alone, rows, stages, min(micro_batches, few), adding), machine
+    return _costs(recipe, alone, rows, stages, min(micro_batches, few), adding, groups), machine
 
 
 def machine_of(traces: Sequence[Sequence[Trace]]) -> Machine:
@@ -118,12 +131,13 @@ def _costs(
     stages: Sequence[int],
     micro_batches: int,
     adding: float,
+    groups: Sequence[Sequence[str]],
 ) -> list[StageCost]:
     count = 1 + max(stages)
     forward, backward = (
         [
             seconds / micro_batches
-            for seconds in seconds_by_stage(traces, count, each, micro_batches)
+            for seconds in seconds_by_stage(traces, count, each, micro_batches, groups)
         ]
         for each in PASSES
     )
@@ -131,9 +145,27 @@ def _costs(
     parameters, activations = _parameters(recipe, stages), _activations(recipe, stages, rows)
     total = max(sum(parameters), 1)
     return [
-        StageCost(f, b, update * p / total, p, a, 0.0 if stage else gather, adding * p / total)
-        for stage, (f, b, p, a) in enumerate(
-            zip(forward, backward, parameters, activations, strict=True)
+        StageCost(
+            f,
+            b,
+            update * p / total,
+            p,
+            a,
+            0.0 if stage else gather,
+            adding * p / total,
+            d.divided,
+            d.exchanges,
+            d.exchanged,
+        )
+        for stage, (f, b, p, a, d) in enumerate(
+            zip(
+                forward,
+                backward,
+                parameters,
+                activations,
+                divided_layers(recipe, stages, rows),
+                strict=True,
+            )
         )
     ]
 

@@ -91,12 +91,14 @@ class Simulation:
         stages: the number of pipeline stages.
         micro_batches: of a stage.
         jobs: returns the jobs of a step, from the cost of each stage.
+        groups: returns the devices of each stage by the kind of device, if stages have several.
     """
 
     parts: int
     stages: int
     micro_batches: int
     jobs: Callable[[Sequence[StageCost]], Sequence[Job]]
+    groups: Callable[[str], Sequence[Sequence[str]]] = lambda kind: ()
 
 
 class Strategy(ABC):

@@ -9,16 +9,15 @@ from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import Partition, take_apart
 from playgrad.parallel.passes import Orders
+from playgrad.parallel.pipeline_jobs import pipeline_jobs
 from playgrad.parallel.schedules import (
     PIPEDREAM,
     SCHEDULES,
-    TWO_STREAMS,
     bubble_formula,
     make_schedule,
     simulate,
 )
 from playgrad.parallel.stages import BALANCED, ESTIMATED, Chain, Stages, deal_out
-from playgrad.parallel.step_jobs import pipeline_jobs
 from playgrad.training.device_data import BatchStream
 from playgrad.training.layer_costs import chain_of
 from playgrad.training.recipe import Recipe, StagesKey
@@ -260,13 +259,19 @@ class Pipeline(DistributedStrategy):
         return bubble_formula(self.schedule, self.depth, self.micro_batches, self.chunks)
 
     def simulation(self) -> Simulation:
-        if self.devices_per_stage > 1:
-            raise GraphError("stages of several devices cannot be simulated.")
-        if self.schedule in TWO_STREAMS:
-            raise GraphError(f"the two streams of {self.schedule!r} cannot be simulated.")
+        # The simulator does not choose an algorithm, as "auto" would.
+        algorithm = "ring" if self.collective == "auto" else self.collective
         return Simulation(
-            parts=self.micro_batches,
+            parts=self.micro_batches * self.replicas,
             stages=self.stage_count,
             micro_batches=self.micro_batches,
-            jobs=lambda costs: pipeline_jobs(costs, self.orders()),
+            jobs=lambda costs: pipeline_jobs(
+                costs,
+                self.orders(),
+                algorithm,
+                self.replicas,
+                self.devices_per_stage,
+                updates_each=self.schedule == PIPEDREAM,
+            ),
+            groups=self.groups,
         )

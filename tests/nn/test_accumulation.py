@@ -24,6 +24,8 @@ MAKERS: list[Callable[..., optim.Optimizer]] = [
     lambda **options: optim.Adam(amsgrad=True, global_clipnorm=0.1, **options),
     optim.RMSprop,
     optim.Adagrad,
+    lambda **options: optim.Adadelta(1.0, weight_decay=0.1, **options),
+    optim.Adamax,
     optim.Lion,
 ]
 

@@ -92,6 +92,14 @@ OPTIMIZERS: dict[str, tuple[Callable[[], optim.Optimizer], Any]] = {
         lambda: optim.RMSprop(0.005, momentum=0.5, centered=True, epsilon=1e-14),
         lambda w: torch.optim.RMSprop(w, 0.005, alpha=0.9, momentum=0.5, centered=True, eps=1e-7),
     ),
+    "adadelta": (
+        lambda: optim.Adadelta(1.0, rho=0.9, epsilon=1e-4),
+        lambda w: torch.optim.Adadelta(w, 1.0, rho=0.9, eps=1e-4),
+    ),
+    "adamax": (
+        lambda: optim.Adamax(0.02, beta_2=0.9, epsilon=1e-12),
+        lambda w: torch.optim.Adamax(w, 0.02, betas=(0.9, 0.9), eps=1e-12),
+    ),
     "adagrad": (
         lambda: optim.Adagrad(0.1, epsilon=1e-14),
         lambda w: torch.optim.Adagrad(w, 0.1, initial_accumulator_value=0.1, eps=1e-7),

@@ -168,6 +168,7 @@ from playgrad.ops.training.optimizer_updates import (
     apply_momentum,
     apply_sgd,
 )
+from playgrad.ops.training.relative_updates import apply_adadelta, apply_adamax
 from playgrad.ops.training.replica import cross_replica_mean, split_batch
 from playgrad.ops.training.write_history import record
 
@@ -198,7 +199,9 @@ __all__ = [
     "add",
     "all",
     "any",
+    "apply_adadelta",
     "apply_adagrad",
+    "apply_adamax",
     "apply_adam",
     "apply_amsgrad",
     "apply_lion",

@@ -1,7 +1,9 @@
 """Optimizers and learning-rate schedules."""
 
+from playgrad.optim.adadelta import Adadelta
 from playgrad.optim.adagrad import Adagrad
 from playgrad.optim.adam import Adam, AdamW
+from playgrad.optim.adamax import Adamax
 from playgrad.optim.lion import Lion
 from playgrad.optim.optimizer import Optimizer, checked_rate, get
 from playgrad.optim.rmsprop import RMSprop
@@ -17,9 +19,11 @@ from playgrad.optim.schedules import (
 from playgrad.optim.sgd import SGD, Momentum
 
 __all__ = [
+    "Adadelta",
     "Adagrad",
     "Adam",
     "AdamW",
+    "Adamax",
     "CosineDecay",
     "ExponentialDecay",
     "InverseTimeDecay",

@@ -56,8 +56,8 @@ class Adam(Optimizer):
         # With c = sqrt(1 - beta_2**t), sqrt(v') is sqrt(v) / c. Both factors are multiplied by c,
         # which saves a division per element.
         count = step + 1.0
-        correction = sqrt(_one_minus_power(self.beta_2, count))
-        return rate * correction / _one_minus_power(self.beta_1, count), self.epsilon * correction
+        correction = sqrt(one_minus_power(self.beta_2, count))
+        return rate * correction / one_minus_power(self.beta_1, count), self.epsilon * correction
 
     @property
     def slots_per_weight(self) -> int:
@@ -103,7 +103,7 @@ class AdamW(Adam):
         )
 
 
-def _one_minus_power(beta: float, count: Tensor) -> Tensor:
+def one_minus_power(beta: float, count: Tensor) -> Tensor:
     """Return ``1 - beta ** count`` without the cancellation of float32 for beta near 1.
 
     With x = count * ln(beta): -(x + x²/2 + x³/6 + x⁴/24 + x⁵/120) near 0, else 1 - exp(x).

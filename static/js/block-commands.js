@@ -3,6 +3,7 @@
 import { change, program } from "./blocks-model.js";
 import * as structure from "./blocks/structure.js";
 import { t } from "./locale.js";
+import { isHeld } from "./locks.js";
 
 /** @typedef {{network: number, index: number}} Position of a card */
 
@@ -44,5 +45,7 @@ export function move({ network, index }, to) {
 }
 
 /** Whether a card can go one up or down. @param {Position} position @param {1 | -1} direction */
-export const canMove = ({ network, index }, direction) =>
-  structure.canSwap(networkOf(network), direction > 0 ? index : index - 1);
+export function canMove({ network, index }, direction) {
+  const first = direction > 0 ? index : index - 1;
+  return structure.canSwap(networkOf(network), first) && !networkOf(network).items.slice(first, first + 2).some(isHeld);
+}

@@ -20,8 +20,20 @@ export function holdEditor(view) {
 export function changeText(changes) {
   const { view } = held;
   if (!view || view.state.readOnly || changes.length === 0) return false;
+  const before = view.state.doc;
   view.dispatch({ changes, userEvent: "input.block" });
-  return true;
+  return view.state.doc !== before; // lines may be locked
+}
+
+/** The lines of the selection. @returns {import("./line-locks.js").LineRange | null} */
+export function selectedLines() {
+  const { view } = held;
+  if (!view || view.state.readOnly) return null;
+  const { doc, selection: { main } } = view.state;
+  const last = doc.lineAt(main.to);
+  // A selection of whole lines ends at the beginning of the next.
+  const isBefore = !main.empty && last.from === main.to;
+  return [doc.lineAt(main.from).number, last.number - (isBefore ? 1 : 0)];
 }
 
 /** Type a text at the cursor. @param {string} text */

@@ -4,6 +4,7 @@ import { batch } from "../vendor/preact.js";
 import { load } from "../engine/downloads.js";
 import { offer } from "./download.js";
 import { t } from "./locale.js";
+import { locksHere, moveLocks } from "./locks.js";
 import { rememberShown } from "./session-parts.js";
 import * as store from "./store.js";
 
@@ -100,23 +101,31 @@ export function openExample(id) {
   });
 }
 
-/** @param {string} code the content of the editor */
+/**
+ * @param {string} code the content of the editor
+ * @returns {boolean} whether it could be changed: lines may be locked
+ */
 export function edit(code) {
-  batch(() => {
+  return batch(() => {
+    if (!moveLocks(code)) return false;
     store.source.value = code;
     const id = store.exampleId.value;
-    if (!id) return;
+    if (!id) return true;
     const others = { ...store.codes.value };
     delete others[id];
     const isChanged = code !== store.example.value?.source;
     store.codes.value = isChanged ? { ...others, [id]: code } : others;
+    return true;
   });
 }
 
-/** Discard the visitor's changes to this example. */
+/** Discard the visitor's changes to this example, or to the program of a link that has locked lines of it. */
 export function restoreExample() {
   const original = store.example.value;
-  if (original) edit(original.source);
+  const { value: shared } = store.shared;
+  const isLinked = locksHere.value.isHeld && shared?.exampleId === store.exampleId.value;
+  if (isLinked) edit(shared.code);
+  else if (original) edit(original.source);
 }
 
 /** Save the content of the editor as a file. */

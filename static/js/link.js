@@ -3,6 +3,7 @@
  * the fragment of the address, which browsers do not send to the server.
  */
 
+import { fit } from "./line-locks.js";
 import { t } from "./locale.js";
 import { SHARED } from "./session-shapes.js";
 import { through } from "./streams.js";
@@ -10,8 +11,8 @@ import { through } from "./streams.js";
 /**
  * @typedef {{version: 1, exampleId: string, title: string, code: string, device: "auto" | "gpu" | "cpu",
  *            view: string, lab: import("./types.js").LabSettings | null, hidden?: string[],
- *            expected: Expected | null}} Shared
- *   `lab`: the settings of the Lab, if the run was made there; `hidden`: parts of the page
+ *            locked?: import("./line-locks.js").LineRange[], expected: Expected | null}} Shared
+ *   `lab`: the settings of the Lab, if the run was made there; `hidden`: parts of the page; `locked`: lines of `code`
  * @typedef {{losses: import("./landmarks.js").Landmarks, steps: number, device: string}} Expected
  *   the run of the sender; `device`: in words
  */
@@ -56,6 +57,7 @@ export async function decode(hash) {
     throw new LinkError(t().link.isNewer);
   }
   if (!SHARED(value)) throw new LinkError(broken(t().link.isDamaged));
+  if (value.locked && !fit(value.code, value.locked)) throw new LinkError(broken(t().link.locksOther));
   return value;
 }
 

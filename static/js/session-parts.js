@@ -103,6 +103,19 @@ export const PARTS = {
     },
   },
 
+  locks: {
+    store: "parts",
+    changes: () => store.locks.value,
+    capture() {
+      const locks = Object.entries(store.locks.value);
+      return locks.length > 0 ? locks.map(([exampleId, each]) => ({ exampleId, ...each })) : null;
+    },
+    restore(locks) {
+      const entries = locks.map((/** @type {any} */ { exampleId, lines, isHeld }) => [exampleId, { lines, isHeld }]);
+      store.locks.value = Object.fromEntries(entries);
+    },
+  },
+
   graph: {
     store: "parts",
     changes: () => store.graph.value,

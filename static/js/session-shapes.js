@@ -3,6 +3,7 @@
 import * as is from "../engine/forms.js";
 import { STATES, errorFields, figure, graph, report, settingFields, timeline, traceEvents } from "../engine/message-checks.js";
 import { SERIES } from "./curves.js";
+import { areRanges } from "./line-locks.js";
 
 const fraction = is.nullable(is.number);
 
@@ -57,7 +58,7 @@ export const isExampleId = (id) =>
 /** A program in a link. */
 export const SHARED = is.record({
   version: is.oneOf(1), exampleId: (id) => id === "" || isExampleId(id), title: is.text, code: is.text, device, view: is.text,
-  lab: is.nullable(labSettings), hidden: is.optional(is.listOf(is.text)),
+  lab: is.nullable(labSettings), hidden: is.optional(is.listOf(is.text)), locked: is.optional(areRanges),
   expected: is.nullable(is.record({ losses: landmarks, steps: is.count, device: is.text })),
 });
 
@@ -85,6 +86,7 @@ export const SHAPES = {
   losses: is.record({
     landmarks, shared: is.nullable(SHARED), settings: is.optional(settings),
   }),
+  locks: is.listOf(is.record({ exampleId: isExampleId, lines: areRanges, isHeld: is.flag })),
   runs: is.listOf(is.record({
     id: is.number, number: is.count, exampleId: is.text, title: is.text, code: is.text, device, ranOn: is.text,
     lab: is.nullable(labSettings), state: is.text, step: is.count, totalSteps: is.count, seconds: is.number,

@@ -28,6 +28,9 @@ const ASIDE = "aside:";
 const CODE = { store: /** @type {const} */ ("code"), rest: 0, longest: 600 };
 const OTHER = { rest: 2000, longest: 10_000 };
 
+/** The parts that a copy of a session begins with, besides the code. */
+const COPIED = new Set(["choices", "locks"]);
+
 /** A sentence for the page that follows. */
 const ARRIVAL = "arrival";
 
@@ -95,7 +98,7 @@ async function restore({ id, from, isCopy }) {
     const shape = isCode ? SHAPES.code : SHAPES[/** @type {"run"} */ (record.part)];
     if (record.version !== VERSION || !shape || !shape(record.value)) damaged.push([record, isCode]);
     else if (isCode) codes[record.part] = record.value;
-    else if (!isCopy || record.part === "choices") values[record.part] = record;
+    else if (!isCopy || COPIED.has(record.part)) values[record.part] = record;
   }
   batch(() => {
     for (const name of NAMES) if (values[name]) PARTS[name].restore(values[name].value);
@@ -176,7 +179,7 @@ function saveChanges(isNew) {
     const ids = new Set([...Object.keys(before), ...Object.keys(codes)]);
     for (const id of ids) if (before[id] !== store.codes.peek()[id]) saver.changed(codeItem(id));
   }, isNew);
-  onChange(() => [store.codes.value, store.active.value, store.kept.value, store.projectName.value], () => (touched.value = true));
+  onChange(() => [store.codes.value, store.active.value, store.kept.value, store.projectName.value, store.locks.value], () => (touched.value = true));
   for (const name of NAMES) onChange(PARTS[name].changes, () => saver.changed(item(name)), isNew);
   onChange(() => summary.value, () => saver.changed(summaryItem), isNew);
   onChange(() => store.active.value, () => {

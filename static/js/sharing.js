@@ -5,6 +5,7 @@ import { edit, openExample } from "./examples.js";
 import { LinkError, decode, encode, isLink } from "./link.js";
 import { compare } from "./landmarks.js";
 import { t } from "./locale.js";
+import { locksHere, setLocks } from "./locks.js";
 import { PANELS } from "./panels.js";
 import { leaveSession } from "./session.js";
 import * as store from "./store.js";
@@ -23,8 +24,10 @@ export async function makeLink(hidden) {
 /** @returns {Shared} what is on the page */
 function present() {
   const { lab } = store.runOptions.value;
+  const { lines } = locksHere.value;
   return {
     version: 1,
+    ...(lines.length > 0 && { locked: lines }),
     exampleId: store.exampleId.value,
     title: store.example.value?.title ?? store.exampleId.value,
     code: store.source.value,
@@ -82,7 +85,9 @@ export function showProgram(shared) {
       store.examples.value = [...store.examples.value, own];
     }
     openExample(shared.exampleId);
+    setLocks([]);
     edit(shared.code);
+    setLocks(shared.locked ?? [], true);
     store.deviceChoice.value = shared.device;
     const panel = PANELS.find(({ name }) => name === shared.view);
     if (panel) store.view.value = panel.name;

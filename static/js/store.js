@@ -181,6 +181,9 @@ export const linesApply = computed(() => executed.value.exampleId === exampleId.
 /** The program that came with a link, until it is dismissed. */
 export const shared = signal(/** @type {import("./link.js").Shared | null} */ (null));
 
+/** Locked lines of the programs, by the id of the example. */
+export const locks = signal(/** @type {Record<string, import("./locks.js").Locks>} */ ({}));
+
 // What is saved
 
 /** What the browser could not save, and what to do; null while everything is saved. */

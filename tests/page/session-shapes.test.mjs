@@ -31,6 +31,7 @@ const SAMPLES = {
       expected: { losses: [[1, 2.5]], steps: 1, device: "cpu:0" },
     },
   },
+  locks: [{ exampleId: "spiral", lines: [[1, 2], [4, 4]], isHeld: true }],
   runs: [{
     id: 1, number: 1, exampleId: "a", title: "A", code: "pass", device: "auto", ranOn: "CPU", lab: null, state: "done",
     step: 1, totalSteps: 2, seconds: 0.5, loss: 0.5, accuracy: null, testAccuracy: null, isPinned: true, colour: 7,

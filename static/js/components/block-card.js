@@ -5,9 +5,11 @@ import { entryOf } from "../blocks/catalogue.js";
 import { canRemove, duplicateLayer } from "../blocks/structure.js";
 import { lastRun, program, shapes } from "../blocks-model.js";
 import { t } from "../locale.js";
+import { isHeld } from "../locks.js";
 import { useDrag } from "./block-drag.js";
 import { BlockField } from "./block-fields.js";
 import { Icon } from "./icons.js";
+import { LockMark } from "./lock-mark.js";
 
 /** @import { Inferred } from "../blocks/shapes.js" */
 /** @import { Item, Network } from "../blocks/types.js" */
@@ -35,6 +37,7 @@ export function BlockCard({ item, position, count }) {
   const fields = fielded ? (entryOf(fielded.kind)?.fields ?? []) : [];
   const shown = fields.filter(({ more, parameter }) => !more || unfolded || argumentOf(fielded, parameter));
   const isFolded = fields.some(({ more }) => more);
+  const isLocked = isHeld(item);
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
@@ -46,7 +49,7 @@ export function BlockCard({ item, position, count }) {
   }
 
   return html`<li class="block" data-testid="block" data-type=${item.type} data-kind=${item.call?.kind ?? ""}
-    data-problem=${result?.problem ? "" : undefined} data-position=${`${position.network}-${position.index}`}
+    data-locked=${isLocked ? "" : undefined} data-problem=${result?.problem ? "" : undefined} data-position=${`${position.network}-${position.index}`}
     aria-labelledby=${`${id}-title`} onKeyDown=${onKeyDown}>
     <div class="block-head">
       <${Grip} ...${{ position, title, count }} />
@@ -58,7 +61,8 @@ export function BlockCard({ item, position, count }) {
           onClick=${() => setExplained(!explained)} />
         ${duplicateLayer(program.value, network, position.index)
           && html`<${Action} icon="copy" label=${words.duplicate(title)} onClick=${() => commands.duplicate(position)} />`}
-        ${canRemove(item)
+        ${isLocked && html`<${LockMark} />`}
+        ${canRemove(item) && !isLocked
           && html`<${Action} icon="remove" label=${words.remove(title)} onClick=${() => commands.remove(position)} />`}
       </div>
     </div>

@@ -4,6 +4,7 @@ import { argumentOf, literalOf, valueOf } from "../blocks/calls.js";
 import { nameFor, setArgument } from "../blocks/edits.js";
 import { inputText, quoted, shapeLiteral, stepped, titleOf } from "../blocks/field-values.js";
 import { t } from "../locale.js";
+import { HELD, isHeld } from "../locks.js";
 import { Icon } from "./icons.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
@@ -16,6 +17,7 @@ import { Icon } from "./icons.js";
 export function BlockField({ call, field, id }) {
   const given = argumentOf(call, field.parameter);
   const label = t().blocks.fields[field.label];
+  const piece = pieceOf(call, field.parameter);
   if (field.type === "regularizer") return html`<${Regularizer} ...${{ call, field, id, given }} />`;
   const value = valueOf(call, field.parameter);
   const text = inputText(field, value);
@@ -28,8 +30,11 @@ export function BlockField({ call, field, id }) {
     change(changes, t().blocks.said.set(label, titleOf(next)));
   };
   const props = { id, field, text: text ?? "", write };
-  return html`<${Row} label=${label} id=${id}>${control(props)}</${Row}>`;
+  return html`<${Row} label=${label} id=${id} piece=${piece}>${control(props)}</${Row}>`;
 }
+
+/** The text that changes with a parameter: its argument, or the end of the call. @param {Call} call @param {string} parameter */
+export const pieceOf = (call, parameter) => argumentOf(call, parameter) ?? call.elements.at(-1) ?? call;
 
 /** @typedef {{id: string, field: Field, text: string, write: (text: string) => void}} ControlProps */
 
@@ -48,9 +53,14 @@ function control(props) {
   }
 }
 
-/** @param {{label: string, id: string, children?: any}} props */
-export function Row({ label, id, children }) {
-  return html`<div class="block-field"><label for=${id}>${label}</label>${children}</div>`;
+/**
+ * A name with its control, which is out of use while its piece of the program is locked.
+ * @param {{label: string, id: string, piece?: import("../blocks/types.js").Range | null, children?: any}} props
+ */
+export function Row({ label, id, piece, children }) {
+  const isLocked = Boolean(piece) && isHeld(/** @type {import("../blocks/types.js").Range} */ (piece));
+  const content = html`<label for=${id}>${label}</label>${children}`;
+  return isLocked ? html`<fieldset class="block-field" disabled title=${HELD}>${content}</fieldset>` : html`<div class="block-field">${content}</div>`;
 }
 
 /** @param {ControlProps} props */
@@ -128,7 +138,7 @@ function Regularizer({ call, field, id, given }) {
     change(target.value ? [...changes, ...set] : set, t().blocks.said.set(label, target.value || none));
   }
   const inner = kind ? given?.call : null;
-  return html`<${Row} label=${label} id=${id}>
+  return html`<${Row} label=${label} id=${id} piece=${pieceOf(call, field.parameter)}>
     <select id=${id} value=${kind} onChange=${choose}>
       ${[["", none], ["L2", "L2"], ["L1", "L1"]].map(([value, title]) => html`
         <option key=${value} value=${value} selected=${value === kind}>${title}</option>`)}

@@ -4,6 +4,7 @@ import { announcement, focusedBlock, program, shapes, undoChange } from "../bloc
 import { canAdd } from "../blocks/structure.js";
 import { changesInWords } from "../code-diff.js";
 import { t } from "../locale.js";
+import { refusals } from "../locks.js";
 import * as store from "../store.js";
 import { BlockCard } from "./block-card.js";
 import { AddBlock } from "./block-menu.js";
@@ -21,6 +22,7 @@ export function BlocksPanel() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const { data, networks, trainings, broken } = program.value;
   const focused = focusedBlock.value;
+  void refusals.value; // fields show again what the program says
 
   useLayoutEffect(() => {
     if (!focused) return;

@@ -37,7 +37,7 @@ export function BroughtCard({ call, number }) {
         <span>${about.classes.length > 0 ? t().data.classes(about.classes.length) : t().data.numbers}</span>`}</span>
     </div>
     <div class="block-fields">
-      <${Row} label=${t().blocks.fields.set} id=${id}>${name === null || !argumentOf(call, "name")?.literal
+      <${Row} label=${t().blocks.fields.set} id=${id} piece=${call}>${name === null || !argumentOf(call, "name")?.literal
         ? html`<code class="block-source" id=${id}>${argumentOf(call, "name")?.text ?? "?"}</code>`
         : html`<select id=${id} data-testid="dataset-select" value=${name} onChange=${choose}>
             ${names.map((each) => html`<option key=${each} value=${each} selected=${each === name}>${each}</option>`)}

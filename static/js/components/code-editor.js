@@ -1,10 +1,12 @@
 import { EditorState, EditorView } from "../../vendor/codemirror.js";
-import { effect, html, useEffect, useRef } from "../../vendor/preact.js";
+import { batch, effect, html, useEffect, useRef } from "../../vendor/preact.js";
 import { holdEditor } from "../editor-access.js";
+import { lineLocks, replacement, showLocks, takeLocks } from "../editor-locks.js";
 import { setErrorLine, setLinkedLine } from "../editor-marks.js";
 import { extensions } from "../editor-setup.js";
 import { edit } from "../examples.js";
 import { loadLibrary, loadLibrarySoon } from "../language/library.js";
+import { locksHere } from "../locks.js";
 import * as store from "../store.js";
 
 /** The code editor, with marks for the error and for the selected node of the graph. */
@@ -30,20 +32,28 @@ export function CodeEditor() {
 /** @param {EditorView} view */
 function followSource(view) {
   let shown = /** @type {string | null} */ (null);
+  let wasHeld = false;
+  const onEdit = (/** @type {string} */ code) => batch(() => {
+    edit(code);
+    takeLocks(view.state);
+  });
   return effect(() => {
     // Saved code is shown before the list of examples has arrived. If there is none, the editor
     // waits: the first example would replace what was typed.
     const waits = store.exampleId.value === "";
     const id = `${waits} ${store.example.value?.id}`;
     const code = store.source.value;
-    if (id !== shown) {
+    const { isHeld } = locksHere.value;
+    if (id !== shown || (isHeld && !wasHeld)) {
       shown = id;
-      // A new state, so that undo does not return to another example.
-      const all = [...extensions(edit), EditorState.readOnly.of(waits)];
+      // A new state, so that undo does not return to another example, or to before lines were locked.
+      const all = [...extensions(onEdit), lineLocks, EditorState.readOnly.of(waits)];
       view.setState(EditorState.create({ doc: code, extensions: all }));
     } else if (code !== view.state.doc.toString()) {
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: code } });
+      view.dispatch({ changes: replacement(view.state, code) });
     }
+    wasHeld = isHeld;
+    showLocks(view);
   });
 }
 

@@ -43,7 +43,7 @@ export function DataCard({ call, number }) {
     </div>
     ${explained && html`<p class="block-about">${t().blocks.about.data}</p>`}
     <div class="block-fields">
-      <${Row} label=${t().blocks.fields.set} id=${id}>
+      <${Row} label=${t().blocks.fields.set} id=${id} piece=${call}>
         <select id=${id} data-testid="dataset-select" value=${call.kind} onChange=${choose}>
           ${choices.map((kind) => html`<option key=${kind} value=${kind} selected=${kind === call.kind}>${titleOf(kind)}</option>`)}
         </select>

@@ -65,7 +65,7 @@ function clear() {
 /** Put the code and the settings of a run back; nothing runs. @param {Run} run */
 function restore(run) {
   selectExample(run.exampleId);
-  edit(run.code);
+  if (!edit(run.code)) return;
   store.deviceChoice.value = /** @type {"auto" | "gpu" | "cpu"} */ (run.device);
   if (run.lab) store.labSettings.value = run.lab;
   store.note(t().notes.restored(run.number));

@@ -4,6 +4,7 @@ import { t } from "../locale.js";
 import { hasLosses, makeLink } from "../sharing.js";
 import * as store from "../store.js";
 import { Menu } from "./menu.js";
+import { LockedLines } from "./share-locks.js";
 
 /** Offers a link to the program on the page. */
 export function ShareMenu() {
@@ -26,7 +27,7 @@ function Link() {
       (failure) => isWanted && setOutcome(/** @type {Error} */ (failure).message),
     );
     return () => (isWanted = false);
-  }, [code, steps, off]);
+  }, [code, steps, off, store.locks.value]);
   useEffect(() => field.current?.focus(), []);
 
   async function copy() {
@@ -70,6 +71,7 @@ function Link() {
       ${HIDEABLE.map((name) => html`<label key=${name} class="toggle"><input type="checkbox"
         data-testid=${`share-hide-${name}`} checked=${off.includes(name)} onChange=${toggle(name)} />${t().share.parts[name]}</label>`)}
     </fieldset>
+    <${LockedLines} />
     <p class="hint" role="status">${outcome}</p>
   `;
 }

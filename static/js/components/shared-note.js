@@ -5,6 +5,7 @@ import { t } from "../locale.js";
 import { forgetLink, verdict } from "../sharing.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
+import { UnlockCopy, lockedInWords } from "./unlock-copy.js";
 
 /** Says that the program came with a link, and whether its run gives the same losses. */
 export function SharedNote() {
@@ -13,8 +14,9 @@ export function SharedNote() {
     <div class="storage-place" role="status">
       ${shared && html`
         <div class="storage-note shared-note" data-testid="shared-note">
-          <p data-testid=${isDecided() ? "reproduced" : undefined} data-verdict=${verdict.value.kind}>${sentence(shared)}</p>
-          <div class="storage-actions"><${Actions} /></div>
+          <p data-testid=${isDecided() ? "reproduced" : undefined} data-verdict=${verdict.value.kind}>${sentence(shared)}${
+            lockedInWords() && html` <span data-testid="shared-locked">${lockedInWords()}</span>`}</p>
+          <div class="storage-actions"><${UnlockCopy} /><${Actions} /></div>
         </div>
       `}
     </div>

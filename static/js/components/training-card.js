@@ -6,8 +6,10 @@ import { LOSSES, OPTIMIZERS } from "../blocks/catalogue.js";
 import { nameFor, setArgument, setClass, setSeed } from "../blocks/edits.js";
 import { RATE_SLIDER, inputText, numberText, placeOfRate, rateAt, titleOf } from "../blocks/field-values.js";
 import { t } from "../locale.js";
-import { BlockField, Row, Stepper } from "./block-fields.js";
+import { isHeld } from "../locks.js";
+import { BlockField, Row, Stepper, pieceOf } from "./block-fields.js";
 import { Icon } from "./icons.js";
+import { LockMark } from "./lock-mark.js";
 
 /** @import { Label } from "../blocks/catalogue.js" */
 /** @import { Call, Training } from "../blocks/types.js" */
@@ -26,7 +28,7 @@ export function TrainingCard({ training, number, isOnly }) {
   return html`<section class="block training-card" data-testid="training-card" aria-label=${title}>
     <div class="block-head">
       <h3>${title}</h3>
-      <div class="block-actions"><button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
+      <div class="block-actions">${[compile, fit, optimizer, schedule].some((call) => call && isHeld(call)) && html`<${LockMark} />`}<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
         aria-expanded=${explained} onClick=${() => setExplained(!explained)}><${Icon} name="question" /></button></div>
     </div>
     ${explained && html`<p class="block-about">${words.about.training}</p>`}
@@ -59,17 +61,20 @@ function Optimizer({ training: { optimizer, compile }, id }) {
     const { name, changes } = nameFor(program.value, full);
     change([...changes, ...setArgument(program.value, compile, "optimizer", `${name}()`)], said);
   }
-  return html`<${Menu} ...${{ label, id: `${id}-optimizer`, value, choose }}
+  return html`<${Menu} ...${{ label, id: `${id}-optimizer`, value, choose, piece: optimizer ?? (compile && pieceOf(compile, "optimizer")) }}
     options=${OPTIMIZERS.map((kind) => ({ value: kind, title: kind }))} />`;
 }
 
 /** The class of a name such as "adam". @param {unknown} name */
 const named = (name) => OPTIMIZERS.find((kind) => kind.toLowerCase() === String(name).toLowerCase());
 
-/** @param {{label: string, id: string, value: string, choose: (event: any) => void, options: {value: string, title: string}[]}} props */
-function Menu({ label, id, value, choose, options }) {
+/**
+ * @param {{label: string, id: string, value: string, choose: (event: any) => void, options: {value: string, title: string}[],
+ *          piece: import("../blocks/types.js").Range | null}} props
+ */
+function Menu({ label, id, value, choose, options, piece }) {
   const all = options.some((each) => each.value === value) ? options : [{ value, title: value }, ...options];
-  return html`<${Row} label=${label} id=${id}><select id=${id} value=${value} onChange=${choose}>
+  return html`<${Row} label=${label} id=${id} piece=${piece}><select id=${id} value=${value} onChange=${choose}>
     ${all.map((each) => html`<option key=${each.value} value=${each.value} selected=${each.value === value}>${each.title}</option>`)}
   </select></${Row}>`;
 }
@@ -93,6 +98,7 @@ function Rate({ call, isSchedule, id, isOnly }) {
     const text = given?.text ?? t().blocks.field.inProgram;
     return html`<${Row} label=${label} id=${slider}><code id=${slider} class="block-source">${text}</code></${Row}>`;
   }
+  const isLocked = isHeld(pieceOf(call, parameter));
   const rate = moving ?? value.value;
   /** @param {number} next */
   const live = (next) => {
@@ -103,7 +109,7 @@ function Rate({ call, isSchedule, id, isOnly }) {
   const write = (text) => change(setArgument(program.value, call, parameter, text), t().blocks.said.set(label, text));
   return html`<div class="block-field block-rate">
     <label for=${slider}>${label}</label>
-    <input type="range" id=${slider} data-testid="learning-rate" min=${RATE_SLIDER.least} max=${RATE_SLIDER.most}
+    <input type="range" id=${slider} data-testid="learning-rate" disabled=${isLocked} min=${RATE_SLIDER.least} max=${RATE_SLIDER.most}
       step=${RATE_SLIDER.step} value=${placeOfRate(rate)} aria-valuetext=${numberText(rate)}
       onInput=${(/** @type {any} */ { target }) => {
         setMoving(rateAt(Number(target.value)));
@@ -113,7 +119,7 @@ function Rate({ call, isSchedule, id, isOnly }) {
         setMoving(null);
         write(numberText(rateAt(Number(target.value))));
       }} />
-    <input class="rate-number" aria-label=${label} inputmode="decimal" value=${numberText(rate)}
+    <input class="rate-number" aria-label=${label} disabled=${isLocked} inputmode="decimal" value=${numberText(rate)}
       onChange=${(/** @type {any} */ { target }) => {
         const next = Number(target.value);
         if (!(next > 0 && next < Infinity)) return void (target.value = numberText(rate));
@@ -141,7 +147,7 @@ function Loss({ compile, id }) {
     const set = setArgument(program.value, compile, "loss", `${name}(${loss.given})`);
     change([...changes, ...set], t().blocks.said.set(label, titles[loss.kind]));
   }
-  return html`<${Menu} ...${{ label, id: `${id}-loss`, value, choose }}
+  return html`<${Menu} ...${{ label, id: `${id}-loss`, value, choose, piece: pieceOf(compile, "loss") }}
     options=${LOSSES.map(({ kind }) => ({ value: kind, title: titles[kind] }))} />`;
 }
 
@@ -175,7 +181,7 @@ function ParameterStepper({ call, id, field, text, double, optional }) {
   if (text === null || (given && !given.literal)) return html`<${BlockField} call=${call} field=${field} id=${inner} />`;
   const write = (/** @type {string} */ next) =>
     change(setArgument(program.value, call, parameter, next), t().blocks.said.set(label, titleOf(next)));
-  return html`<${Row} label=${label} id=${inner}><${Stepper} ...${{ id: inner, field, text, write, double, optional }} /></${Row}>`;
+  return html`<${Row} label=${label} id=${inner} piece=${pieceOf(call, parameter)}><${Stepper} ...${{ id: inner, field, text, write, double, optional }} /></${Row}>`;
 }
 
 /** The seed of weights, dropout and order. */
@@ -186,5 +192,5 @@ function Seed() {
   if (given && !given.literal) return html`<${BlockField} call=${program.value.seed} field=${field} id="seed" />`;
   const text = given?.value?.type === "int" ? String(given.value.value) : "0";
   const write = (/** @type {string} */ next) => change(setSeed(program.value, Number(next)), t().blocks.said.set(label, next));
-  return html`<${Row} label=${label} id="seed"><${Stepper} id="seed" field=${field} text=${text} write=${write} /></${Row}>`;
+  return html`<${Row} label=${label} id="seed" piece=${given}><${Stepper} id="seed" field=${field} text=${text} write=${write} /></${Row}>`;
 }

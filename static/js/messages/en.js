@@ -688,6 +688,7 @@ export const en = {
     broken: (/** @type {string} */ reason) => `The link could not be opened, because ${reason}. Ask for it again, and copy it whole.`,
     isTooLong: "it is too long",
     isDamaged: "a part of it is missing or changed",
+    locksOther: "it locks lines that its program does not have",
     isNewer: "The link was made by a later version of playgrad. Update this one to open it.",
     noCompression: "This browser has no CompressionStream, which links with programs need. Update it, or send the code as a file.",
   },

@@ -776,6 +776,7 @@ export const zhHans = {
     broken: (reason) => `无法打开链接：${reason}。请重新索取，并完整复制。`,
     isTooLong: "链接太长",
     isDamaged: "链接有一部分缺失或被改动",
+    locksOther: "它锁定了程序中没有的行",
     isNewer: "链接由较新版本的 playgrad 生成。更新当前版本后才能打开。",
     noCompression: "此浏览器没有 CompressionStream，而带程序的链接需要它。请更新浏览器，或以文件形式发送代码。",
   },

@@ -27,7 +27,7 @@ export function holdForLife(lock, held) {
   navigator.locks.request(lock, () => {
     held();
     return new Promise(() => {});
-  });
+  }).catch(held); // a frame without storage has no locks either
 }
 
 /**
@@ -51,6 +51,6 @@ export function stopFlagAtWork(control, answers) {
  * @returns {Promise<void>}
  */
 export async function endOfLife(lock) {
-  if (!navigator.locks) return await new Promise(() => {});
-  await navigator.locks.request(lock, () => {});
+  const isHeld = await navigator.locks?.request(lock, () => true).catch(() => false);
+  if (!isHeld) await new Promise(() => {});
 }

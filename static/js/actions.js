@@ -5,6 +5,7 @@ import { SCRIPTS } from "../engine/connect.js";
 import { hurry } from "../engine/downloads.js";
 import { missingFeature } from "./boot-features.js";
 import { keepStarting, startAgain } from "./boot-retry.js";
+import { isEmbedded } from "./embedded.js";
 import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
 import * as format from "./format.js";
@@ -123,7 +124,7 @@ function launch({ paused, inLab, resumed }) {
   else client.post({ kind: "run", source, options });
   if (paused) postStep();
   // So that the browser does not drop the session when the disk is nearly full.
-  navigator.storage?.persist?.().catch(() => {});
+  if (!isEmbedded) navigator.storage?.persist?.().catch(() => {});
 }
 
 /** Show the run that the kept weights belong to, up to their step. @param {import("./types.js").Kept} kept */

@@ -1,6 +1,7 @@
 /** Parts of the page that the sender of a link has hidden, so that a class sees only what a lesson needs. */
 
 import { computed } from "../vendor/preact.js";
+import { isEmbedded } from "./embedded.js";
 import { t } from "./locale.js";
 import * as store from "./store.js";
 
@@ -9,12 +10,14 @@ export const HIDEABLE = /** @type {const} */ (["gallery", "blocks", "output", "g
 
 /** @typedef {typeof HIDEABLE[number]} Hideable */
 
-/** The names of the hidden parts. Others, of a later version, are ignored. */
-export const hidden = computed(() =>
-  new Set((store.shared.value?.hidden ?? []).filter((name) => HIDEABLE.some((each) => each === name))));
+/** The parts that came with a link. Others, of a later version, are ignored. */
+const hiddenByLink = computed(() => HIDEABLE.filter((name) => store.shared.value?.hidden?.includes(name)));
 
-/** Titles of the hidden parts, in their order. */
-export const hiddenTitles = () => HIDEABLE.filter((name) => hidden.value.has(name)).map((name) => t().share.parts[name]);
+/** The names of the hidden parts. A frame in another page shows one program. */
+export const hidden = computed(() => /** @type {Set<string>} */ (new Set([...hiddenByLink.value, ...(isEmbedded ? ["gallery"] : [])])));
+
+/** Titles of the parts that the link has hidden, in their order. */
+export const hiddenTitles = () => hiddenByLink.value.map((name) => t().share.parts[name]);
 
 /** Show all parts again. */
 export function showAll() {

@@ -16,6 +16,8 @@
 
   /** Paths of files that belong to a version. */
   const FILES = /^\/(static|bundle|image|pyodide|data)\/|^\/(names|examples)\.json$/;
+  /** The page, and the page in a frame of another site. */
+  const PAGES = ["/", "/embed"];
   /** A server that takes longer to answer is as good as none. */
   const PATIENCE_MS = 3000;
   /** Files at a time; browsers have six connections to a server. */
@@ -167,8 +169,8 @@
 
   // Opening the page
 
-  /** @param {any} event a request for the page */
-  async function open(event) {
+  /** @param {any} event a request for a page @param {string} path */
+  async function open(event, path) {
     const asked = fetch(event.request);
     asked.catch(() => {});
     kept.refresh();
@@ -176,7 +178,7 @@
     const response = list ? await inTime(asked) : await asked;
     const isGone = !response || response.status >= 500;
     if (list && (isGone || response.headers.get(VERSION_HEADER) === list.version)) {
-      const page = await kept.match(fileKey(list, "/"));
+      const page = await kept.match(fileKey(list, path));
       if (page) {
         event.waitUntil(kept.assign(event.resultingClientId, list.version));
         return page;
@@ -291,7 +293,7 @@
     const { origin, pathname, search } = new URL(request.url);
     if (request.method !== "GET" || origin !== location.origin || search || request.headers.has("Range")) return;
     if (request.mode === "navigate") {
-      if (pathname === "/") event.respondWith(open(event));
+      if (PAGES.includes(pathname)) event.respondWith(open(event, pathname));
     } else if (FILES.test(pathname) && (resultingClientId || kept.known(clientId) !== NETWORK)) {
       event.respondWith(answer(event, pathname));
     }

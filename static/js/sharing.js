@@ -1,6 +1,7 @@
 /** Links with programs: made of what is on the page, and opened in a session of their own. */
 
 import { batch, computed } from "../vendor/preact.js";
+import { isEmbedded } from "./embedded.js";
 import { edit, openExample } from "./examples.js";
 import { LinkError, decode, encode, isLink } from "./link.js";
 import { compare } from "./landmarks.js";
@@ -14,11 +15,11 @@ import * as store from "./store.js";
 
 /**
  * @param {string[]} hidden parts of the page
+ * @param {string} [path] of the page that opens it
  * @returns {Promise<string>} the address of a page with the program, its settings and its losses
  */
-export async function makeLink(hidden) {
-  const { origin, pathname } = location;
-  return `${origin}${pathname}${await encode({ ...present(), ...(hidden.length > 0 && { hidden }) })}`;
+export async function makeLink(hidden, path = isEmbedded ? "/" : location.pathname) {
+  return `${location.origin}${path}${await encode({ ...present(), ...(hidden.length > 0 && { hidden }) })}`;
 }
 
 /** @returns {Shared} what is on the page */
@@ -96,8 +97,8 @@ export function showProgram(shared) {
   });
 }
 
-/** A reload would open the link again, and replace what the visitor has changed. */
-const forgetAddress = () => history.replaceState(null, "", location.pathname + location.search);
+/** A reload would open the link again, and replace what the visitor has changed. A frame keeps nothing else. */
+const forgetAddress = () => isEmbedded || history.replaceState(null, "", location.pathname + location.search);
 
 /** Forget that the program came with a link. */
 export const forgetLink = () => (store.shared.value = null);

@@ -1,5 +1,7 @@
 /** Small values that the browser keeps between visits, or for one tab, if it allows that. */
 
+import { isEmbedded } from "./embedded.js";
+
 const PREFIX = "playgrad.";
 
 /** @param {string} key @returns {string | null} */
@@ -35,6 +37,7 @@ function read(storage, key) {
 
 /** @param {() => Storage} storage @param {string} key @param {string | null} value */
 function write(storage, key, value) {
+  if (isEmbedded) return;
   try {
     if (value === null) storage().removeItem(PREFIX + key);
     else storage().setItem(PREFIX + key, value);

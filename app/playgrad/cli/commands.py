@@ -82,7 +82,12 @@ def run_export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.server import serve
+    from playgrad.server.embedding import Embedding
 
+    try:
+        Embedding.of(options.embed_in)
+    except ValueError as error:
+        parser.error(str(error))
     signals.begin_work()
-    serve(options.host, options.port, options.allow_host)
+    serve(options.host, options.port, options.allow_host, options.embed_in)
     raise KeyboardInterrupt  # it returns only when it is interrupted

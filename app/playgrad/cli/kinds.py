@@ -53,6 +53,16 @@ def host_name(text: str) -> str:
     return text
 
 
+def embedding_site(text: str) -> str:
+    from playgrad.server.embedding import Embedding  # loads the server's libraries
+
+    try:
+        Embedding.of([text])
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
 def port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port number (0 to 65535)")

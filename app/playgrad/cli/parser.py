@@ -216,4 +216,13 @@ def _add_serve(parsers: Parsers) -> None:
         help="further name by which browsers may call the server, such as that of a reverse "
         "proxy; may be repeated",
     )
+    parser.add_argument(
+        "--embed-in",
+        type=kinds.embedding_site,
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="site whose pages may show a program in a frame, such as https://school.example; may "
+        "be repeated; 'none' for no site (default: any)",
+    )
     parser.set_defaults(command=commands.run_serve)

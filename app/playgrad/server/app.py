@@ -11,6 +11,7 @@ from playgrad import paths
 from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION, Asset
 from playgrad.data.source import FILES
 from playgrad.server.bundle import BundleCache
+from playgrad.server.embedding import PATH, Embedding
 from playgrad.server.examples import examples_text
 from playgrad.server.files import IMMUTABLE, REVALIDATE, send
 from playgrad.server.guard import Guard
@@ -18,19 +19,24 @@ from playgrad.server.headers import add_security_headers
 from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
 from playgrad.server.names import names_content
-from playgrad.server.page import compose
+from playgrad.server.page import ComposedPage, compose
 from playgrad.server.texts import Text, describe_content, send_text
 from playgrad.server.version import VERSION_HEADER, describe_version
 
 _PYODIDE_FOLDER = PYODIDE_URL.split("/")[2]
 
 
-def create_app(images: ImageCache | None = None, hosts: Hosts | None = None) -> Flask:
+def create_app(
+    images: ImageCache | None = None,
+    hosts: Hosts | None = None,
+    embedding: Embedding | None = None,
+) -> Flask:
     """Create the application. It serves GET and HEAD only, and its only state is caches.
 
     Args:
         images: images of Python's memory.
         hosts: the names that requests may call the server; those of this machine by default.
+        embedding: the sites that may show the page in a frame; all by default.
     """
     app = Flask("playgrad.server", static_folder=None)
     app.wsgi_app = Guard(app.wsgi_app, hosts or Hosts())  # type: ignore[method-assign]
@@ -38,7 +44,7 @@ def create_app(images: ImageCache | None = None, hosts: Hosts | None = None) -> 
     app.after_request(add_security_headers)
     app.register_error_handler(HTTPException, _plain_error)
     images = images or ImageCache(BundleCache())
-    _add_page_routes(app, images)
+    _add_page_routes(app, images, embedding or Embedding())
     _add_docs_routes(app)
     _add_asset_routes(app, images)
     return app
@@ -53,11 +59,9 @@ def _plain_error(error: HTTPException) -> Response:
     return response
 
 
-def _add_page_routes(app: Flask, images: ImageCache) -> None:
-    @app.get("/")
-    def page() -> Response:
-        composed = compose()
-        version = describe_version(images).name
+def _add_page_routes(app: Flask, images: ImageCache, embedding: Embedding) -> None:
+    def send_page(composed: ComposedPage) -> Response:
+        version = describe_version(images, embedding).name
         # A page that only revalidates must get the headers that fit.
         etag_of = composed.policy + version
         response = send_text(composed.text, "text/html", REVALIDATE, etag_of)
@@ -65,9 +69,21 @@ def _add_page_routes(app: Flask, images: ImageCache) -> None:
         response.headers[VERSION_HEADER] = version
         return response
 
+    @app.get("/")
+    def page() -> Response:
+        return send_page(compose())
+
+    @app.get(PATH)
+    def embedded_page() -> Response:
+        if not embedding.is_allowed:
+            raise NotFound("this server does not let other sites embed the page")
+        response = send_page(compose(embedding))
+        response.headers.update(embedding.headers)
+        return response
+
     @app.get("/version.json")
     def version() -> Response:
-        text = json.dumps(describe_version(images).as_json())
+        text = json.dumps(describe_version(images, embedding).as_json())
         return send_text(Text.of(text.encode()), "application/json", REVALIDATE)
 
     @app.get("/service-worker.js")

@@ -23,11 +23,18 @@ _POLICY = {
 }
 
 
-def content_security_policy(scripts: Iterable[str] = (), styles: Iterable[str] = ()) -> str:
-    """Return the policy, with the hashes of inline scripts and styles that it allows."""
+def content_security_policy(
+    scripts: Iterable[str] = (), styles: Iterable[str] = (), ancestors: Iterable[str] = ()
+) -> str:
+    """Return the policy, with the hashes of inline scripts and styles that it allows.
+
+    Args:
+        ancestors: sites that may show the answer in a frame; none by default.
+    """
     allowed = {"script-src": scripts, "style-src": styles}
+    policy = {**_POLICY, "frame-ancestors": " ".join(ancestors) or "'none'"}
     return "; ".join(
-        " ".join([name, value, *allowed.get(name, ())]) for name, value in _POLICY.items()
+        " ".join([name, value, *allowed.get(name, ())]) for name, value in policy.items()
     )
 
 

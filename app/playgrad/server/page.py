@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from playgrad import paths
+from playgrad.server.embedding import Embedding
 from playgrad.server.headers import content_security_policy
 from playgrad.server.texts import Text
 
@@ -24,6 +25,12 @@ _EARLY = re.compile(
     r'|<link rel="stylesheet" href="/static/(?P<style>css/early\.css)">'
 )
 _ENDS = {"script": "</script", "style": "</style"}
+# What the page in a frame has in place of elements of index.html.
+_EMBEDDED = {
+    'src="/static/js/main.js"': 'src="/static/js/embed-main.js"',
+    '    <link rel="manifest" href="/static/manifest.webmanifest">\n': "",
+    "  </body>": '    <link rel="stylesheet" href="/static/css/embed.css">\n  </body>',
+}
 
 
 @dataclass(frozen=True)
@@ -34,20 +41,27 @@ class ComposedPage:
     policy: str
 
 
-def compose() -> ComposedPage:
+def compose(embedding: Embedding | None = None) -> ComposedPage:
     """Return the page of the current files.
+
+    Args:
+        embedding: for the page in a frame, the sites that may show it.
 
     Raises:
         FileNotFoundError: a file that the page names is missing.
-        ValueError: a file cannot be put inline, because it contains the end of its element.
+        ValueError: a file cannot be put inline, because it contains the end of its element; or
+            index.html lacks an element that the page in a frame replaces.
     """
     page = paths.static() / "index.html"
     names = [page, *sorted(page.parent.glob("js/early-*.js")), page.parent / "css" / "early.css"]
-    return _compose(page, tuple((path, path.stat().st_mtime_ns) for path in names))
+    modified = tuple((path, path.stat().st_mtime_ns) for path in names)
+    return _compose(page, modified, embedding)
 
 
-@lru_cache(maxsize=2)
-def _compose(page: Path, _modified: tuple[tuple[Path, int], ...]) -> ComposedPage:
+@lru_cache(maxsize=4)
+def _compose(
+    page: Path, _modified: tuple[tuple[Path, int], ...], embedding: Embedding | None
+) -> ComposedPage:
     hashes: dict[str, list[str]] = {kind: [] for kind in _ENDS}
 
     def inline(found: re.Match[str]) -> str:
@@ -60,6 +74,11 @@ def _compose(page: Path, _modified: tuple[tuple[Path, int], ...]) -> ComposedPag
         nomodule = " nomodule" if " nomodule " in found[0] else ""
         return f"<{kind}{nomodule}>{text}</{kind}>"
 
-    text = Text.of(_EARLY.sub(inline, page.read_text(encoding="utf-8")).encode())
-    policy = content_security_policy(scripts=hashes["script"], styles=hashes["style"])
-    return ComposedPage(text, policy)
+    source = page.read_text(encoding="utf-8")
+    for element, replacement in _EMBEDDED.items() if embedding else ():
+        if element not in source:
+            raise ValueError(f"index.html lacks {element!r}, which the page in a frame replaces")
+        source = source.replace(element, replacement)
+    text = Text.of(_EARLY.sub(inline, source).encode())
+    ancestors = embedding.ancestors if embedding else ()
+    return ComposedPage(text, content_security_policy(hashes["script"], hashes["style"], ancestors))

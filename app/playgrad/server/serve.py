@@ -14,6 +14,7 @@ from playgrad.assets import MNIST, PYODIDE, DownloadError, fetch
 from playgrad.server.app import create_app
 from playgrad.server.bundle import BundleCache
 from playgrad.server.channel import PatientServer
+from playgrad.server.embedding import Embedding
 from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
 
@@ -50,24 +51,31 @@ def _address(host: str, port: int) -> str:
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
 
 
-def serve(host: str = "127.0.0.1", port: int = 8000, allowed: Iterable[str] = ()) -> None:
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    allowed: Iterable[str] = (),
+    embed_in: Iterable[str] = (),
+) -> None:
     """Serve until interrupted, after fetching Pyodide and MNIST if they are missing or damaged.
 
     Port 0 chooses a free port. The URL is printed either way.
 
     Args:
         allowed: further names by which browsers may call the server, for instance of a proxy.
+        embed_in: origins of the sites that may show the page in a frame; all without any.
 
     Raises:
         DownloadError: Pyodide is missing and cannot be fetched.
         SystemExit: the address cannot be used.
     """
     hosts = Hosts.of(host, allowed)
+    embedding = Embedding.of(embed_in)
     with _listen(host, port) as listening:
         _fetch_assets()
         images = ImageCache(BundleCache())
         images.get()  # begin to make one now if the library has changed
-        server = make_server(create_app(images, hosts), listening)
+        server = make_server(create_app(images, hosts, embedding), listening)
         address = _address(host, listening.getsockname()[1])
         try:
             print(f"playgrad is at {address} (Ctrl+C stops it)", flush=True)

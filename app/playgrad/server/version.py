@@ -16,6 +16,7 @@ from playgrad import paths
 from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL
 from playgrad.assets.contents import DIGESTS
 from playgrad.data.source import FILES
+from playgrad.server.embedding import PATH, Embedding
 from playgrad.server.examples import examples_text
 from playgrad.server.headers import SECURITY_HEADERS
 from playgrad.server.image import ImageCache
@@ -40,15 +41,18 @@ class Version:
     Attributes:
         files: what the page is made of.
         extras: files that the page can do without, or fetch when a program reads them.
+        embedding: the sites that may show the page in a frame.
     """
 
     files: _Digests
     extras: _Digests
+    embedding: Embedding
 
     @cached_property
     def headers(self) -> str:
         """A hash of the headers that are sent with every file, which a copy of it contains."""
-        return hashlib.sha256(json.dumps(SECURITY_HEADERS).encode()).hexdigest()[:16]
+        headers = [SECURITY_HEADERS, self.embedding.headers, self.embedding.ancestors]
+        return hashlib.sha256(json.dumps(headers).encode()).hexdigest()[:16]
 
     @cached_property
     def name(self) -> str:
@@ -65,7 +69,7 @@ class Version:
         }
 
 
-def describe_version(images: ImageCache) -> Version:
+def describe_version(images: ImageCache, embedding: Embedding) -> Version:
     """Return the version of the current files."""
     files = {
         "/": compose().text.sha256,
@@ -73,13 +77,15 @@ def describe_version(images: ImageCache) -> Version:
         "/examples.json": examples_text().sha256,
         "/names.json": names_content().sha256,
     }
+    if embedding.is_allowed:
+        files[PATH] = compose(embedding).text.sha256
     files |= {f"/static/{name}": digest for name, digest in _static_files()}
     files |= {f"{PYODIDE_URL}{name}": file.sha256 for name, file in PYODIDE.pinned.items()}
     extras = {f"/data/{name}": MNIST.pinned[_in_folder(FILES[name])].sha256 for name in FILES}
     image = images.get()
     if image is not None:
         extras["/image/python.bin"] = DIGESTS.sha256(image)
-    return Version(files, extras)
+    return Version(files, extras, embedding)
 
 
 def _in_folder(name: str) -> str:

@@ -15,11 +15,19 @@ import { View, ViewTabs, openPanel } from "./views.js";
 
 /** The whole page: the network and its output in one column, panels in the other. */
 export function App() {
-  const { name, Panel } = openPanel();
-  const beside = isWide.value ? PANELS.filter(({ name: id, besideOthers }) => besideOthers && !hidden.value.has(id)) : [];
   return html`
     <${SkipLinks} />
     <${Header} />
+    <${Workspace} />
+    <${LazyDataDrawer} />
+  `;
+}
+
+/** All below the header. */
+export function Workspace() {
+  const { name, Panel } = openPanel();
+  const beside = isWide.value ? PANELS.filter(({ name: id, besideOthers }) => besideOthers && !hidden.value.has(id)) : [];
+  return html`
     <${Transport} />
     <main class="workspace" data-side=${store.side.value}>
       <div class="column write" tabindex="-1">
@@ -34,6 +42,5 @@ export function App() {
       ${beside.map(({ name: id, Panel: Beside }) => html`<div class="column beside" key=${id}><${Beside} /></div>`)}
     </main>
     ${isPhone.value && html`<${PhoneBar} />`}
-    <${LazyDataDrawer} />
   `;
 }

@@ -6,6 +6,7 @@ import { quoted } from "../blocks/field-values.js";
 import { openDrawer } from "../data-drawer.js";
 import { OF_LIBRARY } from "../data-names.js";
 import * as shelf from "../data-shelf.js";
+import { isEmbedded } from "../embedded.js";
 import { shape } from "../format.js";
 import { t } from "../locale.js";
 import { Row } from "./block-fields.js";
@@ -56,5 +57,5 @@ const classList = (classes) =>
 
 /** Opens the drawer for data of the visitor. */
 export function YourDataButton() {
-  return html`<button type="button" class="button quiet small" data-testid="data-card-open" onClick=${() => openDrawer()}>${t().blocks.data.yours}</button>`;
+  return !isEmbedded && html`<button type="button" class="button quiet small" data-testid="data-card-open" onClick=${() => openDrawer()}>${t().blocks.data.yours}</button>`;
 }

@@ -3,9 +3,11 @@ import { change, program } from "../blocks-model.js";
 import { POINTS } from "../blocks/data.js";
 import { setClass } from "../blocks/edits.js";
 import { t } from "../locale.js";
+import { isHeld } from "../locks.js";
 import { BlockField, Row } from "./block-fields.js";
 import { YourDataButton } from "./brought-card.js";
 import { Icon } from "./icons.js";
+import { LockMark } from "./lock-mark.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
 /** @import { Call } from "../blocks/types.js" */
@@ -38,7 +40,7 @@ export function DataCard({ call, number }) {
     <div class="block-head">
       <h3>${words.title}</h3>
       <span class="block-measure"><b title=${words.shape}>${SHAPES[call.kind]}</b></span>
-      <div class="block-actions"><button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
+      <div class="block-actions">${isHeld(call) && html`<${LockMark} />`}<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
         aria-expanded=${explained} onClick=${() => setExplained(!explained)}><${Icon} name="question" /></button></div>
     </div>
     ${explained && html`<p class="block-about">${t().blocks.about.data}</p>`}

@@ -1,5 +1,6 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { openDrawer } from "../data-drawer.js";
+import { isEmbedded } from "../embedded.js";
 import { refreshEditor } from "../editor-access.js";
 import { restoreExample, saveCode } from "../examples.js";
 import { hidden } from "../hidden.js";
@@ -47,8 +48,8 @@ export function EditorPanel() {
         <h2>${words.network}</h2>
         ${!isWide && hasBlocks && html`<${NetworkTabs} />`}
         <${RestoreButton} hint=${isWide || open === "code" ? words.hints : words.hint} />
-        <button type="button" class="button quiet small" data-testid="data-open" aria-label=${words.yourData} title=${words.yourDataAbout}
-          onClick=${() => openDrawer()}><${Icon} name="table" /><span>${words.yourData}</span></button>
+        ${!isEmbedded && html`<button type="button" class="button quiet small" data-testid="data-open" aria-label=${words.yourData} title=${words.yourDataAbout}
+          onClick=${() => openDrawer()}><${Icon} name="table" /><span>${words.yourData}</span></button>`}
         <button type="button" class="button quiet icon-only" data-testid="save-code" aria-label=${words.save}
           title=${words.save} onClick=${saveCode}><${Icon} name="save" /></button>
       </div>

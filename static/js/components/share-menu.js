@@ -4,6 +4,7 @@ import { t } from "../locale.js";
 import { hasLosses, makeLink } from "../sharing.js";
 import * as store from "../store.js";
 import { Menu } from "./menu.js";
+import { CopySnippet } from "./share-embed.js";
 import { LockedLines } from "./share-locks.js";
 
 /** Offers a link to the program on the page. */
@@ -72,6 +73,7 @@ function Link() {
         data-testid=${`share-hide-${name}`} checked=${off.includes(name)} onChange=${toggle(name)} />${t().share.parts[name]}</label>`)}
     </fieldset>
     <${LockedLines} />
+    <${CopySnippet} hidden=${off} disabled=${!link} say=${setOutcome} />
     <p class="hint" role="status">${outcome}</p>
   `;
 }

@@ -763,7 +763,7 @@ export const en = {
     parts: {
       choices: "the choices", run: "the numbers of the run", curves: "the curves", output: "the output",
       losses: "the losses to compare", graph: "the graph", runs: "the runs", lab: "the runs of the Lab", checkpoint: "the weights",
-      summary: "the list of sessions",
+      locks: "the locked lines", summary: "the list of sessions",
     },
     codeOf: (/** @type {string} */ example) => `the code of ${example}`,
     restored: (/** @type {string} */ when) => `Restored from ${when}.`,

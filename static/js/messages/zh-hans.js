@@ -846,7 +846,7 @@ export const zhHans = {
   sessions: {
     parts: {
       choices: "所选设置", run: "运行的数值", curves: "曲线", output: "输出", losses: "供比较的损失", graph: "计算图", runs: "运行记录",
-      lab: "实验室的运行", checkpoint: "权重", summary: "会话列表",
+      lab: "实验室的运行", checkpoint: "权重", locks: "锁定的行", summary: "会话列表",
     },
     codeOf: (example) => `${example} 的代码`,
     restored: (when) => `已恢复到 ${when} 的状态。`,

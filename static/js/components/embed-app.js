@@ -1,0 +1,63 @@
+import { html, useEffect, useState } from "../../vendor/preact.js";
+import { locksHere } from "../locks.js";
+import { makeLink } from "../sharing.js";
+import * as store from "../store.js";
+import { Workspace } from "./app.js";
+import { EditorPanel } from "./editor-panel.js";
+
+/**
+ * The page in a frame of another site.
+ * @param {{mode: "live" | "still" | "empty", problem: string}} props
+ *   `still`: the frame has no shared memory, so Python cannot run in it; `problem`: why there is no program
+ */
+export function EmbedApp({ mode, problem }) {
+  if (mode === "empty") {
+    return html`<main class="embed-empty" data-testid="embed-empty">
+      <p role="alert">${problem}</p>
+      <a class="button" href="/" target="_blank" rel="noopener">Open playgrad</a>
+    </main>`;
+  }
+  return html`<${Program} isLive=${mode === "live"} />`;
+}
+
+/** @param {{isLive: boolean}} props */
+function Program({ isLive }) {
+  const link = useLink();
+  return html`
+    <header class="header embed-header">
+      <h1 class="brand"><img src="/static/favicon.svg" alt="" width="20" height="20" /><span>${store.example.value?.title}</span></h1>
+      ${isLive && html`<a class="link" data-testid="embed-open" href=${link} target="_blank" rel="noopener">Open in playgrad</a>`}
+    </header>
+    ${isLive ? html`<${Workspace} />` : html`<${Still} link=${link} />`}
+  `;
+}
+
+/** The program without Python: it can be read, and changed for the tab that opens it. @param {{link: string}} props */
+function Still({ link }) {
+  const { notice, noticeAction } = store;
+  return html`
+    <section class="embed-still" data-testid="embed-still" aria-label="Not running here">
+      <p>Python cannot run inside this page: the browser gives the frame no shared memory. The program runs in a tab of its own.</p>
+      <a class="button primary" data-testid="embed-open" href=${link} target="_blank" rel="noopener">Open in playgrad</a>
+      ${notice.value && html`<p class="embed-notice" role="status">${notice.value} ${noticeAction.value
+        && html`<button type="button" class="link" onClick=${noticeAction.value.act}>${noticeAction.value.label}</button>`}</p>`}
+    </section>
+    <main class="workspace" data-side="build"><div class="column write"><${EditorPanel} /></div></main>
+  `;
+}
+
+/** The address that opens the program as it is now. */
+function useLink() {
+  const [link, setLink] = useState(`/${location.hash}`);
+  const { value: shared } = store.shared;
+  const code = store.source.value;
+  const locks = locksHere.value;
+  const isUnchanged = code === shared?.code && JSON.stringify(locks.lines) === JSON.stringify(shared.locked ?? []);
+  useEffect(() => {
+    let isWanted = true;
+    if (isUnchanged) setLink(`/${location.hash}`);
+    else makeLink(shared?.hidden ?? []).then((made) => isWanted && setLink(made), () => {}); // too long: that of before
+    return () => (isWanted = false);
+  }, [code, locks, isUnchanged]);
+  return link;
+}

@@ -1,0 +1,48 @@
+/** Starts the page in a frame of another site (docs/decisions/023-embedding.md). It shows the program of its address. */
+
+import { batch, html, render } from "../vendor/preact.js";
+import { startEngine } from "./actions.js";
+import { missingFeature } from "./boot-features.js";
+import { EmbedApp } from "./components/embed-app.js";
+import { LinkError, decode, isLink } from "./link.js";
+import { recordRuns } from "./run-recorder.js";
+import { showProgram } from "./sharing.js";
+import { listenForShortcuts } from "./shortcuts.js";
+import * as store from "./store.js";
+
+/** @import { Shared } from "./link.js" */
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+const arrival = await read();
+const mode = "problem" in arrival ? "empty" : missingFeature() ? "still" : "live";
+if ("shared" in arrival) show(arrival.shared);
+render(html`<${EmbedApp} mode=${mode} problem=${"problem" in arrival ? arrival.problem : ""} />`, root);
+addEventListener("hashchange", () => location.reload());
+if (mode === "live") {
+  listenForShortcuts();
+  recordRuns();
+  startEngine();
+}
+
+/** The program in the address, or what is wrong with it. @returns {Promise<{shared: Shared} | {problem: string}>} */
+async function read() {
+  if (!isLink(location.hash)) {
+    return { problem: "The address of this frame has no program. Copy the embed snippet again, under Share in playgrad." };
+  }
+  try {
+    return { shared: await decode(location.hash) };
+  } catch (failure) {
+    if (failure instanceof LinkError) return { problem: failure.message };
+    throw failure;
+  }
+}
+
+/** Show the program as the only example, to which Reset code returns. @param {Shared} shared */
+function show(shared) {
+  const exampleId = shared.exampleId || "program";
+  batch(() => {
+    store.examples.value = [{ id: exampleId, title: shared.title, description: "A program from a link.", source: shared.code }];
+    showProgram({ ...shared, exampleId });
+  });
+  document.title = `${shared.title} – playgrad`;
+}

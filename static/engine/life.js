@@ -24,10 +24,15 @@ export function holdForLife(lock, held) {
     held(); // the page then learns of the end only when something goes unanswered
     return;
   }
+  let isHeld = false;
   navigator.locks.request(lock, () => {
+    isHeld = true;
     held();
     return new Promise(() => {});
-  }).catch(held); // a frame without storage has no locks either
+  }).catch((problem) => {
+    if (isHeld) throw problem; // a program has stolen it
+    held(); // a frame without storage has no locks either
+  });
 }
 
 /**

@@ -123,6 +123,10 @@ def test_the_first_example_trains_without_a_server(
     expect(visitor.at("shared-note")).to_be_visible(timeout=PATIENCE_MS)
     visitor.expect_status("ready")
     visitor.runs_well()
+    # So does the page in a frame.
+    visitor.page.goto(link.replace("/#", "/embed#"))
+    expect(visitor.at("embed-open")).to_be_visible(timeout=PATIENCE_MS)
+    visitor.expect_status("ready")
     visitor.close()
 
 

@@ -8,7 +8,7 @@ import { HELD, isHeld } from "../locks.js";
 import { Icon } from "./icons.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
-/** @import { Argument, Call } from "../blocks/types.js" */
+/** @import { Argument, Call, Range } from "../blocks/types.js" */
 
 /**
  * A field of a card, which shows one argument of a call and rewrites it.
@@ -55,10 +55,10 @@ function control(props) {
 
 /**
  * A name with its control, which is out of use while its piece of the program is locked.
- * @param {{label: string, id: string, piece?: import("../blocks/types.js").Range | null, children?: any}} props
+ * @param {{label: string, id: string, piece?: Range | null, children?: any}} props
  */
 export function Row({ label, id, piece, children }) {
-  const isLocked = Boolean(piece) && isHeld(/** @type {import("../blocks/types.js").Range} */ (piece));
+  const isLocked = Boolean(piece) && isHeld(/** @type {Range} */ (piece));
   const content = html`<label for=${id}>${label}</label>${children}`;
   return isLocked ? html`<fieldset class="block-field" disabled title=${HELD}>${content}</fieldset>` : html`<div class="block-field">${content}</div>`;
 }

@@ -22,6 +22,6 @@ export function LockedLines() {
         ${selected && !isLocked && html`<button type="button" class="button small" data-testid="share-lock"
           title="The lines that are selected in the code" onClick=${() => lockLines(selected)}>
           Lock ${inWords([selected]).toLowerCase()}</button>`}
-        <span class="hint">Select other lines in the code to lock them.</span>`}
+        <p class="hint">Select other lines in the code to lock them.</p>`}
   </fieldset>`;
 }

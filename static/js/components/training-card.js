@@ -12,7 +12,7 @@ import { Icon } from "./icons.js";
 import { LockMark } from "./lock-mark.js";
 
 /** @import { Label } from "../blocks/catalogue.js" */
-/** @import { Call, Training } from "../blocks/types.js" */
+/** @import { Call, Range, Training } from "../blocks/types.js" */
 
 /** How long the slider rests before a running training takes its value. */
 const REST_MS = 120;
@@ -70,7 +70,7 @@ const named = (name) => OPTIMIZERS.find((kind) => kind.toLowerCase() === String(
 
 /**
  * @param {{label: string, id: string, value: string, choose: (event: any) => void, options: {value: string, title: string}[],
- *          piece: import("../blocks/types.js").Range | null}} props
+ *          piece: Range | null}} props
  */
 function Menu({ label, id, value, choose, options, piece }) {
   const all = options.some((each) => each.value === value) ? options : [{ value, title: value }, ...options];

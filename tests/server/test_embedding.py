@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from playgrad.assets import PYODIDE_URL
 from playgrad.server import create_app
-from playgrad.server.embedding import PATH, Embedding
+from playgrad.server.embedding import PATH, FramePolicy
 from playgrad.server.version import VERSION_HEADER
 from tests.cli.running import run
 
@@ -29,7 +29,7 @@ def policy(client: FlaskClient, address: str) -> dict[str, str]:
 
 
 def client_of(*allowed: str) -> FlaskClient:
-    return create_app(embedding=Embedding.of(allowed)).test_client()
+    return create_app(embedding=FramePolicy.of(allowed)).test_client()
 
 
 @pytest.mark.parametrize("address", ADDRESSES + ERRORS)
@@ -109,7 +109,7 @@ def test_what_is_not_an_origin_is_refused(
     site: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match="is not the origin of a site, such as https://"):
-        Embedding.of([site])
+        FramePolicy.of([site])
     code, _, errors = run(capsys, "serve", f"--embed-in={site}")
     assert code == 2
     assert "is not the origin of a site" in errors

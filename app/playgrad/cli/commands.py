@@ -82,10 +82,10 @@ def run_export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.server import serve
-    from playgrad.server.embedding import Embedding
+    from playgrad.server.embedding import FramePolicy
 
     try:
-        Embedding.of(options.embed_in)
+        FramePolicy.of(options.embed_in)
     except ValueError as error:
         parser.error(str(error))
     signals.begin_work()

@@ -54,10 +54,10 @@ def host_name(text: str) -> str:
 
 
 def embedding_site(text: str) -> str:
-    from playgrad.server.embedding import Embedding  # loads the server's libraries
+    from playgrad.server.embedding import FramePolicy  # loads the server's libraries
 
     try:
-        Embedding.of([text])
+        FramePolicy.of([text])
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text

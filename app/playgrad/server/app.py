@@ -11,7 +11,7 @@ from playgrad import paths
 from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION, Asset
 from playgrad.data.source import FILES
 from playgrad.server.bundle import BundleCache
-from playgrad.server.embedding import PATH, Embedding
+from playgrad.server.embedding import PATH, FramePolicy
 from playgrad.server.examples import examples_text
 from playgrad.server.files import IMMUTABLE, REVALIDATE, send
 from playgrad.server.guard import Guard
@@ -29,7 +29,7 @@ _PYODIDE_FOLDER = PYODIDE_URL.split("/")[2]
 def create_app(
     images: ImageCache | None = None,
     hosts: Hosts | None = None,
-    embedding: Embedding | None = None,
+    embedding: FramePolicy | None = None,
 ) -> Flask:
     """Create the application. It serves GET and HEAD only, and its only state is caches.
 
@@ -44,7 +44,7 @@ def create_app(
     app.after_request(add_security_headers)
     app.register_error_handler(HTTPException, _plain_error)
     images = images or ImageCache(BundleCache())
-    _add_page_routes(app, images, embedding or Embedding())
+    _add_page_routes(app, images, embedding or FramePolicy())
     _add_docs_routes(app)
     _add_asset_routes(app, images)
     return app
@@ -59,7 +59,7 @@ def _plain_error(error: HTTPException) -> Response:
     return response
 
 
-def _add_page_routes(app: Flask, images: ImageCache, embedding: Embedding) -> None:
+def _add_page_routes(app: Flask, images: ImageCache, embedding: FramePolicy) -> None:
     def send_page(composed: ComposedPage) -> Response:
         version = describe_version(images, embedding).name
         # A page that only revalidates must get the headers that fit.

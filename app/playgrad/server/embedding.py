@@ -19,7 +19,7 @@ _ORIGIN = re.compile(
 
 
 @dataclass(frozen=True)
-class Embedding:
+class FramePolicy:
     """The sites that may embed the page.
 
     Attributes:
@@ -29,7 +29,7 @@ class Embedding:
     ancestors: tuple[str, ...] = ("*",)
 
     @classmethod
-    def of(cls, allowed: Iterable[str]) -> Embedding:
+    def of(cls, allowed: Iterable[str]) -> FramePolicy:
         """Return what ``--embed-in`` says: each of ``allowed`` is an origin, or ``none`` alone.
 
         Without any, every site may embed the page.

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from playgrad import paths
-from playgrad.server.embedding import Embedding
+from playgrad.server.embedding import FramePolicy
 from playgrad.server.headers import content_security_policy
 from playgrad.server.texts import Text
 
@@ -41,7 +41,7 @@ class ComposedPage:
     policy: str
 
 
-def compose(embedding: Embedding | None = None) -> ComposedPage:
+def compose(embedding: FramePolicy | None = None) -> ComposedPage:
     """Return the page of the current files.
 
     Args:
@@ -60,7 +60,7 @@ def compose(embedding: Embedding | None = None) -> ComposedPage:
 
 @lru_cache(maxsize=4)
 def _compose(
-    page: Path, _modified: tuple[tuple[Path, int], ...], embedding: Embedding | None
+    page: Path, _modified: tuple[tuple[Path, int], ...], embedding: FramePolicy | None
 ) -> ComposedPage:
     hashes: dict[str, list[str]] = {kind: [] for kind in _ENDS}
 

@@ -14,7 +14,7 @@ from playgrad.assets import MNIST, PYODIDE, DownloadError, fetch
 from playgrad.server.app import create_app
 from playgrad.server.bundle import BundleCache
 from playgrad.server.channel import PatientServer
-from playgrad.server.embedding import Embedding
+from playgrad.server.embedding import FramePolicy
 from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
 
@@ -70,7 +70,7 @@ def serve(
         SystemExit: the address cannot be used.
     """
     hosts = Hosts.of(host, allowed)
-    embedding = Embedding.of(embed_in)
+    embedding = FramePolicy.of(embed_in)
     with _listen(host, port) as listening:
         _fetch_assets()
         images = ImageCache(BundleCache())

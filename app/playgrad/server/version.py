@@ -16,7 +16,7 @@ from playgrad import paths
 from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL
 from playgrad.assets.contents import DIGESTS
 from playgrad.data.source import FILES
-from playgrad.server.embedding import PATH, Embedding
+from playgrad.server.embedding import PATH, FramePolicy
 from playgrad.server.examples import examples_text
 from playgrad.server.headers import SECURITY_HEADERS
 from playgrad.server.image import ImageCache
@@ -46,7 +46,7 @@ class Version:
 
     files: _Digests
     extras: _Digests
-    embedding: Embedding
+    embedding: FramePolicy
 
     @cached_property
     def headers(self) -> str:
@@ -69,7 +69,7 @@ class Version:
         }
 
 
-def describe_version(images: ImageCache, embedding: Embedding) -> Version:
+def describe_version(images: ImageCache, embedding: FramePolicy) -> Version:
     """Return the version of the current files."""
     files = {
         "/": compose().text.sha256,

@@ -6,8 +6,9 @@
 import {
   Decoration, EditorState, EditorView, GutterMarker, StateEffect, StateField, gutter, showTooltip,
 } from "../vendor/codemirror.js";
-import { HELD, locksHere, refuse, setLocks, unlockCopy } from "./locks.js";
-import { changesAround, inWords } from "./line-locks.js";
+import { changesAround } from "./line-locks.js";
+import { t } from "./locale.js";
+import { locksHere, refuse, setLocks, unlockCopy } from "./locks.js";
 
 /**
  * @import { ChangeDesc, Text, Transaction } from "../vendor/codemirror.js"
@@ -87,7 +88,7 @@ const filter = EditorState.transactionFilter.of((transaction) => {
   if (!transaction.docChanged || !isHeld) return transaction;
   const { changes, startState, newDoc } = transaction;
   if (blocks.every((block) => keptAt(changes, startState.doc, newDoc, block))) return transaction;
-  return [{ effects: [refused.of(null), EditorView.announce.of(HELD)] }];
+  return [{ effects: [refused.of(null), EditorView.announce.of(t().locks.held)] }];
 });
 
 /** The reason, where it was typed, until the next key. */
@@ -105,8 +106,8 @@ function reasonBox() {
   dom.className = "code-hint lock-reason";
   dom.dataset.testid = "lock-reason";
   const button = document.createElement("button");
-  Object.assign(button, { type: "button", className: "link", textContent: "Unlock a copy", onclick: unlockCopy });
-  dom.append(HELD, " ", button);
+  Object.assign(button, { type: "button", className: "link", textContent: t().locks.unlockCopy, onclick: unlockCopy });
+  dom.append(t().locks.held, " ", button);
   return { dom };
 }
 
@@ -141,8 +142,9 @@ class Lock extends GutterMarker {
 
 /** @param {EditorState} state @param {Block} block */
 function titleOf(state, block) {
-  const words = inWords([[state.doc.lineAt(block.from).number, state.doc.lineAt(block.to).number]]);
-  return state.field(locked).isHeld ? `${words}: locked by the author of this link` : `${words}: locked for whoever opens a link`;
+  /** @type {import("./line-locks.js").LineRange} */
+  const range = [state.doc.lineAt(block.from).number, state.doc.lineAt(block.to).number];
+  return state.field(locked).isHeld ? t().locks.heldHere(range) : t().locks.forLinks(range);
 }
 
 const gutterOfLocks = gutter({

@@ -5,6 +5,7 @@ import { startEngine } from "./actions.js";
 import { missingFeature } from "./boot-features.js";
 import { EmbedApp } from "./components/embed-app.js";
 import { LinkError, decode, isLink } from "./link.js";
+import { showPreferred, t } from "./locale.js";
 import { recordRuns } from "./run-recorder.js";
 import { showProgram } from "./sharing.js";
 import { listenForShortcuts } from "./shortcuts.js";
@@ -12,6 +13,7 @@ import * as store from "./store.js";
 
 /** @import { Shared } from "./link.js" */
 
+await showPreferred(store.note);
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 const arrival = await read();
 const mode = "problem" in arrival ? "empty" : missingFeature() ? "still" : "live";
@@ -27,7 +29,7 @@ if (mode === "live") {
 /** The program in the address, or what is wrong with it. @returns {Promise<{shared: Shared} | {problem: string}>} */
 async function read() {
   if (!isLink(location.hash)) {
-    return { problem: "The address of this frame has no program. Copy the embed snippet again, under Share in playgrad." };
+    return { problem: t().embed.isEmpty };
   }
   try {
     return { shared: await decode(location.hash) };
@@ -41,7 +43,7 @@ async function read() {
 function show(shared) {
   const exampleId = shared.exampleId || "program";
   batch(() => {
-    store.examples.value = [{ id: exampleId, title: shared.title, description: "A program from a link.", source: shared.code }];
+    store.examples.value = [{ id: exampleId, title: shared.title, description: t().editor.fromLink, source: shared.code }];
     showProgram({ ...shared, exampleId });
   });
   document.title = `${shared.title} – playgrad`;

@@ -92,11 +92,3 @@ export function spansOf(code, ranges) {
     to: to === starts.length ? code.length : starts[to] - (code.startsWith("\r\n", starts[to] - 2) ? 2 : 1),
   }));
 }
-
-/** "Line 3", "Lines 1, 4–7 and 9". @param {LineRange[]} ranges */
-export function inWords(ranges) {
-  const texts = ranges.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`));
-  const isOne = ranges.length === 1 && ranges[0][0] === ranges[0][1];
-  const last = texts.pop();
-  return `${isOne ? "Line" : "Lines"} ${texts.length > 0 ? `${texts.join(", ")} and ${last}` : last}`;
-}

@@ -51,6 +51,12 @@ export async function show(wanted) {
   }
 }
 
+/** Show the page in the visitor's language. If it does not arrive, the page stays in English. @param {(problem: string) => void} report */
+export async function showPreferred(report) {
+  const wanted = preferred();
+  if (wanted !== "en") await show(wanted).catch((failure) => report(t().header.languageFailed(failure.message)));
+}
+
 /** Show the page in a language from now on. @param {Language} wanted @throws {Error} as `show` */
 export async function choose(wanted) {
   await show(wanted);

@@ -2,6 +2,7 @@
 
 import { computed, signal } from "../vendor/preact.js";
 import { MOST_RANGES, relocate, spansOf, withRange } from "./line-locks.js";
+import { t } from "./locale.js";
 import * as store from "./store.js";
 
 /**
@@ -10,8 +11,6 @@ import * as store from "./store.js";
  * @typedef {{lines: LineRange[], isHeld: boolean}} Locks of one example
  *   `isHeld`: they came with a link, so that they are kept from changes here
  */
-
-export const HELD = "Locked by the author of this link.";
 
 /** @type {Locks} */
 const NONE = { lines: [], isHeld: false };
@@ -40,7 +39,7 @@ export function setLocks(lines, held = locksHere.peek().isHeld) {
 export function lockLines(range) {
   const lines = withRange(locksHere.peek().lines, range);
   if (lines.length <= MOST_RANGES) return setLocks(lines);
-  store.note(`A program can have ${MOST_RANGES} ranges of locked lines. Unlock some, or lock longer ones.`);
+  store.note(t().locks.tooMany(MOST_RANGES));
 }
 
 /** @param {LineRange} range one of the locked ones */
@@ -50,13 +49,13 @@ export const unlockLines = (range) =>
 /** Make the program of a link one's own. */
 export function unlockCopy() {
   setLocks([]);
-  store.note("This copy is yours now: every line can be changed. The link stays as it is.");
+  store.note(t().locks.unlocked);
 }
 
 /** Say why a change does not happen. */
 export function refuse() {
   refusals.value += 1;
-  store.note(HELD, "Unlock a copy", unlockCopy);
+  store.note(t().locks.held, t().locks.unlockCopy, unlockCopy);
 }
 
 /**

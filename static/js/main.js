@@ -6,7 +6,7 @@ import { App } from "./components/app.js";
 import { listenForDrops } from "./dropped-files.js";
 import { loadExamples } from "./examples.js";
 import { keepFocus } from "./focus.js";
-import { preferred, show, t } from "./locale.js";
+import { showPreferred } from "./locale.js";
 import { keepForLater } from "./offline.js";
 import { recordLeftRun, recordRuns } from "./run-recorder.js";
 import { leaveSession, openSession } from "./session.js";
@@ -14,8 +14,7 @@ import { arrivedProgram, listenForLinks, showProgram } from "./sharing.js";
 import { listenForShortcuts } from "./shortcuts.js";
 import * as store from "./store.js";
 
-// A language that does not arrive leaves the page in English.
-if (preferred() !== "en") await show(preferred()).catch((failure) => store.note(t().header.languageFailed(failure.message)));
+await showPreferred(store.note);
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 render(html`<${App} />`, root);
 listenForShortcuts();

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { LinkError, decode, encode } from "../../static/js/link.js";
 import { lineLocks, linesOf, replacement, showing } from "../../static/js/editor-locks.js";
-import { MOST_RANGES, areRanges, changesAround, fit, inWords, relocate, spansOf, withRange } from "../../static/js/line-locks.js";
+import { en } from "../../static/js/messages/en.js";
+import { MOST_RANGES, areRanges, changesAround, fit, relocate, spansOf, withRange } from "../../static/js/line-locks.js";
 import {
   EditorState, history, indentMore, insertNewlineAndIndent, moveLineDown, redo, selectAll, toggleComment, undo,
 } from "../../static/vendor/codemirror.js";
@@ -48,9 +49,9 @@ test("what a teacher locks is merged with its neighbours", () => {
 });
 
 test("ranges in words", () => {
-  assert.equal(inWords([[3, 3]]), "Line 3");
-  assert.equal(inWords([[3, 7]]), "Lines 3–7");
-  assert.equal(inWords([[1, 1], [3, 7], [9, 9]]), "Lines 1, 3–7 and 9");
+  assert.equal(en.locks.lines([[3, 3]]), "Line 3");
+  assert.equal(en.locks.lines([[3, 7]]), "Lines 3–7");
+  assert.equal(en.locks.lines([[1, 1], [3, 7], [9, 9]]), "Lines 1, 3–7 and 9");
 });
 
 test("positions of lines leave out the last break, with any kind of break", () => {

@@ -4,7 +4,7 @@ import { argumentOf, literalOf, valueOf } from "../blocks/calls.js";
 import { nameFor, setArgument } from "../blocks/edits.js";
 import { inputText, quoted, shapeLiteral, stepped, titleOf } from "../blocks/field-values.js";
 import { t } from "../locale.js";
-import { HELD, isHeld } from "../locks.js";
+import { isHeld } from "../locks.js";
 import { Icon } from "./icons.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
@@ -60,7 +60,7 @@ function control(props) {
 export function Row({ label, id, piece, children }) {
   const isLocked = Boolean(piece) && isHeld(/** @type {Range} */ (piece));
   const content = html`<label for=${id}>${label}</label>${children}`;
-  return isLocked ? html`<fieldset class="block-field" disabled title=${HELD}>${content}</fieldset>` : html`<div class="block-field">${content}</div>`;
+  return isLocked ? html`<fieldset class="block-field" disabled title=${t().locks.held}>${content}</fieldset>` : html`<div class="block-field">${content}</div>`;
 }
 
 /** @param {ControlProps} props */

@@ -1,4 +1,5 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 import { locksHere } from "../locks.js";
 import { makeLink } from "../sharing.js";
 import * as store from "../store.js";
@@ -14,7 +15,7 @@ export function EmbedApp({ mode, problem }) {
   if (mode === "empty") {
     return html`<main class="embed-empty" data-testid="embed-empty">
       <p role="alert">${problem}</p>
-      <a class="button" href="/" target="_blank" rel="noopener">Open playgrad</a>
+      <a class="button" href="/" target="_blank" rel="noopener">${t().embed.openPlaygrad}</a>
     </main>`;
   }
   return html`<${Program} isLive=${mode === "live"} />`;
@@ -26,7 +27,7 @@ function Program({ isLive }) {
   return html`
     <header class="header embed-header">
       <h1 class="brand"><img src="/static/favicon.svg" alt="" width="20" height="20" /><span>${store.example.value?.title}</span></h1>
-      ${isLive && html`<a class="link" data-testid="embed-open" href=${link} target="_blank" rel="noopener">Open in playgrad</a>`}
+      ${isLive && html`<a class="link" data-testid="embed-open" href=${link} target="_blank" rel="noopener">${t().embed.open}</a>`}
     </header>
     ${isLive ? html`<${Workspace} />` : html`<${Still} link=${link} />`}
   `;
@@ -36,9 +37,9 @@ function Program({ isLive }) {
 function Still({ link }) {
   const { notice, noticeAction } = store;
   return html`
-    <section class="embed-still" data-testid="embed-still" aria-label="Not running here">
-      <p>Python cannot run inside this page: the browser gives the frame no shared memory. The program runs in a tab of its own.</p>
-      <a class="button primary" data-testid="embed-open" href=${link} target="_blank" rel="noopener">Open in playgrad</a>
+    <section class="embed-still" data-testid="embed-still" aria-label=${t().embed.still}>
+      <p>${t().embed.noMemory}</p>
+      <a class="button primary" data-testid="embed-open" href=${link} target="_blank" rel="noopener">${t().embed.open}</a>
       ${notice.value && html`<p class="embed-notice" role="status">${notice.value} ${noticeAction.value
         && html`<button type="button" class="link" onClick=${noticeAction.value.act}>${noticeAction.value.label}</button>`}</p>`}
     </section>

@@ -1,4 +1,5 @@
 import { html, useState } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 import { makeLink } from "../sharing.js";
 import * as store from "../store.js";
 
@@ -21,22 +22,21 @@ export function CopySnippet({ hidden, disabled, say }) {
     let snippet = "";
     try {
       const answer = await fetch("/embed", { method: "HEAD" }).catch(() => null); // offline it cannot be known
-      if (answer?.status === 404) return say("This server does not let other sites embed programs. Share the link instead.");
+      if (answer?.status === 404) return say(t().embed.isForbidden);
       const address = await makeLink(hidden, "/embed");
-      snippet = snippetOf(address, `${store.example.value?.title ?? "A program"}, in playgrad`);
+      snippet = snippetOf(address, t().embed.frame(store.example.value?.title ?? t().embed.aProgram));
       await navigator.clipboard.writeText(snippet);
       setShown("");
-      say("The snippet is copied: HTML for a page of yours. The program is in it, and runs in the frame where the browser "
-        + "permits that; elsewhere the frame shows it, with a button that opens playgrad.");
+      say(t().embed.copied);
     } catch (failure) {
       if (!snippet) return say(/** @type {Error} */ (failure).message);
       setShown(snippet);
-      say("The browser does not allow copying here. Select the snippet, and press Ctrl+C.");
+      say(t().embed.copyByHand);
     }
   }
 
   return html`<div class="share-row"><button type="button" class="button small" data-testid="share-embed" disabled=${disabled}
-    onClick=${copy}>Copy embed snippet</button></div>
-    ${shown && html`<div class="share-row"><textarea class="share-link" rows="4" readonly aria-label="Embed snippet" data-testid="share-snippet"
+    onClick=${copy}>${t().embed.copy}</button></div>
+    ${shown && html`<div class="share-row"><textarea class="share-link" rows="4" readonly aria-label=${t().embed.snippet} data-testid="share-snippet"
       value=${shown} onFocus=${(/** @type {any} */ event) => event.target.select()}></textarea></div>`}`;
 }

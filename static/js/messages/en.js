@@ -10,6 +10,21 @@ import { count } from "../thousands.js";
 /** "1 step", "2,000 steps". @param {number} number @param {string} one @param {string} [many] */
 export const plural = (/** @type {number} */ number, /** @type {string} */ one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 
+/** @typedef {import("../line-locks.js").LineRange} LineRange */
+
+/** "line 3", "lines 1, 4–7 and 9". @param {LineRange[]} ranges */
+function lines(ranges) {
+  const texts = ranges.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`));
+  const last = texts.pop();
+  return `${isOneLine(ranges) ? "line" : "lines"} ${texts.length > 0 ? `${texts.join(", ")} and ${last}` : last}`;
+}
+
+/** @param {LineRange[]} ranges */
+const isOneLine = (ranges) => ranges.length === 1 && ranges[0][0] === ranges[0][1];
+
+/** @param {string} text */
+const capitalized = (text) => text[0].toUpperCase() + text.slice(1);
+
 /** @param {string[]} names */
 const quoted = (names) => names.map((name) => `“${name}”`).join(", ");
 
@@ -682,6 +697,41 @@ export const en = {
     exactly: "to the last digit",
     within: (/** @type {string} */ percent) => `to within ${percent}%`,
     soFar: (/** @type {number} */ compared, /** @type {number} */ all) => `The same as in the link up to here: ${compared} of ${all} losses compared.`,
+  },
+  locks: {
+    title: "Lock lines",
+    lines: (/** @type {LineRange[]} */ ranges) => capitalized(lines(ranges)),
+    arrived: (/** @type {LineRange[]} */ ranges) =>
+      `${capitalized(lines(ranges))}: locked by the author of the link that was opened here. A link from here locks them, too.`,
+    about: "Whoever opens the link can change locked lines only after unlocking a copy: this guides a class, it is not a protection.",
+    unlock: "Unlock",
+    unlockLines: (/** @type {LineRange} */ range) => `Unlock ${lines([range])}`,
+    lockLines: (/** @type {LineRange} */ range) => `Lock ${lines([range])}`,
+    selected: "The lines that are selected in the code",
+    select: "Select other lines in the code to lock them.",
+    unlockCopy: "Unlock a copy",
+    unlockCopyAbout: "All lines can be changed then. The link stays as it is.",
+    byAuthor: (/** @type {LineRange[]} */ ranges) => `${capitalized(lines(ranges))} ${isOneLine(ranges) ? "is" : "are"} locked by its author.`,
+    held: "Locked by the author of this link.",
+    heldHere: (/** @type {LineRange} */ range) => `${capitalized(lines([range]))}: locked by the author of this link`,
+    forLinks: (/** @type {LineRange} */ range) => `${capitalized(lines([range]))}: locked for whoever opens a link`,
+    tooMany: (/** @type {number} */ most) => `A program can have ${most} ranges of locked lines. Unlock some, or lock longer ones.`,
+    unlocked: "This copy is yours now: every line can be changed. The link stays as it is.",
+  },
+  embed: {
+    copy: "Copy embed snippet",
+    snippet: "Embed snippet",
+    copied: "The snippet is copied: HTML for a page of yours. The program is in it, and runs in the frame where the browser "
+      + "permits that; elsewhere the frame shows it, with a button that opens playgrad.",
+    copyByHand: "The browser does not allow copying here. Select the snippet, and press Ctrl+C.",
+    isForbidden: "This server does not let other sites embed programs. Share the link instead.",
+    frame: (/** @type {string} */ program) => `${program}, in playgrad`,
+    aProgram: "A program",
+    open: "Open in playgrad",
+    openPlaygrad: "Open playgrad",
+    still: "Not running here",
+    noMemory: "Python cannot run inside this page: the browser gives the frame no shared memory. The program runs in a tab of its own.",
+    isEmpty: "The address of this frame has no program. Copy the embed snippet again, under Share in playgrad.",
   },
   link: {
     tooLong: "The program is too long for a link. Save the code as a file and send that.",

@@ -4,6 +4,9 @@ import { count } from "../thousands.js";
 import { ARRIVALS, ENGINE } from "./zh-hans-engine.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";
 
+/** "第 1、4–7、9 行". @param {import("../line-locks.js").LineRange[]} ranges */
+const lines = (ranges) => `第 ${ranges.map(([from, to]) => (from === to ? from : `${from}–${to}`)).join("、")} 行`;
+
 /** @param {string[]} names */
 const quoted = (names) => names.map((name) => `“${name}”`).join("、");
 
@@ -770,6 +773,39 @@ export const zhHans = {
     exactly: "每一位数字都相同",
     within: (percent) => `相差不超过 ${percent}%`,
     soFar: (compared, all) => `到目前为止与链接中的一致：已比较 ${compared} / ${all} 个损失值。`,
+  },
+  locks: {
+    title: "锁定代码行",
+    lines,
+    arrived: (ranges) => `${lines(ranges)}：由这里打开的链接的作者锁定。从这里分享的链接同样会锁定它们。`,
+    about: "打开链接的人要先解锁一份副本，才能修改锁定的行：这是给课堂的引导，不是保护措施。",
+    unlock: "解锁",
+    unlockLines: (range) => `解锁${lines([range])}`,
+    lockLines: (range) => `锁定${lines([range])}`,
+    selected: "代码中选中的行",
+    select: "要锁定其他行，请在代码中选中它们。",
+    unlockCopy: "解锁一份副本",
+    unlockCopyAbout: "之后所有行都可以修改。链接保持不变。",
+    byAuthor: (ranges) => `${lines(ranges)}已被作者锁定。`,
+    held: "已被此链接的作者锁定。",
+    heldHere: (range) => `${lines([range])}：已被此链接的作者锁定`,
+    forLinks: (range) => `${lines([range])}：对打开链接的人锁定`,
+    tooMany: (most) => `一个程序最多可以锁定 ${most} 段代码行。请解锁一些，或锁定更长的段。`,
+    unlocked: "这份副本现在归你了：每一行都可以修改。链接保持不变。",
+  },
+  embed: {
+    copy: "复制嵌入代码",
+    snippet: "嵌入代码",
+    copied: "嵌入代码已复制：把这段 HTML 放进你的网页即可。程序就在其中；浏览器允许时在框内运行，否则框内只显示程序，并有一个打开 playgrad 的按钮。",
+    copyByHand: "浏览器不允许在这里复制。请选中嵌入代码，然后按 Ctrl+C。",
+    isForbidden: "此服务器不允许其他网站嵌入程序。请改为分享链接。",
+    frame: (program) => `${program}，在 playgrad 中`,
+    aProgram: "程序",
+    open: "在 playgrad 中打开",
+    openPlaygrad: "打开 playgrad",
+    still: "不在这里运行",
+    noMemory: "Python 无法在此页面中运行：浏览器没有给这个框提供共享内存。程序会在单独的标签页中运行。",
+    isEmpty: "这个框的地址中没有程序。请在 playgrad 的“分享”中重新复制嵌入代码。",
   },
   link: {
     tooLong: "程序太长，无法放进链接。请将代码保存为文件，再发送文件。",

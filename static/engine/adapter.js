@@ -1,28 +1,35 @@
 /** Finding a GPU adapter, opening a device on it, and describing it. */
 
 import { EngineError } from "./errors.js";
+import { GPU_REASONS } from "./gpu-reasons.js";
 
 const LARGEST_BUFFER = 1 << 30;
 /** The first request may have to start the browser's GPU process. */
 const ANSWER_MS = 10_000;
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render|softpipe/i;
 
+/** @import { GpuReason } from "./gpu-reasons.js" */
 /** @import { AdapterInfo } from "./messages.js" */
+
+/** There is no GPU to be had; `reason` is for those who do not show the message. */
+export class NoGpuError extends EngineError {
+  /** @param {GpuReason["kind"]} kind @param {string} [detail] */
+  constructor(kind, detail = "") {
+    super("DeviceError", GPU_REASONS[kind](detail));
+    /** @type {GpuReason} */
+    this.reason = { kind, detail };
+  }
+}
 
 /**
  * @param {GPU | undefined} gpu `navigator.gpu`
  * @returns {Promise<GPUAdapter>}
- * @throws {EngineError} DeviceError with the reason
+ * @throws {NoGpuError}
  */
 export async function findAdapter(gpu) {
-  if (!gpu) {
-    throw new EngineError("DeviceError", "this browser has no WebGPU, or it is disabled");
-  }
-  const adapter = await inTime(gpu.requestAdapter({ powerPreference: "high-performance" }), "look for a GPU");
-  if (!adapter) {
-    throw new EngineError("DeviceError", "this browser has WebGPU but offers no adapter. If it had one before, its "
-      + "GPU process may have crashed too often: close all windows of the browser, and open it again");
-  }
+  if (!gpu) throw new NoGpuError("noWebGpu");
+  const adapter = await inTime(gpu.requestAdapter({ powerPreference: "high-performance" }), "notFound");
+  if (!adapter) throw new NoGpuError("noAdapter");
   return adapter;
 }
 
@@ -30,11 +37,11 @@ export async function findAdapter(gpu) {
  * The outcome of a request to the browser, which may never answer.
  * @template T
  * @param {Promise<T>} request
- * @param {string} what "to" do
+ * @param {"notFound" | "notOpened"} kind of its failure
  * @returns {Promise<T>}
- * @throws {EngineError} DeviceError with the reason
+ * @throws {NoGpuError}
  */
-async function inTime(request, what) {
+async function inTime(request, kind) {
   let timer = 0;
   /** @type {Promise<never>} */
   const overdue = new Promise((_, reject) => {
@@ -43,8 +50,7 @@ async function inTime(request, what) {
   try {
     return await Promise.race([request, overdue]);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new EngineError("DeviceError", `the browser was asked to ${what}: ${reason}`);
+    throw new NoGpuError(kind, error instanceof Error ? error.message : String(error));
   } finally {
     clearTimeout(timer);
   }
@@ -61,7 +67,7 @@ export async function openDevice(adapter) {
     requiredFeatures: hasQuads(adapter) ? ["subgroups"] : [],
     requiredLimits: largerBuffers(adapter),
   });
-  return await inTime(device, "open the GPU");
+  return await inTime(device, "notOpened");
 }
 
 /**

@@ -6,7 +6,7 @@
  * it to the next one, the open devices stay, with their compiled pipelines and their data sets.
  */
 
-import { describe, findAdapter, openDevice } from "./adapter.js";
+import { NoGpuError, describe, findAdapter, openDevice } from "./adapter.js";
 import { EngineError } from "./errors.js";
 import { holdForLife, stopFlagAtWork } from "./life.js";
 import { RingWriter } from "./ring.js";
@@ -228,7 +228,8 @@ async function opened() {
 
 /** @param {unknown} problem */
 function sayUnavailable(problem) {
-  send({ kind: "device", available: false, error: errorRecord(problem).message });
+  const reason = problem instanceof NoGpuError ? problem.reason : null;
+  send({ kind: "device", available: false, error: errorRecord(problem).message, reason });
 }
 
 /** @param {unknown} problem */

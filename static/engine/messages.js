@@ -189,7 +189,7 @@
  *   `loading`: as from the Python worker; sent by processors' workers.
  * @typedef {(
  *   | {kind: "device", available: true, info: AdapterInfo}
- *   | {kind: "device", available: false, error: string}
+ *   | {kind: "device", available: false, error: string, reason: import("./gpu-reasons.js").GpuReason | null}
  *   | {kind: "device_worker", device: string, state: "starting" | "ready" | "lost", message?: string}
  *   | {kind: "kept_data", device: string, contents: Contents}
  *   | Loading

@@ -3,6 +3,7 @@
 import { batch } from "../vendor/preact.js";
 import { EventQueue } from "./event-queue.js";
 import { describe } from "./figure-text.js";
+import { reasonInWords } from "./gpu-problem.js";
 import { labRecorder } from "./lab-runs.js";
 import { isLandmark } from "./landmarks.js";
 import { t } from "./locale.js";
@@ -206,12 +207,13 @@ const handlers = {
   device(event) {
     const { isAsked, info } = store.gpu.value;
     if (event.available && info?.name === event.info.name) return; // as before
-    if (!event.available && info) note(t().devices.gone(event.error));
+    const problem = event.available ? "" : reasonInWords(event.reason, event.error);
+    if (!event.available && info) note(t().devices.gone(problem));
     store.gpu.value = event.available
       ? { known: true, info: event.info, problem: null, isAsked: false }
-      : { known: true, info: null, problem: event.error, isAsked: false };
+      : { known: true, info: null, problem: event.error, reason: event.reason, isAsked: false };
     if (!isAsked) return;
-    store.note(event.available ? t().devices.back(event.info.name) : t().devices.stillGone(event.error));
+    store.note(event.available ? t().devices.back(event.info.name) : t().devices.stillGone(problem));
   },
 
   device_worker({ device, state, message }) {

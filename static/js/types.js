@@ -4,9 +4,10 @@
  *
  * @import * as M from "../engine/messages.js"
  *
- * @typedef {{known: boolean, info: M.AdapterInfo | null, problem: string | null, isAsked: boolean}} GpuState
- *   `known`: the device worker has looked for a GPU; `problem`: a part of a sentence; `isAsked`: the
- *   visitor wants to know
+ * @typedef {{known: boolean, info: M.AdapterInfo | null, problem: string | null, isAsked: boolean,
+ *            reason?: import("../engine/gpu-reasons.js").GpuReason | null}} GpuState
+ *   `known`: the device worker has looked for a GPU; `problem`: a part of a sentence, in English;
+ *   `reason`: the same for other languages, if it is known; `isAsked`: the visitor wants to know
  *
  * @typedef {"python" | "data" | "examples"} Loaded what is loaded after the page is up
  *

@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { lookForGpu } from "../actions.js";
+import { gpuProblem } from "../gpu-problem.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 
@@ -35,7 +36,7 @@ function details() {
     const tuning = store.tuning.value;
     if (tuning) lines.push((tuning.measured ? words.measured : words.notMeasured)(described(tuning.kernels)));
   } else if (problem) {
-    lines.push(words.why(problem), words.instead);
+    lines.push(words.why(gpuProblem()), words.instead);
   }
   const { playgrad, python, numpy } = store.versions.value;
   if (python) lines.push(`playgrad ${playgrad}, Python ${python}, NumPy ${numpy}`);

@@ -2,6 +2,7 @@ import { html, useEffect, useState } from "../../vendor/preact.js";
 import { resume } from "../actions.js";
 import { missingFeature } from "../boot-features.js";
 import { duration, loss } from "../format.js";
+import { gpuProblem } from "../gpu-problem.js";
 import { t } from "../locale.js";
 import { enabled } from "../shortcuts.js";
 import * as store from "../store.js";
@@ -24,7 +25,7 @@ function sentence() {
   if (notice.value) return notice.value;
   if (store.source.value.trim() === "" && !store.active.value) return words.noCode;
   if (store.deviceChoice.value === "gpu" && !store.active.value && store.gpu.value.problem) {
-    return words.noGpu(store.gpu.value.problem);
+    return words.noGpu(gpuProblem());
   }
   switch (runState.value) {
     case "running":

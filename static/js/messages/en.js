@@ -5,6 +5,7 @@
  * What Python prints, and the errors of playgrad itself, are English in every language.
  */
 
+import { GPU_REASONS } from "../../engine/gpu-reasons.js";
 import { count } from "../thousands.js";
 
 /** "1 step", "2,000 steps". @param {number} number @param {string} one @param {string} [many] */
@@ -142,6 +143,7 @@ export const en = {
       + "To try the GPU again, press “Try the GPU again”.",
     back: (/** @type {string} */ name) => `The GPU is there: ${name}. The next run can use it.`,
     stillGone: (/** @type {string} */ problem) => `There is still no GPU: ${problem}. Training runs on the CPU.`,
+    reasons: GPU_REASONS,
     workerEnded: "its worker has ended",
     lost: (/** @type {string} */ device, /** @type {string} */ message) => `${device}: ${message} The next run opens a new device.`,
   },

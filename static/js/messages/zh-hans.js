@@ -122,6 +122,12 @@ export const zhHans = {
     gone: (problem) => `GPU 没有恢复：${problem}。程序现在改在 CPU 上运行。要再次尝试，请按“重新查找 GPU”。`,
     back: (name) => `找到了 GPU：${name}。下次运行即可使用。`,
     stillGone: (problem) => `仍然没有 GPU：${problem}。训练在 CPU 上运行。`,
+    reasons: {
+      noWebGpu: () => "此浏览器没有 WebGPU，或已将其停用",
+      noAdapter: () => "此浏览器支持 WebGPU，但没有提供适配器。如果以前有，可能是它的 GPU 进程崩溃次数过多：请关闭浏览器的所有窗口，再重新打开",
+      notFound: (detail) => `浏览器查找 GPU 时失败（${detail}）`,
+      notOpened: (detail) => `浏览器打开 GPU 时失败（${detail}）`,
+    },
     workerEnded: "它的 worker 已结束",
     lost: (device, message) => `${device}：${message} 下次运行会打开新的设备。`,
   },

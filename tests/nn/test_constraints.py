@@ -127,6 +127,20 @@ def test_strategies_give_the_result_of_one_device(strategy: Any) -> None:
         np.testing.assert_allclose(several, one, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("strategy", [pg.parallel.DataParallel(2), pg.parallel.Pipeline(2, 2)])
+def test_several_gpus_give_the_result_of_the_cpu(strategy: Any) -> None:
+    pg.set_logical_devices(gpu=2)
+    results = []
+    for device, used in (("cpu", None), ("gpu", strategy)):
+        model = network(nn.UnitNorm(), used, device)
+        model.fit(X, Y, 16, 3, 0)
+        results.append(model.get_weights())
+        model.close()
+    for cpu, gpu in zip(*results, strict=True):
+        np.testing.assert_allclose(gpu, cpu, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(norms_of(results[1][0], 0), 1.0, rtol=1e-5)
+
+
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "rmsprop", "lion"])
 def test_the_gpu_gives_the_result_of_the_cpu(optimizer: str) -> None:
     results = []

@@ -139,7 +139,6 @@ export const BRIDGE = {
   "A function of (y_true, y_pred) is a metric.": "任何 (y_true, y_pred) 的函数都可以作为指标。",
   "A subclass of pg.optim.Schedule is a schedule.": "pg.optim.Schedule 的子类就是学习率调度。",
   "pg.optim.Adam and pg.optim.AdamW cover its uses.": "pg.optim.Adam 和 pg.optim.AdamW 可以代替它。",
-  "Weights are not constrained; use kernel_regularizer.": "权重不能加约束；请使用 kernel_regularizer。",
   "Everything is computed in float32.": "一切都以 float32 计算。",
   "It is not part of playgrad; Python and NumPy can do most of it.": "这不属于 playgrad；大部分可以用 Python 和 NumPy 完成。",
   "Strategies are in pg.parallel, such as pg.parallel.DataParallel.": "并行策略在 pg.parallel 中，例如 pg.parallel.DataParallel。",
@@ -154,7 +153,6 @@ export const BRIDGE = {
   "the shape comes from the data, or from pg.Input(shape) as the first item": "形状来自数据，或来自放在最前面的 pg.Input(shape)",
   "everything is float32": "一切都是 float32",
   "set layer.trainable after creating it": "请在创建层之后设置 layer.trainable",
-  "weights are not constrained; use a regularizer": "权重不能加约束；请使用正则化",
   "use kernel_regularizer": "请使用 kernel_regularizer",
   "use a schedule, such as pg.optim.InverseTimeDecay": "请使用学习率调度，例如 pg.optim.InverseTimeDecay",
   "every step is compiled": "每一步都会编译",
@@ -168,7 +166,6 @@ export const BRIDGE = {
   "it prints all layers": "它总是打印所有层",
   "build takes the shape of one sample": "build 接受单个样本的形状",
   "callbacks print nothing": "回调不打印任何内容",
-  "it has no such setting": "它没有这项设置",
   "training takes the mean over samples": "训练时对样本取平均",
   "an input is a dense array": "输入是稠密数组",
 };

@@ -6,8 +6,6 @@ recites the rhyme from its first letters. Expect 94% accuracy: the
 first letters of a stretch do not say where in the rhyme it begins.
 """
 
-import numpy as np
-
 import playgrad as pg
 from playgrad import nn
 
@@ -19,18 +17,15 @@ nine, ten, a big fat hen.
 """
 LENGTH = 16
 
-letters = sorted(set(TEXT))
-codes = np.array([letters.index(letter) for letter in TEXT], np.int32)
-starts = np.arange(len(codes) - LENGTH)
-x = codes[starts[:, None] + np.arange(LENGTH)]
-y = codes[starts[:, None] + np.arange(LENGTH) + 1]  # the next character of each
+vocabulary = pg.data.Vocabulary(TEXT)
+x, y = vocabulary.windows(TEXT, LENGTH)  # y: the next character of each
 
 model = pg.Sequential(
     [
         pg.Input((LENGTH,), dtype="int32"),
-        nn.Embedding(len(letters), 16),
+        nn.Embedding(len(vocabulary), 16),
         nn.GRU(64, return_sequences=True),
-        nn.Dense(len(letters)),
+        nn.Dense(len(vocabulary)),
     ]
 )
 model.compile(
@@ -41,5 +36,5 @@ model.compile(
 model.fit(x, y, batch_size=32, epochs=20, verbose=0)
 print(f"accuracy {model.evaluate(x, y)[1]:.1%}")
 
-written = pg.generate(model, codes[:10], 60, temperature=0)
-print("".join(letters[code] for code in written))
+written = pg.generate(model, vocabulary.encode(TEXT[:10]), 60, temperature=0)
+print(vocabulary.decode(written))

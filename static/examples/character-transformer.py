@@ -6,8 +6,6 @@ is the output layer too. The trained network then writes the rhyme by
 itself, one character after the other. Expect 92% accuracy.
 """
 
-import numpy as np
-
 import playgrad as pg
 from playgrad import nn
 
@@ -19,14 +17,11 @@ that lay in the house that Jack built.
 """
 LENGTH, WIDTH = 16, 32
 
-letters = sorted(set(TEXT))
-codes = np.array([letters.index(letter) for letter in TEXT], np.int32)
-starts = np.arange(len(codes) - LENGTH)
-x = codes[starts[:, None] + np.arange(LENGTH)]
-y = codes[starts[:, None] + np.arange(LENGTH) + 1]  # the next character of each
+vocabulary = pg.data.Vocabulary(TEXT)
+x, y = vocabulary.windows(TEXT, LENGTH)  # y: the next character of each
 
 tokens = pg.Input((LENGTH,), dtype="int32")
-embedding = nn.Embedding(len(letters), WIDTH)
+embedding = nn.Embedding(len(vocabulary), WIDTH)
 h = embedding(tokens)
 h = nn.Add()([h, nn.PositionEmbedding(LENGTH)(h)])
 for _ in range(2):
@@ -42,5 +37,5 @@ model.compile(
 model.fit(x, y, batch_size=32, epochs=45, verbose=0)
 print(f"accuracy {model.evaluate(x, y, verbose=0)[1]:.1%}")
 
-written = pg.generate(model, codes[:12], 80, temperature=0)
-print("".join(letters[code] for code in written))
+written = pg.generate(model, vocabulary.encode(TEXT[:12]), 80, temperature=0)
+print(vocabulary.decode(written))

@@ -138,3 +138,34 @@ def test_mistakes(model: pg.Model) -> None:
     with pytest.raises(pg.ShapeError, match=r"got \(\?, 4\) to \(\?, 2\)"):
         pg.generate(flat, [1], 2)
     flat.close()
+    with pg.Graph().as_default():
+        x = pg.Input((4, 3))
+        hot = pg.Model(x, nn.Dense(3)(nn.GRU(2)(x)))
+    with pytest.raises(pg.ShapeError, match="from the 4 before it, but the prompt has 2"):
+        pg.generate(hot, [1, 2], 2)
+    with pytest.raises(pg.DataError, match="tokens are from 0 to 2, but the prompt has 3"):
+        pg.generate(hot, [1, 2, 3, 0], 2)
+    hot.close()
+
+
+def test_one_hot_input_and_scores_of_the_next_token_only() -> None:
+    with pg.Graph().as_default():
+        x = pg.Input((4, 3))
+        model = pg.Model(x, nn.Dense(3)(nn.GRU(8)(x)))
+    tokens = [0, 2, 1, 1]
+    for _ in range(5):
+        (scores,) = model.predict(np.eye(3, dtype=np.float32)[[tokens[-4:]]])
+        tokens.append(int(scores.argmax()))
+    np.testing.assert_array_equal(pg.generate(model, tokens[:4], 5, temperature=0), tokens)
+    model.close()
+
+
+def test_tokens_are_drawn_with_the_probabilities_of_a_softmax() -> None:
+    with pg.Graph().as_default():
+        codes = pg.Input((4,), dtype="int32")
+        scores = nn.Dense(5)(nn.GRU(8, return_sequences=True)(nn.Embedding(5, 8)(codes)))
+        before, after = pg.Model(codes, scores), pg.Model(codes, nn.Softmax()(scores))
+    written = [pg.generate(each, [1, 2], 30, 0.7, seed=4) for each in (before, after)]
+    np.testing.assert_array_equal(*written)
+    before.close()
+    after.close()

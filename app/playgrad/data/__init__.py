@@ -13,12 +13,14 @@ from playgrad.data.png import decode_png
 from playgrad.data.read_files import read_csv, read_idx, read_npz, read_png
 from playgrad.data.registry import available, class_names, load
 from playgrad.data.toys import circle, gauss, moons, spiral, xor
+from playgrad.data.vocabulary import Vocabulary
 
 __all__ = [
     "AUTOTUNE",
     "INFINITE",
     "UNKNOWN",
     "Dataset",
+    "Vocabulary",
     "available",
     "circle",
     "citation_graph",

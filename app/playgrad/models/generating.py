@@ -2,16 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from playgrad.dtypes import dtype
 from playgrad.errors import DataError, ShapeError, shape_text
 from playgrad.models.model import Model
 from playgrad.models.next_position import stored_positions
 
 Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """The shapes of a model that continues sequences of tokens.
+
+    Attributes:
+        length: positions of the input.
+        tokens: how many there are to choose from.
+        one_hot: whether the input is (batch, positions, tokens) instead of (batch, positions).
+        each: whether there are scores after each position, and not only after the last.
+        gives_probabilities: whether the output is that of a softmax.
+    """
+
+    length: int
+    tokens: int
+    one_hot: bool
+    each: bool
+    gives_probabilities: bool
+
+    @property
+    def least(self) -> int:
+        """The number of tokens that the first prediction needs."""
+        return 1 if self.each else self.length
+
+
+def text_form(model: Model) -> TextForm | None:
+    """Return the shapes of a model that `generate` takes; None for other models."""
+    if len(model.inputs) != 1 or len(model.outputs) != 1:
+        return None
+    entry, output = model.inputs[0], model.outputs[0]
+    _, *inside = entry.shape
+    _, *outside = output.shape
+    if not inside or not outside or inside[0] is None or outside[-1] is None:
+        return None
+    length, tokens = inside[0], outside[-1]
+    one_hot = len(inside) == 2 and inside[1] == tokens
+    each = len(outside) == 2 and outside[0] == length
+    if not (one_hot or len(inside) == 1) or not (each or len(outside) == 1):
+        return None
+    # Features of a table are no sequence.
+    if not each and not one_hot and dtype(entry.dtype).floating:
+        return None
+    return TextForm(length, tokens, one_hot, each, output.node.op.name == "softmax")
 
 
 def generate(
@@ -24,9 +71,9 @@ def generate(
 ) -> Array:
     """Return ``prompt`` and ``count`` more tokens, each chosen by the model's scores for it.
 
-    The model must be causal, as of `nn.TransformerDecoder`: its scores at a position may depend
-    only on tokens up to there. Once the sequence is longer than the model's input, the model sees
-    the last tokens.
+    A model with scores at each position must be causal, as of `nn.TransformerDecoder`: they may
+    depend only on tokens up to there. Once the sequence is longer than the model's input, the
+    model sees the last tokens.
 
     Keys and values of attention are stored, so that each position is computed once, while the
     sequence fits the model's input and the model consists of `nn.Embedding`,
@@ -36,9 +83,11 @@ def generate(
     token.
 
     Args:
-        model: maps tokens (batch, positions), whole numbers, to scores before softmax (batch,
-            positions, tokens).
-        prompt: the first tokens, at least one.
+        model: maps tokens to scores before softmax, or to the probabilities of a softmax. The
+            tokens are whole numbers (batch, positions), or one-hot (batch, positions, tokens). The
+            scores are (batch, positions, tokens), or (batch, tokens) for the next one only.
+        prompt: the first tokens, at least one, as whole numbers; for scores of the next token
+            only, as many as the model has positions.
         count: the number of tokens to add.
         temperature: scores are divided by it. 0 chooses the token with the highest score.
         top_k: choose among this many tokens with the highest scores; None for all.
@@ -51,43 +100,89 @@ def generate(
         ShapeError: the prompt, or the model's input or output, has another shape.
         DataError: the prompt is empty, or a number is out of range.
     """
-    shape = model.outputs[0].shape
-    length = model.input_shape[1] if len(model.input_shape) == 2 else None
-    if length is None or len(shape) != 3 or len(model.outputs) != 1:
-        raise ShapeError(
-            "generate() needs a model from (batch, positions) to (batch, positions, tokens), got "
-            f"{shape_text(model.input_shape)} to {shape_text(shape)}."
-        )
     array = np.atleast_1d(np.asarray(prompt))
-    if array.ndim != 1:
+    if text_form(model) is not None and array.ndim != 1:
         raise ShapeError(
             f"the prompt must be one sequence of tokens, but has shape {shape_text(array.shape)}.",
             hint="Call generate() for each row.",
         )
-    tokens = [int(token) for token in array]
-    if not tokens:
+    tokens = [int(token) for token in array.reshape(-1)]
+    written = [
+        token for token, _ in islice(writing(model, tokens, temperature, top_k, seed), count)
+    ]
+    return np.asarray(tokens + written, np.int32)
+
+
+def writing(
+    model: Model,
+    prompt: Sequence[int],
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int = 0,
+) -> Iterator[tuple[int, Array]]:
+    """Return the tokens with which `generate` continues ``prompt``, without an end.
+
+    Returns:
+        Each token, with the scores before softmax that it was chosen by, float64 (tokens,).
+
+    Raises:
+        ShapeError, DataError: as `generate` does.
+    """
+    form = text_form(model)
+    if form is None:
+        raise ShapeError(
+            "generate() needs a model from (batch, positions) to (batch, positions, tokens) or "
+            f"(batch, tokens), got {shape_text(model.inputs[0].shape)} to "
+            f"{shape_text(model.outputs[0].shape)}.",
+        )
+    if not prompt:
         raise DataError("the prompt is empty.", hint="Give at least one token.")
+    if len(prompt) < form.least:
+        raise ShapeError(
+            f"the model predicts a token from the {form.length} before it, but the prompt has "
+            f"{len(prompt)}.",
+            hint=f"Give at least {form.length} tokens.",
+        )
+    strange = [token for token in prompt if not 0 <= token < form.tokens]
+    if form.one_hot and strange:
+        raise DataError(f"tokens are from 0 to {form.tokens - 1}, but the prompt has {strange[0]}.")
     if temperature < 0:
         raise DataError(f"temperature must be at least 0, got {temperature}.")
     if top_k is not None and top_k < 1:
         raise DataError(f"top_k must be at least 1, got {top_k}.")
-    random = np.random.default_rng(seed)
-    stored = stored_positions(model) if len(tokens) <= length else None
-    for _ in range(count):
-        if stored is not None and len(tokens) <= length:
+    return _written(model, form, list(prompt), temperature, top_k, np.random.default_rng(seed))
+
+
+def _written(
+    model: Model,
+    form: TextForm,
+    tokens: list[int],
+    temperature: float,
+    top_k: int | None,
+    random: np.random.Generator,
+) -> Iterator[tuple[int, Array]]:
+    by_position = form.each and not form.one_hot and len(tokens) <= form.length
+    stored = stored_positions(model) if by_position else None
+    while True:
+        if stored is not None and len(tokens) <= form.length:
             scores = stored.scores(tokens)
         else:
-            scores = _computed_again(model, tokens[-length:], length)
-        tokens.append(_chosen(scores.astype(np.float64), temperature, top_k, random))
-    return np.asarray(tokens, np.int32)
+            scores = _computed_again(model, form, tokens[-form.length :])
+        scores = scores.astype(np.float64)
+        if form.gives_probabilities:
+            scores = np.log(np.maximum(scores, np.finfo(np.float64).tiny))
+        token = _chosen(scores, temperature, top_k, random)
+        tokens.append(token)
+        yield token, scores
 
 
-def _computed_again(model: Model, tokens: Sequence[int], length: int) -> Array:
-    """Return the scores after ``tokens``, computing all positions."""
-    padded = np.zeros((1, length), np.int32)
+def _computed_again(model: Model, form: TextForm, tokens: Sequence[int]) -> Array:
+    """Return the outputs after ``tokens``, computing all positions."""
+    padded = np.zeros((1, form.length), np.int32)
     padded[0, : len(tokens)] = tokens
-    scores: Array = model.predict(padded)[0, len(tokens) - 1]
-    return scores
+    x = np.eye(form.tokens, dtype=np.float32)[padded] if form.one_hot else padded
+    outputs: Array = model.predict(x)[0]
+    return outputs[len(tokens) - 1] if form.each else outputs
 
 
 def _chosen(

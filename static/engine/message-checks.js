@@ -108,6 +108,11 @@ const VIEWS = {
     ...viewFacts, predicted: bytes, error: number, explained: nullable(number),
     data: optional(record({ truth: bytes, tested: flag, total: count })),
   }),
+  text: record({
+    ...viewFacts, prompt: text, predicted: text, problem: nullable(text),
+    expected: listOf(record({ token: text, chance: number })),
+    data: optional(record({ prompt: text, unit: oneOf("character", "word"), tokens: count, least: count })),
+  }),
 };
 
 /** @type {Check} */

@@ -131,7 +131,8 @@
  *   `restore`: take the trained model from the checkpoint that is the payload, without its program,
  *     and answer `export`, `import` and `predict` from it until a run trains a model.
  *   `predict`: 784 pixels from 0 to 1, row by row.
- *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has.
+ *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has;
+ *     `sample`: of the text that it writes, if its data is text.
  *   `prompt`: execute code with the names of the program; what it prints are events.
  *   `complete`: the names that can follow at the end of the text.
  * @typedef {(
@@ -151,7 +152,7 @@
  *   | {kind: "predict", pixels: number[]}
  *   | {kind: "placement"}
  *   | {kind: "graph"}
- *   | {kind: "task_view", known: number}
+ *   | {kind: "task_view", known: number, sample?: Sample}
  *   | {kind: "prompt", code: string}
  *   | {kind: "complete", text: string}
  * )} Question
@@ -287,13 +288,17 @@
  *   | {shows: "images", data?: PictureData, predicted: number[], chances: number[] | null} & ViewFacts
  *   | {shows: "classes", data?: ClassData, predicted: number[]} & ViewFacts
  *   | {shows: "rows", data?: RowData, predicted: Uint8Array, error: number, explained: number | null} & ViewFacts
+ *   | {shows: "text", data?: TextData, prompt: string, predicted: string, expected: Expected[],
+ *      problem: string | null} & ViewFacts
  * )} TaskView
  *   `data` is left out if the page has it. Numbers in bytes are float32, least byte first.
  *   `unknown`: the model was restored, without its data;
  *   `plane`: `outputs` (cells, outputs) over a grid of side × side cells, row by row from the top;
  *   `images`: the class predicted for each image, and its probability;
  *   `classes`: the class predicted for each row of a table;
- *   `rows`: the mean absolute error, and the explained part of the variance, of the rows that are shown
+ *   `rows`: the mean absolute error, and the explained part of the variance, of the rows that are shown;
+ *   `text`: what the model writes after the prompt, what it expected there, most probable first, and
+ *   what is wrong with the prompt
  * @typedef {{version: number, seconds: number}} ViewFacts
  *   `version`: of the data; `seconds`: how long the answer took
  * @typedef {{side: number, across: number[], up: number[], scale: Scale, classes: number,
@@ -307,6 +312,11 @@
  *            tested: boolean, total: number}} PictureData `tested`: not trained with
  * @typedef {{labels: number[], classes: number, tested: boolean, total: number}} ClassData
  * @typedef {{truth: Uint8Array, tested: boolean, total: number}} RowData
+ * @typedef {{prompt: string, unit: "character" | "word", tokens: number, least: number}} TextData
+ *   `prompt`: one from the data; `tokens`: of the vocabulary; `least`: how many a prompt needs
+ * @typedef {{token: string, chance: number}} Expected
+ * @typedef {{prompt: string | null, temperature: number, seed: number, seconds: number}} Sample
+ *   `prompt`: null for that from the data; `seconds`: no further token is begun after them
  * @typedef {"softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear"} Scale
  *   as in `app/playgrad/page/outputs.py`
  *

@@ -27,6 +27,10 @@ const LIMIT_FACTOR = 4;
 /** How long Python has been up, or an example open, before its data sets are fetched. */
 const DATA_MS = 1000;
 
+/** How long a network writes text at a time, while it trains and else. */
+const WRITING_SECONDS = 0.1;
+const WRITING_SECONDS_AT_REST = 0.8;
+
 const client = new EngineClient(receive);
 
 /** Start the engine, restart it whenever it breaks, and begin what waits for it. */
@@ -314,7 +318,9 @@ export async function predict(pixels) {
  * @throws {EngineFailure}
  */
 export async function taskView(known) {
-  const answer = await ask({ kind: "task_view", known });
+  const { prompt, temperature, seed } = store.sample.value;
+  const seconds = store.runState.value === "running" ? WRITING_SECONDS : WRITING_SECONDS_AT_REST;
+  const answer = await ask({ kind: "task_view", known, sample: { prompt, temperature, seed, seconds } });
   return answer.task;
 }
 

@@ -123,6 +123,10 @@ export const resumable = computed(() =>
 
 /** What the model does with its data, as Python showed it last; null before it was asked. */
 export const task = signal(/** @type {M.TaskView | null} */ (null));
+/**
+ * Choices for the text that a network writes: its prompt, null for one `from` the data; `temperature` and `seed`.
+ */
+export const sample = signal({ prompt: /** @type {string | null} */ (null), from: "", temperature: 0.5, seed: 0 });
 /** Why that cannot be shown, in a sentence. */
 export const taskProblem = signal("");
 

@@ -13,6 +13,8 @@ const REST = 14;
 /** The first answer of a model takes longer than the next ones: its part of the graph is compiled. */
 const FIRST_REST_MS = 300;
 const FAILURE_MS = 1000;
+/** Text stays long enough to be read. */
+const TEXT_REST_MS = 1000;
 
 /**
  * Complete an answer with the data of the view before, if it is of the same data.
@@ -94,12 +96,13 @@ export class TaskAsker {
   }
 
   /** The time to leave the model alone, in milliseconds. @param {TaskView} view */
-  #restAfter({ version, seconds }) {
+  #restAfter({ shows, version, seconds }) {
     const isFirst = version !== this.#version;
     this.#version = version;
     const cost = isFirst ? seconds : Math.min(seconds, this.#cost);
     this.#cost = seconds;
-    const rest = REST * 1000 * cost;
-    return isFirst ? Math.min(rest, FIRST_REST_MS) : rest;
+    const rest = isFirst ? Math.min(REST * 1000 * cost, FIRST_REST_MS) : REST * 1000 * cost;
+    if (shows !== "text") return rest;
+    return store.runState.value === "running" ? Math.max(rest, TEXT_REST_MS) : 0;
   }
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,9 @@ DIGITS = DIGITS.replace("x_train,\n    y_train,", "x_train[:1280],\n    y_train[
 
 # The program's own predictions, at the centres of some cells of the grid.
 PREDICTED = """
+import ast
 import json
+import re
 import numpy as np
 low, high = points.min(axis=0), points.max(axis=0)
 low, high = low - 0.08 * (high - low), high + 0.08 * (high - low)
@@ -228,3 +232,33 @@ def test_a_table_of_classes_shows_how_often_each_was_predicted(cpu: Playground) 
     np.add.at(counts, ((x[:, 0] > 0).astype(int), predicted), 1)
     assert [int(text) for text in cells.all_inner_texts()] == counts.reshape(-1).tolist()
     assert int(cpu.text("confusion-right")) == counts.trace()
+
+
+# As many characters as the page asks for at most, of the prompt that it takes from the data.
+RHYME = (
+    (EXAMPLES / "character-gru.py").read_text(encoding="utf-8")
+    + """
+prompt = vocabulary.encode(TEXT[:16])
+print(repr(vocabulary.decode(pg.generate(model, prompt, 200, 0.5))))
+print(repr(vocabulary.decode(pg.generate(model, vocabulary.encode("six"), 200, 0.5))))
+"""
+)
+
+
+def test_the_text_is_what_generate_writes(cpu: Playground) -> None:
+    page = cpu.page
+    *_, usual, typed = cpu.finish(RHYME).splitlines()
+    written = cpu.at("sample-written")
+    expect(page.get_by_role("heading", name="Text the network writes")).to_be_visible()
+    expect(cpu.at("sample-prompt")).to_have_value("One, two, buckle")
+    sample = page.get_by_role("region", name="Text written by the network", exact=True)
+    assert sample.get_attribute("aria-live") is None  # it changes too often to be read out
+    cpu.at("sample-prompt").fill("six")
+    expect(written).to_have_text(re.compile("^, pick"), timeout=PATIENCE_MS)
+    assert ast.literal_eval(typed).startswith("six" + (written.text_content() or "?"))
+    cpu.at("sample-prompt").fill("Ü")
+    expect(cpu.at("sample-problem")).to_contain_text("does not have the character 'Ü'")
+    cpu.at("sample-reset").click()
+    expect(sample).to_have_text(re.compile("^One, two, buckle.+"), timeout=PATIENCE_MS)
+    assert ast.literal_eval(usual).startswith(sample.text_content() or "?")
+    expect(cpu.at("sample-expected").get_by_role("listitem")).to_have_count(6)

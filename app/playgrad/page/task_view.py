@@ -20,6 +20,7 @@ from playgrad.graph.traversal import ancestors
 from playgrad.ops.state import RANDOM_STEP
 from playgrad.page.outputs import Scale, classes_in, decisions, scale_of
 from playgrad.page.restored_model import RestoredModel
+from playgrad.page.text_view import text_view, writer_of
 from playgrad.page.unit_maps import hidden_layers, unit_maps
 from playgrad.runtime.hooks import Request
 from playgrad.training.excerpt import Excerpt
@@ -49,13 +50,17 @@ PIXELS_IN_A_ROW = 784
 def task_view(model: Any, request: Request) -> View:
     """Return the view of the model's task, with the data if the page does not have it yet."""
     began = time.perf_counter()
-    view = UNKNOWN if isinstance(model, RestoredModel) else _view(model)
+    view = UNKNOWN if isinstance(model, RestoredModel) else _view(model, request.get("sample"))
     if request["known"] == view["version"]:
         view = {name: value for name, value in view.items() if name != "data"}
     return {"task": {**view, "seconds": time.perf_counter() - began}}
 
 
-def _view(model: Any) -> View:
+def _view(model: Any, sample: dict[str, Any] | None) -> View:
+    writer = writer_of(model)
+    if writer is not None:
+        check_without_effect(model.outputs)
+        return {"version": model.train_excerpt.number, **text_view(writer, sample)}
     shown = model.test_excerpt or model.train_excerpt
     scale = scale_of(model)
     if model.train_excerpt is None or shown is None or scale is None:
@@ -72,15 +77,24 @@ def run(model: Any, fetches: Sequence[Tensor], x: Array) -> list[Array]:
     Raises:
         GraphError: this would change a variable or the random state.
     """
+    check_without_effect(fetches)
+    (entry,) = model.inputs
+    results: list[Array] = model.session.run(list(fetches), {entry: x.astype(entry.dtype)})
+    return results
+
+
+def check_without_effect(fetches: Sequence[Tensor]) -> None:
+    """Check that fetching changes neither a variable nor the random state.
+
+    Raises:
+        GraphError: it does.
+    """
     for node in ancestors([tensor.node for tensor in fetches]):
         if node.op.writes or node.name == RANDOM_STEP:
             raise GraphError(
                 "the network draws random numbers or changes its state with each prediction, so "
                 "looking at its answers would change how it learns.",
             )
-    (entry,) = model.inputs
-    results: list[Array] = model.session.run(list(fetches), {entry: x.astype(entry.dtype)})
-    return results
 
 
 def _points(model: Any, scale: Scale) -> View | None:

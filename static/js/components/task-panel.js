@@ -11,6 +11,7 @@ import { DigitPanel } from "./digit-panel.js";
 import { FitScatter } from "./fit-scatter.js";
 import { TestStrip } from "./image-strip.js";
 import { SavePicture } from "./save-picture-button.js";
+import { TextSample } from "./text-sample.js";
 
 /** What is shown: the name of its picture's file, and of its title. @param {import("../../engine/messages.js").TaskView | null} task */
 function nameOf(task) {
@@ -23,6 +24,8 @@ function nameOf(task) {
       return "predicted-against-true-classes";
     case "rows":
       return "predicted-against-true";
+    case "text":
+      return "text-the-network-writes";
     default:
       return "what-the-network-does";
   }
@@ -37,8 +40,9 @@ export function TaskPanel() {
   const known = store.liveModel.value;
   const state = store.runState.value;
   const fit = store.fit.value;
+  const sample = store.sample.value;
 
-  useEffect(() => asker.current?.changed(), [step, known, state, fit]);
+  useEffect(() => asker.current?.changed(), [step, known, state, fit, sample]);
   useEffect(() => {
     const element = place.current;
     const end = element ? onVisible(element, (isVisible) => asker.current?.show(isVisible)) : () => {};
@@ -61,6 +65,7 @@ export function TaskPanel() {
         ${task?.shows === "images" && html`<${TestStrip} view=${task} names=${classNames()} />`}
         ${task?.shows === "classes" && html`<${ConfusionTable} view=${task} names=${classNames()} />`}
         ${task?.shows === "rows" && html`<${FitScatter} view=${task} />`}
+        ${task?.shows === "text" && html`<${TextSample} view=${task} />`}
         ${(shows === "none" || shows === "unknown" || store.taskProblem.value) && html`<p class="hint task-hint">${remark(task)}</p>`}
       </section>
       <${DigitPanel} isShown=${takesDigits()} />

@@ -346,12 +346,14 @@ export const en = {
     titles: {
       "prediction-over-the-plane": "Prediction over the plane", "decision-boundary": "Decision boundary", "test-images": "Test images",
       "training-images": "Training images", "predicted-against-true-classes": "Predicted against true classes",
-      "predicted-against-true": "Predicted against true", "what-the-network-does": "What the network does",
+      "predicted-against-true": "Predicted against true", "text-the-network-writes": "Text the network writes",
+      "what-the-network-does": "What the network does",
     },
     thisPicture: "this picture",
     problem: (/** @type {string} */ problem) => `This cannot be shown: ${problem}`,
     none: "There is no picture for this kind of data yet. There is one for points with two "
-      + "coordinates, for images with classes, and for tables with a class or a number to predict.",
+      + "coordinates, for images with classes, for tables with a class or a number to predict, and for "
+      + "text with a pg.data.Vocabulary.",
     asking: "Asking the network…",
     idle: "Press Run: here you see what the network does with your data while it learns.",
     classNumber: (/** @type {number} */ label) => `class ${label}`,
@@ -380,6 +382,18 @@ export const en = {
       `Predicted against true numbers: R² ${explained}, mean absolute error ${error}`,
     truth: "true",
     predicted: "predicted",
+  },
+  sample: {
+    prompt: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) => `Begin with${least > 1 ? `, at least ${least} ${unit}s` : ""}`,
+    temperature: "Temperature",
+    temperatureAbout: (/** @type {"character" | "word"} */ unit) => `0 writes the most probable ${unit} each time; more lets chance decide`,
+    another: "Another",
+    anotherAbout: "Draw with other random numbers",
+    onlyOne: "At temperature 0 there is only one text",
+    fromData: "Prompt from the data",
+    written: "Text written by the network",
+    next: (/** @type {"character" | "word"} */ unit) => `Next ${unit} after the prompt`,
+    tokens: { " ": "space", "\n": "line end", "\t": "tab" },
   },
   digits: {
     title: "Draw a digit",

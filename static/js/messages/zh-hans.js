@@ -458,11 +458,11 @@ export const zhHans = {
   task: {
     titles: {
       "prediction-over-the-plane": "平面上的预测", "decision-boundary": "决策边界", "test-images": "测试图片", "training-images": "训练图片",
-      "predicted-against-true-classes": "预测类别与真实类别", "predicted-against-true": "预测值与真实值", "what-the-network-does": "网络的表现",
+      "predicted-against-true-classes": "预测类别与真实类别", "predicted-against-true": "预测值与真实值", "text-the-network-writes": "网络写出的文字", "what-the-network-does": "网络的表现",
     },
     thisPicture: "此图",
     problem: (problem) => `无法显示：${problem}`,
-    none: "这类数据还没有对应的图。有图的是：两个坐标的点、分类的图片，以及要预测类别或数值的表格。",
+    none: "这类数据还没有对应的图。有图的是：两个坐标的点、分类的图片、要预测类别或数值的表格，以及带有 pg.data.Vocabulary 的文本。",
     asking: "正在询问网络…",
     idle: "按“运行”：这里会显示网络在学习过程中如何处理数据。",
     classNumber: (label) => `类别 ${label}`,
@@ -482,6 +482,18 @@ export const zhHans = {
     scatter: (explained, error) => `预测值与真实值：R² ${explained}，平均绝对误差 ${error}`,
     truth: "真实值",
     predicted: "预测值",
+  },
+  sample: {
+    prompt: (unit, least) => `开头${least > 1 ? `（至少 ${least} 个${unit === "word" ? "词" : "字符"}）` : ""}`,
+    temperature: "温度",
+    temperatureAbout: (unit) => `0 表示每次都写可能性最大的${unit === "word" ? "词" : "字符"}；越大越随机`,
+    another: "换一段",
+    anotherAbout: "用另外的随机数来写",
+    onlyOne: "温度为 0 时只有一种写法",
+    fromData: "用数据中的开头",
+    written: "网络写出的文字",
+    next: (unit) => `开头之后的下一个${unit === "word" ? "词" : "字符"}`,
+    tokens: { " ": "空格", "\n": "换行", "\t": "制表符" },
   },
   digits: {
     title: "手写数字",

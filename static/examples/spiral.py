@@ -10,8 +10,9 @@ that it has never seen.
 import playgrad as pg
 from playgrad import nn
 
-# 600 points of the plane, and their classes 0 and 1. Try pg.data.xor, circle or gauss.
-points, classes = pg.data.spiral(600, noise=0.03, seed=0)
+# 500 points of the plane, and their classes 0 and 1: four fifths to train, the others to test.
+# Try pg.data.xor, circle, moons or gauss.
+(points, classes), new = pg.data.spiral(500, noise=0.03, seed=0, ratio=0.8)
 
 model = pg.Sequential(
     [
@@ -27,11 +28,11 @@ model.compile(
     metrics=["accuracy"],
 )
 history = model.fit(
-    points[:400],
-    classes[:400],
+    points,
+    classes,
     batch_size=50,
     epochs=45,
     verbose=0,
-    validation_data=(points[400:], classes[400:]),
+    validation_data=new,
 )
 print(f"accuracy on new points {100 * history.history['val_accuracy'][-1]:.1f}%")

@@ -157,6 +157,26 @@ def test_typing_changes_the_cards(blocks: Playground) -> None:
     assert "pg.data.circle(200, noise=0.06)" in code(blocks), "undo outlives a change of tabs"
 
 
+def test_other_data_brings_its_layers_in_one_step(blocks: Playground) -> None:
+    blocks.at("example-select").select_option("spiral")
+    expect(blocks.at("ratio-select")).to_have_value("0.8")
+    before = code(blocks)
+    blocks.at("ratio-select").select_option("0.5")
+    assert code(blocks) == before.replace("ratio=0.8", "ratio=0.5")
+    blocks.at("dataset-select").select_option("mnist")
+    assert headings(blocks) == ["Rescaling", "Flatten", "Dense", "Dense", "Dense"]
+    expect(blocks.page.locator(".block-problem")).to_have_count(0)
+    expect(card(blocks, 4).get_by_label("Units", exact=True)).to_have_value("10")
+    blocks.at("metrics").get_by_label("among the best five").check()
+    assert 'metrics=["accuracy", "top_k_accuracy"]' in code(blocks)
+    blocks.at("dataset-select").focus()
+    for _ in range(3):
+        blocks.page.keyboard.press("Control+z")
+    assert code(blocks) == before
+    blocks.at("example-select").select_option("mnist-cnn")
+    expect(blocks.at("dataset-reason")).to_contain_text("Conv2D does not fit points")
+
+
 def test_a_layer_that_does_not_fit_is_marked(blocks: Playground) -> None:
     card(blocks, 1).get_by_label("Remove Flatten").click()
     blocks.at("add-block").nth(1).click()

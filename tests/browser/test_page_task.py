@@ -33,7 +33,8 @@ import ast
 import json
 import re
 import numpy as np
-low, high = points.min(axis=0), points.max(axis=0)
+every = np.concatenate([points, new[0]])
+low, high = every.min(axis=0), every.max(axis=0)
 low, high = low - 0.08 * (high - low), high + 0.08 * (high - low)
 at = (np.arange(48) + 0.5) / 48
 x, y = low[0] + (high[0] - low[0]) * at, high[1] - (high[1] - low[1]) * at

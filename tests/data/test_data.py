@@ -216,3 +216,15 @@ def test_made_up_data() -> None:
     assert same.mean() > 0.75
     assert data.rhyme().isascii() and data.rhyme().count("\n") == 9
     assert not np.array_equal(data.film_ratings(seed=1), data.film_ratings(seed=2))
+
+
+@pytest.mark.parametrize("make", [data.circle, data.xor, data.gauss, data.moons, data.spiral])
+def test_a_ratio_divides_the_same_points(make: Any) -> None:
+    points, labels = make(50, noise=0.1, seed=4)
+    (x, y), (x_test, y_test) = make(50, noise=0.1, seed=4, ratio=0.7)
+    assert (len(x), len(x_test)) == (35, 15)
+    np.testing.assert_array_equal(np.concatenate([x, x_test]), points)
+    np.testing.assert_array_equal(np.concatenate([y, y_test]), labels)
+    for ratio in (0, 1, -0.5, 1.5, 0.001, float("nan")):
+        with pytest.raises(DataError, match="points are for training"):
+            make(50, ratio=ratio)

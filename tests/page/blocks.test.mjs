@@ -3,8 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { argumentOf, literalOf } from "../../static/js/blocks/calls.js";
 import { callsOf, setArgument, setClass, setSeed } from "../../static/js/blocks/edits.js";
+import { setData, setRatio } from "../../static/js/blocks/data-change.js";
+import { SETS } from "../../static/js/blocks/data.js";
 import { measure } from "../../static/js/blocks/last-run.js";
 import { applyChanges } from "../../static/js/blocks/lists.js";
+import { fittingMetrics, metricsOf, setMetric } from "../../static/js/blocks/metrics.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 import { inferShapes } from "../../static/js/blocks/shapes.js";
 import {
@@ -116,6 +119,25 @@ for (const { name, text } of examples) {
     for (const seed of [1, 2]) {
       const changed = after(program, setSeed(program, seed));
       if (program.seed === null) assert.equal(after(changed, setSeed(changed, 0)).text, text);
+    }
+  });
+
+  test(`${name}: other data fits the network, or the reason is said`, () => {
+    const program = readProgram(text);
+    for (const call of program.data.filter(({ kind }) => Object.hasOwn(SETS, kind))) {
+      for (const kind of Object.keys(SETS)) {
+        const { changes, reason } = setData(program, call, kind);
+        if (!changes) {
+          assert.match(reason, /^[A-Z].*\.$/);
+          continue;
+        }
+        assert.ok(changes.length <= 1, "one step of the editor's history");
+        const changed = after(program, changes);
+        assert.equal(changed.broken, false);
+        assert.equal(changed.data[0].kind, program.data.length === 1 ? kind : changed.data[0].kind);
+        if (program.networks.length !== 1 || kind === call.kind) continue;
+        assert.deepEqual([...inferShapes(changed).values()].filter(({ problem }) => problem), []);
+      }
     }
   });
 
@@ -251,4 +273,96 @@ test("literals", () => {
   assert.equal(literalOf("-2").value, -2);
   assert.equal(literalOf("'a'").value, "a");
   for (const text of ["f'a'", "a", "1 +", "'a' 'b'", "1; 2", "", "[i for i in x]"]) assert.equal(literalOf(text), null, text);
+});
+
+const NET = `model = pg.Sequential([
+    nn.Dense(16, activation="tanh"),
+    nn.Dense(2),
+])
+model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+`;
+
+test("points and images replace each other, with the layers that depend on them", () => {
+  const program = read(`x, y = pg.data.moons(400, noise=0.1, seed=0)\n${NET}model.fit(x, y, batch_size=40)\n`);
+  const digits = after(program, setData(program, program.data[0], "mnist").changes);
+  assert.equal(digits.text.slice(HEAD.length), `(x, y), (x_test, y_test) = pg.data.mnist()
+model = pg.Sequential([
+    nn.Rescaling(1 / 255),
+    nn.Flatten(),
+    nn.Dense(16, activation="tanh"),
+    nn.Dense(10),
+])
+model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+model.fit(x, y, batch_size=40, validation_data=(x_test, y_test))
+`);
+  const back = after(digits, setData(digits, digits.data[0], "xor").changes);
+  assert.equal(back.text, digits.text.replace("mnist()", "xor(500, ratio=0.8)").replace("Dense(10)", "Dense(2)")
+    .replace("    nn.Rescaling(1 / 255),\n    nn.Flatten(),\n", ""));
+  const other = after(back, setData(back, back.data[0], "spiral").changes);
+  assert.equal(other.text, back.text.replace("xor", "spiral"));
+});
+
+test("a network with one output gets one for each class", () => {
+  const program = read(`x, y = pg.data.xor(ratio=None)
+model = pg.Sequential([pg.Input((2,)), nn.Dense(4), nn.Dense(1, activation="sigmoid")])
+model.compile("adam", "binary_crossentropy", metrics=["binary_accuracy"])
+model.fit(x, y, validation_split=0.2)
+model.evaluate(x, y)
+`);
+  const digits = after(program, setData(program, program.data[0], "mnist").changes);
+  assert.equal(digits.text.slice(HEAD.length), `(x, y), (x_test, y_test) = pg.data.mnist()
+model = pg.Sequential([pg.Input((28, 28)), nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(4), nn.Dense(10)])
+model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+model.fit(x, y, validation_split=0.2)
+model.evaluate(x, y)
+`);
+});
+
+test("data that cannot be replaced says why", () => {
+  const reason = (code, kind = "mnist") => {
+    const program = read(code);
+    const outcome = setData(program, program.data[0], kind);
+    assert.equal(outcome.changes, undefined, code);
+    return outcome.reason;
+  };
+  const head = "x, y = pg.data.moons()\n";
+  assert.match(reason(`${head}${NET}model.fit(x[:100], y[:100])\n`), /^Line 10 computes with the data\.$/);
+  assert.match(reason(`${head}x = x * 2\n${NET}model.fit(x, y)\n`), /^Line 5 computes with the data\.$/);
+  assert.match(reason(`data = pg.data.moons()\n${NET}model.fit(*data)\n`), /takes the data apart/);
+  assert.match(reason(`${head}${NET}`), /not by fit/);
+  assert.match(reason(`${head}${NET.replace("Dense(2)", "Softmax()").replace("Dense(16", "ReLU(16")}model.fit(x, y)\n`), /not Dense/);
+  const { text } = examples.find(({ name }) => name === "mnist-cnn.py");
+  assert.match(reason(text.slice(text.indexOf("(x_train")), "spiral"), /^Conv2D does not fit points: remove it first\.$/);
+});
+
+test("the share of points for training", () => {
+  const program = read(`x, y = pg.data.moons(400, noise=0.1, seed=0)\n${NET}model.fit(x, y, batch_size=40)\n`);
+  const divided = after(program, setRatio(program, program.data[0], "0.7").changes);
+  assert.equal(divided.text, program.text.replace("x, y = ", "(x, y), (x_test, y_test) = ")
+    .replace("seed=0)", "seed=0, ratio=0.7)").replace("batch_size=40)", "batch_size=40, validation_data=(x_test, y_test))"));
+  assert.deepEqual(divided.networks[0].input, { shape: [2], dtype: "float32" });
+  const [changed] = setRatio(divided, divided.data[0], "0.2").changes;
+  assert.equal(divided.text.slice(changed.from, changed.to), "0.7");
+  const held = read(`x, y = pg.data.moons()\n${NET}model.fit(x, y, validation_split=0.2)\n`);
+  assert.match(setRatio(held, held.data[0], "0.7").reason, /holds back a part already, validation_split=0\.2/);
+  const taken = read(`x_test = 1\nx, y = pg.data.moons()\n${NET}model.fit(x, y)\n`);
+  assert.match(after(taken, setRatio(taken, taken.data[0], "0.7").changes).text, /\(x, y\), \(x_test_2, y_test\) = pg\.data\.moons\(ratio=0\.7\)/);
+});
+
+test("metrics are added and removed", () => {
+  const program = read(`${NET}model.fit(x, y)\n`);
+  const compile = ({ trainings: [training] }) => training.compile;
+  assert.deepEqual(metricsOf(compile(program)), ["accuracy"]);
+  assert.deepEqual(fittingMetrics(compile(program)).map(({ name }) => name), ["accuracy", "top_k_accuracy"]);
+  assert.deepEqual(fittingMetrics(compile(program), 2).map(({ name }) => name), ["accuracy"]);
+  const both = after(program, setMetric(program, compile(program), "top_k_accuracy", true));
+  assert.equal(both.text, program.text.replace('["accuracy"]', '["accuracy", "top_k_accuracy"]'));
+  assert.equal(after(both, setMetric(both, compile(both), "top_k_accuracy", false)).text, program.text);
+  const none = after(program, setMetric(program, compile(program), "accuracy", false));
+  assert.equal(none.text, program.text.replace(', metrics=["accuracy"]', ""));
+  assert.equal(after(none, setMetric(none, compile(none), "accuracy", true)).text, program.text);
+  const short = read("m = pg.Sequential([nn.Dense(1)])\nm.compile('sgd', 'mse', metrics=['mae'])\n");
+  assert.match(after(short, setMetric(short, compile(short), "r2_score", true)).text, /metrics=\['mae', 'r2_score'\]/);
+  assert.match(after(short, setMetric(short, compile(short), "mean_absolute_error", false)).text, /'mse'\)\n$/);
+  assert.equal(metricsOf(compile(read("m = pg.Sequential([])\nm.compile(metrics=[own])\n"))), null);
 });

@@ -5,19 +5,29 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.data import source
 from playgrad.errors import PlaygradError
 
 SIDE = Path(__file__).with_name("blocks_side.mjs")
 HEAD = "import playgrad as pg\nfrom playgrad import nn\n\n"
+
+FOLDER = Path(__file__).parents[2] / "static" / "examples"
+EXAMPLES = {
+    name: (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    for name in ("first-program", "spiral", "mnist-mlp", "mnist-cnn")
+}
 
 POINTS, DIGITS, STEPS = (4,), (28, 28, 1), (12, 8)
 CHAINS: list[tuple[tuple[int, ...], str]] = [
@@ -91,7 +101,7 @@ def blocks() -> dict[str, Any]:
     node = shutil.which("node")
     assert node, "these tests need Node.js 20 or newer"
     texts = [chain(*each) for each in CHAINS]
-    texts += [HEAD + FUNCTIONAL, *(chain(*each[:2]) for each in IMPOSSIBLE)]
+    texts += [HEAD + FUNCTIONAL, *(chain(*each[:2]) for each in IMPOSSIBLE), *EXAMPLES.values()]
     result = subprocess.run(
         [node, SIDE],
         input=json.dumps(texts),
@@ -101,6 +111,7 @@ def blocks() -> dict[str, Any]:
         check=True,
     )
     answer: dict[str, Any] = json.loads(result.stdout)
+    answer["switched"] = dict(zip(texts, answer["switched"], strict=True))
     answer["by_text"] = dict(zip(texts, answer["programs"], strict=True))
     return answer
 
@@ -172,3 +183,45 @@ def test_every_layer_has_a_signature(blocks: dict[str, Any]) -> None:
     known = {name.removeprefix("nn.") for name in blocks["signatures"]}
     missing = {name for name in layers - known if not name.startswith(special)}
     assert missing <= {"Layer", "Sequential", "Model"}
+
+
+def test_the_data_sets_and_metrics_are_the_librarys(blocks: dict[str, Any]) -> None:
+    for kind, each in blocks["sets"].items():
+        assert kind in pg.data.available(), kind
+        assert list(inspect.signature(getattr(pg.data, kind)).parameters) == [
+            name["name"] for name in blocks["signatures"][f"data.{kind}"]
+        ]
+        if each["sort"] == "points":
+            x, y = pg.data.load(kind)
+            assert (list(x.shape[1:]), x.dtype.name) == (each["shape"], each["dtype"])
+            assert len(np.unique(y)) == each["classes"]
+    for name in blocks["metrics"]:
+        assert pg.nn.metrics.get(name).name == name
+
+
+def test_a_program_with_other_data_runs(blocks: dict[str, Any], tiny_digits: None) -> None:
+    assert set(blocks["switched"][EXAMPLES["mnist-cnn"]]) >= {"mnist"}
+    for name in ("first-program", "spiral", "mnist-mlp"):
+        switched = blocks["switched"][EXAMPLES[name]]
+        assert set(switched) == set(blocks["sets"]), name
+        for kind in ("mnist", "xor"):
+            text = re.sub(r"epochs=\d+", "epochs=1", switched[kind])
+            model = execute(text)
+            assert model.output_shape == (None, blocks["sets"][kind]["classes"])
+            assert model.history is not None and len(model.history.history["loss"]) == 1
+
+
+@pytest.fixture
+def tiny_digits() -> Iterator[None]:
+    """A small data set in place of MNIST, in its format."""
+    rng = np.random.default_rng(0)
+
+    def read(name: str) -> bytes:
+        shape = (64, 28, 28) if name.endswith("images") else (64,)
+        array = rng.integers(0, 10 if len(shape) == 1 else 256, shape).astype(np.uint8)
+        sizes = b"".join(size.to_bytes(4, "big") for size in shape)
+        return bytes([0, 0, 8, len(shape)]) + sizes + array.tobytes()
+
+    before = source.set_source(read)
+    yield
+    source.set_source(before)

@@ -146,3 +146,13 @@ export const LOSSES = /** @type {const} */ ([
   { kind: "MeanAbsoluteError", given: "" },
   { kind: "Huber", given: "" },
 ]);
+
+/** Metrics of the menu, by what the loss is for; `least`: outputs. @type {Record<"classes" | "binary" | "numbers", {name: string, title: string, least?: number}[]>} */
+export const METRICS = {
+  classes: [{ name: "accuracy", title: "accuracy" }, { name: "top_k_accuracy", title: "among the best five", least: 6 }],
+  binary: [{ name: "accuracy", title: "accuracy" }],
+  numbers: [
+    { name: "mean_absolute_error", title: "absolute error" }, { name: "mean_squared_error", title: "squared error" },
+    { name: "root_mean_squared_error", title: "root of the squared error" }, { name: "r2_score", title: "R²" },
+  ],
+};

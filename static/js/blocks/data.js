@@ -14,23 +14,41 @@ const array = (shape, dtype) => ({ is: "array", samples: { shape, dtype } });
 /** @param {Known[]} items @returns {Known} */
 const tuple = (...items) => ({ is: "tuple", items });
 
-const points = () => tuple(array([2], "float32"), array([], "int32"));
-const digits = () => tuple(array([28, 28], "uint8"), array([], "int32"));
+/**
+ * @typedef {object} DataSet of samples with classes
+ * @property {string} title
+ * @property {"points" | "images"} sort
+ * @property {number[]} shape of a sample
+ * @property {string} dtype
+ * @property {number} classes
+ */
 
-/** What the functions of `pg.data` return. @type {Record<string, () => Known>} */
-const DATA = {
-  "data.mnist": () => tuple(digits(), digits()),
-  "data.spiral": points,
-  "data.circle": points,
-  "data.xor": points,
-  "data.gauss": points,
+/** @param {string} title @returns {DataSet} */
+const points = (title) => ({ title, sort: "points", shape: [2], dtype: "float32", classes: 2 });
+
+/** Data sets of `pg.data` that are offered, by the name of the function. @type {Record<string, DataSet>} */
+export const SETS = {
+  mnist: { title: "Handwritten digits (MNIST)", sort: "images", shape: [28, 28], dtype: "uint8", classes: 10 },
+  spiral: points("Two spirals"),
+  circle: points("Disc and ring"),
+  moons: points("Two half moons"),
+  xor: points("Opposite corners (xor)"),
+  gauss: points("Two clouds"),
 };
 
-/** Data sets of points in the plane, which can replace each other. */
-export const POINTS = ["spiral", "circle", "xor", "gauss"];
-
-/** @param {string} name such as "data.mnist" @returns {Known} null if it is not known */
-export const dataOf = (name) => (Object.hasOwn(DATA, name) ? DATA[name]() : null);
+/**
+ * What a function of `pg.data` returns; null if it is not known.
+ * @param {string} name such as "data.mnist"
+ * @param {boolean} [isDivided] whether points are divided by a ratio; images always are
+ * @returns {Known}
+ */
+export function dataOf(name, isDivided = false) {
+  const kind = name.slice("data.".length);
+  if (!name.startsWith("data.") || !Object.hasOwn(SETS, kind)) return null;
+  const { sort, shape, dtype } = SETS[kind];
+  const part = () => tuple(array(shape, dtype), array([], "int32"));
+  return isDivided || sort === "images" ? tuple(part(), part()) : part();
+}
 
 /**
  * What `pg.data.load` returns: a data set of the library, or one of the visitor in two parts.

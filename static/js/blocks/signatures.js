@@ -213,12 +213,13 @@ export const SIGNATURES = {
   "optim.PiecewiseConstantDecay": 'boundaries, values',
   "optim.PolynomialDecay":
     'initial_learning_rate, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False',
-  "data.circle": 'samples=500, noise=0.05, seed=0',
-  "data.gauss": 'samples=500, noise=0.2, seed=0',
+  "data.circle": 'samples=500, noise=0.05, seed=0, ratio=None',
+  "data.gauss": 'samples=500, noise=0.2, seed=0, ratio=None',
   "data.load": 'name',
   "data.mnist": '',
-  "data.spiral": 'samples=500, noise=0.02, seed=0',
-  "data.xor": 'samples=500, noise=0.05, seed=0',
+  "data.moons": 'samples=500, noise=0.05, seed=0, ratio=None',
+  "data.spiral": 'samples=500, noise=0.02, seed=0, ratio=None',
+  "data.xor": 'samples=500, noise=0.05, seed=0, ratio=None',
   "reset_default_graph": 'seed=0',
   "Model.compile":
     'optimizer="adam", loss=None, metrics=None, loss_weights=None, device="auto", strategy=None, '

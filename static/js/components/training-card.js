@@ -10,6 +10,7 @@ import { isHeld } from "../locks.js";
 import { BlockField, Row, Stepper, pieceOf } from "./block-fields.js";
 import { Icon } from "./icons.js";
 import { LockMark } from "./lock-mark.js";
+import { Metrics } from "./metrics-field.js";
 
 /** @import { Label } from "../blocks/catalogue.js" */
 /** @import { Call, Range, Training } from "../blocks/types.js" */
@@ -35,7 +36,7 @@ export function TrainingCard({ training, number, isOnly }) {
     <div class="block-fields">
       ${(compile || optimizer) && html`<${Optimizer} ...${{ training, id }} />`}
       <${Rate} ...${{ call: schedule ?? optimizer, isSchedule: schedule !== null, id, isOnly }} />
-      ${compile && html`<${Loss} ...${{ compile, id }} />`}
+      ${compile && html`<${Loss} ...${{ compile, id }} /><${Metrics} ...${{ compile, name, id }} />`}
       ${fit && html`<${FitNumber} ...${{ fit, id, parameter: "batch_size", label: "batchSize", fallback: "32" }} />
         <${FitNumber} ...${{ fit, id, parameter: "epochs", label: "epochs", fallback: "1" }} />`}
       ${optimizer && html`<${Decay} ...${{ optimizer, id }} />`}

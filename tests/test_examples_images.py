@@ -34,6 +34,12 @@ def test_letters_beside_digits(capsys: pytest.CaptureFixture[str]) -> None:
     assert number(out, r"^([\d.]+)% of the letters are right$") > 80
 
 
+def test_coloured_shapes(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "coloured-shapes", "--device", "cpu", "--steps", "150")
+    assert out.startswith("disc, ring, square, triangle, cross, star\n")
+    assert number(out, r"test accuracy ([\d.]+)%") > 35
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "pattern", "least"),

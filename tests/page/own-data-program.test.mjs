@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { applyChanges } from "../../static/js/blocks/lists.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 import { inferShapes } from "../../static/js/blocks/shapes.js";
-import { OF_LIBRARY, loadedNames, problemOfName, suggestedName } from "../../static/js/data-names.js";
+import { CLASSES, OF_LIBRARY, loadedNames, namedSet, problemOfName, suggestedName } from "../../static/js/data-names.js";
 import { takeIn } from "../../static/js/own-data/intake.js";
 import { writeNpy } from "../../static/js/own-data/npy.js";
 import { loadChanges, starterProgram } from "../../static/js/own-data/program-line.js";
@@ -66,6 +66,15 @@ test("the data sets of the library are Python's", () => {
   const registry = readFileSync(new URL("../../app/playgrad/data/registry.py", import.meta.url), "utf8");
   const [, list] = /for function in \(([^)]*)\)/.exec(registry) ?? [];
   assert.deepEqual(list.match(/\w+(?=,)/g), OF_LIBRARY);
+  const names = (/** @type {string} */ file, /** @type {string} */ constant) => {
+    const source = readFileSync(new URL(`../../app/playgrad/data/${file}.py`, import.meta.url), "utf8");
+    return [...source.split(`${constant} = (`)[1].split(")")[0].matchAll(/"([^"]+)"/g)].map(([, name]) => name);
+  };
+  assert.deepEqual(names("shapes", "SHAPE_NAMES"), CLASSES.shapes);
+  assert.deepEqual(names("fashion_mnist", "FASHION_NAMES"), CLASSES.fashion_mnist);
+  assert.equal(namedSet('x, y = pg.data.load("shapes", size=24)'), "shapes");
+  assert.equal(namedSet("x = pg.data.fashion_mnist()\ny = pg.data.shapes()"), undefined);
+  assert.equal(namedSet("# pg.data.shapes()\nx = pg.data.mnist()"), undefined);
 });
 
 /** @param {string} path @param {BlobPart[]} parts */

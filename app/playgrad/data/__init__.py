@@ -5,6 +5,7 @@
 """
 
 from playgrad.data.dataset import Dataset
+from playgrad.data.fashion_mnist import fashion_mnist
 from playgrad.data.idx import parse_idx
 from playgrad.data.made_up import citation_graph, film_ratings, rhyme, used_cars
 from playgrad.data.mnist import mnist
@@ -12,6 +13,7 @@ from playgrad.data.pipeline.base import AUTOTUNE, INFINITE, UNKNOWN
 from playgrad.data.png import decode_png
 from playgrad.data.read_files import read_csv, read_idx, read_npz, read_png
 from playgrad.data.registry import available, class_names, load
+from playgrad.data.shapes import shapes
 from playgrad.data.toys import circle, gauss, moons, spiral, xor
 from playgrad.data.vocabulary import Vocabulary
 
@@ -26,6 +28,7 @@ __all__ = [
     "citation_graph",
     "class_names",
     "decode_png",
+    "fashion_mnist",
     "film_ratings",
     "gauss",
     "load",
@@ -37,6 +40,7 @@ __all__ = [
     "read_npz",
     "read_png",
     "rhyme",
+    "shapes",
     "spiral",
     "used_cars",
     "xor",

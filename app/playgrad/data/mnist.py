@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.data import source
-from playgrad.data.idx import parse_idx
-from playgrad.errors import DataError
+from playgrad.data.idx_images import read_images
 
 Array = np.ndarray[Any, Any]
 
@@ -23,21 +21,4 @@ def mnist() -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     Raises:
         DataError: the files are missing or damaged.
     """
-    return _part("train"), _part("test")
-
-
-def _part(part: str) -> tuple[Array, Array]:
-    images = _array(f"mnist/{part}-images", rank=3)
-    labels = _array(f"mnist/{part}-labels", rank=1)
-    if len(images) != len(labels):
-        raise DataError(f"MNIST has {len(images)} {part} images but {len(labels)} labels.")
-    return images, labels.astype(np.int32)
-
-
-def _array(name: str, rank: int) -> Array:
-    array = parse_idx(source.read(name), name)
-    if array.dtype != np.uint8 or array.ndim != rank:
-        raise DataError(
-            f"{name} contains {array.dtype} of {array.ndim} dimensions, which is not MNIST."
-        )
-    return array
+    return read_images("mnist", "MNIST")

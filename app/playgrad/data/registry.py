@@ -8,7 +8,9 @@ from typing import Any
 
 from playgrad.data import made_up, toys
 from playgrad.data.arrays_file import load_arrays, load_class_names
+from playgrad.data.fashion_mnist import FASHION_NAMES, fashion_mnist
 from playgrad.data.mnist import mnist
+from playgrad.data.shapes import SHAPE_NAMES, shapes
 from playgrad.data.shelf import shelf
 from playgrad.data.table_file import load_table, table_class_names
 from playgrad.errors import DataError
@@ -17,6 +19,8 @@ _DATA_SETS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         mnist,
+        fashion_mnist,
+        shapes,
         toys.circle,
         toys.xor,
         toys.gauss,
@@ -28,6 +32,10 @@ _DATA_SETS: dict[str, Callable[..., Any]] = {
         made_up.rhyme,
     )
 }
+
+
+_CLASS_NAMES = {"fashion_mnist": FASHION_NAMES, "shapes": SHAPE_NAMES}
+"""Of data sets of the library."""
 
 
 def available() -> dict[str, str]:
@@ -73,7 +81,10 @@ def load(name: str, **options: Any) -> Any:
 
 
 def class_names(name: str) -> list[str]:
-    """Return the names of the classes of a data set of yours: label 0 is the first of them.
+    """Return the names of the classes of a data set: label 0 is the first of them.
+
+    Args:
+        name: of a data set of yours, or of images of the library.
 
     Returns:
         [] if its targets are numbers.
@@ -81,6 +92,8 @@ def class_names(name: str) -> list[str]:
     Raises:
         DataError: you have no data set of that name, or it cannot be read.
     """
+    if name in _CLASS_NAMES:
+        return list(_CLASS_NAMES[name])
     content, file = _brought(name)
     return (table_class_names if _is_table(file) else load_class_names)(content, file)
 

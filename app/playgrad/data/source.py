@@ -12,19 +12,26 @@ Source = Callable[[str], bytes | memoryview]
 """A function from the name of a file (``mnist/train-images``) to its bytes, plain or gzipped."""
 
 # Names in URLs, and names of the original files.
+_PARTS = {
+    "train-images": "train-images-idx3-ubyte",
+    "train-labels": "train-labels-idx1-ubyte",
+    "test-images": "t10k-images-idx3-ubyte",
+    "test-labels": "t10k-labels-idx1-ubyte",
+}
+_FOLDERS = {"mnist": "mnist", "fashion_mnist": "fashion-mnist"}
 FILES = {
-    "mnist/train-images": "mnist/train-images-idx3-ubyte",
-    "mnist/train-labels": "mnist/train-labels-idx1-ubyte",
-    "mnist/test-images": "mnist/t10k-images-idx3-ubyte",
-    "mnist/test-labels": "mnist/t10k-labels-idx1-ubyte",
+    f"{data_set}/{part}": f"{folder}/{file}"
+    for data_set, folder in _FOLDERS.items()
+    for part, file in _PARTS.items()
 }
 
 
 def read_from_files(name: str) -> bytes:
     """Return the bytes of ``name`` from a file in the data folder, plain or ending in ``.gz``.
 
-    MNIST is fetched on first use, and again if a file is damaged (``playgrad.assets``). Its
-    contents are checked against their known SHA-256, once for each version of a file.
+    MNIST and Fashion-MNIST are fetched on first use, and again if a file is damaged
+    (``playgrad.assets``). Their contents are checked against their known SHA-256, once for each
+    version of a file.
 
     Raises:
         DataError: there is no such file, or it is damaged, and it cannot be fetched.
@@ -36,7 +43,7 @@ def read_from_files(name: str) -> bytes:
     else:
         usable = _undamaged(*candidates)
         if usable is None:
-            _fetch_mnist([each for each in candidates if each.is_file()])
+            _fetch(path.parent.name, [each for each in candidates if each.is_file()])
             usable = _undamaged(*candidates)
     if usable is None:
         raise DataError(f"the data set file {path.name} is not in {path.parent}.")
@@ -46,11 +53,11 @@ def read_from_files(name: str) -> bytes:
 # `playgrad.assets` is imported only in these functions, and never in the browser, where the page
 # sets another source.
 def _undamaged(path: Path, packed: Path) -> Path | None:
-    """Return a file of MNIST, or its gzip-compressed form, whichever has the right content."""
-    from playgrad.assets import MNIST
+    """Return a file of an asset, or its gzip-compressed form, whichever has the right content."""
+    from playgrad.assets import DATA_SETS
     from playgrad.assets.contents import DIGESTS
 
-    file = next(file for file in MNIST.files if file.name == path.name)
+    file = DATA_SETS[path.parent.name].pinned[path.name]
     if file.is_at(path):
         return path
     if packed.is_file() and DIGESTS.sha256_unpacked(packed) == file.sha256:
@@ -58,17 +65,18 @@ def _undamaged(path: Path, packed: Path) -> Path | None:
     return None
 
 
-def _fetch_mnist(damaged: Sequence[Path]) -> None:
-    from playgrad.assets import MNIST, DownloadError, fetch
+def _fetch(folder: str, damaged: Sequence[Path]) -> None:
+    from playgrad.assets import DATA_SETS, DownloadError, fetch
 
+    asset = DATA_SETS[folder]
     try:
-        fetch(MNIST)
+        fetch(asset)
     except DownloadError as error:
         if not damaged:
             raise DataError(error.message, hint=error.hint) from None
         raise DataError(
-            f"{damaged[0]} is damaged: its content is not that of MNIST. To replace it, playgrad "
-            f"tried to fetch it again: {error.message}",
+            f"{damaged[0]} is damaged: its content is not that of {asset.title}. To replace it, "
+            f"playgrad tried to fetch it again: {error.message}",
             hint=f"{error.hint} Each run tries again, and so does `playgrad serve`.",
         ) from None
 

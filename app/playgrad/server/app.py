@@ -8,11 +8,19 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, NotFound
 
 from playgrad import paths
-from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION, Asset
+from playgrad.assets import (
+    DATA_SETS,
+    MNIST,
+    PYODIDE,
+    PYODIDE_URL,
+    PYODIDE_VERSION,
+    Asset,
+)
 from playgrad.data.source import FILES
 from playgrad.server.bundle import BundleCache
 from playgrad.server.embedding import PATH, FramePolicy
 from playgrad.server.examples import examples_text
+from playgrad.server.fetching import fetch_first
 from playgrad.server.files import IMMUTABLE, REVALIDATE, send
 from playgrad.server.guard import Guard
 from playgrad.server.headers import add_security_headers
@@ -145,13 +153,16 @@ def _add_asset_routes(app: Flask, images: ImageCache) -> None:
         cache_control = IMMUTABLE if folder == _PYODIDE_FOLDER else REVALIDATE
         return _send_asset(PYODIDE, name, cache_control)
 
-    @app.get("/data/mnist/<part>")
-    def mnist_file(part: str) -> Response:
-        name = f"mnist/{part}"
-        if name not in FILES:
-            parts = ", ".join(known.removeprefix("mnist/") for known in FILES)
-            raise NotFound(f"MNIST has the parts {parts}")
-        return _send_asset(MNIST, FILES[name].removeprefix("mnist/"), REVALIDATE)
+    @app.get("/data/<data_set>/<part>")
+    def data_file(data_set: str, part: str) -> Response:
+        path = FILES.get(f"{data_set}/{part}")
+        if path is None:
+            raise NotFound(f"the data files of this server are {', '.join(FILES)}")
+        folder, name = path.split("/")
+        asset = DATA_SETS[folder]
+        if asset is not MNIST:
+            fetch_first(asset)
+        return _send_asset(asset, name, REVALIDATE)
 
 
 def _send_asset(asset: Asset, name: str, cache_control: str) -> Response:

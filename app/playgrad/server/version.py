@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from playgrad import paths
-from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL
+from playgrad.assets import DATA_SETS, PYODIDE, PYODIDE_URL
 from playgrad.assets.contents import DIGESTS
 from playgrad.data.source import FILES
 from playgrad.server.embedding import PATH, FramePolicy
@@ -81,15 +81,16 @@ def describe_version(images: ImageCache, embedding: FramePolicy) -> Version:
         files[PATH] = compose(embedding).text.sha256
     files |= {f"/static/{name}": digest for name, digest in _static_files()}
     files |= {f"{PYODIDE_URL}{name}": file.sha256 for name, file in PYODIDE.pinned.items()}
-    extras = {f"/data/{name}": MNIST.pinned[_in_folder(FILES[name])].sha256 for name in FILES}
+    extras = {f"/data/{name}": _data_digest(path) for name, path in FILES.items()}
     image = images.get()
     if image is not None:
         extras["/image/python.bin"] = DIGESTS.sha256(image)
     return Version(files, extras, embedding)
 
 
-def _in_folder(name: str) -> str:
-    return name.removeprefix("mnist/")
+def _data_digest(path: str) -> str:
+    folder, name = path.split("/")
+    return DATA_SETS[folder].pinned[name].sha256
 
 
 def _static_files() -> list[tuple[str, str]]:

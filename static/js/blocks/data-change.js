@@ -1,7 +1,7 @@
 /** Changes of a program's data: another data set, with what depends on it, and the share for training. */
 
 import { argumentOf } from "./calls.js";
-import { SETS } from "./data.js";
+import { SETS, hasRatio } from "./data.js";
 import { difference, nameFor, setArgument, setClass } from "./edits.js";
 import { applyChanges } from "./lists.js";
 import { readProgram } from "./reader.js";
@@ -65,7 +65,7 @@ export function setData(program, call, kind) {
  * @returns {Outcome}
  */
 export function setRatio(program, call, ratio) {
-  if (hasRatio(call)) return { changes: setArgument(program, call, "ratio", ratio) };
+  if (hasRatio(call) || SETS[call.kind].sort === "images") return { changes: setArgument(program, call, "ratio", ratio) };
   return attempt(program, (draft) => {
     draft.expectOneTraining();
     usedParts(program);
@@ -75,9 +75,6 @@ export function setRatio(program, call, ratio) {
     draft.edit((current) => setArgument(current, current.data[0], "ratio", ratio));
   });
 }
-
-/** @param {Call} call */
-const hasRatio = (call) => (argumentOf(call, "ratio")?.value?.type ?? "none") !== "none";
 
 /** @param {Program} program @param {(draft: Draft) => void} change @returns {Outcome} */
 function attempt(program, change) {

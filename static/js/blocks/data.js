@@ -1,6 +1,6 @@
 /** The shapes of data, and of what a program makes of it before training. */
 
-import { valueOf } from "./calls.js";
+import { argumentOf, valueOf } from "./calls.js";
 import { children, elements, evaluate, parts } from "./syntax.js";
 
 /** @import { Node } from "./syntax.js" */
@@ -29,6 +29,8 @@ const points = (title) => ({ title, sort: "points", shape: [2], dtype: "float32"
 /** Data sets of `pg.data` that are offered, by the name of the function. @type {Record<string, DataSet>} */
 export const SETS = {
   mnist: { title: "Handwritten digits (MNIST)", sort: "images", shape: [28, 28], dtype: "uint8", classes: 10 },
+  fashion_mnist: { title: "Clothes (Fashion-MNIST)", sort: "images", shape: [28, 28], dtype: "uint8", classes: 10 },
+  shapes: { title: "Coloured shapes, made up", sort: "images", shape: [32, 32, 3], dtype: "uint8", classes: 6 },
   spiral: points("Two spirals"),
   circle: points("Disc and ring"),
   moons: points("Two half moons"),
@@ -36,18 +38,31 @@ export const SETS = {
   gauss: points("Two clouds"),
 };
 
+/** Whether a call divides its data by a ratio. @param {Call | null} call */
+export const hasRatio = (call) => argumentOf(call, "ratio") !== null && argumentOf(call, "ratio")?.value?.type !== "none";
+
+/** The shape of a sample; null in it for what the program computes. @param {string} kind @param {Call} [call] @returns {Shape} */
+export function shapeOf(kind, call) {
+  const size = call ? argumentOf(call, "size") : null;
+  if (!size) return SETS[kind].shape;
+  const side = size.value?.type === "int" ? size.value.value : null;
+  return [side, side, 3];
+}
+
 /**
  * What a function of `pg.data` returns; null if it is not known.
  * @param {string} name such as "data.mnist"
- * @param {boolean} [isDivided] whether points are divided by a ratio; images always are
+ * @param {Call} [call]
  * @returns {Known}
  */
-export function dataOf(name, isDivided = false) {
+export function dataOf(name, call) {
   const kind = name.slice("data.".length);
   if (!name.startsWith("data.") || !Object.hasOwn(SETS, kind)) return null;
-  const { sort, shape, dtype } = SETS[kind];
+  const { sort, dtype } = SETS[kind];
+  const shape = shapeOf(kind, call);
   const part = () => tuple(array(shape, dtype), array([], "int32"));
-  return isDivided || sort === "images" ? tuple(part(), part()) : part();
+  // Points are divided by a ratio, images always are.
+  return sort === "images" || hasRatio(call ?? null) ? tuple(part(), part()) : part();
 }
 
 /**

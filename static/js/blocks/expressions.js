@@ -1,6 +1,6 @@
 /** The values of expressions: data, layers, tensors between them, and networks. */
 
-import { argumentOf, readCall, valueOf } from "./calls.js";
+import { argumentOf, readCall } from "./calls.js";
 import { arrayElement, arrayMethod, dataOf, loadedData } from "./data.js";
 import { Networks } from "./networks.js";
 import { parametersOf } from "./signatures.js";
@@ -33,9 +33,6 @@ import { Trainings } from "./trainings.js";
 /** Calls of the library that are classes of layers. @param {string} name */
 const isLayer = (name) =>
   name.startsWith("nn.") && parametersOf(name) !== null && parametersOf(name)?.at(-1)?.name === "name";
-
-/** Whether a call has a ratio, by which points are divided. @param {Call} call */
-const isDivided = (call) => argumentOf(call, "ratio") !== null && valueOf(call, "ratio")?.type !== "none";
 
 export class Expressions {
   /** @param {Source} source */
@@ -99,7 +96,7 @@ export class Expressions {
   libraryCall(node, call, context) {
     if (call.name.startsWith("data.")) {
       const isLoad = call.name === "data.load";
-      const known = isLoad ? loadedData(call, this.source.brought) : dataOf(call.name, isDivided(call));
+      const known = isLoad ? loadedData(call, this.source.brought) : dataOf(call.name, call);
       if ((known || isLoad) && !context.conditional) this.data.push({ ...call, target: context.target ?? "" });
       return known;
     }

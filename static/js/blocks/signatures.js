@@ -214,10 +214,12 @@ export const SIGNATURES = {
   "optim.PolynomialDecay":
     'initial_learning_rate, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False',
   "data.circle": 'samples=500, noise=0.05, seed=0, ratio=None',
+  "data.fashion_mnist": '',
   "data.gauss": 'samples=500, noise=0.2, seed=0, ratio=None',
   "data.load": 'name',
   "data.mnist": '',
   "data.moons": 'samples=500, noise=0.05, seed=0, ratio=None',
+  "data.shapes": 'samples=3000, size=32, noise=0.05, seed=0, ratio=0.8',
   "data.spiral": 'samples=500, noise=0.02, seed=0, ratio=None',
   "data.xor": 'samples=500, noise=0.05, seed=0, ratio=None',
   "reset_default_graph": 'seed=0',

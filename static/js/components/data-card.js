@@ -2,7 +2,7 @@ import { html, useMemo, useState } from "../../vendor/preact.js";
 import { change, program } from "../blocks-model.js";
 import { argumentOf, valueOf } from "../blocks/calls.js";
 import { setData, setRatio } from "../blocks/data-change.js";
-import { SETS } from "../blocks/data.js";
+import { SETS, shapeOf } from "../blocks/data.js";
 import { inputText } from "../blocks/field-values.js";
 import { percent, shape } from "../format.js";
 import { t } from "../locale.js";
@@ -18,11 +18,11 @@ import { LockMark } from "./lock-mark.js";
 /** The name of a data set. @param {string} kind */
 const titleOf = (kind) => t().blocks.data.sets[/** @type {"mnist"} */ (kind)];
 
-/** @type {Field[]} */
-const FIELDS = [
+/** Of data that is made up. @param {"points" | "images"} sort @returns {Field[]} */
+const fieldsOf = (sort) => [
   { parameter: "noise", label: "noise", type: "number", least: 0, most: 0.5, step: 0.01 },
-  { parameter: "samples", label: "points", type: "count", least: 10, most: 20000 },
-  { parameter: "seed", label: "pointsSeed", type: "count", least: 0 },
+  { parameter: "samples", label: sort, type: "count", least: 10, most: 20000 },
+  { parameter: "seed", label: sort === "points" ? "pointsSeed" : "imagesSeed", type: "count", least: 0 },
 ];
 
 /** The ratio of the menu. */
@@ -33,6 +33,7 @@ export function DataCard({ call, number }) {
   const [explained, setExplained] = useState(false);
   const set = SETS[call.kind];
   const isPoints = set.sort === "points";
+  const isMadeUp = isPoints || call.kind === "shapes";
   const id = `data-${number}`;
   const current = program.value;
   const outcomes = useMemo(() => Object.keys(SETS).map((kind) => ({ kind, ...setData(current, call, kind) })), [current, call]);
@@ -47,7 +48,7 @@ export function DataCard({ call, number }) {
   return html`<section class="block data-card" data-testid="data-card" aria-label=${words.title}>
     <div class="block-head">
       <h3>${words.title}</h3>
-      <span class="block-measure"><b title=${words.shape}>${shape(set.shape)}</b>
+      <span class="block-measure"><b title=${words.shape}>${shape(shapeOf(call.kind, call))}</b>
         ${!isPoints && html`<span>${t().data.classes(set.classes)}</span>`}</span>
       <div class="block-actions">${isHeld(call) && html`<${LockMark} />`}<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
         aria-expanded=${explained} onClick=${() => setExplained(!explained)}><${Icon} name="question" /></button></div>
@@ -59,9 +60,9 @@ export function DataCard({ call, number }) {
           ${outcomes.filter(({ changes }) => changes).map(({ kind }) => html`<option key=${kind} value=${kind} selected=${kind === call.kind}>${titleOf(kind)}</option>`)}
         </select>
       </${Row}>
-      ${isPoints && FIELDS.map((field) => html`<${BlockField} key=${field.parameter} call=${call} field=${field}
+      ${isMadeUp && fieldsOf(set.sort).map((field) => html`<${BlockField} key=${field.parameter} call=${call} field=${field}
         id=${`${id}-${field.parameter}`} />`)}
-      ${isPoints && html`<${Ratio} call=${call} id=${`${id}-ratio`} />`}
+      ${isMadeUp && html`<${Ratio} call=${call} id=${`${id}-ratio`} />`}
       <${YourDataButton} />
     </div>
     ${left.length > 0 && html`<p class="block-from" data-testid="dataset-reason">Not offered here:${" "}
@@ -87,7 +88,7 @@ function Ratio({ call, id }) {
   }
   return html`<${Row} label=${label} id=${id}>
     <select id=${id} data-testid="ratio-select" value=${text} disabled=${!first.changes} onChange=${choose}
-      title=${first.reason ?? "The share of the points; the network is tested with the others"}>
+      title=${first.reason ?? "The share of the data; the network is tested with the others"}>
       ${text === "" && html`<option value="" selected>all</option>`}
       ${options.map((each) => html`<option key=${each} value=${each} selected=${each === text}>${inPercent(each)}</option>`)}
     </select>

@@ -1,5 +1,5 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
-import { loadedNames } from "../data-names.js";
+import { CLASSES, loadedNames, namedSet } from "../data-names.js";
 import { entryOf } from "../data-shelf.js";
 import { t } from "../locale.js";
 import { onVisible } from "../observe.js";
@@ -73,8 +73,10 @@ export function TaskPanel() {
   `;
 }
 
-/** The names of the classes, if the program that ran loads data of the visitor. */
+/** The names of the classes, if the program that ran loads one data set that has some. */
 function classNames() {
+  const set = namedSet(store.executed.value.source);
+  if (set) return CLASSES[set];
   const names = loadedNames(store.executed.value.source);
   const [entry, ...others] = names.map(entryOf).filter((each) => each !== undefined);
   return entry && others.length === 0 ? entry.about.classes : [];
@@ -94,7 +96,7 @@ const DIGITS = /\bmnist\b|\b784\b|\b28\b/;
 function takesDigits() {
   const task = store.task.value;
   if (task?.shows === "images") {
-    return task.data?.height === 28 && task.data.width === 28 && task.data.channels === 1;
+    return !namedSet(store.executed.value.source) && task.data?.height === 28 && task.data.width === 28 && task.data.channels === 1;
   }
   if (task && task.shows !== "unknown") return false;
   if (store.active.value) return DIGITS.test(store.executed.value.source);

@@ -99,8 +99,11 @@ function takesDigits() {
     return !namedSet(store.executed.value.source) && task.data?.height === 28 && task.data.width === 28 && task.data.channels === 1;
   }
   if (task && task.shows !== "unknown") return false;
-  if (store.active.value) return DIGITS.test(store.executed.value.source);
-  if (!store.hasModel.value) return DIGITS.test(store.source.value);
+  if (store.active.value) return isOfDigits(store.executed.value.source);
+  if (!store.hasModel.value) return isOfDigits(store.source.value);
   // A later run that trained nothing leaves the weights of the one before.
-  return DIGITS.test((store.kept.value?.program ?? store.executed.value).source);
+  return isOfDigits((store.kept.value?.program ?? store.executed.value).source);
 }
+
+/** @param {string} source */
+const isOfDigits = (source) => DIGITS.test(source) && !namedSet(source);

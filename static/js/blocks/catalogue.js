@@ -147,12 +147,11 @@ export const LOSSES = /** @type {const} */ ([
   { kind: "Huber", given: "" },
 ]);
 
-/** Metrics of the menu, by what the loss is for; `least`: outputs. @type {Record<"classes" | "binary" | "numbers", {name: string, title: string, least?: number}[]>} */
+/** @typedef {keyof import("../messages/en.js").Messages["metrics"]["names"]} Metric */
+
+/** Metrics of the menu, by what the loss is for; `least`: outputs. @type {Record<"classes" | "binary" | "numbers", {name: Metric, least?: number}[]>} */
 export const METRICS = {
-  classes: [{ name: "accuracy", title: "accuracy" }, { name: "top_k_accuracy", title: "among the best five", least: 6 }],
-  binary: [{ name: "accuracy", title: "accuracy" }],
-  numbers: [
-    { name: "mean_absolute_error", title: "absolute error" }, { name: "mean_squared_error", title: "squared error" },
-    { name: "root_mean_squared_error", title: "root of the squared error" }, { name: "r2_score", title: "R²" },
-  ],
+  classes: [{ name: "accuracy" }, { name: "top_k_accuracy", least: 6 }],
+  binary: [{ name: "accuracy" }],
+  numbers: [{ name: "mean_absolute_error" }, { name: "mean_squared_error" }, { name: "root_mean_squared_error" }, { name: "r2_score" }],
 };

@@ -1,5 +1,6 @@
 /** Changes of a program's data: another data set, with what depends on it, and the share for training. */
 
+import { t } from "../locale.js";
 import { argumentOf } from "./calls.js";
 import { SETS, hasRatio } from "./data.js";
 import { difference, nameFor, setArgument, setClass } from "./edits.js";
@@ -70,7 +71,7 @@ export function setRatio(program, call, ratio) {
     draft.expectOneTraining();
     usedParts(program);
     const held = argumentOf(program.trainings[0].fit, "validation_split");
-    if (held) throw new Refusal(`fit() holds back a part already, validation_split=${held.text}.`);
+    if (held) throw new Refusal(t().dataChange.held(held.text));
     draft.divide();
     draft.edit((current) => setArgument(current, current.data[0], "ratio", ratio));
   });
@@ -98,15 +99,15 @@ class Draft {
   /** @param {(program: Program) => Change[] | null} make null if it cannot be done */
   edit(make) {
     const changes = make(this.program);
-    if (changes === null) throw new Refusal("The layers are not in a list, so Blocks cannot change the first of them.");
+    if (changes === null) throw new Refusal(t().dataChange.noList);
     if (changes.length > 0) this.program = readProgram(applyChanges(this.program.text, changes));
   }
 
   expectOneTraining() {
     const { data, networks, trainings } = this.program;
-    if (data.length !== 1) throw new Refusal("The program has several data sets.");
-    if (networks.length !== 1 || trainings.length !== 1) throw new Refusal("The program has more or less than one network.");
-    if (!trainings[0].fit || !trainings[0].compile) throw new Refusal("The program trains in its own way, not by fit().");
+    if (data.length !== 1) throw new Refusal(t().dataChange.severalSets);
+    if (networks.length !== 1 || trainings.length !== 1) throw new Refusal(t().dataChange.notOneNetwork);
+    if (!trainings[0].fit || !trainings[0].compile) throw new Refusal(t().dataChange.noFit);
   }
 
   /** Name a second part of the data, and give it to `fit`. */
@@ -125,7 +126,7 @@ class Draft {
     this.setOutput(after.classes);
     const { items } = this.program.networks[0];
     const input = items[0]?.type === "input" ? 1 : 0;
-    if (input && argumentOf(items[0].call, "dtype")) throw new Refusal("The input has a dtype of its own.");
+    if (input && argumentOf(items[0].call, "dtype")) throw new Refusal(t().dataChange.inputDtype);
     if (input) {
       const shape = `(${after.shape.join(", ")}${after.shape.length === 1 ? "," : ""})`;
       this.edit((current) => setArgument(current, /** @type {Call} */ (current.networks[0].items[0].call), "shape", shape));
@@ -145,7 +146,7 @@ class Draft {
     for (;;) {
       const item = this.program.networks[0].items[at];
       if (!item?.call || !kinds.includes(item.call.kind)) return;
-      if (!canRemove(item)) throw new Refusal(`${item.call.kind} cannot be removed from this network.`);
+      if (!canRemove(item)) throw new Refusal(t().dataChange.notRemovable(item.call.kind));
       this.edit((current) => removeLayer(current, item));
     }
   }
@@ -165,14 +166,14 @@ class Draft {
   /** A score for each class, and the loss for them. @param {number} classes */
   setOutput(classes) {
     const output = () => this.program.networks[0].items.filter(({ call }) => call?.kind !== "Softmax").at(-1)?.call ?? null;
-    if (output()?.kind !== "Dense") throw new Refusal("The last layer is not Dense, so its scores are not those of classes.");
+    if (output()?.kind !== "Dense") throw new Refusal(t().dataChange.lastNotDense);
     const units = argumentOf(output(), "units");
-    if (units && !units.literal) throw new Refusal(`The units of the last layer are ${units.text}.`);
+    if (units && !units.literal) throw new Refusal(t().dataChange.units(units.text));
     const compile = () => /** @type {Call} */ (this.program.trainings[0].compile);
     const loss = argumentOf(compile(), "loss");
     const kind = loss?.call?.kind ?? loss?.value?.value;
     if (kind !== CLASS_LOSS && kind !== "sparse_categorical_crossentropy") {
-      if (loss && !loss.call && loss.value?.type !== "string") throw new Refusal(`The loss is ${loss.text}.`);
+      if (loss && !loss.call && loss.value?.type !== "string") throw new Refusal(t().dataChange.loss(loss.text));
       const metrics = argumentOf(compile(), "metrics");
       if (metrics) this.edit((current) => setArgument(current, compile(), "metrics", '["accuracy"]'));
       this.edit((current) => {
@@ -189,8 +190,8 @@ class Draft {
     const { networks: [network], broken } = this.program;
     const shapes = inferShapes(this.program);
     const kind = network.items.find(({ id }) => shapes.get(id)?.problem)?.call?.kind;
-    if (kind) throw new Refusal(`${kind} does not fit ${sort === "points" ? "points" : `images of ${shape.join(" × ")}`}: remove it first.`);
-    if (broken || network.input?.shape.join() !== shape.join()) throw new Refusal("Blocks cannot follow the data to fit().");
+    if (kind) throw new Refusal(sort === "points" ? t().dataChange.notForPoints(kind) : t().dataChange.notForImages(kind, shape.join(" × ")));
+    if (broken || network.input?.shape.join() !== shape.join()) throw new Refusal(t().dataChange.lost);
   }
 }
 
@@ -206,14 +207,14 @@ function usedParts({ text, data: [call] }) {
   for (const statement of children(script)) {
     if (statement.name === "AssignStatement") parts ??= partsOf(statement, call, text);
   }
-  if (!parts) throw new Refusal("The program takes the data apart in its own way.");
+  if (!parts) throw new Refusal(t().dataChange.takenApart);
   const { names, targets } = parts;
   walk(script, (node) => {
     if (node.name !== "VariableName" || !names.includes(text.slice(node.from, node.to))) return;
     if (node.from >= targets.from && node.to <= targets.to) return;
     if (!isTaken(node, text)) {
       const line = text.slice(0, node.from).split("\n").length;
-      throw new Refusal(`Line ${line} computes with the data.`);
+      throw new Refusal(t().dataChange.computed(line));
     }
   });
   return parts;

@@ -16,26 +16,25 @@ const tuple = (...items) => ({ is: "tuple", items });
 
 /**
  * @typedef {object} DataSet of samples with classes
- * @property {string} title
  * @property {"points" | "images"} sort
  * @property {number[]} shape of a sample
  * @property {string} dtype
  * @property {number} classes
  */
 
-/** @param {string} title @returns {DataSet} */
-const points = (title) => ({ title, sort: "points", shape: [2], dtype: "float32", classes: 2 });
+/** @returns {DataSet} */
+const points = () => ({ sort: "points", shape: [2], dtype: "float32", classes: 2 });
 
 /** Data sets of `pg.data` that are offered, by the name of the function. @type {Record<string, DataSet>} */
 export const SETS = {
-  mnist: { title: "Handwritten digits (MNIST)", sort: "images", shape: [28, 28], dtype: "uint8", classes: 10 },
-  fashion_mnist: { title: "Clothes (Fashion-MNIST)", sort: "images", shape: [28, 28], dtype: "uint8", classes: 10 },
-  shapes: { title: "Coloured shapes, made up", sort: "images", shape: [32, 32, 3], dtype: "uint8", classes: 6 },
-  spiral: points("Two spirals"),
-  circle: points("Disc and ring"),
-  moons: points("Two half moons"),
-  xor: points("Opposite corners (xor)"),
-  gauss: points("Two clouds"),
+  mnist: { sort: "images", shape: [28, 28], dtype: "uint8", classes: 10 },
+  fashion_mnist: { sort: "images", shape: [28, 28], dtype: "uint8", classes: 10 },
+  shapes: { sort: "images", shape: [32, 32, 3], dtype: "uint8", classes: 6 },
+  spiral: points(),
+  circle: points(),
+  moons: points(),
+  xor: points(),
+  gauss: points(),
 };
 
 /** Whether a call divides its data by a ratio. @param {Call | null} call */

@@ -5,7 +5,7 @@ import { setData, setRatio } from "../blocks/data-change.js";
 import { SETS, shapeOf } from "../blocks/data.js";
 import { inputText } from "../blocks/field-values.js";
 import { percent, shape } from "../format.js";
-import { t } from "../locale.js";
+import { language, t } from "../locale.js";
 import { isHeld } from "../locks.js";
 import { BlockField, Row } from "./block-fields.js";
 import { YourDataButton } from "./brought-card.js";
@@ -36,7 +36,7 @@ export function DataCard({ call, number }) {
   const isMadeUp = isPoints || call.kind === "shapes";
   const id = `data-${number}`;
   const current = program.value;
-  const outcomes = useMemo(() => Object.keys(SETS).map((kind) => ({ kind, ...setData(current, call, kind) })), [current, call]);
+  const outcomes = useMemo(() => Object.keys(SETS).map((kind) => ({ kind, ...setData(current, call, kind) })), [current, call, language.value]);
   const left = outcomes.filter(({ changes }) => !changes);
   /** @param {any} event */
   function choose({ target }) {
@@ -65,17 +65,17 @@ export function DataCard({ call, number }) {
       ${isMadeUp && html`<${Ratio} call=${call} id=${`${id}-ratio`} />`}
       <${YourDataButton} />
     </div>
-    ${left.length > 0 && html`<p class="block-from" data-testid="dataset-reason">Not offered here:${" "}
-      ${left.map(({ kind }) => SETS[kind].title).join(", ")}. ${left[0].reason}</p>`}
+    ${left.length > 0 && html`<p class="block-from" data-testid="dataset-reason">${
+      t().dataChange.notOffered(left.map(({ kind }) => titleOf(kind)), left[0].reason ?? "")}</p>`}
   </section>`;
 }
 
 /** The share of points for training. @param {{call: Call, id: string}} props */
 function Ratio({ call, id }) {
-  const label = "For training";
+  const label = t().blocks.fields.ratio;
   const given = argumentOf(call, "ratio");
   const value = valueOf(call, "ratio");
-  const text = value?.type === "none" ? "" : inputText({ parameter: "ratio", label, type: "number" }, value);
+  const text = value?.type === "none" ? "" : inputText({ parameter: "ratio", label: "ratio", type: "number" }, value);
   if ((given && !given.literal) || text === null || call.starred) {
     return html`<${Row} label=${label} id=${id}><code class="block-source" id=${id}>${given?.text ?? "*"}</code></${Row}>`;
   }
@@ -84,12 +84,12 @@ function Ratio({ call, id }) {
   /** @param {any} event */
   function choose({ target }) {
     const { changes } = setRatio(program.value, call, target.value);
-    if (changes) change(changes, `${label} ${inPercent(target.value)}.`);
+    if (changes) change(changes, t().blocks.said.set(label, inPercent(target.value)));
   }
   return html`<${Row} label=${label} id=${id}>
     <select id=${id} data-testid="ratio-select" value=${text} disabled=${!first.changes} onChange=${choose}
-      title=${first.reason ?? "The share of the data; the network is tested with the others"}>
-      ${text === "" && html`<option value="" selected>all</option>`}
+      title=${first.reason ?? t().dataChange.ratioAbout}>
+      ${text === "" && html`<option value="" selected>${t().dataChange.all}</option>`}
       ${options.map((each) => html`<option key=${each} value=${each} selected=${each === text}>${inPercent(each)}</option>`)}
     </select>
   </${Row}>

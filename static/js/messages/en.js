@@ -947,7 +947,8 @@ export const en = {
       momentum: "Momentum", groups: "Groups", deviation: "Deviation", slope: "Slope", order: "Order", times: "Times", positions: "Positions",
       optimizer: "Optimizer", learningRate: "Learning rate", firstLearningRate: "Learning rate at first", loss: "Loss",
       batchSize: "Batch size", epochs: "Epochs", weightDecay: "Weight decay", seed: "Seed",
-      set: "Set", noise: "Noise", points: "Points", pointsSeed: "Seed of the points",
+      set: "Set", noise: "Noise", points: "Points", pointsSeed: "Seed of the points", images: "Images", imagesSeed: "Seed of the images",
+      ratio: "For training", metrics: "Metrics",
     },
     field: {
       inCode: "Your code sets this. Change it under Code.",
@@ -978,7 +979,38 @@ export const en = {
       missing: (/** @type {string} */ name) => `This browser has no data of the name “${name}”. Add it, or choose other data.`,
       sets: {
         mnist: "Handwritten digits (MNIST)", spiral: "Two spirals", circle: "Disc and ring", xor: "Opposite corners (xor)", gauss: "Two clouds",
+        moons: "Two half moons", fashion_mnist: "Clothes (Fashion-MNIST)", shapes: "Coloured shapes, made up",
       },
+    },
+  },
+  /** Why Blocks cannot change the data of a program. */
+  dataChange: {
+    notOffered: (/** @type {string[]} */ sets, /** @type {string} */ reason) => `Not offered here: ${sets.join(", ")}. ${reason}`,
+    all: "all",
+    ratioAbout: "The share of the data; the network is tested with the others",
+    held: (/** @type {string} */ split) => `fit() holds back a part already, validation_split=${split}.`,
+    noList: "The layers are not in a list, so Blocks cannot change the first of them.",
+    severalSets: "The program has several data sets.",
+    notOneNetwork: "The program has more or less than one network.",
+    noFit: "The program trains in its own way, not by fit().",
+    inputDtype: "The input has a dtype of its own.",
+    notRemovable: (/** @type {string} */ kind) => `${kind} cannot be removed from this network.`,
+    lastNotDense: "The last layer is not Dense, so its scores are not those of classes.",
+    units: (/** @type {string} */ units) => `The units of the last layer are ${units}.`,
+    loss: (/** @type {string} */ loss) => `The loss is ${loss}.`,
+    notForPoints: (/** @type {string} */ kind) => `${kind} does not fit points: remove it first.`,
+    notForImages: (/** @type {string} */ kind, /** @type {string} */ shape) => `${kind} does not fit images of ${shape}: remove it first.`,
+    lost: "Blocks cannot follow the data to fit().",
+    takenApart: "The program takes the data apart in its own way.",
+    computed: (/** @type {number} */ line) => `Line ${line} computes with the data.`,
+  },
+  metrics: {
+    inCode: "Your code sets this. Change it under Code.",
+    measured: (/** @type {string} */ metric) => `${metric}: measured.`,
+    notMeasured: (/** @type {string} */ metric) => `${metric}: not measured.`,
+    names: {
+      accuracy: "accuracy", top_k_accuracy: "among the best five", mean_absolute_error: "absolute error",
+      mean_squared_error: "squared error", root_mean_squared_error: "root of the squared error", r2_score: "R²",
     },
   },
   layers: {
@@ -1338,7 +1370,6 @@ export const en = {
     clauses: (/** @type {string[]} */ items) => items.join("; "),
     sentences: (/** @type {string[]} */ sentences) => sentences.filter(Boolean).join(" "),
   },
-  watch: {},
 };
 
 /** @typedef {typeof en} Messages */

@@ -122,8 +122,8 @@ export const BRIDGE = {
   "model.get_weights() returns the weights by name.": "model.get_weights() 按名称返回权重。",
   "predict and evaluate know that they do not train.": "predict 和 evaluate 本来就不处于训练模式。",
   "fit knows that it trains.": "fit 本来就处于训练模式。",
-  "Of Keras' data sets there is only MNIST, pg.data.mnist(). pg.data.read_csv and read_npz read files.":
-    "Keras 的数据集中只有 MNIST：pg.data.mnist()。pg.data.read_csv 和 read_npz 可以读取文件。",
+  "Of Keras' data sets there are pg.data.mnist() and fashion_mnist(), and small colour images are made by pg.data.shapes(). pg.data.read_csv and read_npz read files.":
+    "Keras 的数据集中有 pg.data.mnist() 和 fashion_mnist()，小彩色图像由 pg.data.shapes() 生成。pg.data.read_csv 和 read_npz 可以读取文件。",
   "Prepare data with NumPy; nn.RandomFlip, RandomRotation and others augment images.":
     "请用 NumPy 准备数据；nn.RandomFlip、RandomRotation 等可以做图像增强。",
   "There are no trained ones; model.load_weights(file) loads one.": "这里没有预训练模型；可以用 model.load_weights(file) 载入权重。",

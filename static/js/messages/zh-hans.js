@@ -179,6 +179,10 @@ export const zhHans = {
       title: "谁先发生：控制依赖",
       description: "数据流图没有行的先后：输入一到，运算就执行；变量在被改变之前先被读取。如果读取必须等待更新，就用控制依赖说明。这里以两种方式读取一个计数器，还有一个平均值，每输入一个数就变化一次。平均值应为 4、6 和 7。",
     },
+    "coloured-shapes": {
+      title: "彩色图形，卷积网络",
+      description: "六种图形的小彩色图像，由程序生成：颜色、大小、位置和方向各不相同。全连接网络几乎什么也学不到；在图像上滑动的滤波器无论边和角在哪里都能找到。准确率应达到 82%。",
+    },
     "custom-operation": {
       title: "自己的运算，带有自己的 GPU 内核",
       description: "一层径向基函数：每个单元有一个中心，输出表示一个点离中心多近。距离的平方是库里没有的运算。这里用 NumPy（结果是什么）、WGSL（GPU 怎样计算）和梯度来定义它，用有限差分检验，并在螺旋线上训练。",
@@ -1004,7 +1008,7 @@ export const zhHans = {
       momentum: "动量", groups: "组数", deviation: "标准差", slope: "斜率", order: "顺序", times: "次数", positions: "位置数",
       optimizer: "优化器", learningRate: "学习率", firstLearningRate: "初始学习率", loss: "损失函数",
       batchSize: "批大小", epochs: "轮数", weightDecay: "权重衰减", seed: "种子",
-      set: "数据集", noise: "噪声", points: "点数", pointsSeed: "点的种子",
+      set: "数据集", noise: "噪声", points: "点数", pointsSeed: "点的种子", images: "图像数", imagesSeed: "图像的种子", ratio: "用于训练", metrics: "指标",
     },
     field: {
       inCode: "这个值由你的代码设定。请在“代码”中修改。",
@@ -1033,7 +1037,36 @@ export const zhHans = {
       shape: "单个样本的形状",
       yours: "你的数据…",
       missing: (name) => `这个浏览器中没有名为“${name}”的数据。请添加它，或选择其他数据。`,
-      sets: { mnist: "手写数字（MNIST）", spiral: "两条螺旋线", circle: "圆盘与圆环", xor: "对角（异或）", gauss: "两团点" },
+      sets: { mnist: "手写数字（MNIST）", spiral: "两条螺旋线", circle: "圆盘与圆环", xor: "对角（异或）", gauss: "两团点", moons: "两个半月", fashion_mnist: "服装（Fashion-MNIST）", shapes: "彩色图形（虚构）" },
+    },
+  },
+  dataChange: {
+    notOffered: (sets, reason) => `这里不能选：${sets.join("、")}。${reason}`,
+    all: "全部",
+    ratioAbout: "用于训练的比例，其余的用来测试网络",
+    held: (split) => `fit() 已经留出一部分：validation_split=${split}。`,
+    noList: "各层不在一个列表中，因此积木无法修改第一层。",
+    severalSets: "程序有多个数据集。",
+    notOneNetwork: "程序中的网络不是恰好一个。",
+    noFit: "程序用自己的方式训练，没有用 fit()。",
+    inputDtype: "输入设有自己的 dtype。",
+    notRemovable: (kind) => `无法从这个网络中移除 ${kind}。`,
+    lastNotDense: "最后一层不是 Dense，因此它的得分不是各类别的得分。",
+    units: (units) => `最后一层的单元数是 ${units}。`,
+    loss: (loss) => `损失是 ${loss}。`,
+    notForPoints: (kind) => `${kind} 不适用于点：请先移除它。`,
+    notForImages: (kind, shape) => `${kind} 不适用于 ${shape} 的图像：请先移除它。`,
+    lost: "积木无法追踪数据到 fit()。",
+    takenApart: "程序用自己的方式拆分数据。",
+    computed: (line) => `第 ${line} 行对数据做了计算。`,
+  },
+  metrics: {
+    inCode: "由你的代码设置。请在“代码”中修改。",
+    measured: (metric) => `${metric}：已加入测量。`,
+    notMeasured: (metric) => `${metric}：不再测量。`,
+    names: {
+      accuracy: "准确率", top_k_accuracy: "前五名之内", mean_absolute_error: "绝对误差", mean_squared_error: "平方误差",
+      root_mean_squared_error: "平方误差的根", r2_score: "R²",
     },
   },
   layers: {
@@ -1339,5 +1372,4 @@ export const zhHans = {
     // An English sentence, which comes from Python or the browser, ends with a space.
     sentences: (sentences) => sentences.filter(Boolean).reduce((text, each) => text + (/[\x21-\x7e]$/.test(text) ? " " : "") + each, ""),
   },
-  watch: {},
 };

@@ -76,7 +76,7 @@ def test_host_and_port_come_from_the_environment(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[tuple[str, int]] = []
-    monkeypatch.setattr("playgrad.server.serve", lambda host, port, _: calls.append((host, port)))
+    monkeypatch.setattr("playgrad.server.serve", lambda host, port, *_: calls.append((host, port)))
     monkeypatch.delenv("HOST", raising=False)
     monkeypatch.delenv("PORT", raising=False)
     assert run(capsys, "serve")[0] == 130

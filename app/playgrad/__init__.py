@@ -23,6 +23,7 @@ from playgrad import data, io, nn, optim, parallel
 from playgrad.contract.check_op import OpReport, check_op
 from playgrad.devices.registry import list_devices as devices
 from playgrad.devices.registry import set_logical_devices
+from playgrad.doctor.diagnose import diagnose
 from playgrad.errors import (
     CheckpointError,
     DataError,
@@ -103,6 +104,7 @@ __all__ = [
     "data",
     "device",
     "devices",
+    "diagnose",
     "eager",
     "expr",
     "function",

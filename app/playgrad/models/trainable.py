@@ -150,6 +150,16 @@ class TrainableNetwork(Network):
         return self._training.test
 
     @property
+    def fit_source(self) -> tuple[str, int] | None:
+        """File and line of the program that called the last ``fit``."""
+        return self._training.source
+
+    @property
+    def lost(self) -> bool:
+        """True if the last ``fit`` ended with a loss that was NaN or infinite."""
+        return self._training.lost
+
+    @property
     def stop_training(self) -> bool:
         """True if training is to end after the current epoch."""
         return self._training.stop

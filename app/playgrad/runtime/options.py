@@ -33,6 +33,7 @@ class Options:
         placement: for all models, in place of a strategy.
         trace: collects the events of one training step at the end of ``fit``.
         record: a `RunRecord` of every ``fit``, which makes checkpoints and resumes from one.
+        observer: an `Inspector`, which watches every ``fit`` for illnesses.
     """
 
     device: str | None = None
@@ -46,6 +47,7 @@ class Options:
     placement: Any = None
     trace: Trace | None = None
     record: Any = None
+    observer: Any = None
 
 
 _current = Options()

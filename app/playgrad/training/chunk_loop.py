@@ -107,6 +107,10 @@ class Watch:
             self.paused = paused
             self.hooks.emit({"kind": "status", "state": "paused" if paused else "running"})
 
+    def pause(self) -> None:
+        """Pause before the next chunk, until a request to go on."""
+        self._pause(True)
+
     def _set_learning_rate(self, value: Any) -> None:
         if self.optimizer is None:
             return

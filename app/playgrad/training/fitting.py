@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from playgrad.errors import DeviceLostError
+from playgrad.graph.source import user_source
 from playgrad.runtime.hooks import get_hooks
 from playgrad.training.batch_source import is_stream
 from playgrad.training.callbacks import History, TrainedModel
@@ -48,6 +49,7 @@ def fit(
             try:
                 state.input_maximum = data.input_maximum
                 state.train, state.test = data.train, data.test
+                state.source, state.lost = user_source(), False
                 with recovering(recipe):
                     test = None if validation is None else validation()
                     facts, length = data.facts(step), data.steps_per_epoch(settings, step)

@@ -20,6 +20,8 @@ class TrainingState:
         stop: whether training is to end after this epoch.
         train, test: some of the samples that it trains and is evaluated with; None if there are
             none, or if the model has several inputs or outputs.
+        source: file and line of the program that called it.
+        lost: whether it ended with a loss that was NaN or infinite.
     """
 
     history: History | None = None
@@ -28,3 +30,5 @@ class TrainingState:
     stop: bool = False
     train: Excerpt | None = None
     test: Excerpt | None = None
+    source: tuple[str, int] | None = None
+    lost: bool = False

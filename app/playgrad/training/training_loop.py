@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -31,6 +31,23 @@ from playgrad.training.streamed_step import RoundEndError
 
 Array = np.ndarray[Any, Any]
 _EPOCH_END = "end of epoch "
+
+
+class Observer(Protocol):
+    """Watches trainings between their chunks of steps, and must not change them."""
+
+    def begin(self, loop: TrainingLoop) -> None:
+        """Begin to watch a fit."""
+
+    def between_chunks(self, loop: TrainingLoop) -> None:
+        """Look at the training, which may be paused."""
+
+    def lost(self, loop: TrainingLoop) -> bool:
+        """Learn that a loss was not finite. Return whether to pause before the error."""
+        ...
+
+    def end(self, loop: TrainingLoop, completed: bool) -> None:
+        """Learn that the fit has ended."""
 
 
 class TrainingLoop:
@@ -79,8 +96,8 @@ class TrainingLoop:
         self.watch = Watch(self.session, self.optimizer)
         self.watch.epoch_left = self._epoch_left
         self.watch.steps_done = lambda: self.done
-        if self.record_of_run is not None:
-            self.watch.between_chunks = self.record_of_run.between_chunks
+        self.observer: Observer | None = get_options().observer
+        self.watch.between_chunks = self._between_chunks
         self.history = History(step.names)
         self.epoch_rows: list[Array] = []
         self.logs: dict[str, float] = {}
@@ -118,6 +135,8 @@ class TrainingLoop:
             self._begin_callbacks(resumed)
             self._end_recording(None)
             return self.history
+        if self.observer is not None:
+            self.observer.begin(self)
         self.progress.begin(
             epochs=self.initial_epoch + self.epochs,
             done=self.done,
@@ -151,8 +170,16 @@ class TrainingLoop:
             with suppress(PlaygradError):  # whatever ended the training is more important
                 self.session.keep_copy()
             self._end_recording(error)
+            if self.observer is not None:
+                self.observer.end(self, completed=error is None)
             self.progress.end(reason, self.done, dispatches, self.history.parallel)
         return self.history
+
+    def _between_chunks(self) -> None:
+        if self.record_of_run is not None:
+            self.record_of_run.between_chunks()
+        if self.observer is not None:
+            self.observer.between_chunks(self)
 
     def _iterations(self) -> int:
         """Return the steps done by this training and earlier ones."""
@@ -363,11 +390,13 @@ class TrainingLoop:
         if not healthy:
             value = recorder.take(arrays, last, last + 1)[0, 0]
             self.session.assign({self.step.healthy: np.bool_(True)})
+            self._lose()
             rate = float(self.session.value(self.optimizer.learning_rate))
             raise not_finite_error(float(value), self.done + 1, rate, self.recipe.network)
         unhealthy = [device for device, flag in healthy_replicas.items() if not flag]
         if unhealthy:
             self.session.assign({flags[device]: np.bool_(True) for device in unhealthy})
+            self._lose()
             rate = float(self.session.value(self.optimizer.learning_rate))
             when = "step" if steps == 1 else f"{steps} steps"
             raise NonFiniteError(
@@ -375,6 +404,13 @@ class TrainingLoop:
                 f"{when}; the weights were not updated.",
                 hint=not_finite_hint(self.recipe.network, rate),
             )
+
+    def _lose(self) -> None:
+        """Note that a loss was not finite; wait before the error if the observer pauses."""
+        self.state.lost = True
+        if self.observer is not None and self.observer.lost(self):
+            self.watch.pause()
+            self.watch.attend()
 
     def _count(self, rows: Array, report: Callable[[Array], None] | None = None) -> None:
         """Add finished steps to those of their epochs, and ``report`` them by epoch."""

@@ -1,0 +1,259 @@
+"""The illnesses: each a function of the evidence that returns a finding, or None.
+
+Findings name node and line where the evidence does; the rest comes from the program (`remedies`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from playgrad.doctor import thresholds
+from playgrad.doctor.course import course, has_diverged, has_learnt, limit, was_patient
+from playgrad.doctor.evidence import Evidence, Layer, Place, Spread
+from playgrad.doctor.finding import Finding
+
+REGRESSIONS = {
+    "mean_squared_error", "mean_absolute_error", "huber", "log_cosh",
+}  # fmt: skip
+CLASSES = {"sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy"}
+_SATURATING = {"sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign"}
+
+
+def not_finite(evidence: Evidence) -> Finding | None:
+    """The loss is NaN or infinite."""
+    if evidence.outcome != "not finite":
+        return None
+    values: dict[str, float | str] = {"step": len(evidence.losses) + 1}
+    origin = evidence.not_finite
+    if origin is None or _has_grown(evidence):
+        return Finding("not-finite", Place(evidence.optimizer, None), {**values, "op": ""})
+    return Finding("not-finite", origin.place, {**values, "op": origin.op})
+
+
+def _has_grown(evidence: Evidence) -> bool:
+    """Return whether the losses before a NaN were on their way to infinity."""
+    losses = evidence.losses
+    if evidence.outcome != "not finite" or not len(losses):
+        return False
+    usual = float(losses[0]) if evidence.baseline is None else evidence.baseline
+    return bool(losses[-1] > thresholds.DIVERGED * max(usual, 1e-6))
+
+
+def input_scale(evidence: Evidence) -> Finding | None:
+    """The inputs are far larger or smaller than initial weights are made for."""
+    return _scale("input-scale", evidence.inputs)
+
+
+def target_scale(evidence: Evidence) -> Finding | None:
+    """The numbers to be predicted are far larger or smaller than what a network gives at first."""
+    if evidence.loss not in REGRESSIONS:
+        return None
+    return _scale("target-scale", evidence.targets)
+
+
+def _scale(code: str, spread: Spread | None) -> Finding | None:
+    if spread is None or not spread.size:
+        return None
+    if thresholds.TINY <= spread.size <= thresholds.LARGE:
+        return None
+    return Finding(code, values={"low": spread.low, "high": spread.high})
+
+
+def rate_high(evidence: Evidence) -> Finding | None:
+    """The learning rate is beyond the usual ones, and the loss rises or does not fall."""
+    usual = usual_rates(evidence)
+    if usual is None or evidence.rate is None or evidence.rate <= usual[1]:
+        return None
+    known = course(evidence)
+    lost = has_diverged(evidence) or evidence.outcome == "not finite"
+    if not lost and (known is None or not was_patient(evidence) or has_learnt(evidence)):
+        return None
+    now = float(evidence.losses[-1]) if known is None and len(evidence.losses) else 0.0
+    values: dict[str, float | str] = {
+        "rate": evidence.rate,
+        "usual": usual[1],
+        "loss": now if known is None else known.now,
+    }
+    return Finding("rate-high", Place(evidence.optimizer, None), values)
+
+
+def rate_low(evidence: Evidence) -> Finding | None:
+    """The learning rate is below the usual ones, and far longer steps would still go down."""
+    usual = usual_rates(evidence)
+    if usual is None or evidence.rate is None or not 0 < evidence.rate < usual[0]:
+        return None
+    now, ahead = evidence.sample_loss, evidence.ahead
+    if now is None or ahead is None or not was_patient(evidence):
+        return None
+    if not ahead < thresholds.GAIN_AHEAD * now:
+        return None
+    values: dict[str, float | str] = {"rate": evidence.rate, "loss": now, "ahead": ahead}
+    return Finding("rate-low", Place(evidence.optimizer, None), values)
+
+
+def usual_rates(evidence: Evidence) -> tuple[float, float] | None:
+    """Return the usual learning rates of the optimizer, the least and the largest."""
+    steps_add_up = evidence.momentum >= thresholds.MOMENTUM
+    kind = "momentum" if evidence.optimizer == "sgd" and steps_add_up else evidence.optimizer
+    return thresholds.USUAL_RATES.get(kind)
+
+
+def exploding(evidence: Evidence) -> Finding | None:
+    """Gradients replace the weights rather than change them."""
+    lost = has_diverged(evidence) or _has_grown(evidence)
+    layers = [layer for layer in evidence.weighted if layer.gradient_norm is not None]
+    if evidence.clipped or (len(layers) < thresholds.FEWEST_LAYERS and not _recurrent(layers)):
+        return None
+    if has_learnt(evidence) and not lost:
+        return None
+    # They grow on their way back, so that the first layer is where they end.
+    beyond = (layer for layer in layers if _relative_gradient(layer) > thresholds.EXPLODING)
+    worst = next(beyond, None)
+    if worst is None:
+        return None
+    values: dict[str, float | str] = {"times": _relative_gradient(worst)}
+    return Finding("exploding", worst.place, values)
+
+
+def _recurrent(layers: list[Layer]) -> bool:
+    return any(layer.kind in ("simple_rnn", "lstm", "gru") for layer in layers)
+
+
+def _relative_gradient(layer: Layer) -> float:
+    norm = layer.gradient_norm or 0.0
+    if not np.isfinite(norm):
+        return float("inf")
+    return norm / max(layer.weight_norm, 1e-12)
+
+
+def vanishing(evidence: Evidence) -> Finding | None:
+    """The gradients of the first layers are nothing beside those of the last ones."""
+    layers = [layer for layer in evidence.weighted if layer.gradient_norm is not None]
+    if len(layers) < thresholds.FEWEST_LAYERS or has_learnt(evidence):
+        return None
+    largest = max(layer.gradient_size for layer in layers)
+    first = layers[0]
+    if not largest > 0 or first.gradient_size > thresholds.VANISHING * largest:
+        return None
+    if any(layer.dead == 1.0 or layer.constant for layer in layers):
+        return None  # those let no gradient through at all
+    saturating = next((each for each in layers if each.activation in _SATURATING), first)
+    ratio = first.gradient_size / largest
+    values: dict[str, float | str] = {"ratio": ratio, "activation": saturating.activation}
+    return Finding("vanishing", first.place, values)
+
+
+def dead_units(evidence: Evidence) -> Finding | None:
+    """Most units of a layer are 0 whatever the input."""
+    worst = max(evidence.layers, key=lambda layer: layer.dead or 0.0, default=None)
+    if worst is None or not (worst.dead or 0.0) > thresholds.DEAD_SHARE:
+        return None
+    dead = round((worst.dead or 0.0) * worst.units)
+    return Finding("dead-units", worst.place, {"dead": dead, "units": worst.units})
+
+
+def frozen(evidence: Evidence) -> Finding | None:
+    """A layer keeps the weights that chance gave it."""
+    layers = evidence.weighted
+    for layer in layers:
+        if layer.frozen and layer.untrained:
+            return Finding("frozen", layer.place, {"why": "trainable"})
+    cut = [layer for layer in layers if layer.gradient_norm is None and not layer.frozen]
+    if cut and len(cut) < len(layers):
+        return Finding("frozen", cut[-1].place, {"why": "gradient"})
+    return None
+
+
+def shuffled(evidence: Evidence) -> Finding | None:
+    """Inputs that are alike have targets that are not, and nothing is learnt that holds."""
+    if evidence.agreement is None or evidence.agreement >= thresholds.AGREEMENT:
+        return None
+    if evidence.test_losses and evidence.baseline is not None:
+        learns = min(evidence.test_losses) < thresholds.FLAT * evidence.baseline
+        enough = len(evidence.test_losses) >= thresholds.FEWEST_ROUNDS
+    else:
+        learns, enough = has_learnt(evidence), was_patient(evidence)
+    # Where all inputs say little, neighbours do not agree either.
+    tested = evidence.test_agreement is not None and evidence.test_agreement > thresholds.AGREEMENT
+    if learns or not enough or not (tested or evidence.shuffles):
+        return None
+    return Finding("shuffled")
+
+
+def overfitting(evidence: Evidence) -> Finding | None:
+    """The test loss rises while the training loss falls."""
+    tests, trained = evidence.test_losses, evidence.train_losses
+    if len(tests) < thresholds.FEWEST_TESTS or len(trained) < len(tests):
+        return None
+    best = int(np.argmin(tests))
+    since = len(tests) - 1 - best
+    if since < thresholds.TESTS_SINCE_BEST:
+        return None
+    now = float(np.median(tests[-thresholds.TESTS_SINCE_BEST :]))
+    if now < thresholds.RISEN * tests[best] or trained[-1] >= trained[best]:
+        return None
+    guess = tests[0] if evidence.baseline is None else evidence.baseline
+    if now < thresholds.APART * trained[-1] or now - tests[best] < (
+        thresholds.RISEN_OF_GUESS * guess
+    ):
+        return None
+    values: dict[str, float | str] = {"best": tests[best], "now": now, "epoch": best + 1}
+    return Finding("overfitting", Place(_last_node(evidence), None), values)
+
+
+def not_falling(evidence: Evidence) -> Finding | None:
+    """The loss is where it began, and nothing else explains it."""
+    known = course(evidence)
+    if known is None or not was_patient(evidence):
+        return None
+    if known.now < thresholds.FLAT * max(limit(evidence, known.start), known.middle):
+        return None
+    values: dict[str, float | str] = {"start": known.start, "now": known.now, "why": ""}
+    layers = evidence.weighted
+    constant = next((layer for layer in layers[:-1] if layer.constant), None)
+    if constant is not None:
+        return Finding("not-falling", constant.place, {**values, "why": "constant"})
+    if layers and layers[-1].activation == "softmax" and evidence.outputs == 1:
+        return Finding("not-falling", layers[-1].place, {**values, "why": "softmax"})
+    unrelated = evidence.agreement is not None and evidence.agreement < thresholds.AGREEMENT
+    values["why"] = "unrelated" if unrelated else ""
+    return Finding("not-falling", Place(_last_node(evidence), None), values)
+
+
+def _last_node(evidence: Evidence) -> str | None:
+    return evidence.weighted[-1].place.node if evidence.weighted else None
+
+
+CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
+    not_finite, input_scale, target_scale, rate_high, exploding, frozen, shuffled, vanishing,
+    dead_units, rate_low, overfitting, not_falling,
+)  # fmt: skip
+
+_EXPLAINS = {
+    "input-scale": {"exploding", "dead-units", "vanishing", "rate-low", "rate-high"},
+    "target-scale": {"exploding", "dead-units", "vanishing", "rate-low", "rate-high"},
+    "rate-high": {"exploding", "dead-units", "vanishing"},
+    "exploding": {"dead-units"},
+    "frozen": {"vanishing"},
+    "shuffled": {"overfitting", "rate-low", "vanishing"},
+    "dead-units": {"vanishing"},
+}
+"""For an illness, those that it brings about. `not_falling` is for what nothing else explains."""
+
+
+def examine(evidence: Evidence) -> list[Finding]:
+    """Return the findings, causes rather than their effects."""
+    findings = [finding for check in CHECKS if (finding := check(evidence)) is not None]
+    codes = {finding.code for finding in findings}
+    explained = set().union(*(_EXPLAINS.get(code, set()) for code in codes))
+    if codes - {"not-falling"}:
+        explained.add("not-falling")
+    fit = evidence.fit
+    return [
+        finding if finding.place.line or finding.place.node else replace(finding, place=fit)
+        for finding in findings
+        if finding.code not in explained
+    ]

@@ -1,0 +1,203 @@
+"""Watches trainings between their steps, reports what is wrong, and pauses those that are lost."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from playgrad.doctor import thresholds
+from playgrad.doctor.course import has_diverged
+from playgrad.doctor.evidence import Outcome
+from playgrad.doctor.examination import Examination
+from playgrad.doctor.finding import Finding
+
+if TYPE_CHECKING:
+    from playgrad.training.training_loop import TrainingLoop
+
+Report = Callable[[Sequence[Finding], bool], None]
+_CHECK_SECONDS = 0.5
+
+
+class Inspector:
+    """The observer of the trainings of a program: the option ``observer``.
+
+    It never raises an error: a training that cannot be looked at goes on unseen.
+
+    Args:
+        source: the text of the program; None if it is not known.
+        file: its name, as in the sources of nodes.
+        report: receives the findings when they have changed, and whether the training is lost.
+        pauses: whether to pause a training that is lost.
+        defers: whether the last look at a training waits for `conclude`.
+    """
+
+    def __init__(
+        self,
+        source: str | None,
+        file: str | None,
+        report: Report,
+        pauses: bool = False,
+        defers: bool = False,
+    ) -> None:
+        self._source, self._file = source, file
+        self._report = report
+        self._pauses, self._defers = pauses, defers
+        self._loop: TrainingLoop | None = None
+        self._examination: Examination | None = None
+        self._outcome: Outcome = "running"
+        self._findings: dict[int | None, list[Finding]] = {}
+        self._reported: list[Finding] = []
+        self._paused = False
+        self._spent = self._cost = 0.0
+        self._checked = self._looked = 0.0
+        self._began = 0.0
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong with the trainings of the program, each once."""
+        everything = [each for findings in self._findings.values() for each in findings]
+        unique = {(each.code, each.place): each for each in everything}
+        return list(unique.values())
+
+    # Called by the training loop
+
+    def begin(self, loop: TrainingLoop) -> None:
+        """Begin to watch a fit. Fits of its callbacks are not watched."""
+        if self._loop is not None:
+            return
+        self.conclude()
+        self._loop, self._outcome, self._paused = loop, "running", False
+        self._spent, self._cost = 0.0, thresholds.GUESSED_SECONDS
+        self._began = self._checked = self._looked = time.perf_counter()
+        self._safely(lambda: self._open(loop))
+
+    def _open(self, loop: TrainingLoop) -> None:
+        self._examination = Examination(
+            loop.recipe,
+            loop.history,
+            loop.state.train,
+            loop.steps_per_epoch,
+            loop.state.source,
+            self._file,
+            self._source,
+            loop.state.test,
+        )
+
+    def between_chunks(self, loop: TrainingLoop) -> None:
+        """Look at the training if it is time to, and if that is cheap enough."""
+        if loop is not self._loop or self._examination is None or not loop.done:
+            return
+        started = time.perf_counter()
+        if self._examination.look is not None and self._spent == 0.0:
+            self._safely(self._examination.look.remember)
+            self._spent += max(time.perf_counter() - started, 1e-9)
+        if started - self._checked < _CHECK_SECONDS or not self._can_spend(loop, 0.0):
+            return
+        if self._may_look(loop):
+            self._safely(self._see)
+            self._cost = time.perf_counter() - started
+            self._looked = time.perf_counter()
+        self._safely(self._examine)
+        self._spent += time.perf_counter() - started
+        self._checked = time.perf_counter()
+
+    def _may_look(self, loop: TrainingLoop) -> bool:
+        look = self._examination.look if self._examination is not None else None
+        wait = thresholds.LOOK_SECONDS
+        if self._looked == self._began:
+            wait = thresholds.FIRST_LOOK_SECONDS
+        return (
+            look is not None
+            and time.perf_counter() - self._looked >= wait
+            and self._can_spend(loop, self._cost)
+            and look.is_affordable
+        )
+
+    def _can_spend(self, loop: TrainingLoop, seconds: float) -> bool:
+        limit = thresholds.LARGEST_SHARE * (loop.progress.seconds - self._spent)
+        return self._spent + seconds <= limit
+
+    def lost(self, loop: TrainingLoop) -> bool:
+        """Learn that a loss was not finite. Return whether to pause before the error."""
+        if loop is not self._loop or self._examination is None:
+            return False
+        self._outcome = "not finite"
+        self._safely(self._search)
+        self._safely(lambda: self._see(begun=loop.first == 0))
+        return self._safely(self._examine) is True and self._pauses_now(loop)
+
+    def end(self, loop: TrainingLoop, completed: bool) -> None:
+        """Learn that a fit has ended."""
+        if loop is not self._loop:
+            return
+        self._loop = None
+        if self._outcome == "running":
+            self._outcome = "completed" if completed else "stopped"
+        if not self._defers:
+            self.conclude()
+
+    def conclude(self) -> None:
+        """Look at the last training a last time."""
+        examination = self._examination
+        if examination is None:
+            return
+        if self._outcome in ("completed", "stopped"):
+            self._safely(self._see)
+            self._safely(self._examine)
+        self._safely(examination.close)
+        self._examination = None
+
+    # Looking
+
+    def _see(self, begun: bool = False) -> None:
+        examination = self._examination
+        if examination is not None and examination.look is not None:
+            examination.sight = examination.look.layers(begun)
+
+    def _search(self) -> None:
+        examination = self._examination
+        if examination is not None and examination.look is not None:
+            examination.origin = examination.look.origin()
+
+    def _examine(self) -> bool:
+        examination, loop = self._examination, self._loop
+        if examination is None:
+            return False
+        findings = examination.findings(self._outcome)
+        evidence = examination.evidence(self._outcome)
+        self._findings[evidence.fit.line] = findings
+        lost = self._outcome == "not finite" or (loop is not None and has_diverged(evidence))
+        if self.findings != self._reported or lost:
+            self._reported = self.findings
+            self._report(self._reported, lost and loop is not None)
+        if loop is not None and lost and self._outcome == "running" and self._pauses_now(loop):
+            loop.watch.pause()
+        return True
+
+    def _pauses_now(self, loop: TrainingLoop) -> bool:
+        """Return whether to pause: once, and never a program that watches its losses itself."""
+        if not self._pauses or self._paused or loop.callbacks:
+            return False
+        self._paused = True
+        return not _is_tried(self._source, loop.state.source)
+
+    def _safely(self, action: Callable[[], object]) -> object:
+        """Do something that may fail in many ways, none of which concerns the program."""
+        try:
+            return action()
+        except Exception:
+            return None
+
+
+def _is_tried(source: str | None, place: tuple[str, int] | None) -> bool:
+    """Return whether the program catches the errors of the call in this line."""
+    if source is None or place is None:
+        return False
+    return any(
+        isinstance(node, ast.Try)
+        and node.handlers
+        and node.body[0].lineno <= place[1] <= (node.body[-1].end_lineno or place[1])
+        for node in ast.walk(ast.parse(source))
+    )

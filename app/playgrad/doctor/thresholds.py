@@ -1,0 +1,108 @@
+"""The limits of the doctor, all of them: when something is an illness, and how much looking costs.
+
+They are set so that no example of the gallery has a finding, and that a learning rate which is ten
+times too large or too small has one.
+"""
+
+# Cost
+
+FIRST_LOOK_SECONDS = 1.0
+"""Of training before the first look: short trainings are looked at when they have ended."""
+LOOK_SECONDS = 3.0
+"""Between two looks at the layers; nobody reads faster."""
+LARGEST_SHARE = 0.05
+"""Of the training time that looking may take."""
+GUESSED_SECONDS = 0.05
+"""Of a first look at a small network, which builds its gradients; later looks are measured."""
+MOST_WEIGHTS = 4_000_000
+"""Of larger networks only the losses are looked at: a copy of the weights takes time and memory."""
+MOST_WORK = 100_000_000
+"""Values of all activations of the sample times weights of a layer, as a bound of a look's time."""
+SAMPLES = 64
+"""Samples that a look computes the network for: enough to call a unit dead."""
+SEARCHED_SAMPLES = 1000
+"""Samples among which the origin of a NaN is looked for, all that the excerpt has."""
+
+# Losses
+
+FEWEST_STEPS = 60
+"""Before this many steps nothing is said of the course of the loss: it may still begin to fall."""
+FEWEST_ROUNDS = 3
+"""Rounds through the data before a loss that does not fall is an illness, or else `MANY_STEPS`."""
+MANY_STEPS = 500
+"""Steps after which a loss should have begun to fall, however large the data."""
+WINDOW = 0.2
+"""The last part of the steps, whose median loss is the loss of now."""
+FIRST_STEPS = 10
+"""The first steps, whose median loss is the loss at the start."""
+LEARNT = 0.9
+"""Of the loss at the start, or of always guessing the mean: a loss below has fallen."""
+FLAT = 0.97
+"""A loss above this part of both has not fallen at all."""
+DIVERGED = 20.0
+"""Times the loss at the start, of a training that is lost: chance makes peaks of less than ten."""
+WORSE = 1.2
+"""Times the loss of guessing the mean: a network that has learnt nothing is not worse than that."""
+
+# Learning rates
+
+USUAL_RATES = {
+    "sgd": (3e-3, 0.5),
+    "momentum": (3e-4, 0.1),
+    "adagrad": (3e-3, 0.5),
+    "adam": (3e-4, 0.05),
+    "adamw": (3e-4, 0.05),
+    "rmsprop": (3e-4, 0.05),
+    "lion": (3e-5, 0.01),
+}
+"""By optimizer, the range in which a rate is not suspected: half a power of ten beyond those of
+papers and of the examples."""
+MOMENTUM = 0.5
+"""From this momentum on, SGD has the rates of "momentum": steps add up."""
+AHEAD = 10.0
+"""How far beyond the weights of now the loss is tried, in the direction from the first ones."""
+GAIN_AHEAD = 0.9
+"""The loss there, as a part of that of now, below which the steps were too short."""
+MOVED = 5.0
+"""Times their first norm that weights have moved without learning, if steps are too long."""
+
+# Gradients and units
+
+EXPLODING = 100.0
+"""Norm of a layer's gradient over that of its weights: a usual step then replaces the weights."""
+VANISHING = 1e-4
+"""Gradient per weight of the first layer over the largest of all: it learns 10,000 times slower."""
+FEWEST_LAYERS = 4
+"""With weights, of a network in which gradients can vanish or explode on their way."""
+DEAD_SHARE = 0.6
+"""Of a layer's units that are 0 for every sample. A third is usual after ReLU."""
+FEWEST_UNITS = 4
+"""Of a layer that is looked at for dead units."""
+
+# Data
+
+LARGE = 20.0
+"""Root mean square of inputs or targets: initial weights are made for 1, and bytes have 80."""
+TINY = 1e-3
+"""Root mean square below which the first layer hardly tells inputs from 0, or targets."""
+FEWEST_PAIRS = 60
+"""Samples of which neighbours are compared."""
+MOST_PAIRS = 400
+"""Their distances are all pairs: 160,000."""
+FEWEST_OF_A_CLASS = 4
+"""Samples for each class, on average: with fewer, neighbours are rarely of the same."""
+AGREEMENT = 3.0
+"""Standard errors above chance by which neighbours agree in data that can be learnt."""
+
+# Overfitting
+
+FEWEST_TESTS = 6
+"""Epochs with a test loss before its course means anything."""
+TESTS_SINCE_BEST = 3
+"""Epochs since the lowest test loss."""
+RISEN = 1.2
+"""Median of the last test losses over the lowest one."""
+RISEN_OF_GUESS = 0.05
+"""The least rise, as a part of the loss of guessing: tiny losses triple by chance."""
+APART = 2.0
+"""Median of the last test losses over the training loss: otherwise both rise together."""

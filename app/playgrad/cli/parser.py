@@ -64,6 +64,9 @@ def _add_train(parsers: Parsers) -> None:
         help="write a trace of one step for Chrome's tracing view",
     )
     parser.add_argument(
+        "--doctor", action="store_true", help="say what is wrong with the training, and what helps"
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print the result as a JSON object on the last line"
     )
     parser.set_defaults(command=commands.run_train)

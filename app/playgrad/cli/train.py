@@ -17,7 +17,9 @@ from playgrad.cli.own_loops import finish_without_fit
 from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
 from playgrad.devices.registry import ensure_devices
-from playgrad.errors import DeviceError, DeviceLostError, PlaygradError
+from playgrad.doctor.inspector import Inspector
+from playgrad.doctor.words import in_words
+from playgrad.errors import DeviceError, DeviceLostError, NonFiniteError, PlaygradError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.models.shared_session import shared_session
 from playgrad.runtime.default_device import AUTO, default_device
@@ -98,6 +100,7 @@ def train(program: Path, options: argparse.Namespace) -> int:
         trace=trace,
         strategy=_strategy(options),
         placement=_placement(options),
+        observer=_inspector(program) if options.doctor else None,
     )
     hooks = TrainHooks(ProgressBar(sys.stderr))
     before = set_hooks(hooks)
@@ -105,11 +108,15 @@ def train(program: Path, options: argparse.Namespace) -> int:
         with options_set(overrides):
             started = time.perf_counter()
             run_program(program, options.seed or 0)
+            _diagnose(overrides.observer, hooks)
             if hooks.model is None or hooks.model.history is None:
                 seconds = time.perf_counter() - started
                 finish_without_fit(program, options, hooks.looped, seconds)
             else:
                 _finish(program, options, hooks, trace)
+    except NonFiniteError:
+        _diagnose(overrides.observer, hooks)
+        raise
     except DeviceError as error:
         _rescue(options, hooks, error)
         raise
@@ -121,6 +128,21 @@ def train(program: Path, options: argparse.Namespace) -> int:
                 model.close()
         shared_session(get_default_graph()).close()  # of functions without a model
     return 0
+
+
+def _inspector(program: Path) -> Inspector:
+    text = program.read_text(encoding="utf-8", errors="replace")
+    return Inspector(text, str(program), lambda findings, lost: None)
+
+
+def _diagnose(inspector: Inspector | None, hooks: TrainHooks) -> None:
+    """Print what the doctor has found, beside the results rather than among them."""
+    if inspector is None:
+        return
+    hooks.bar.close()
+    lines = [in_words(finding) for finding in inspector.findings]
+    for line in lines or ["nothing is wrong that the doctor knows."]:
+        print(f"doctor: {line}", file=sys.stderr, flush=True)
 
 
 def _rescue(options: argparse.Namespace, hooks: TrainHooks, error: DeviceError) -> None:

@@ -73,8 +73,6 @@ def _set_rate(evidence: Evidence, program: Program, rate: float) -> Edit | None:
         return None if call is None else _edit("set-rate", values, program.replaced(made, call))
     assert isinstance(made, ast.Call)
     number = argument(made, 0, "learning_rate")
-    if isinstance(number, ast.Name):
-        number = program.assigned(number.id)
     if number is None:
         first: list[ast.expr | ast.keyword] = [*made.args, *made.keywords]
         text = f"learning_rate={rate:g}"
@@ -82,6 +80,8 @@ def _set_rate(evidence: Evidence, program: Program, rate: float) -> Edit | None:
             program.before(first[0], f"{text}, ") if first else program.with_argument(made, text)
         )
         return _edit("set-rate", values, change)
+    if isinstance(number, ast.Name):
+        number = program.assigned(number.id)
     if not isinstance(number, ast.Constant) or not isinstance(number.value, (int, float)):
         return None
     return _edit("set-rate", values, program.replaced(number, f"{rate:g}"))

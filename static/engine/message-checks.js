@@ -70,6 +70,18 @@ export const figure = (value) => {
     && value.pixels.length === value.count * value.height * value.width * value.channels;
 };
 
+const values = mapOf((value) => text(value) || number(value));
+
+export const finding = record({
+  code: text, node: nullable(text), line: nullable(count), values,
+  edit: nullable(record({
+    code: text, values,
+    changes: listOf(record({
+      line: count, column: count, end_line: count, end_column: count, old: text, text,
+    })),
+  })),
+});
+
 /** @type {Check} */
 const code = (value) => value instanceof WebAssembly.Module;
 
@@ -166,6 +178,7 @@ const FIELDS = {
   },
   setting: settingFields,
   graph: { graph },
+  doctor: { findings: listOf(finding), lost: flag },
   lab_choices: { strategies: choices, schedules: choices, collectives: choices, details: choices },
   lab_fit: { title: text, devices: count, single: flag, held_up: flag },
   trace: {

@@ -82,6 +82,7 @@
  *     `fit_begin` are the last ones before a resumed training: the page may have missed some.
  *   `setting`: a setting was changed while training, after `step` steps of the fit.
  *   `graph`: the graph of a training step.
+ *   `doctor`: all that is wrong with the trainings of the run; `lost`: whether that is why it pauses.
  *   `figure`: what the program shows with `show` or `plot`.
  *   `lab_choices`: what the Lab offers; sent once, at the start.
  *   `lab_fit`: a run in the Lab begins to train; `single`: on one device, without a strategy;
@@ -108,6 +109,7 @@
  *      test_accuracy: number | null, dispatches_per_step: number, parallel: ParallelReport}
  *   | {kind: "setting"} & SettingChange
  *   | {kind: "graph", graph: Graph}
+ *   | {kind: "doctor", findings: Finding[], lost: boolean}
  *   | {kind: "lab_choices"} & LabChoices
  *   | {kind: "lab_fit", title: string, devices: number, single: boolean, held_up: boolean}
  *   | {kind: "trace", seconds: number} & Trace
@@ -256,6 +258,13 @@
  *            done: number}} Fit
  *   `done`: the steps that were done before, by the run that this one resumes
  * @typedef {{step: number, name: string, before: number, after: number}} SettingChange
+ * @typedef {{code: string, node: string | null, line: number | null,
+ *            values: Record<string, number | string>, edit: SuggestedEdit | null}} Finding
+ *   an illness of a training: `values` are those of its sentence, see doctor-words.js
+ * @typedef {{code: string, values: Record<string, number | string>, changes: LineChange[]}} SuggestedEdit
+ * @typedef {{line: number, column: number, end_line: number, end_column: number, old: string,
+ *            text: string}} LineChange
+ *   lines of the program from 1, characters from 0; the last change of an edit comes first
  * @typedef {{text: string, left_out?: number, end?: string}} Output
  *   of a flood: its first part, the number of characters that were left out, and its last part
  * @typedef {(
@@ -321,8 +330,9 @@
  *   as in `app/playgrad/page/outputs.py`
  *
  * @typedef {{device: "auto" | "gpu" | "cpu", paused: boolean, devices?: number,
- *            lab?: LabOptions, resume?: boolean}} RunOptions
+ *            lab?: LabOptions, resume?: boolean, doctor?: boolean}} RunOptions
  *   `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy;
+ *   `doctor`: whether trainings are watched for illnesses; those of the Lab never are;
  *   `resume`: fits go on where the checkpoint, the payload, was made; those that it has completed
  *   return at once, without events
  * @typedef {{strategy: string} & Partial<LabDetails>} LabOptions

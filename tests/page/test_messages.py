@@ -151,6 +151,9 @@ def _drive(page: Page) -> None:
     resumed = options | {"resume": True}
     page.send({"kind": "run", "source": PROGRAM, "options": resumed, "payload": checkpoint})
     page.send({"kind": "run", "source": "1 / 0", "options": options})
+    ill = PROGRAM.replace("learning_rate=0.1", "learning_rate=1e30")
+    ill = ill.replace("verbose=0", "verbose=0, callbacks=[nn.TerminateOnNaN()]")
+    page.send({"kind": "run", "source": ill, "options": options | {"doctor": True}})
     lab = {"strategy": "async", "devices": 2, "steps": 24}
     options |= {"devices": 2, "lab": lab}
     page.send({"kind": "run", "source": PROGRAM, "options": options}, *WHILE_TRAINING)

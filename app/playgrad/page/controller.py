@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import linecache
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from playgrad.compiler.place import Policy
@@ -18,6 +19,8 @@ from playgrad.data.shelf import set_shelf
 from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
 from playgrad.devices import registry
+from playgrad.doctor.finding import Finding
+from playgrad.doctor.inspector import Inspector
 from playgrad.errors import CheckpointError, GraphError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.page.answers import ANSWERS, graph
@@ -146,6 +149,7 @@ class Controller:
         self.interruptible = False
         self.stopped = False
         self.lab: Lab | None = None
+        self.inspector: Inspector | None = None
         self.graphs = SessionGraphs(lambda view: _emit({"kind": "graph", "graph": view}), FILE)
         self.prompt = Prompt(_print, _print_error)
         self.tuner = IdleTuner()
@@ -170,7 +174,7 @@ class Controller:
             _set_devices(run_options.get("devices"))
             resumed = self._resumed(checkpoint) if run_options.get("resume") else None
             self.record = RunRecord(_emit_checkpoint, resumed)
-            with Reserve(), options_set(self._options(run_options)):
+            with Reserve(), options_set(self._options(run_options, source)):
                 self.interruptible = True
                 exec(compile(source, FILE, "exec"), self.namespace)
         except KeyboardInterrupt:
@@ -190,6 +194,8 @@ class Controller:
         if run_options.get("resume") and state == "done" and not self._has_trained():
             print(_NOTHING_RESUMED, file=sys.stderr)
         _emit({"kind": "status", "state": state})
+        if self.inspector is not None:
+            self.inspector.conclude()
 
     def _has_trained(self) -> bool:
         return self.record is not None and self.record.has_fits
@@ -214,7 +220,7 @@ class Controller:
         except KeyboardInterrupt:
             self._flush_checkpoint()  # it was meant for the program, which has ended
 
-    def _options(self, run_options: dict[str, Any]) -> Options:
+    def _options(self, run_options: dict[str, Any], source: str) -> Options:
         """Return the page's overrides of what the program says.
 
         Raises:
@@ -222,6 +228,8 @@ class Controller:
         """
         chosen = run_options.get("lab")
         lab = self.lab = None if chosen is None else Lab.of(chosen)
+        if lab is None and run_options.get("doctor"):  # the Lab measures times
+            self.inspector = Inspector(source, FILE, _emit_findings, pauses=True, defers=True)
         device = run_options.get("device")
         return Options(
             device=None if device == "auto" else device,
@@ -229,6 +237,7 @@ class Controller:
             strategy=None if lab is None else lab.strategy,
             steps=None if lab is None else lab.steps,
             record=self.record,
+            observer=self.inspector,
         )
 
     def reset(self) -> None:
@@ -239,6 +248,7 @@ class Controller:
         self.model = None
         self.record = None
         self.lab = None
+        self.inspector = None
         self.graphs.clear()
         self.namespace.clear()
         registry.clear_data_caches()  # data of earlier programs, which this one did not use
@@ -367,6 +377,11 @@ def _send_output() -> None:
 
 def _emit_checkpoint(checkpoint: Checkpoint) -> None:
     _emit({"kind": "checkpoint", "bytes": checkpoint.encode(), **checkpoint.info()})
+
+
+def _emit_findings(findings: Sequence[Finding], lost: bool) -> None:
+    described = [finding.as_dict() for finding in findings]
+    _emit({"kind": "doctor", "findings": described, "lost": lost})
 
 
 def _joined(pair: host.Request) -> Request:

@@ -5,6 +5,7 @@ import { SCRIPTS } from "../engine/connect.js";
 import { hurry } from "../engine/downloads.js";
 import { missingFeature } from "./boot-features.js";
 import { keepStarting, startAgain } from "./boot-retry.js";
+import { clearFindings } from "./doctor.js";
 import { isEmbedded } from "./embedded.js";
 import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
@@ -106,6 +107,7 @@ function forget() {
 function launch({ paused, inLab, resumed }) {
   const kept = resumed ? store.resumable.value : null;
   store.queuedRun.value = null;
+  clearFindings();
   if (kept) goOnFrom(kept);
   else {
     store.clearRun();
@@ -122,7 +124,7 @@ function launch({ paused, inLab, resumed }) {
   store.runState.value = "running";
   store.intent.value = paused ? "step" : "run";
   store.runOptions.value = kept?.options ?? (inLab ? labRecorder.begin() : {});
-  const options = { device: store.deviceChoice.value, paused, ...store.runOptions.value };
+  const options = { device: store.deviceChoice.value, paused, doctor: true, ...store.runOptions.value };
   const { source } = store.executed.value;
   if (kept) client.post({ kind: "run", source, options: { ...options, resume: true } }, kept.bytes);
   else client.post({ kind: "run", source, options });
@@ -267,6 +269,7 @@ export function reset() {
   batch(() => {
     store.queuedRun.value = null;
     store.clearResults();
+    clearFindings();
     store.kept.value = null;
     if (hadWeights) store.note(t().notes.cleared, t().notes.undo, () => bringBack(undo));
     else store.note("");

@@ -1,6 +1,7 @@
 /** The effect of each event of the engine on the store. */
 
 import { batch } from "../vendor/preact.js";
+import { report } from "./doctor.js";
 import { EventQueue } from "./event-queue.js";
 import { describe } from "./figure-text.js";
 import { reasonInWords } from "./gpu-problem.js";
@@ -17,7 +18,7 @@ import * as store from "./store.js";
 /** Events of a run that are of no interest once the user has asked for a reset. @type {ReadonlySet<string>} */
 const DROPPED_BY_RESET = new Set([
   "progress", "stdout", "stderr", "figure", "epoch_end", "fit_begin", "setting", "graph", "trace",
-  "checkpoint",
+  "checkpoint", "doctor",
 ]);
 
 /** Settings that were changed while training are marked on the curve: the last ones. */
@@ -182,6 +183,8 @@ const handlers = {
     store.graphBegan.value = store.executed.value.began;
     store.selectedNode.value = null;
   },
+
+  doctor: ({ findings, lost }) => report(findings, lost),
 
   forged() {
     const sentence = t().notes.forged;

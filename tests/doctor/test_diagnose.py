@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.runtime.options import Options, options_set
 from tests.cli.running import run
 from tests.doctor.programs import ILL
 
@@ -67,3 +69,13 @@ def test_the_command_line_prints_findings(
     assert "doctor: line 11, lambda_1: The loss became NaN or infinite at step" in err
     code, _, err = run(capsys, "train", program, "--device", "cpu")
     assert "doctor" not in err
+
+
+def test_the_guide_says_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    guide = Path(__file__).parents[2] / "docs" / "doctor.md"
+    (block,) = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, pg.Model] = {}
+    with options_set(Options(device="cpu")):
+        exec(block, names)
+    assert "The learning rate 1e−05 is too small" in capsys.readouterr().out
+    names["model"].close()

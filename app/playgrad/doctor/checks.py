@@ -63,13 +63,14 @@ def _scale(code: str, spread: Spread | None) -> Finding | None:
 
 
 def rate_high(evidence: Evidence) -> Finding | None:
-    """The learning rate is beyond the usual ones, and the loss rises or does not fall."""
+    """The learning rate is beyond the usual ones, and the loss does not fall, or units died."""
     usual = usual_rates(evidence)
     if usual is None or evidence.rate is None or evidence.rate <= usual[1]:
         return None
     known = course(evidence)
     lost = has_diverged(evidence) or evidence.outcome == "not finite"
-    if not lost and (known is None or not was_patient(evidence) or has_learnt(evidence)):
+    harms = not has_learnt(evidence) or dead_units(evidence) is not None
+    if not lost and (known is None or not was_patient(evidence) or not harms):
         return None
     now = float(evidence.losses[-1]) if known is None and len(evidence.losses) else 0.0
     values: dict[str, float | str] = {

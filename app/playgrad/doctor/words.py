@@ -44,8 +44,7 @@ SENTENCES: dict[str, Callable[[Values], str]] = {
     "input-scale": _scale("inputs"),
     "target-scale": _scale("targets"),
     "rate-high": lambda v: (
-        f"The learning rate {_number(v['rate'])} is too large: each step overshoots, and the loss "
-        "does not fall."
+        f"The learning rate {_number(v['rate'])} is too large: each step overshoots."
     ),
     "rate-low": lambda v: (
         f"The learning rate {_number(v['rate'])} is too small: ten times as far in the same "

@@ -1,6 +1,7 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { resume } from "../actions.js";
 import { missingFeature } from "../boot-features.js";
+import { isLost } from "../doctor.js";
 import { duration, loss } from "../format.js";
 import { gpuProblem } from "../gpu-problem.js";
 import { t } from "../locale.js";
@@ -32,6 +33,7 @@ function sentence() {
       if (startingDevices.value.length > 0) return words.startingDevices(startingDevices.value);
       return about ? words.training(about.parameters, place(about)) : words.running;
     case "paused":
+      if (isLost.value) return words.lost;
       return about ? words.paused : words.pausedBefore;
     case "stopped":
       if (store.divergence.value) return t().numbers.sentences([words.stopped, diverged(store.divergence.value)]);

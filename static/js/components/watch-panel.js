@@ -3,6 +3,7 @@ import { hidden } from "../hidden.js";
 import * as store from "../store.js";
 import { CurvesPanel } from "./curves-panel.js";
 import { Gallery } from "./gallery.js";
+import { LazyDoctor } from "./lazy-doctor.js";
 import { TaskPanel } from "./task-panel.js";
 import { WeightsPanel } from "./weights-panel.js";
 
@@ -19,6 +20,6 @@ export function WatchPanel() {
   const isFresh = store.fit.value === null && store.runState.value === "idle";
   return html`
     ${!hidden.value.has("gallery") && html`<${Gallery} key="gallery" />`}
-    ${isFresh ? [task, curves] : [curves, task]}
+    ${isFresh ? [task, curves] : [curves, html`<${LazyDoctor} key="doctor" />`, task]}
   `;
 }

@@ -1,10 +1,9 @@
 /** What is wrong with the trainings of the last run, and the edits that the doctor suggests. */
 
 import { batch, computed, signal } from "../vendor/preact.js";
-import { placed } from "./doctor-edit.js";
 import * as store from "./store.js";
 
-/** @import { Finding, SuggestedEdit } from "../engine/messages.js" */
+/** @import { Finding } from "../engine/messages.js" */
 
 /** All findings of the run that began then, as Python reported them last. */
 const reported = signal({ began: 0, all: /** @type {Finding[]} */ ([]) });
@@ -48,17 +47,8 @@ export const dismiss = (finding) => (dismissed.value = new Set([...dismissed.val
 /** Note that an edit is in the code. @param {Finding} finding */
 export const follow = (finding) => (applied.value = new Set([...applied.value, keyOf(finding)]));
 
-/**
- * Where the edit of a finding belongs in the code of now, or why it does not.
- * @param {Finding & {edit: SuggestedEdit}} finding
- * @returns {{changes: import("./doctor-edit.js").TextChange[]} | {problem: "applied" | "changed" | "elsewhere"}}
- */
-export function place(finding) {
-  if (!store.linesApply.value) return { problem: "elsewhere" };
-  const changes = placed(finding.edit.changes, store.executed.value.source, store.source.value);
-  if (changes) return { changes };
-  return { problem: applied.value.has(keyOf(finding)) ? "applied" : "changed" };
-}
+/** @param {Finding} finding */
+export const isFollowed = (finding) => applied.value.has(keyOf(finding));
 
 /** The node of the graph that a layer's or optimizer's name stands for. @param {string} name */
 export function nodeNamed(name) {

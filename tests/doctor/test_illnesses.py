@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -65,3 +66,11 @@ def test_an_example_has_no_finding(name: str, opened: list[Watched]) -> None:
 
 def test_all_edits_of_the_programs_have_words() -> None:
     assert {ill.edit for ill in ILL.values()} <= set(EDITS)
+
+
+def test_the_page_has_words_for_all_codes() -> None:
+    text = (paths.static() / "js" / "doctor-words.js").read_text(encoding="utf-8")
+    for table, codes in (("SENTENCES", SENTENCES), ("EDITS", EDITS)):
+        part = text[text.index(f"export const {table} = {{") :]
+        listed = re.findall(r'^  "?([a-z-]+)"?:', part[: part.index("\n};")], re.MULTILINE)
+        assert listed == list(codes)

@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
-import { dismiss, findings, follow, keyOf, nodeNamed, place } from "../doctor.js";
+import { dismiss, findings, follow, isFollowed, keyOf, nodeNamed } from "../doctor.js";
+import { placed } from "../doctor-edit.js";
 import { editInWords, sentenceOf } from "../doctor-words.js";
 import { changeText } from "../editor-access.js";
 import { t } from "../locale.js";
@@ -71,4 +72,16 @@ function Suggestion({ finding, edit }) {
   const words = editInWords(edit);
   return html`<button type="button" class="button small" data-testid="doctor-apply" aria-label=${t().doctor.apply(words)}
     title=${t().doctor.apply(words)} onClick=${apply}>${words}</button>`;
+}
+
+/**
+ * Where the edit of a finding belongs in the code of now, or why it does not.
+ * @param {Finding & {edit: SuggestedEdit}} finding
+ * @returns {{changes: import("../doctor-edit.js").TextChange[]} | {problem: "applied" | "changed" | "elsewhere"}}
+ */
+function place(finding) {
+  if (!store.linesApply.value) return { problem: "elsewhere" };
+  const changes = placed(finding.edit.changes, store.executed.value.source, store.source.value);
+  if (changes) return { changes };
+  return { problem: isFollowed(finding) ? "applied" : "changed" };
 }

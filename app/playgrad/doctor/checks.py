@@ -12,7 +12,7 @@ import numpy as np
 
 from playgrad.doctor import thresholds
 from playgrad.doctor.course import course, has_diverged, has_learnt, limit, was_patient
-from playgrad.doctor.evidence import Evidence, Layer, Place, Spread
+from playgrad.doctor.evidence import Evidence, LayerFacts, Location, Spread
 from playgrad.doctor.finding import Finding
 
 REGRESSIONS = {
@@ -29,7 +29,7 @@ def not_finite(evidence: Evidence) -> Finding | None:
     values: dict[str, float | str] = {"step": len(evidence.losses) + 1}
     origin = evidence.not_finite
     if origin is None or _has_grown(evidence):
-        return Finding("not-finite", Place(evidence.optimizer, None), {**values, "op": ""})
+        return Finding("not-finite", Location(evidence.optimizer, None), {**values, "op": ""})
     return Finding("not-finite", origin.place, {**values, "op": origin.op})
 
 
@@ -78,7 +78,7 @@ def rate_high(evidence: Evidence) -> Finding | None:
         "usual": usual[1],
         "loss": now if known is None else known.now,
     }
-    return Finding("rate-high", Place(evidence.optimizer, None), values)
+    return Finding("rate-high", Location(evidence.optimizer, None), values)
 
 
 def rate_low(evidence: Evidence) -> Finding | None:
@@ -92,7 +92,7 @@ def rate_low(evidence: Evidence) -> Finding | None:
     if not ahead < thresholds.GAIN_AHEAD * now:
         return None
     values: dict[str, float | str] = {"rate": evidence.rate, "loss": now, "ahead": ahead}
-    return Finding("rate-low", Place(evidence.optimizer, None), values)
+    return Finding("rate-low", Location(evidence.optimizer, None), values)
 
 
 def usual_rates(evidence: Evidence) -> tuple[float, float] | None:
@@ -119,11 +119,11 @@ def exploding(evidence: Evidence) -> Finding | None:
     return Finding("exploding", worst.place, values)
 
 
-def _recurrent(layers: list[Layer]) -> bool:
+def _recurrent(layers: list[LayerFacts]) -> bool:
     return any(layer.kind in ("simple_rnn", "lstm", "gru") for layer in layers)
 
 
-def _relative_gradient(layer: Layer) -> float:
+def _relative_gradient(layer: LayerFacts) -> float:
     norm = layer.gradient_norm or 0.0
     if not np.isfinite(norm):
         return float("inf")
@@ -202,7 +202,7 @@ def overfitting(evidence: Evidence) -> Finding | None:
     ):
         return None
     values: dict[str, float | str] = {"best": tests[best], "now": now, "epoch": best + 1}
-    return Finding("overfitting", Place(_last_node(evidence), None), values)
+    return Finding("overfitting", Location(_last_node(evidence), None), values)
 
 
 def not_falling(evidence: Evidence) -> Finding | None:
@@ -221,7 +221,7 @@ def not_falling(evidence: Evidence) -> Finding | None:
         return Finding("not-falling", layers[-1].place, {**values, "why": "softmax"})
     unrelated = evidence.agreement is not None and evidence.agreement < thresholds.AGREEMENT
     values["why"] = "unrelated" if unrelated else ""
-    return Finding("not-falling", Place(_last_node(evidence), None), values)
+    return Finding("not-falling", Location(_last_node(evidence), None), values)
 
 
 def _last_node(evidence: Evidence) -> str | None:

@@ -12,7 +12,7 @@ Outcome = Literal["running", "completed", "stopped", "not finite"]
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A node, and the line of the program that made it; None for what is not known."""
 
     node: str | None = None
@@ -20,7 +20,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Layer:
+class LayerFacts:
     """A layer on the sample batch.
 
     Attributes:
@@ -38,7 +38,7 @@ class Layer:
         constant: whether each of its kernels is one number everywhere.
     """
 
-    place: Place
+    place: Location
     kind: str
     weights: int = 0
     weight_norm: float = 0.0
@@ -83,7 +83,7 @@ class NotFinite:
         is_gradient: whether it is one of the derivatives.
     """
 
-    place: Place
+    place: Location
     op: str
     is_gradient: bool
 
@@ -115,7 +115,7 @@ class Evidence:
         not_finite: the origin of a NaN, if it was found.
     """
 
-    fit: Place = Place()
+    fit: Location = Location()
     losses: Array = field(default_factory=lambda: np.zeros(0, np.float32))
     rows: int | None = None
     train_losses: tuple[float, ...] = ()
@@ -132,7 +132,7 @@ class Evidence:
     agreement: float | None = None
     test_agreement: float | None = None
     shuffles: bool = False
-    layers: tuple[Layer, ...] = ()
+    layers: tuple[LayerFacts, ...] = ()
     outputs: int = 0
     sample_loss: float | None = None
     ahead: float | None = None
@@ -140,6 +140,6 @@ class Evidence:
     outcome: Outcome = "running"
 
     @property
-    def weighted(self) -> list[Layer]:
+    def weighted(self) -> list[LayerFacts]:
         """The layers with weights."""
         return [layer for layer in self.layers if layer.weights]

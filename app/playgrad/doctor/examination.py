@@ -9,7 +9,7 @@ from playgrad.doctor import thresholds
 from playgrad.doctor.checks import CLASSES, examine
 from playgrad.doctor.course import has_learnt, was_patient
 from playgrad.doctor.data_facts import agreement, baseline, spread
-from playgrad.doctor.evidence import Evidence, NotFinite, Outcome, Place, Spread
+from playgrad.doctor.evidence import Evidence, Location, NotFinite, Outcome, Spread
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.look import Look, Sight
 from playgrad.doctor.remedies import prescribe, shuffles_alone
@@ -55,7 +55,7 @@ class Examination:
         self._excerpt = excerpt
         self._steps_per_epoch = steps_per_epoch
         line = source[1] if source is not None and source[0] == file else None
-        self._fit = Place(None, line)
+        self._fit = Location(None, line)
         self.look: Look | None = None
         network = recipe.network
         if excerpt is not None and len(network.inputs) == len(network.outputs) == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from playgrad.doctor.evidence import Place
+from playgrad.doctor.evidence import Location
 
 Value = float | str
 
@@ -63,7 +63,7 @@ class Finding:
     """
 
     code: str
-    place: Place = field(default_factory=Place)
+    place: Location = field(default_factory=Location)
     values: dict[str, Value] = field(default_factory=dict)
     edit: Edit | None = None
 

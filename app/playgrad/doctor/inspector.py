@@ -89,6 +89,8 @@ class Inspector:
         """Look at the training if it is time to, and if that is cheap enough."""
         if loop is not self._loop or self._examination is None or not loop.done:
             return
+        if self._outcome != "running" or loop.watch.paused:
+            return  # nothing is new, and the weights of a lost training say nothing
         started = time.perf_counter()
         if self._examination.look is not None and self._spent == 0.0:
             self._safely(self._examination.look.remember)

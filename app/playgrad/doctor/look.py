@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from playgrad.doctor import thresholds
-from playgrad.doctor.evidence import Layer, NotFinite, Place
+from playgrad.doctor.evidence import LayerFacts, Location, NotFinite
 from playgrad.dtypes import dtype
 from playgrad.errors import PlaygradError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph, at_top
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.nn.layer import Layer as NetworkLayer
+from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
 from playgrad.ops.state import Variable, placeholder
 from playgrad.runtime.session import Session
@@ -40,7 +40,7 @@ _RELU = "relu"
 class Sight:
     """The result of a look: the layers, the loss of the sample, and that of weights far ahead."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[LayerFacts, ...]
     loss: float
     ahead: float | None
 
@@ -51,7 +51,7 @@ class _Nodes:
 
     x: Tensor
     y: Tensor
-    results: dict[NetworkLayer, Tensor]
+    results: dict[Layer, Tensor]
     loss: Tensor
     gradients: dict[Variable, Tensor]
     forward: tuple[Node, ...]
@@ -156,15 +156,15 @@ class Look:
     def _layer(
         self,
         name: str,
-        layer: NetworkLayer,
+        layer: Layer,
         result: Array | None,
         now: dict[Variable, Array],
         slopes: dict[Variable, Array],
-    ) -> Layer:
+    ) -> LayerFacts:
         variables = [v for v in layer.variables.values() if dtype(v.dtype).floating]
         kernels = [v for v in variables if len(v.shape) > 1]
-        place = Place(name, self._line_of(layer.source))
-        facts = Layer(place, layer.kind, weights=sum(now[v].size for v in kernels))
+        place = Location(name, self._line_of(layer.source))
+        facts = LayerFacts(place, layer.kind, weights=sum(now[v].size for v in kernels))
         if result is not None and result.dtype.kind == "f" and result.ndim > 1:
             facts = replace(
                 facts,
@@ -199,7 +199,7 @@ class Look:
         fresh = self._session.values(kernels)  # nobody has assigned them in this session
         return all(np.array_equal(a, now[v]) for a, v in zip(fresh, kernels, strict=True))
 
-    def _activation(self, layer: NetworkLayer) -> str:
+    def _activation(self, layer: Layer) -> str:
         nodes = self._nodes
         assert nodes is not None
         return nodes.results[layer].node.op.name if layer in nodes.results else ""
@@ -238,14 +238,14 @@ class Look:
                     return NotFinite(self._place(tensor.node), tensor.node.op.name, is_gradient)
         return None
 
-    def _place(self, node: Node) -> Place:
+    def _place(self, node: Node) -> Location:
         line = self._line_of(node.source)
         layer, known = self._layer_of(node)
         if line is None or line == self._line:
             line = self._line_of(known.source) if known is not None else line
-        return Place(layer or node.name, line)
+        return Location(layer or node.name, line)
 
-    def _layer_of(self, node: Node) -> tuple[str | None, NetworkLayer | None]:
+    def _layer_of(self, node: Node) -> tuple[str | None, Layer | None]:
         for name, layer in self._network.named_layers():
             if f"/{layer.name}/" in f"/{node.name}":
                 return name, layer

@@ -9,7 +9,7 @@ from dataclasses import replace
 from playgrad.doctor.checks import usual_rates
 from playgrad.doctor.evidence import Evidence
 from playgrad.doctor.finding import Change, Edit, Finding, Value
-from playgrad.doctor.program import OPTIMIZERS, Program, argument, name_of
+from playgrad.doctor.program_text import OPTIMIZERS, ProgramText, argument, name_of
 from playgrad.doctor.thresholds import TESTS_SINCE_BEST
 
 _ACTIVATIONS = {"sigmoid": "relu", "tanh": "relu", "hard_sigmoid": "relu", "softsign": "relu"}
@@ -27,7 +27,7 @@ def prescribe(findings: list[Finding], evidence: Evidence, source: str | None) -
         source: the program; None if it is not known.
     """
     try:
-        program = None if source is None else Program(source)
+        program = None if source is None else ProgramText(source)
     except (SyntaxError, ValueError):
         program = None
     treated = [_treated(finding, evidence, program) for finding in findings]
@@ -37,7 +37,7 @@ def prescribe(findings: list[Finding], evidence: Evidence, source: str | None) -
     return treated
 
 
-def _treated(finding: Finding, evidence: Evidence, program: Program | None) -> Finding:
+def _treated(finding: Finding, evidence: Evidence, program: ProgramText | None) -> Finding:
     place = finding.place
     if program is not None and place.node == evidence.optimizer:
         made = program.optimizer(evidence.fit.line)
@@ -62,7 +62,7 @@ def _edit(code: str, values: dict[str, Value], *changes: Change | None) -> Edit 
 # Learning rates and gradients
 
 
-def _set_rate(evidence: Evidence, program: Program, rate: float) -> Edit | None:
+def _set_rate(evidence: Evidence, program: ProgramText, rate: float) -> Edit | None:
     before = evidence.rate
     made = program.optimizer(evidence.fit.line)
     if made is None or before is None:
@@ -87,13 +87,13 @@ def _set_rate(evidence: Evidence, program: Program, rate: float) -> Edit | None:
     return _edit("set-rate", values, program.replaced(number, f"{rate:g}"))
 
 
-def _optimizer_call(program: Program, name: str, arguments: str) -> str | None:
+def _optimizer_call(program: ProgramText, name: str, arguments: str) -> str | None:
     classes = {kind: title for title, kind in OPTIMIZERS.items()}
     title = classes.get(name.lower())
     return None if title is None else f"{program.prefix('optim')}{title}({arguments})"
 
 
-def _lower_rate(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _lower_rate(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     usual = usual_rates(evidence)
     if evidence.rate is None or usual is None:
         return None
@@ -103,7 +103,7 @@ def _lower_rate(finding: Finding, evidence: Evidence, program: Program) -> Edit 
     return _set_rate(evidence, program, _rounded(rate))
 
 
-def _raise_rate(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _raise_rate(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     usual = usual_rates(evidence)
     if evidence.rate is None or usual is None:
         return None
@@ -117,7 +117,7 @@ def _rounded(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-def _clip(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _clip(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     made = program.optimizer(evidence.fit.line)
     values: dict[str, Value] = {"norm": 1.0}
     if isinstance(made, ast.Constant):
@@ -128,7 +128,7 @@ def _clip(finding: Finding, evidence: Evidence, program: Program) -> Edit | None
     return _edit("clip", values, program.with_argument(made, "global_clipnorm=1.0"))
 
 
-def _guard(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _guard(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     """Keep the argument of a logarithm or a root positive, or else lower the learning rate."""
     if not finding.values["op"]:
         return _lower_rate(finding, evidence, program)
@@ -144,7 +144,7 @@ def _guard(finding: Finding, evidence: Evidence, program: Program) -> Edit | Non
 # The network
 
 
-def _scale_inputs(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _scale_inputs(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     spread, items = evidence.inputs, _items(evidence, program)
     if spread is None or items is None:
         return None
@@ -162,7 +162,7 @@ def _scale_inputs(finding: Finding, evidence: Evidence, program: Program) -> Edi
     return _edit("insert-first", {"layer": layer}, _inserted(program, items, layer))
 
 
-def _items(evidence: Evidence, program: Program) -> ast.List | None:
+def _items(evidence: Evidence, program: ProgramText) -> ast.List | None:
     """Return the list of layers of the only Sequential, or of the one above the fit."""
     lists = []
     for call in program.calls("Sequential"):
@@ -172,7 +172,7 @@ def _items(evidence: Evidence, program: Program) -> ast.List | None:
     return lists[0] if len(lists) == 1 else None
 
 
-def _inserted(program: Program, items: ast.List, layer: str) -> Change:
+def _inserted(program: ProgramText, items: ast.List, layer: str) -> Change:
     """Return the change that makes ``layer`` the first of a list, after an Input."""
     first = items.elts[0]
     is_input = isinstance(first, ast.Call) and name_of(first) in ("Input", "InputLayer")
@@ -184,7 +184,7 @@ def _inserted(program: Program, items: ast.List, layer: str) -> Change:
     return program.before(first, f"{layer},{between}")
 
 
-def _scale_outputs(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _scale_outputs(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     """Let the network compute in units of the targets' deviation.
 
     Its last layer brings the results back to the units of the data. That leaves gradients large,
@@ -211,7 +211,7 @@ def _two_digits(number: float) -> float:
     return float(f"{number:.2g}")
 
 
-def _leaky(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _leaky(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     line = finding.place.line
     values: dict[str, Value] = {"before": "relu", "after": "leaky_relu"}
     texts = _strings_at(program, line, {"relu"})
@@ -224,7 +224,7 @@ def _leaky(finding: Finding, evidence: Evidence, program: Program) -> Edit | Non
     return None
 
 
-def _strings_at(program: Program, line: int | None, texts: set[str]) -> list[ast.Constant]:
+def _strings_at(program: ProgramText, line: int | None, texts: set[str]) -> list[ast.Constant]:
     """Return the activations among ``texts`` of the calls that begin in ``line``."""
     strings = []
     for call in program.calls_at(line, lambda call: True):
@@ -234,7 +234,7 @@ def _strings_at(program: Program, line: int | None, texts: set[str]) -> list[ast
     return strings
 
 
-def _unsaturated(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _unsaturated(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     """Replace saturating activations of all layers but the last."""
     lines = dict.fromkeys(layer.place.line for layer in evidence.layers[:-1])
     last = evidence.layers[-1].place.line if evidence.layers else None
@@ -248,7 +248,7 @@ def _unsaturated(finding: Finding, evidence: Evidence, program: Program) -> Edit
     return _edit("set-activation", values, *changes)
 
 
-def _thaw(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _thaw(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     if finding.values["why"] == "trainable":
         stored = [
             node.value
@@ -274,16 +274,16 @@ def _thaw(finding: Finding, evidence: Evidence, program: Program) -> Edit | None
 def shuffles_alone(source: str | None) -> bool:
     """Return whether the program ``source`` has one shuffle, and that of a single array."""
     try:
-        return source is not None and _without_shuffle(Program(source)) is not None
+        return source is not None and _without_shuffle(ProgramText(source)) is not None
     except (SyntaxError, ValueError):
         return False
 
 
-def _unshuffle(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _unshuffle(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     return _without_shuffle(program)
 
 
-def _without_shuffle(program: Program) -> Edit | None:
+def _without_shuffle(program: ProgramText) -> Edit | None:
     """Take out the only shuffle of the program, if it is of one array alone."""
     edits = []
     for block, statement in program.statements():
@@ -308,7 +308,7 @@ def _without_shuffle(program: Program) -> Edit | None:
     return _edit("unshuffle", {"name": name}, change)
 
 
-def _stop_early(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _stop_early(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     fit = program.fit_at(evidence.fit.line)
     if fit is None:
         return None
@@ -333,7 +333,7 @@ def _stop_early(finding: Finding, evidence: Evidence, program: Program) -> Edit 
     return _edit("stop-early", {}, change)
 
 
-def _begin_anew(finding: Finding, evidence: Evidence, program: Program) -> Edit | None:
+def _begin_anew(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     """Remove the initial weights that make all units alike, or a softmax of one unit."""
     line, why = finding.place.line, finding.values["why"]
     if why == "softmax":
@@ -354,7 +354,7 @@ def _begin_anew(finding: Finding, evidence: Evidence, program: Program) -> Edit 
     return _edit("initialize", {}, *unique) if unique else None
 
 
-_REMEDIES: dict[str, Callable[[Finding, Evidence, Program], Edit | None]] = {
+_REMEDIES: dict[str, Callable[[Finding, Evidence, ProgramText], Edit | None]] = {
     "not-finite": _guard,
     "input-scale": _scale_inputs,
     "target-scale": _scale_outputs,

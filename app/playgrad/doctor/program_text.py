@@ -14,7 +14,7 @@ OPTIMIZERS = {
 """The kinds of optimizers by the names of their classes."""
 
 
-class Program:
+class ProgramText:
     """The text of a program.
 
     Raises:

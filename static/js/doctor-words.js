@@ -24,8 +24,9 @@ const inWords = (values) => Object.fromEntries(Object.entries(values).map(([name
 export function sentenceOf({ code, values }) {
   /** @type {Record<string, (values: Words) => string>} */
   const sentences = t().doctor.sentences;
-  const more = typeof values.ratio === "number" ? { times: 1 / Math.max(values.ratio, 1e-12) } : {};
-  return sentences[code]?.(inWords({ ...more, ...values })) ?? "";
+  const all = inWords(values);
+  if (typeof values.ratio === "number") all.times = number(1 / Math.max(values.ratio, 1e-12));
+  return sentences[code]?.(all) ?? "";
 }
 
 /** @param {SuggestedEdit} edit */

@@ -69,8 +69,9 @@ def test_all_edits_of_the_programs_have_words() -> None:
 
 
 def test_the_page_has_words_for_all_codes() -> None:
-    text = (paths.static() / "js" / "doctor-words.js").read_text(encoding="utf-8")
-    for table, codes in (("SENTENCES", SENTENCES), ("EDITS", EDITS)):
-        part = text[text.index(f"export const {table} = {{") :]
-        listed = re.findall(r'^  "?([a-z-]+)"?:', part[: part.index("\n};")], re.MULTILINE)
+    messages = (paths.static() / "js" / "messages" / "en.js").read_text(encoding="utf-8")
+    text = messages[messages.index("\n  doctor: {") :]
+    for table, codes in (("sentences", SENTENCES), ("edits", EDITS)):
+        part = text[text.index(f"\n    {table}: {{") :]
+        listed = re.findall(r'^      "?([a-z-]+)"?:', part[: part.index("\n    },")], re.MULTILINE)
         assert listed == list(codes)

@@ -434,7 +434,7 @@ export const en = {
       vanishing: (/** @type {import("../doctor-words.js").Words} */ { times }) =>
         `The gradients vanish on their way to the first layer, which learns ${times} times slower than the fastest.`,
       "dead-units": (/** @type {import("../doctor-words.js").Words} */ { dead, units }) => `${dead} of ${units} units are dead: their result is 0 for every sample.`,
-      frozen: (/** @type {import("../doctor-words.js").Words} */ { why }) => (why === "gradient"
+      frozen: /** @returns {string} */ (/** @type {import("../doctor-words.js").Words} */ { why }) => (why === "gradient"
         ? "This layer gets no gradient: the loss does not depend on its weights, so it learns nothing."
         : "This layer is frozen with the weights that chance gave it, so it learns nothing."),
       shuffled: () => "Inputs and targets do not belong together: samples that are alike have targets that are not, "

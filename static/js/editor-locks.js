@@ -22,6 +22,8 @@ import { locksHere, refuse, setLocks, unlockCopy } from "./locks.js";
 const show = StateEffect.define();
 /** @type {import("../vendor/codemirror.js").StateEffectType<null>} */
 const refused = StateEffect.define();
+/** The reason has been read, or is in the way. */
+const read = StateEffect.define();
 
 /** @param {Text} doc @param {LineRange[]} lines @returns {Block[]} */
 const blocksOf = (doc, lines) =>
@@ -95,10 +97,23 @@ const filter = EditorState.transactionFilter.of((transaction) => {
 const reason = StateField.define({
   create: () => /** @type {import("../vendor/codemirror.js").Tooltip | null} */ (null),
   update(tooltip, { effects, docChanged, selection, state }) {
-    if (effects.some((effect) => effect.is(refused))) return { pos: state.selection.main.head, above: true, create: reasonBox };
-    return docChanged || selection ? null : tooltip;
+    // Above the first lines it would cover the tabs.
+    if (effects.some((effect) => effect.is(refused))) return { pos: state.selection.main.head, above: false, create: reasonBox };
+    return docChanged || selection || effects.some((effect) => effect.is(read)) ? null : tooltip;
   },
   provide: (field) => showTooltip.from(field),
+});
+
+const hideReason = EditorView.domEventHandlers({
+  keydown: ({ key }, view) => {
+    if (key === "Escape" && view.state.field(reason)) view.dispatch({ effects: read.of(null) });
+    return false;
+  },
+  focusout: ({ relatedTarget }, view) => {
+    const isInside = relatedTarget instanceof Node && view.dom.contains(relatedTarget);
+    if (!isInside && view.state.field(reason)) view.dispatch({ effects: read.of(null) });
+    return false;
+  },
 });
 
 function reasonBox() {
@@ -193,7 +208,7 @@ const listener = EditorView.updateListener.of(({ transactions }) => {
   if (transactions.some(({ effects }) => effects.some((effect) => effect.is(refused)))) refuse();
 });
 
-export const lineLocks = [locked, filter, reason, gutterOfLocks, background, announcement, look, listener];
+export const lineLocks = [locked, filter, reason, hideReason, gutterOfLocks, background, announcement, look, listener];
 
 /** Shows locks. @param {LineRange[]} lines @param {boolean} isHeld whether they are kept from changes */
 export const showing = (lines, isHeld) => show.of({ lines, isHeld });

@@ -48,6 +48,7 @@ function record() {
     isPinned: before?.isPinned ?? false,
     colour: before?.colour ?? unusedColour(runs.value),
     settings: store.settingChanges.value,
+    hasEarlierFits: store.earlierSeconds.value > 0,
     parameters: about.parameters,
     epochs: progress.value.epoch,
     trainAccuracy: curves.series.trendAccuracy.findLast((value) => value !== null) ?? null,

@@ -18,11 +18,12 @@ export function summaryOf(run) {
 }
 
 /** @param {Run} run */
-function training({ parameters, step, seconds, ranOn, epochs, state }) {
+function training({ parameters, step, seconds, ranOn, epochs, state, hasEarlierFits }) {
   const words = t().summary;
   const time = format.duration(seconds);
   const passes = epochs === undefined || state !== "done" ? "" : words.epochs(epochs);
-  return parameters === undefined ? words.ran(step, passes, time, ranOn) : words.trained(parameters, step, passes, time, ranOn);
+  const sentence = parameters === undefined ? words.ran(step, passes, time, ranOn) : words.trained(parameters, step, passes, time, ranOn);
+  return hasEarlierFits ? words.ofLastFit(sentence) : sentence;
 }
 
 /** The first and the last value of the trend. @param {Run} run @returns {[number, number] | null} */

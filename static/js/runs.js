@@ -11,7 +11,7 @@ import { duringTraining } from "./setting-changes.js";
  *            ranOn: string, lab: LabSettings | null, state: string, step: number, totalSteps: number,
  *            seconds: number, loss: number | null, accuracy: number | null, testAccuracy: number | null,
  *            isPinned: boolean, colour: number, steps: number[], losses: (number | null)[], isEdited?: boolean,
- *            settings?: import("../engine/messages.js").SettingChange[], parameters?: number, epochs?: number,
+ *            settings?: import("../engine/messages.js").SettingChange[], parameters?: number, epochs?: number, hasEarlierFits?: boolean,
  *            trainAccuracy?: number | null, testLoss?: number | null}} Run
  *   `id`: milliseconds since 1970 at its start; `device`: as chosen; `ranOn`: in words; `steps` and
  *   `losses`: its curve, thinned; `isEdited`: the visitor has changed the program; `settings`: those that were changed while it trained

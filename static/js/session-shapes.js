@@ -92,7 +92,7 @@ export const SHAPES = {
     lab: is.nullable(labSettings), state: is.text, step: is.count, totalSteps: is.count, seconds: is.number,
     loss: fraction, accuracy: fraction, testAccuracy: fraction, isPinned: is.flag, colour: is.count,
     isEdited: is.optional(is.flag), steps: is.listOf(is.number), losses: is.listOf(fraction), settings: is.optional(settings),
-    parameters: is.optional(is.count), epochs: is.optional(is.count), trainAccuracy: is.optional(fraction), testLoss: is.optional(fraction),
+    hasEarlierFits: is.optional(is.flag), parameters: is.optional(is.count), epochs: is.optional(is.count), trainAccuracy: is.optional(fraction), testLoss: is.optional(fraction),
   })),
   output: is.listOf(is.record({
     text: is.text, stream: is.oneOf("stdout", "stderr", "note", "input"), figure: is.optional(figure),

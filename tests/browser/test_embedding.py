@@ -138,6 +138,6 @@ def test_a_program_in_a_frame(chromium: Browser, server: str, site: Site) -> Non
     site.frame = site.frame.replace("/embed#", "/#")
     opened(visitor, f"{site.address}/plain")
     visitor.wait(lambda: any("frame-ancestors" in text for text in visitor.complaints))
-    assert visitor.page.frames[1].url.startswith("chrome-error:")
+    visitor.wait(lambda: visitor.page.frames[1].url.startswith("chrome-error:"))
     visitor.forgive("frame-ancestors")
     visitor.close()

@@ -231,7 +231,8 @@ def test_a_table_of_classes_shows_how_often_each_was_predicted(cpu: Playground) 
     predicted = (hidden @ weights["dense_2/kernel"] + weights["dense_2/bias"]).argmax(axis=1)
     counts = np.zeros((2, 2), int)
     np.add.at(counts, ((x[:, 0] > 0).astype(int), predicted), 1)
-    assert [int(text) for text in cells.all_inner_texts()] == counts.reshape(-1).tolist()
+    # The table of the last step may still be on its way.
+    cpu.wait(lambda: [int(text) for text in cells.all_inner_texts()] == counts.reshape(-1).tolist())
     assert int(cpu.text("confusion-right")) == counts.trace()
 
 

@@ -53,9 +53,11 @@ test("the sentences say what became of it", async () => {
   assert.match(told(), /fell from .*: it learnt\..*learnt the rule.*more epochs may help/);
   assert.match(told({ trainAccuracy: 0.999, testAccuracy: 0.9 }), /by heart; more data or Dropout may help/);
   assert.match(told({ losses: flat, loss: 0.5 }), /more epochs alone would do little/);
-  assert.match(told({ losses: STEPS.map((step) => step), loss: 900 }), /grew .*it did not learn.*lower learning rate/);
+  assert.match(told({ losses: STEPS.map((step) => step), loss: 900 }), /grew .*it did not learn.*much lower learning rate/);
   assert.match(told({ loss: Infinity }), /training was lost.*lower learning rate/);
   assert.match(told({ losses: STEPS.map(() => 0.7), loss: 0.69 }), /hardly learnt/);
-  assert.match(told({ testAccuracy: null, testLoss: null }), /Nobody tested it .* only a test on new data can tell/);
+  assert.match(told({ testAccuracy: null, testLoss: null }), /was not tested on data .* only a test on new data can tell/);
   assert.match(told({ testAccuracy: 1 }), /all of them/);
+  assert.match(told({ hasEarlierFits: true }), /last of several fits/);
+  assert.doesNotMatch(told(), /several fits/);
 });

@@ -111,7 +111,7 @@ function options(latest, width) {
     },
     axes: [
       { ...axis, size: 24, gap: 4, values: (_chart, ticks) => stepLabels(ticks) },
-      { ...axis, size: 46, gap: 6, values: (_chart, ticks) => ticks.map((v) => (v === null ? "" : format(v))) },
+      { ...axis, size: (_chart, labels) => widthFor(labels), gap: 6, values: (_chart, ticks) => ticks.map((v) => (v === null ? "" : format(v))) },
     ],
     series: [
       {},
@@ -171,6 +171,9 @@ function span(range, min, max) {
  * @param {number} at
  */
 const isAlone = (chart, at) => Array.from(chart.data[at]).filter((value) => value !== null).length === 1;
+
+/** Room for the labels of an axis, in pixels. @param {string[] | null} labels */
+const widthFor = (labels) => Math.max(46, 14 + 6.5 * Math.max(...(labels ?? []).map(({ length }) => length)));
 
 /** Labels for ticks; the first one inside the axis names the unit. @param {number[]} ticks */
 function stepLabels(ticks) {

@@ -43,7 +43,7 @@ function Picture({ at, data, label, predicted, chance, names }) {
       title=${words}>
       <canvas width=${data.width} height=${data.height} ref=${canvas} aria-hidden="true"></canvas>
       <span class="strip-verdict" aria-hidden="true">
-        <span class="strip-mark">${isRight ? "✓" : "✗"}</span>${isRight ? is : html`<b>${said}</b>≠ ${is}`}
+        <span class="strip-mark">${isRight ? "✓" : "✗"}</span> ${isRight ? is : html`<b>${said}</b> ≠ ${is}`}
       </span>
       <span class="visually-hidden">${words}</span>
     </li>

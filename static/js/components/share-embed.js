@@ -21,7 +21,7 @@ export function CopySnippet({ hidden, disabled, say }) {
   async function copy() {
     let snippet = "";
     try {
-      const answer = await fetch("/embed", { method: "HEAD" }).catch(() => null); // offline it cannot be known
+      const answer = await fetch("/embed").catch(() => null); // offline it cannot be known
       if (answer?.status === 404) return say(t().embed.isForbidden);
       const address = await makeLink(hidden, "/embed");
       snippet = snippetOf(address, t().embed.frame(store.example.value?.title ?? t().embed.aProgram));

@@ -570,6 +570,7 @@ export const en = {
       `A network with ${plural(parameters, "adjustable number", "adjustable numbers")} trained for ${plural(steps, "step")}${epochs}; it took ${time} on ${device}.`,
     ran: (/** @type {number} */ steps, /** @type {string} */ epochs, /** @type {string} */ time, /** @type {string} */ device) =>
       `The network trained for ${plural(steps, "step")}${epochs}; it took ${time} on ${device}.`,
+    ofLastFit: (/** @type {string} */ sentence) => `${sentence} These are the numbers of the last of several fits.`,
     lossFell: (/** @type {string} */ from, /** @type {string} */ to) => `Its loss, which says how wrong it is, fell from ${from} to ${to}: it learnt.`,
     lossStayed: (/** @type {string} */ from, /** @type {string} */ to) => `Its loss, which says how wrong it is, went from ${from} to ${to}: it hardly learnt.`,
     lossGrew: (/** @type {string} */ from, /** @type {string} */ to) => `Its loss, which says how wrong it is, grew from ${from} to ${to}: it did not learn.`,
@@ -577,7 +578,7 @@ export const en = {
     tested: (/** @type {string} */ accuracy, /** @type {number | null} */ oneIn) =>
       `Of examples that it had never seen it gets ${accuracy} right${oneIn === null ? ", all of them" : oneIn > 1 ? `: about one mistake in ${count(oneIn)}` : ""}.`,
     testedLoss: (/** @type {string} */ loss) => `On data that it had never seen its loss is ${loss}.`,
-    untested: "Nobody tested it on data that it had never seen: give fit some as validation_data.",
+    untested: "While it trained, it was not tested on data that it had never seen; with validation_data, fit does that.",
     understood: (/** @type {string} */ accuracy) =>
       `Of those that it trained on it gets ${accuracy} right, hardly more, so it has learnt the rule and not the examples by heart.`,
     byHeart: (/** @type {string} */ accuracy, /** @type {string} */ points) =>
@@ -585,7 +586,7 @@ export const en = {
     bothLosses: (/** @type {string} */ train, /** @type {string} */ test) =>
       `On the data that it trained on its loss is ${train}, against ${test} on new data: the closer they are, the less it has learnt by heart.`,
     unknown: "Whether it has learnt the rule or the examples by heart, only a test on new data can tell.",
-    lower: "Try again with a lower learning rate, a tenth of this one.",
+    lower: "Try again with a much lower learning rate.",
     unfinished: (/** @type {number} */ step, /** @type {number} */ total) =>
       `It ended at step ${count(step)} of ${count(total)}, so there may be more in it.`,
     stillFalling: (/** @type {string} */ percent) => `In the last fifth of the training the loss still fell by ${percent}: more epochs may help.`,

@@ -13,6 +13,7 @@ from playgrad import nn
 from playgrad.errors import CheckpointError, NonFiniteError
 from playgrad.training import run_record
 from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.training_loop import TrainingLoop
 from tests.nn.resumed_runs import Outcome, Program, Trained, expect_same, often, run
 
 Array = np.ndarray[Any, Any]
@@ -167,6 +168,30 @@ def test_events_go_on_with_the_steps_epochs_and_seconds_of_the_run_before() -> N
 
     assert min(seconds(second)) >= seconds(first)[-2]
     assert Checkpoint.decode(second.checkpoints[-1]).info()["finished"]
+
+
+def test_a_stop_before_losses_are_read_shows_them_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise a page would end its curve before the step that it offers to go on from."""
+    read = TrainingLoop._collect
+
+    def interrupted(loop: TrainingLoop, steps: int) -> None:
+        if loop.done >= 5:
+            raise KeyboardInterrupt  # as Python raises it, at any moment
+        read(loop, steps)
+
+    undisturbed = run(simple)
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingLoop, "_collect", interrupted)
+        stopped = run(simple)
+    step = Checkpoint.decode(stopped.checkpoints[-1]).info()["step"]
+    assert step > 5
+    points = [p for e in stopped.events if e["kind"] == "progress" for p in e["points"]]
+    assert [point[0] for point in points] == list(range(1, step + 1))
+    losses = undisturbed.histories[0].losses[:step]
+    np.testing.assert_array_equal([point[1] for point in points], losses)
+    expect_same(run(simple, stopped.checkpoints[-1]), undisturbed)
 
 
 def test_asynchronous_training_goes_on_at_its_step() -> None:

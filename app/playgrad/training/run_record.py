@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -58,6 +58,10 @@ class RunningFit(Protocol):
 
     def record(self) -> FitRecord:
         """Return the fit as it is between two chunks of steps."""
+        ...
+
+    def show_rest(self, rows: np.ndarray[Any, Any]) -> None:
+        """Show the losses of steps after those of `record`."""
         ...
 
 
@@ -211,6 +215,7 @@ class RunRecord:
             # A stop can come between a chunk of steps and the reading of its losses.
             missing = recorder.take(arrays[len(kept) :], fit.first + record.step, last)
             record = replace(record, steps=np.concatenate([record.steps, missing]))
+            fit.show_rest(missing)
         outcome, error = self._outcome
         record = replace(
             record, model=self._model, step=len(record.steps), outcome=outcome, error=error

@@ -103,6 +103,7 @@ class TrainingLoop:
         self.logs: dict[str, float] = {}
         self.epochs_begun = 0
         self.callbacks_begun = False
+        self._has_shown_rest = False
 
     def run(self, settings: Settings) -> History:
         """Train for the epochs of ``settings``, or for exactly its ``steps``."""
@@ -436,6 +437,12 @@ class TrainingLoop:
             callback.on_steps_end(self.done, logs)
         if self.batches:
             self.batches.end(self.done - len(rows) - self._epoch_start, rows)
+
+    def show_rest(self, rows: Array) -> None:
+        """Show steps whose losses a stop kept from being read, as the checkpoint has them."""
+        if len(rows) and not self._has_shown_rest:
+            self._has_shown_rest = True
+            self.progress.steps(self.done + len(rows), rows)
 
     def _end_epoch(self) -> None:
         self.logs = self._epoch_logs()

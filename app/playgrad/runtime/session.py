@@ -132,6 +132,11 @@ class Session:
             self._devices[name] = devices.opened(name)
         return self._devices[name]
 
+    @property
+    def losses(self) -> list[str]:
+        """Why devices of the session were lost, for those that have not been opened again."""
+        return [device.loss.message for device in self._devices.values() if device.loss]
+
     def _open_device(self) -> None:
         try:
             self.opened(self.device)

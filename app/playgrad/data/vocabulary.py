@@ -45,7 +45,7 @@ class Vocabulary:
 
     @property
     def unit(self) -> str:
-        """What a token is: "character" or "word"."""
+        """The kind of a token: "character" or "word"."""
         return "word" if self.words else "character"
 
     def encode(self, text: str) -> Array:

@@ -64,7 +64,7 @@ class Device:
 
     @property
     def lost(self) -> bool:
-        """Whether the device was lost."""
+        """True once the device was lost."""
         return self.loss is not None
 
     @property

@@ -97,6 +97,6 @@ def diagnose(model: TrainableNetwork, x: Any = None, y: Any = None) -> Diagnosis
             if outcome == "not finite":
                 examination.origin = examination.look.origin()
             examination.sight = examination.look.layers(initial=outcome == "not finite")
-        return Diagnosis(examination.findings(outcome))
+        return Diagnosis(examination.findings(examination.evidence(outcome)))
     finally:
         examination.close()

@@ -90,7 +90,7 @@ class NotFinite:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a training, so far or at its end.
+    """The facts about a training, so far or at its end.
 
     Attributes:
         fit: where ``fit`` was called.

@@ -73,9 +73,8 @@ class Examination:
         if self.look is not None:
             self.look.close()
 
-    def findings(self, outcome: Outcome) -> list[Finding]:
+    def findings(self, evidence: Evidence) -> list[Finding]:
         """Return what is wrong, with the edits of the program that cure it."""
-        evidence = self.evidence(outcome)
         return prescribe(examine(evidence), evidence, self._text)
 
     def evidence(self, outcome: Outcome) -> Evidence:

@@ -56,7 +56,7 @@ class Inspector:
 
     @property
     def findings(self) -> list[Finding]:
-        """What is wrong with the trainings of the program, each once."""
+        """Everything that is wrong with the trainings of the program, each once."""
         everything = [each for findings in self._findings.values() for each in findings]
         unique = {(each.code, each.place): each for each in everything}
         return list(unique.values())
@@ -167,9 +167,8 @@ class Inspector:
         examination, loop = self._examination, self._loop
         if examination is None:
             return False
-        findings = examination.findings(self._outcome)
         evidence = examination.evidence(self._outcome)
-        self._findings[evidence.fit.line] = findings
+        self._findings[evidence.fit.line] = examination.findings(evidence)
         lost = self._outcome == "not finite" or (loop is not None and has_diverged(evidence))
         if self.findings != self._reported or lost:
             self._reported = self.findings

@@ -1,4 +1,4 @@
-"""The sentences of the doctor on the desktop. The page has its own, in ``doctor-words.js``."""
+"""The sentences of the doctor on the desktop. The page has its own, in ``messages/en.js``."""
 
 from __future__ import annotations
 

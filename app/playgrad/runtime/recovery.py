@@ -43,6 +43,11 @@ class Recovery:
         self._told = False
 
     @property
+    def losses(self) -> list[str]:
+        """The reasons why devices were lost, of those that have not been opened again."""
+        return [device.loss.message for device in self._devices.values() if device.loss]
+
+    @property
     def is_needed(self) -> bool:
         """True if variables, other than data sets, were lost or interrupted in an update."""
         if not any(device.lost for device in self._devices.values()):
@@ -93,8 +98,7 @@ class Recovery:
         return text if undoes else ""
 
     def _error(self, hint: str) -> DeviceLostError:
-        losses = [device.loss for device in self._devices.values()]
-        return DeviceLostError(" ".join(loss.message for loss in losses if loss), hint=hint)
+        return DeviceLostError(" ".join(self.losses), hint=hint)
 
     def _going_back(self) -> str:
         age = self._store.copies.age

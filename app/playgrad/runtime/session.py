@@ -134,8 +134,8 @@ class Session:
 
     @property
     def losses(self) -> list[str]:
-        """Why devices of the session were lost, for those that have not been opened again."""
-        return [device.loss.message for device in self._devices.values() if device.loss]
+        """The reasons why devices were lost, of those that have not been opened again."""
+        return self._recovery.losses
 
     def _open_device(self) -> None:
         try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import Error
 
 from tests.browser.conftest import Engine
 from tests.browser.playground import Playground
@@ -138,10 +139,23 @@ while True:
 """
 
 
+def name_of(worker: Worker) -> str:
+    """The device of a worker; empty if it ended meanwhile, as the previous run's may."""
+    try:
+        name: str = worker.evaluate("name")
+    except Error:
+        return ""
+    return name
+
+
+def workers_at_work(engine: Engine, kind: str) -> dict[str, Worker]:
+    """The workers of one kind of device, by their devices."""
+    workers = {name_of(worker): worker for worker in engine.workers(WORKERS[kind])}
+    return {device: worker for device, worker in workers.items() if device}
+
+
 def worker_of(engine: Engine, device: str) -> Worker:
-    workers = engine.workers(WORKERS[device[:3]])
-    (worker,) = [each for each in workers if each.evaluate("name") == device]
-    return worker
+    return workers_at_work(engine, device[:3])[device]
 
 
 def break_while_running(
@@ -151,8 +165,8 @@ def break_while_running(
     good program afterwards finds as many workers, another for this one if that ``ends`` it."""
     engine.begin(source + ENDLESS)
     kind = WORKERS[device[:3]]
-    workers = engine.workers(kind)
-    broken = worker_of(engine, device)
+    workers = workers_at_work(engine, device[:3])
+    broken = workers[device]
     broken.evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
     result = engine.end()
     finish(engine, source + RUN)

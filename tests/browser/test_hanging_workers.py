@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import Engine
-from tests.browser.test_devices import MOSTLY_GPUS, RUN, WORKERS, finish, network, worker_of
+from tests.browser.test_devices import MOSTLY_GPUS, RUN, WORKERS, finish, network, workers_at_work
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -40,8 +40,8 @@ _browser.wait_mailbox(600)  # until the page reports that it hangs
 """
     source = network(kind) + LIMITED + waiting + "\n".join(lines)
     engine.begin(source)
-    workers = engine.workers(WORKERS[kind])
-    hung = worker_of(engine, device)
+    workers = workers_at_work(engine, kind)
+    hung = workers[device]
     hung.evaluate(HANG)
     engine.page.evaluate("engine.client.post({ kind: 'trace' })")
     result = engine.end()

@@ -65,7 +65,7 @@ export function DataDrawer() {
       ${stage && html`<button type="button" class="button quiet small" data-testid="data-back" onClick=${back}>${words.back}</button>`}
       <h2 id="data-title">${words.title}</h2>
       <button type="button" class="button quiet icon-only" aria-label=${words.close} title=${words.close} data-testid="data-close"
-        onClick=${() => dialog.current?.close()}><${Icon} name="close" /></button>
+        onClick=${closeDrawer}><${Icon} name="close" /></button>
     </div>
     <div class="data-body">
       <p class="data-privacy">${words.privacy}</p>

@@ -41,6 +41,11 @@ from playgrad.nn.constraints import Constraint, MaxNorm, MinMaxNorm, NonNeg, Uni
 from playgrad.nn.conv import Conv2D
 from playgrad.nn.conv1d import Conv1D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
+from playgrad.nn.cross_entropy_losses import (
+    BinaryCrossentropy,
+    CategoricalCrossentropy,
+    SparseCategoricalCrossentropy,
+)
 from playgrad.nn.ctc import CTC
 from playgrad.nn.curve_metrics import AUC
 from playgrad.nn.dense import Dense
@@ -71,14 +76,8 @@ from playgrad.nn.initializers import (
 )
 from playgrad.nn.lambda_layer import Lambda
 from playgrad.nn.layer import Layer
-from playgrad.nn.losses import (
-    BinaryCrossentropy,
-    CategoricalCrossentropy,
-    Loss,
-    MeanAbsoluteError,
-    MeanSquaredError,
-    SparseCategoricalCrossentropy,
-)
+from playgrad.nn.loss import Loss
+from playgrad.nn.losses import MeanAbsoluteError, MeanSquaredError
 from playgrad.nn.lstm import LSTM
 from playgrad.nn.masking import Masking
 from playgrad.nn.merge import Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract

@@ -8,7 +8,7 @@ import numpy as np
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.losses import Loss, mean_of_sample
+from playgrad.nn.loss import Loss, mean_of_sample
 from playgrad.ops.elementwise.definitions import log, maximum, minimum, square
 from playgrad.ops.reductions.reduce import reduce_max, reduce_sum
 

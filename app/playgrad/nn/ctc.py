@@ -9,7 +9,7 @@ import numpy as np
 from playgrad.errors import DataError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.losses import Loss
+from playgrad.nn.loss import Loss
 from playgrad.nn.masks import mask_of
 from playgrad.ops.arrays.shape import expand_dims
 from playgrad.ops.core.build import constant

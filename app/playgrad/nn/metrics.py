@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from playgrad.errors import GraphError, ShapeError
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses
-from playgrad.nn.losses import mean_of_sample
+from playgrad.nn.loss import mean_of_sample
 from playgrad.nn.masked_steps import joined_steps, mean_of_steps
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape_like

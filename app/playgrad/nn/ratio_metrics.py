@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.losses import mean_of_sample
+from playgrad.nn.loss import mean_of_sample
 from playgrad.nn.metrics import Metric
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.losses import AlongAxis, Loss, mean_of_sample
+from playgrad.nn.loss import AlongAxis, Loss, mean_of_sample
 from playgrad.ops.elementwise.activations import softplus
 from playgrad.ops.elementwise.definitions import (
     absolute,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from playgrad.nn.class_losses import CategoricalHinge, Hinge, KLDivergence
-from playgrad.nn.losses import (
+from playgrad.nn.cross_entropy_losses import (
     BinaryCrossentropy,
     CategoricalCrossentropy,
     SparseCategoricalCrossentropy,

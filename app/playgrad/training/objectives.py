@@ -10,7 +10,8 @@ import numpy as np
 from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses, metrics
-from playgrad.nn.losses import Loss
+from playgrad.nn.cross_entropy_losses import FromScores
+from playgrad.nn.loss import Loss
 from playgrad.nn.masked_metric import MaskedMetric
 from playgrad.nn.masked_steps import kept_steps
 from playgrad.nn.masks import mask_of
@@ -78,7 +79,7 @@ class Objectives:
     def gives_logits(self) -> bool:
         """True if the first output is scores before softmax, judging by its loss."""
         loss = self.loss_of(0) if self.losses else None
-        return isinstance(loss, losses.FromScores) and loss.from_logits
+        return isinstance(loss, FromScores) and loss.from_logits
 
     def metrics_of(self, outputs: Sequence[Tensor]) -> list[tuple[int, Metric]]:
         """Return all metrics, each with the number of its output; the weighted ones are the last.

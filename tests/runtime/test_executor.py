@@ -8,6 +8,7 @@ import threading
 import time
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from playgrad import ops
 from playgrad.devices.pending import Delay
+from playgrad.runtime import run
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.session import Session
 from playgrad.runtime.tasks import SegmentTask, Task
@@ -335,6 +337,35 @@ class TestDevices:
             assert ran == ["slow", "slow"]
         finally:
             executor.close()
+
+    def test_that_compute_on_the_calling_thread_resume_others_meanwhile(self, monkeypatch):
+        """In a page, a delayed segment of cpu:0 computes here, and attends to other devices."""
+        monkeypatch.setattr(run, "sys", SimpleNamespace(platform="emscripten"))
+        ran = []
+
+        def here(queued, trace, attend):
+            time.sleep(0.06)  # what the others wait for is over
+            attend()
+            ran.append("here")
+            yield from ()
+
+        def elsewhere(seconds):
+            def coroutine(queued, trace, attend):
+                yield Delay(seconds)
+                ran.append(seconds)
+
+            return coroutine
+
+        tasks = [
+            SegmentTask("here", "cpu:0", coroutine=here, here=True),
+            SegmentTask("first", "cpu:1", coroutine=elsewhere(0.001)),
+            # Waits when "here" does, and longer.
+            SegmentTask("second", "cpu:2", coroutine=elsewhere(0.05), after=(1,)),
+        ]
+        executor = Executor(threads=1)
+        executor.delays = {"cpu:0": 0.02}
+        executor.run(tasks)
+        assert ran == [0.001, 0.05, "here"]
 
 
 class TestErrors:

@@ -340,7 +340,10 @@ class Run:
     def _resume_parked(self) -> None:
         """Resume the parked tasks whose wait is over."""
         busy: set[str] = set()
-        for number, (coroutine, pending) in list(self.parked.items()):
+        for number in list(self.parked):
+            if number not in self.parked:
+                continue  # one that was resumed here computes on this thread, and resumed others
+            coroutine, pending = self.parked[number]
             # Strictly in the device's order, or an error could be hidden by those it causes.
             device = self.tasks[number].device
             if device in busy or not pending.done():

@@ -67,13 +67,22 @@ def in_page(tab: Tab, name: str, device: str) -> Outcome:
     ran = tab.run_playgrad(_TIMED.format(source=source, name=f"{name}.py"), device)
     if "error" in ran:
         is_late = "come to an end" in str(ran["error"])
-        return _late(tab.milliseconds / 1000) if is_late else {"error": ran["error"]}
+        return _late(tab.milliseconds / 1000) if is_late else {"error": _short(ran["error"])}
     outcome: Outcome = ran["results"][0]
     return outcome
 
 
 def _late(seconds: float) -> Outcome:
     return {"more_than": seconds}
+
+
+def _short(error: Any) -> str:
+    """Return what is wrong without the traceback, from the page's message."""
+    try:
+        described = json.loads(str(error))
+    except ValueError:
+        return str(error)
+    return f"{described['type']}: {described['message']}"
 
 
 def _cell(outcome: Outcome) -> str:

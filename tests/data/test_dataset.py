@@ -65,6 +65,7 @@ def test_choosing_and_ordering() -> None:
     assert [(i, int(e)) for i, e in Dataset.range(5, 7).enumerate()] == [(0, 5), (1, 6)]
     pairs = Dataset.zip(ten, ten.skip(7)).map(lambda a, b: a * b)
     assert numbers(pairs) == [0, 8, 18]
+    assert numbers(Dataset.zip((ten, ten.skip(7))).map(lambda a, b: a * b)) == [0, 8, 18]
 
 
 def test_cardinality() -> None:

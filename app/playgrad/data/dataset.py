@@ -103,8 +103,14 @@ class Dataset:
         return Dataset(Listed(files_named(file_pattern), (seed or 0) if shuffle else None))
 
     @staticmethod
-    def zip(*datasets: Dataset) -> Dataset:
-        """Return tuples of the elements of ``datasets``, as many as the shortest has."""
+    def zip(*datasets: Dataset | tuple[Dataset, ...]) -> Dataset:
+        """Return tuples of the elements of ``datasets``, as many as the shortest has.
+
+        Args:
+            datasets: several data sets, or one tuple of them.
+        """
+        if len(datasets) == 1 and isinstance(datasets[0], tuple):
+            datasets = datasets[0]
         return Dataset(Zipped([_elements_of(each, "zip") for each in datasets]))
 
     # Transformations

@@ -419,6 +419,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     """Convert the elements of ``x`` to ``dtype``.
 
     Floats become integers by rounding towards zero; a bool is 0 or 1, and any number but 0 is true.
+    As in NumPy, NaN and floats outside the range of an integer dtype become a number that depends
+    on the device: clip before the cast.
 
     Args:
         x: a tensor of any shape and dtype.

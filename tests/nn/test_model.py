@@ -116,6 +116,47 @@ def test_several_inputs_and_outputs(graph: pg.Graph) -> None:
     assert model.evaluate(x, y)[0] == pytest.approx(last["val_loss"], rel=1e-5)
 
 
+def two_outputs() -> pg.Model:
+    x = pg.Input((4,))
+    return pg.Model(x, [nn.Dense(1, name="value")(x), nn.Dense(2, name="kind")(x)])
+
+
+def test_outputs_by_name(graph: pg.Graph) -> None:
+    kind = nn.SparseCategoricalCrossentropy(from_logits=True)
+    value_y, kind_y = X[:, 0], (X[:, 1] > 0).astype(int)
+    by_place, by_name = two_outputs(), two_outputs()
+    by_name.set_weights(by_place.get_weights())
+    by_place.compile(
+        "sgd", ["mse", kind], [[], ["accuracy"]], [1.0, 0.5], "cpu", weighted_metrics=[["mae"], []]
+    )
+    by_name.compile(
+        "sgd",
+        {"kind": kind, "value": "mse"},
+        {"kind": "accuracy"},
+        {"kind": 0.5},
+        "cpu",
+        weighted_metrics={"value": ["mae"]},
+    )
+    expected = by_place.fit(X, [value_y, kind_y], epochs=2, verbose=0, shuffle=False).history
+    history = by_name.fit(
+        X, {"kind": kind_y, "value": value_y}, epochs=2, verbose=0, shuffle=False
+    ).history
+    assert history == expected
+
+
+def test_names_that_are_not_outputs(graph: pg.Graph) -> None:
+    model = two_outputs()
+    with pytest.raises(pg.GraphError, match=r"loss names 'price', .*outputs are: value, kind"):
+        model.compile("sgd", {"price": "mse"})
+    with pytest.raises(pg.GraphError, match="loss has nothing for the output 'kind'"):
+        model.compile("sgd", {"value": "mse"})
+    with pytest.raises(pg.GraphError, match="metrics names 'price'"):
+        model.compile("sgd", "mse", {"price": "mae"})
+    model.compile("sgd", "mse", device="cpu")
+    with pytest.raises(pg.GraphError, match="y has nothing for the output 'value'"):
+        model.fit(X, {"kind": X[:, :2]}, verbose=0)
+
+
 def test_a_shared_layer_and_models_that_share_layers(graph: pg.Graph) -> None:
     x = pg.Input((4,))
     shared = nn.Dense(4, activation="tanh")

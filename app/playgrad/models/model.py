@@ -20,7 +20,7 @@ from playgrad.training.batch_source import BatchSource, check_rounds, is_stream
 from playgrad.training.callbacks import Callback, History
 from playgrad.training.data_checks import as_sequence
 from playgrad.training.fit_settings import Settings
-from playgrad.training.objectives import Objectives
+from playgrad.training.named_outputs import compiled_objectives
 from playgrad.training.recipe import Recipe, StepBuilder
 from playgrad.training.streamed_evaluation import predict_stream
 
@@ -108,7 +108,7 @@ class Model(TrainableNetwork):
         optimizer: str | Optimizer = "adam",
         loss: Any = None,
         metrics: Any = None,
-        loss_weights: Sequence[float] | None = None,
+        loss_weights: Sequence[float] | Mapping[str, float] | None = None,
         device: str = "auto",
         strategy: StepBuilder | None = None,
         placement: PlacementRequest = None,
@@ -118,11 +118,12 @@ class Model(TrainableNetwork):
 
         Args:
             optimizer: a name such as "adam", or an `Optimizer` that no other model uses.
-            loss: a name, a `Loss`, or a function of (y_true, y_pred); a list of them if the model
-                has several outputs.
-            metrics: a name, a `Metric` or a function, or a list of them; a list of lists if the
-                model has several outputs.
-            loss_weights: the factor of each output's loss in the sum that is minimized.
+            loss: a name, a `Loss`, or a function of (y_true, y_pred); a list of them, or a
+                dictionary by the names of `output_names`, if the model has several outputs.
+            metrics: a name, a `Metric` or a function, or a list of them; a list of lists, or a
+                dictionary, if the model has several outputs.
+            loss_weights: the factor of each output's loss in the sum that is minimized, as a list
+                or a dictionary.
             device: "auto", "cpu" or "gpu". A device chosen on the command line or in the page
                 overrides it.
             strategy: a strategy from ``pg.parallel``, to train on several devices.
@@ -134,8 +135,8 @@ class Model(TrainableNetwork):
                 ``weighted_<name>`` in logs.
 
         Raises:
-            GraphError: there is no optimizer, loss or metric of that name, or both a strategy and
-                a placement are given.
+            GraphError: there is no optimizer, loss, metric or output of that name, or both a
+                strategy and a placement are given.
         """
         if strategy is not None and placement is not None:
             raise GraphError(
@@ -145,7 +146,7 @@ class Model(TrainableNetwork):
         self._recipe = Recipe(
             self,
             get_optimizer(optimizer),
-            Objectives(loss, as_sequence(metrics), loss_weights, as_sequence(weighted_metrics)),
+            compiled_objectives(self, loss, metrics, loss_weights, weighted_metrics),
             strategy,
             placement,
         )

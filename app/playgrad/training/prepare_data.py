@@ -8,6 +8,7 @@ import numpy as np
 
 from playgrad.models.network import Network
 from playgrad.training import data_checks as checks
+from playgrad.training.named_outputs import in_order
 from playgrad.training.recipe import Recipe
 
 Array = np.ndarray[Any, Any]
@@ -25,6 +26,7 @@ def prepare_data(recipe: Recipe, x: Any, y: Any, role: str) -> tuple[list[Array]
     network = recipe.network
     xs = prepare_inputs(network, x, f"{role}x")
     layers = network.output_names
+    y = in_order(y, layers, f"{role}y")
     ys = checks.as_arrays(y, len(network.outputs), f"{role}y", layers)
     checks.check_lengths([*xs, *ys], f"{role}x and {role}y")
     return xs, recipe.objectives.targets(ys, network.outputs, layers, f"{role}y")

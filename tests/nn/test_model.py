@@ -157,6 +157,25 @@ def test_names_that_are_not_outputs(graph: pg.Graph) -> None:
         model.fit(X, {"kind": X[:, :2]}, verbose=0)
 
 
+def test_a_model_without_layers(graph: pg.Graph) -> None:
+    x = pg.Input((4,))
+    weights = pg.Variable(np.eye(4, 2), dtype="float32")
+    model = pg.Model(x, x @ weights)
+    model.compile("sgd", "mse", device="cpu")
+    np.testing.assert_allclose(model.predict(X), X[:, :2], atol=1e-6)
+    with pytest.raises(pg.ShapeError, match="x has samples of shape"):
+        model.predict(X[:, :3])
+    with pytest.raises(pg.GraphError, match="all layers are without weights"):
+        model.fit(X, X[:, :2], verbose=0)
+
+
+def test_a_chain_without_weights() -> None:
+    model = use(pg.Sequential([nn.Activation("relu")]))
+    with pytest.raises(pg.GraphError, match="all layers are without weights"):
+        model.fit(X, X, verbose=0)
+    assert model.predict(X).shape == X.shape
+
+
 def test_a_shared_layer_and_models_that_share_layers(graph: pg.Graph) -> None:
     x = pg.Input((4,))
     shared = nn.Dense(4, activation="tanh")

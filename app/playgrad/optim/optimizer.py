@@ -24,6 +24,11 @@ from playgrad.optim.schedules import Schedule
 from playgrad.optim.setting_checks import checked_frequency, checked_rate, checked_scale
 from playgrad.optim.weight_decay import WeightDecay
 
+_NONE_TO_TRAIN = (
+    "There are none: all layers are without weights, or frozen. Set trainable = True on a frozen "
+    "layer or model before training."
+)
+
 _AVERAGE = "average"
 _ACCUMULATED = "accumulated"
 _EMA_MOMENTUM = 0.99
@@ -191,6 +196,7 @@ class Optimizer:
                     f"the loss '{loss.name}' does not depend on any of the variables to train.",
                     op=loss.node.name,
                     source=loss.node.source,
+                    hint=None if variables else _NONE_TO_TRAIN,
                 )
             with loss.graph.phase("gradient"):
                 averaged = [None if grad is None else cross_replica_mean(grad) for grad in grads]

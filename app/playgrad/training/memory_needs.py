@@ -84,4 +84,5 @@ def _layers_text(network: Network) -> str:
     sizes = [sum(map(_bytes, layer.variables.values())) for layer in network.layers]
     sizes = [size for size in sizes if size]
     count = "1 layer" if len(sizes) == 1 else f"{len(sizes)} layers"
-    return f"{count} with {size_text(sum(sizes))} of weights, {size_text(max(sizes))} the largest"
+    largest = max(sizes, default=0)
+    return f"{count} with {size_text(sum(sizes))} of weights, {size_text(largest)} the largest"

@@ -42,7 +42,8 @@ def prepare_inputs(network: Network, x: Any, name: str) -> list[Array]:
     xs = checks.as_arrays(x, count, name)
     network.ensure_built(xs)
     checks.check_lengths(xs, f"the arrays of {name}")
-    layer = network.layers[0].name or "input"
+    # A model may have operations and variables, but no layers.
+    layer = (network.layers[0].name if network.layers else None) or "input"
     for i, (array, tensor) in enumerate(zip(xs, network.inputs, strict=True)):
         array_name = name if len(xs) == 1 else f"{name}[{i}]"
         xs[i] = checks.as_samples(array, tensor.spec, array_name, layer)

@@ -335,6 +335,10 @@ def test_wrong_structure(graph: pg.Graph) -> None:
 def test_wrong_chains() -> None:
     with pytest.raises(pg.GraphError, match="takes layers, got str"):
         pg.Sequential(["dense"])  # type: ignore[list-item]
+    with pytest.raises(pg.GraphError, match=r"'encoder' is built.*pg\.Model\(inputs, outputs\)"):
+        pg.Sequential([pg.Sequential([pg.Input((4,)), nn.Dense(2)], name="encoder")])
+    with pytest.raises(pg.GraphError, match=r"To join several models.*pg\.Model"):
+        pg.Sequential([pg.Input((4,)), nn.Dense(2)])(pg.Input((4,)))
     layer = nn.Dense(2)
     with pytest.raises(pg.GraphError, match="in the chain twice"):
         pg.Sequential([layer, layer])

@@ -126,7 +126,8 @@ class Network:
                 raise GraphError(
                     f"'{tensor.name}' does not belong to the graph of '{self.name}'.",
                     hint="A Sequential model has a graph of its own. Go on from its outputs: "
-                    "pg.Model(model.inputs, layer(model.outputs[0])).",
+                    "pg.Model(model.inputs, layer(model.outputs[0])). To join several models, "
+                    "make each of them with pg.Model(inputs, outputs).",
                 )
         outputs = self.apply(tensors, training)
         return outputs[0] if len(outputs) == 1 else outputs

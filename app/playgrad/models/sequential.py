@@ -55,6 +55,13 @@ class Sequential(Model):
             for inner in layer._chain:
                 self.add(inner)
             return
+        if isinstance(layer, Sequential):
+            raise GraphError(
+                f"the model '{layer.name}' is built, and has its weights in a graph of its own.",
+                source=layer.source,
+                hint="Leave out its Input to add its layers. To train it alone as well, make both "
+                "with pg.Model(inputs, outputs).",
+            )
         if not isinstance(layer, Layer):
             raise GraphError(
                 f"a Sequential model takes layers, got {type(layer).__name__}.",

@@ -141,3 +141,15 @@ def test_arguments_by_name() -> None:
     assert pg.relu(x=x, name="named").node.name == "named"
     with pytest.raises(TypeError, match="missing a required argument: 'x_max'"):
         pg.clip(x, x_min=0.0)
+
+
+def test_numbers_beside_lists_of_floats() -> None:
+    """As in NumPy, without a tensor among the arguments."""
+    with pg.eager():
+        assert pg.maximum([1.5, 5.0], 2).numpy().tolist() == [2.0, 5.0]
+        assert pg.clip([1.5, 5.0], 0, 2).numpy().tolist() == [1.5, 2.0]
+        assert pg.where([True, False], [1.5, 2.5], 0).numpy().tolist() == [1.5, 0.0]
+        assert pg.add(2, np.array([0.5])).dtype == "float32"
+        assert pg.add([1, 2], 3).dtype == "int32"
+        with pytest.raises(pg.ShapeError, match="cannot make an array"):
+            pg.add([[1.0], [1.0, 2.0]], 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,10 +83,19 @@ def as_tensor(value: Any, graph: Graph | None = None, like: str | None = None) -
     raise DTypeError(f"cannot make a tensor of {type(value).__name__} {value!r:.60}.")
 
 
+def _float_among(values: Iterable[Any]) -> str | None:
+    """Return float32 if an array, list or number among ``values`` holds floats."""
+    try:
+        kinds = [np.asarray(value).dtype.kind for value in values if not isinstance(value, Tensor)]
+    except ValueError:  # a ragged list, of which `as_tensor` says what is wrong
+        return None
+    return "float32" if "f" in kinds else None
+
+
 def as_tensors(*values: Any, exact: Collection[int] = ()) -> list[Tensor]:
     """Return ``values`` as tensors of one graph. Numbers take the dtype of the first tensor.
 
-    So do lists and arrays if that is a float's.
+    So do lists and arrays if that is a float's. Without a tensor, all are floats if one is.
 
     Args:
         exact: positions at which they keep their dtype, as for conditions.
@@ -96,6 +105,8 @@ def as_tensors(*values: Any, exact: Collection[int] = ()) -> list[Tensor]:
         (value.dtype for value in values if isinstance(value, Tensor) and value.dtype != "bool"),
         next((value.dtype for value in values if isinstance(value, Tensor)), None),
     )
+    if like is None:
+        like = _float_among(value for i, value in enumerate(values) if i not in exact)
     likes = [like if i not in exact or np.isscalar(v) else None for i, v in enumerate(values)]
     return [as_tensor(value, graph, kind) for value, kind in zip(values, likes, strict=True)]
 

@@ -10,6 +10,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.doctor.examination import Examination
 from playgrad.runtime.options import Options, options_set
 from tests.cli.running import run
 from tests.doctor.programs import ILL
@@ -69,6 +70,22 @@ def test_the_command_line_prints_findings(
     assert "doctor: line 11, lambda_1: The loss became NaN or infinite at step" in err
     code, _, err = run(capsys, "train", program, "--device", "cpu")
     assert "doctor" not in err
+
+
+def test_the_command_line_says_that_the_doctor_could_not_look(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Examination, evidence: object) -> None:
+        raise ZeroDivisionError("float division by zero")
+
+    monkeypatch.setattr(Examination, "findings", fail)
+    program = tmp_path / "ill.py"
+    program.write_text(ILL["rate-high"].text)
+    code, _, err = run(capsys, "train", program, "--device", "cpu", "--doctor")
+    assert code == 0
+    words = "could not look at everything (ZeroDivisionError: float division by zero)."
+    assert err.count(f"doctor: The doctor {words}") == 1
+    assert "nothing is wrong" not in err
 
 
 def test_the_guide_says_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from playgrad.doctor import thresholds
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.inspector import Inspector
 from playgrad.doctor.look import Look
+from playgrad.doctor.words import in_words
 from playgrad.runtime.hooks import Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.excerpt import Excerpt
@@ -67,7 +68,7 @@ def test_looking_changes_no_loss(eager_eyes: None, monkeypatch: pytest.MonkeyPat
     unseen.close()
 
 
-def test_a_layer_that_cannot_be_looked_at_is_no_error() -> None:
+def test_a_layer_that_cannot_be_looked_at_is_reported_and_no_error() -> None:
     text = f"""{HEAD}
 class Once(nn.Layer):
     kind = "once_only"
@@ -88,7 +89,17 @@ model.fit(x, y, epochs=2, verbose=0)
     program = Watched(text, kind=Inspector)
     assert program.namespace["Once"].calls > 2  # it was asked
     assert len(program.namespace["model"].history.epoch) == 2
-    assert program.findings == []
+    (finding,) = program.findings
+    assert (finding.code, finding.edit) == ("not-seen", None)
+    assert finding.values == {"error": "RuntimeError", "message": "that is enough"}
+    assert finding.place.line == 1 + text.split("\n").index(
+        '            raise RuntimeError("that is enough")'
+    )
+    assert [findings for findings, _ in program.reports].count([finding]) == 1
+    assert in_words(finding) == (
+        f"line {finding.place.line}: The doctor could not look at everything "
+        "(RuntimeError: that is enough). The training is not affected."
+    )
     program.close()
 
 

@@ -35,5 +35,9 @@ test("sentences name numbers as people write them", () => {
   );
   assert.match(sentenceOf(finding("exploding", { times: Infinity })), /∞ times/);
   assert.equal(sentenceOf(finding("unheard-of", {})), "");
+  assert.equal(
+    sentenceOf(finding("not-seen", { error: "ValueError", message: "" })),
+    "The doctor could not look at everything (ValueError). The training is not affected.",
+  );
   for (const [code, say] of Object.entries({ ...en.doctor.sentences, ...en.doctor.edits })) assert.equal(typeof say({ why: "" }), "string", code);
 });

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from playgrad.doctor import thresholds
 from playgrad.doctor.course import has_diverged
-from playgrad.doctor.evidence import Outcome
+from playgrad.doctor.evidence import Location, Outcome
 from playgrad.doctor.examination import Examination
 from playgrad.doctor.finding import Finding
+from playgrad.errors import DeviceLostError
 
 if TYPE_CHECKING:
     from playgrad.training.training_loop import TrainingLoop
 
 Report = Callable[[Sequence[Finding], bool], None]
 _CHECK_SECONDS = 0.5
+_LONGEST_MESSAGE = 200
 
 
 class Inspector:
     """The observer of the trainings of a program: the option ``observer``.
 
-    It never raises an error: a training that cannot be looked at goes on unseen.
+    It never raises an error: a training that cannot be looked at goes on unseen, and the first
+    such failure is one of the findings.
 
     Args:
         source: the text of the program; None if it is not known.
@@ -49,15 +54,21 @@ class Inspector:
         self._outcome: Outcome = "running"
         self._findings: dict[int | None, list[Finding]] = {}
         self._reported: list[Finding] = []
-        self._paused = False
+        self._failure: Finding | None = None
+        self._paused = self._lost = False
         self._spent = self._cost = 0.0
         self._checked = self._looked = 0.0
         self._began = 0.0
 
     @property
     def findings(self) -> list[Finding]:
-        """Everything that is wrong with the trainings of the program, each once."""
+        """Everything that is wrong with the trainings of the program, each once.
+
+        The last one says if the doctor could not look.
+        """
         everything = [each for findings in self._findings.values() for each in findings]
+        if self._failure is not None:
+            everything.append(self._failure)
         unique = {(each.code, each.place): each for each in everything}
         return list(unique.values())
 
@@ -172,7 +183,8 @@ class Inspector:
         lost = self._outcome == "not finite" or (loop is not None and has_diverged(evidence))
         if self.findings != self._reported or lost:
             self._reported = self.findings
-            self._report(self._reported, lost and loop is not None)
+            self._lost = lost and loop is not None
+            self._report(self._reported, self._lost)
         if loop is not None and lost and self._outcome == "running" and self._pauses_now(loop):
             loop.watch.pause()
         return True
@@ -188,8 +200,23 @@ class Inspector:
         """Do something that may fail in many ways, none of which concerns the program."""
         try:
             return action()
-        except Exception:
+        except DeviceLostError:
+            return None  # the training meets it, too, and says so
+        except Exception as error:
+            if self._failure is None:
+                self._failure = self._failed(error)
+                self._reported = self.findings
+                with contextlib.suppress(Exception):  # to report may be what failed
+                    self._report(self._reported, self._lost)
             return None
+
+    def _failed(self, error: Exception) -> Finding:
+        """Return that the doctor could not look, with the last line of the program involved."""
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [each.lineno for each in frames if each.filename == self._file]
+        message = str(error).strip().split("\n")[0][:_LONGEST_MESSAGE].rstrip(".")
+        values = {"error": type(error).__name__, "message": message}
+        return Finding("not-seen", Location(line=lines[-1] if lines else None), {**values})
 
 
 def _is_tried(source: str | None, place: tuple[str, int] | None) -> bool:

@@ -32,6 +32,11 @@ def _not_finite(v: Values) -> str:
     return f"The loss became NaN or infinite at step {_number(v['step'])}{cause}."
 
 
+def _not_seen(v: Values) -> str:
+    error = f"{v['error']}: {v['message']}" if v["message"] else v["error"]
+    return f"The doctor could not look at everything ({error}). The training is not affected."
+
+
 def _scale(what: str) -> Callable[[Values], str]:
     return lambda v: (
         f"The {what} range from {_number(v['low'])} to {_number(v['high'])}, but networks learn "
@@ -75,6 +80,7 @@ SENTENCES: dict[str, Callable[[Values], str]] = {
         f"The loss does not fall: it was {_number(v['start'])} and is {_number(v['now'])}."
         + _NOT_FALLING[str(v["why"])]
     ),
+    "not-seen": _not_seen,
 }
 """A sentence for each code of a finding."""
 

@@ -446,6 +446,8 @@ export const en = {
         softmax: " A softmax of one unit is always 1.",
         unrelated: " Samples that are alike have targets that are not: check that x and y are in the same order.",
       }[why] ?? " Check that the inputs say something about the targets, and try a larger network."}`,
+      "not-seen": (/** @type {import("../doctor-words.js").Words} */ { error, message }) =>
+        `The doctor could not look at everything (${message ? `${error}: ${message}` : error}). The training is not affected.`,
     },
     edits: {
       "set-rate": (/** @type {import("../doctor-words.js").Words} */ { before, after }) => `learning rate ${before} → ${after}`,

@@ -543,6 +543,7 @@ export const zhHans = {
         softmax: "只有一个单元的 softmax 永远是 1。",
         unrelated: "相似的样本目标却不同：请检查 x 和 y 的顺序是否一致。",
       }[why] ?? "请检查输入是否与目标有关，并试试更大的网络。"}`,
+      "not-seen": ({ error, message }) => `有些内容无法诊断（${message ? `${error}: ${message}` : error}）。训练不受影响。`,
     },
     edits: {
       "set-rate": ({ before, after }) => `学习率 ${before} → ${after}`,

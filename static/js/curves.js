@@ -4,8 +4,10 @@
  */
 
 const LONGEST = 3000;
-/** The trend averages about the last quarter of the run, but at most this many steps. */
+/** The longest memory of the trend, in steps. */
 const TREND_STEPS = 50;
+/** No average remembers more than this part of a run: in a short one it would lag far behind. */
+const LONGEST_PART = 1 / 16;
 
 export const SERIES = /** @type {const} */ ([
   "loss", "trendLoss", "accuracy", "trendAccuracy", "testLoss", "testAccuracy",
@@ -29,7 +31,7 @@ class Trend {
   /** @param {number} value */
   next(value) {
     this.count += 1;
-    const window = Math.min(TREND_STEPS, (this.count + 3) / 4);
+    const window = Math.min(TREND_STEPS, 1 + (this.count - 1) * LONGEST_PART);
     this.mean += (value - this.mean) / window;
     return this.mean;
   }
@@ -161,18 +163,24 @@ export class Curves {
 }
 
 /**
- * An exponential moving average, without the pull of the zero that it starts from.
+ * An exponential moving average, without the pull of the zero that it starts from. In a short run it
+ * remembers less, so that it follows: more smoothing still is smoother.
  * @param {(number | null)[]} column
- * @param {number} part of the average before in each new one, from 0 to below 1
+ * @param {number} part of the average before in each new one of a long run, from 0 to below 1
  * @returns {(number | null)[]}
  */
 export function smoothed(column, part) {
+  const count = column.reduce((sum, value) => sum + (value === null ? 0 : 1), 0);
+  const longest = 1 / (1 - part);
+  // In points: nearly `longest` in long runs, at most LONGEST_PART of short ones.
+  const memory = 1 + ((longest - 1) * LONGEST_PART * count) / (LONGEST_PART * count + longest - 1);
+  const kept = part === 0 ? 0 : 1 - 1 / memory;
   let sum = 0;
   let weight = 0;
   return column.map((value) => {
     if (value === null) return null;
-    sum = part * sum + (1 - part) * value;
-    weight = part * weight + (1 - part);
+    sum = kept * sum + (1 - kept) * value;
+    weight = kept * weight + (1 - kept);
     return sum / weight;
   });
 }

@@ -7,7 +7,7 @@ import { STATE, isYours } from "./data-files.js";
 import { load } from "./downloads.js";
 import { delay } from "./load-report.js";
 
-/** @import { LoadError } from "./downloads.js" */
+/** @import { Amount, LoadError } from "./downloads.js" */
 /** @import { DataRequest, Delay } from "./messages.js" */
 
 /** The training images of MNIST are 47 million bytes. */
@@ -19,8 +19,12 @@ const PATIENCE_MS = 60_000;
 const MOST_REFUSALS = 3;
 
 /**
+ * @typedef {{set: string, received: number, total: number}} Awaited the files of a data set that arrive, in bytes; `total`
+ *   is 0 while it is not known
+ *
  * @typedef {object} Listener
  * @property {(path: string, bytes: Uint8Array) => void} arrived is called with each file, in shared memory
+ * @property {(awaited: Awaited | null) => void} [awaited] is called with what a program waits for, and null when it goes on
  * @property {(problem: Delay | null) => void} problem is called with what does not arrive, or null when all is well
  * @property {(path: string) => Promise<Uint8Array>} yours reads a file of the visitor
  */
@@ -38,6 +42,10 @@ export class DataStore {
   #answers = new Map();
   /** @type {Map<string, Delay>} */
   #problems = new Map();
+  /** How much has arrived of each file, until no file of its data set is under way. @type {Map<string, Amount>} */
+  #amounts = new Map();
+  /** Files that programs wait for. @type {string[]} */
+  #awaited = [];
   #listener;
 
   /** @param {Listener} listener */
@@ -75,7 +83,7 @@ export class DataStore {
     /** @type {Uint8Array} */
     let content;
     try {
-      content = await (isYours(path) ? this.#listener.yours(path) : this.#get(path, false));
+      content = await (isYours(path) ? this.#listener.yours(path) : this.#await(path));
     } catch (error) {
       state = STATE.failure;
       content = new TextEncoder().encode(/** @type {Error} */ (error).message);
@@ -85,13 +93,48 @@ export class DataStore {
     reply(words, state);
   }
 
+  /** Get a file that a program waits for. @param {string} path */
+  async #await(path) {
+    this.#awaited.push(path);
+    if (!this.#contents.has(path)) this.#tell();
+    try {
+      return await this.#get(path, false);
+    } finally {
+      this.#awaited.splice(this.#awaited.indexOf(path), 1);
+      this.#tell();
+    }
+  }
+
+  /** Say what a program waits for: files of one data set arrive together. */
+  #tell() {
+    const path = this.#awaited.at(-1);
+    if (path === undefined) return this.#listener.awaited?.(null);
+    const set = setOf(path);
+    const amounts = [...this.#amounts].flatMap(([each, amount]) => (setOf(each) === set ? [amount] : []));
+    const isKnown = amounts.length > 0 && amounts.every(({ total }) => total > 0);
+    this.#listener.awaited?.({
+      set, received: amounts.reduce((sum, each) => sum + each.received, 0),
+      total: isKnown ? amounts.reduce((sum, each) => sum + each.total, 0) : 0,
+    });
+  }
+
+  /** @param {string} path @param {Amount} amount */
+  #count(path, amount) {
+    this.#amounts.set(path, amount);
+    if (this.#awaited.some((each) => setOf(each) === setOf(path))) this.#tell();
+  }
+
   /** @param {string} path @param {boolean} isQuiet nobody waits for it yet @returns {Promise<Uint8Array>} */
   async #get(path, isQuiet) {
     const content = this.#contents.get(path);
     if (content) return content;
     let download = this.#underway.get(path);
     if (!download) {
-      download = this.#download(path).finally(() => this.#underway.delete(path));
+      download = this.#download(path).finally(() => {
+        this.#underway.delete(path);
+        const isGoingOn = [...this.#underway.keys()].some((each) => setOf(each) === setOf(path));
+        if (!isGoingOn) for (const each of this.#amounts.keys()) if (setOf(each) === setOf(path)) this.#amounts.delete(each);
+      });
       this.#underway.set(path, download);
       if (isQuiet) download.catch(() => {});
     }
@@ -105,6 +148,7 @@ export class DataStore {
       const content = await load(path, {
         shared: true,
         most: MOST_BYTES,
+        progress: (amount) => this.#count(path, amount),
         patient: (error, tries) => isWorthAnotherTry(error, tries) && performance.now() < end,
         problem: (error, pause) => this.#report(path, error, pause),
       });
@@ -125,6 +169,9 @@ export class DataStore {
     this.#listener.problem(problem);
   }
 }
+
+/** The name of the data set of a file: "mnist" for "/data/mnist/train-labels". @param {string} path */
+const setOf = (path) => path.split("/")[2] ?? path;
 
 /** @param {LoadError} error @param {number} tries */
 function isWorthAnotherTry({ status }, tries) {

@@ -170,7 +170,7 @@ export class Curves {
  * @returns {(number | null)[]}
  */
 export function smoothed(column, part) {
-  const count = column.reduce((sum, value) => sum + (value === null ? 0 : 1), 0);
+  const count = column.filter((value) => value !== null).length;
   const longest = 1 / (1 - part);
   // In points: nearly `longest` in long runs, at most LONGEST_PART of short ones.
   const memory = 1 + ((longest - 1) * LONGEST_PART * count) / (LONGEST_PART * count + longest - 1);

@@ -1,14 +1,16 @@
 /**
  * Locked lines in the editor: shown with a lock, and kept from every change if they came with a link.
- * A change is refused as a whole if it would leave other text in a locked line, or join it to one.
+ * A change is refused as a whole if it would leave other text in a locked line, or join it to one;
+ * "replace all" replaces the matches that are elsewhere.
  */
 
 import {
-  Decoration, EditorState, EditorView, GutterMarker, StateEffect, StateField, gutter, showTooltip,
+  ChangeSet, Decoration, EditorState, EditorView, GutterMarker, StateEffect, StateField, gutter, showTooltip,
 } from "../vendor/codemirror.js";
 import { changesAround } from "./line-locks.js";
 import { t } from "./locale.js";
 import { locksHere, refuse, setLocks, unlockCopy } from "./locks.js";
+import { note } from "./store.js";
 
 /**
  * @import { ChangeDesc, Text, Transaction } from "../vendor/codemirror.js"
@@ -22,6 +24,8 @@ import { locksHere, refuse, setLocks, unlockCopy } from "./locks.js";
 const show = StateEffect.define();
 /** @type {import("../vendor/codemirror.js").StateEffectType<null>} */
 const refused = StateEffect.define();
+/** How many matches were replaced, and how many are in locked lines. @type {import("../vendor/codemirror.js").StateEffectType<{replaced: number, left: number}>} */
+const partly = StateEffect.define();
 /** The reason has been read, or is in the way. */
 const read = StateEffect.define();
 
@@ -89,9 +93,32 @@ const filter = EditorState.transactionFilter.of((transaction) => {
   const { blocks, isHeld } = transaction.startState.field(locked);
   if (!transaction.docChanged || !isHeld) return transaction;
   const { changes, startState, newDoc } = transaction;
-  if (blocks.every((block) => keptAt(changes, startState.doc, newDoc, block))) return transaction;
-  return [{ effects: [refused.of(null), EditorView.announce.of(t().locks.held)] }];
+  const isAllowed = (/** @type {ChangeDesc} */ each, /** @type {Text} */ after) =>
+    blocks.every((block) => keptAt(each, startState.doc, after, block));
+  if (isAllowed(changes, newDoc)) return transaction;
+  return (transaction.isUserEvent("input.replace.all") && replacedElsewhere(transaction, isAllowed)) || [{ effects: [refused.of(null), EditorView.announce.of(t().locks.held)] }];
 });
+
+/**
+ * "Replace all" without the matches in locked lines; null if there are no others.
+ * @param {Transaction} transaction
+ * @param {(changes: ChangeDesc, after: Text) => boolean} isAllowed
+ * @returns {import("../vendor/codemirror.js").TransactionSpec | null}
+ */
+function replacedElsewhere({ changes, startState: { doc } }, isAllowed) {
+  /** @type {{from: number, to: number, insert: Text}[]} */
+  const all = [];
+  changes.iterChanges((from, to, _from, _to, insert) => all.push({ from, to, insert }), true);
+  const allowed = all.filter((each) => {
+    const one = ChangeSet.of(each, doc.length);
+    return isAllowed(one, one.apply(doc));
+  });
+  const rest = ChangeSet.of(allowed, doc.length);
+  if (allowed.length === 0 || !isAllowed(rest, rest.apply(doc))) return null;
+  const counts = { replaced: allowed.length, left: all.length - allowed.length };
+  const said = EditorView.announce.of(t().locks.replaced(counts.replaced, counts.left));
+  return { changes: rest, effects: [partly.of(counts), said], userEvent: "input.replace.all" };
+}
 
 /** The reason, where it was typed, until the next key. */
 const reason = StateField.define({
@@ -205,7 +232,10 @@ const look = EditorView.theme({
 });
 
 const listener = EditorView.updateListener.of(({ transactions }) => {
-  if (transactions.some(({ effects }) => effects.some((effect) => effect.is(refused)))) refuse();
+  for (const effect of transactions.flatMap(({ effects }) => effects)) {
+    if (effect.is(refused)) refuse();
+    if (effect.is(partly)) note(t().locks.replaced(effect.value.replaced, effect.value.left), t().locks.unlockCopy, unlockCopy);
+  }
 });
 
 export const lineLocks = [locked, filter, reason, hideReason, gutterOfLocks, background, announcement, look, listener];

@@ -28,9 +28,11 @@ import { dataProblem, inWords, said } from "./engine-words.js";
 /**
  * @typedef {InWords<Exclude<PythonWorkerEvent, {kind: "alive" | "data_file" | "template"}> | DeviceNews>
  *           | Exclude<PythonEvent, Reply> | {kind: "forged"} | {kind: "reused"} | {kind: "data_problem", problem: string}
-           | {kind: "data_arrived", path: string}} EngineEvent
+ *           | {kind: "data_awaited", awaited: import("../engine/data-store.js").Awaited | null}
+ *           | {kind: "data_arrived", path: string}} EngineEvent
  *   `forged`: a program posted a message as if it were the engine; it was dropped;
  *   `reused`: a run begins in the Python worker of the last one;
+ *   `data_awaited`: a program waits for a data set, or, with null, no longer;
  *   `data_problem`: a data set does not arrive, in a sentence, or "" when all is well
  * @typedef {{resolve: (answer: any) => void, reject: (error: Error) => void}} Pending
  */
@@ -80,6 +82,7 @@ export class EngineClient {
       this.#python?.send({ kind: "files", files: new Map([[path, bytes]]) });
       this.#receive({ kind: "data_arrived", path });
     },
+    awaited: (awaited) => this.#receive({ kind: "data_awaited", awaited }),
     problem: (problem) => this.#receive({ kind: "data_problem", problem: dataProblem(problem) }),
     yours: async (path) => (await import("./data-shelf.js")).readFile(path),
   });

@@ -42,6 +42,7 @@ const handlers = {
     store.reportLoading("python", problem && t().loading.python(problem));
   },
 
+  data_awaited: ({ awaited }) => (store.awaitedData.value = awaited),
   data_problem: ({ problem }) => store.reportLoading("data", problem),
 
   data_arrived({ path }) {

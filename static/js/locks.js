@@ -49,6 +49,9 @@ export const unlockLines = (range) =>
 /** Make the program of a link one's own. */
 export function unlockCopy() {
   setLocks([]);
+  // What else the note of a link says, of its losses or of hidden parts, still holds.
+  const shared = store.shared.peek();
+  if (shared && !shared.expected && !shared.hidden?.length) store.shared.value = null;
   store.note(t().locks.unlocked);
 }
 

@@ -56,6 +56,8 @@ export const resetPending = signal(false);
 export const notice = signal("");
 /** A button beside the notice. */
 export const noticeAction = signal(/** @type {{label: string, act: () => void} | null} */ (null));
+/** The data set that the program waits for, with the bytes that have arrived. */
+export const awaitedData = signal(/** @type {import("../engine/data-store.js").Awaited | null} */ (null));
 export const error = signal(/** @type {M.ErrorInfo | null} */ (null));
 
 export const status = computed(/** @returns {Status} */ () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { argumentOf, literalOf } from "../../static/js/blocks/calls.js";
-import { callsOf, setArgument, setClass, setSeed } from "../../static/js/blocks/edits.js";
+import { callsOf, changesByLine, setArgument, setClass, setSeed } from "../../static/js/blocks/edits.js";
 import { setData, setRatio } from "../../static/js/blocks/data-change.js";
 import { SETS } from "../../static/js/blocks/data.js";
 import { measure } from "../../static/js/blocks/last-run.js";
@@ -131,7 +131,7 @@ for (const { name, text } of examples) {
           assert.match(reason, /^[A-Z].*\.$/);
           continue;
         }
-        assert.ok(changes.length <= 1, "one step of the editor's history");
+        assert.ok(changes.every(({ from }, at) => at === 0 || from > changes[at - 1].to), "one step of the editor's history");
         const changed = after(program, changes);
         assert.equal(changed.broken, false);
         assert.equal(changed.data[0].kind, program.data.length === 1 ? kind : changed.data[0].kind);
@@ -300,6 +300,94 @@ model.fit(x, y, batch_size=40, validation_data=(x_test, y_test))
     .replace("    nn.Rescaling(1 / 255),\n    nn.Flatten(),\n", ""));
   const other = after(back, setData(back, back.data[0], "spiral").changes);
   assert.equal(other.text, back.text.replace("xor", "spiral"));
+});
+
+const example = (name) => readProgram(examples.find((each) => each.name === name).text);
+const comments = ({ text }) => text.split("\n").flatMap((line) => /# .*/.exec(line)?.[0] ?? []);
+const docstring = ({ text }) => text.slice(0, text.indexOf('"""', 3) + 3);
+const switched = (program, ...sets) => sets.reduce((each, kind) => after(each, setData(each, each.data[0], kind).changes), program);
+
+test("data of the same kind keep the arguments that both have", () => {
+  const program = read("(x, y), new = pg.data.moons(400, noise=0.1, seed=3, ratio=0.7)\n");
+  for (const kind of ["circle", "spiral", "xor", "gauss"]) assert.equal(switched(program, kind).text, program.text.replace("moons", kind));
+  const points = read(`(x, y), (u, v) = pg.data.moons(400, 0.1, 3, 0.7)\n${NET}model.fit(x, y, validation_data=(u, v))\n`);
+  const shapes = switched(points, "shapes");
+  assert.ok(shapes.text.includes("pg.data.shapes(400, noise=0.1, seed=3, ratio=0.7)"), shapes.text);
+  assert.ok(switched(shapes, "spiral").text.includes("pg.data.spiral(400, noise=0.1, seed=3, ratio=0.7)"));
+  const undivided = read(`x, y = pg.data.moons(400, seed=3, ratio=None)\n${NET}model.fit(x, y)\n`);
+  assert.ok(switched(undivided, "shapes").text.includes("pg.data.shapes(400, seed=3)"));
+  const drawn = example("coloured-shapes.py");
+  const dense = readProgram(drawn.text.replace(/ {8}nn\.(Conv2D|Batch|ReLU|MaxPool)[^\n]*\n/g, ""));
+  assert.ok(switched(dense, "xor").text.includes("pg.data.xor(4000, seed=0, ratio=0.8)"));
+});
+
+test("comments on the data follow them, others stay", () => {
+  const digits = example("mnist-mlp.py");
+  const clothes = switched(digits, "fashion_mnist");
+  assert.equal(docstring(clothes), `"""Articles of clothing, a small network.
+
+Images of 28 x 28 bytes, and their labels: ten kinds of clothes.
+"""`);
+  assert.deepEqual(comments(clothes), [
+    "# Images of 28 x 28 bytes, and their labels: ten kinds of clothes.", "# bytes to numbers from 0 to 1",
+    "# 28 x 28 pixels to 784 inputs", "# try 32 or 512 units", "# a score for each class",
+  ]);
+  assert.deepEqual(comments(switched(digits, "shapes")), [
+    "# Images of 32 x 32 pixels in three colours, and their labels: six shapes.", "# bytes to numbers from 0 to 1",
+    "# try 32 or 512 units", "# a score for each class",
+  ]);
+  const around = switched(clothes, "moons", "mnist");
+  assert.match(docstring(around), /^"""Handwritten digits, a small network\.\n\nImages of 28 x 28 bytes/);
+  const spiral = example("spiral.py");
+  assert.equal(switched(spiral, "moons").text, spiral.text.replace("data.spiral", "data.moons").replace(docstring(spiral), `"""Separate two half moons.
+
+Points on two half moons, and their classes 0 and 1.
+"""`), "what is true of all points stays");
+  assert.deepEqual(comments(switched(spiral, "mnist")).slice(0, 2),
+    ["# Images of 28 x 28 bytes, and their labels: the digits 0 to 9.", "# Try pg.data.xor, circle, moons or gauss."]);
+  const first = example("first-program.py");
+  assert.equal(switched(first, "xor").text, first.text.replace("moons", "xor").replace("\nExpect 98% accuracy.", ""));
+});
+
+test("only what the comments at the line of the data say of the old data is replaced", () => {
+  const code = (head, rest = "") => `${head}x, y = pg.data.moons(400)${rest}\n`;
+  const changed = (text) => body(read(text), setData(read(text), read(text).data[0], "xor").changes).replace("xor(400)", "moons(400)");
+  const about = "# Points of a square: class 1 is in two opposite quadrants.";
+  assert.equal(changed(code("# two moons\n")), code(`${about}\n`));
+  assert.equal(changed(code("# My notes.\n# Two moons, which\n# are easy.\n# Seed 0.\n")), code(`# My notes.\n${about}\n# Seed 0.\n`));
+  assert.equal(changed(code("", "  # two moons")), code("", `  ${about}`));
+  for (const kept of ["# two moons\n\n", "# moons or circles\n", "# harmless\n", "# mooning\n", "text = '# moons'\n", '"""moons"""\n1\n']) {
+    assert.equal(changed(code(kept)), code(kept), kept);
+  }
+  assert.equal(changed(code("", "\n# of the moons\nprint(y)  # moons")), code("", "\n# of the moons\nprint(y)  # moons"));
+});
+
+test("locked lines are not in the way of other data", () => {
+  const program = example("mnist-mlp.py");
+  const lines = program.text.split("\n");
+  const locked = [0, lines.findIndex((line) => line.startsWith("# Images")), lines.findIndex((line) => line.includes("Dense(128"))];
+  const spans = locked.map((line) => {
+    const from = lines.slice(0, line).join("\n").length + (line > 0 ? 1 : 0);
+    return { from, to: from + lines[line].length };
+  });
+  const isHeld = ({ from, to }) => spans.some((span) => span.from <= to && from <= span.to);
+  const { changes } = setData(program, program.data[0], "circle", isHeld);
+  assert.ok(changes.length > 1);
+  for (const change of changes) assert.ok(spans.every(({ from, to }) => change.to <= from || change.from >= to), JSON.stringify(change));
+  const now = after(program, changes).text.split("\n");
+  for (const line of locked) assert.ok(now.includes(lines[line]));
+  assert.ok(now.some((line) => line.includes("pg.data.circle(500, ratio=0.8)")));
+});
+
+test("changes by line give the other text", () => {
+  const texts = ["", "a", "a\n", "a\nb", "a\nb\n", "b\n", "\n", "x\na\ny\nb\n\n", "b\na\n\nc"];
+  for (const before of texts) {
+    for (const now of texts) {
+      const changes = changesByLine(before, now);
+      assert.equal(applyChanges(before, changes), now, JSON.stringify([before, now, changes]));
+      assert.ok(changes.every(({ from, to }) => from >= 0 && from <= to && to <= before.length));
+    }
+  }
 });
 
 test("a network with one output gets one for each class", () => {

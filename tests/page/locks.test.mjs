@@ -3,6 +3,8 @@ import test from "node:test";
 import { LinkError, decode, encode } from "../../static/js/link.js";
 import { lineLocks, linesOf, replacement, showing } from "../../static/js/editor-locks.js";
 import { en } from "../../static/js/messages/en.js";
+import { locksHere, unlockCopy } from "../../static/js/locks.js";
+import * as store from "../../static/js/store.js";
 import { MOST_RANGES, areRanges, changesAround, fit, relocate, spansOf, withRange } from "../../static/js/line-locks.js";
 import {
   EditorState, history, indentMore, insertNewlineAndIndent, moveLineDown, redo, selectAll, toggleComment, undo,
@@ -140,6 +142,45 @@ test("a change in several places is made as a whole or not at all", () => {
   assert.equal(editor.text, LESSON);
   editor.dispatch({ changes: all.slice(0, 1) });
   assert.equal(editor.text, LESSON.replace("a", "c"));
+});
+
+test("replacing all matches leaves those in locked lines, and says how many", () => {
+  const editor = new Editor(LESSON, [[3, 4]]);
+  const replaced = [];
+  const dispatch = editor.dispatch;
+  editor.dispatch = (...specs) => {
+    const { effects } = specs[0].state ? specs[0] : editor.state.update(...specs);
+    replaced.push(...effects.flatMap(({ value }) => (value?.left === undefined ? [] : [value])));
+    dispatch(...specs);
+  };
+  const replace = (pattern, insert) => {
+    const matches = [...editor.text.matchAll(pattern)].map(({ index, 0: { length } }) => ({ from: index, to: index + length, insert }));
+    editor.dispatch({ changes: matches, userEvent: "input.replace.all" });
+  };
+  replace(/\b[ab]\b/g, "long_name");
+  assert.equal(editor.text, LESSON.replace("a = 1", "long_name = 1").replace("b = 2", "long_name = 2"));
+  assert.deepEqual(replaced, [{ replaced: 2, left: 1 }]);
+  assert.equal(en.locks.replaced(2, 1), "2 replaced, 1 is locked.");
+  assert.ok(undo(editor));
+  assert.equal(editor.text, LESSON, "one step of the history");
+  replace(/return/g, "pass");
+  assert.equal(editor.text, LESSON, "nothing is left to be replaced");
+  replace(/\n/g, "");
+  assert.deepEqual(editor.locked, ["def f():\n    return a"], "lines are not joined to locked ones");
+});
+
+test("unlocking a copy ends the note of the link, unless it has more to say", () => {
+  const locked = { spiral: { lines: [[1, 1]], isHeld: true } };
+  for (const [more, isLeft] of [[{}, false], [{ hidden: [] }, false], [{ hidden: ["lab"] }, true], [{ expected: { losses: [[1, 1]], steps: 1, device: "cpu" } }, true]]) {
+    store.exampleId.value = "spiral";
+    store.locks.value = locked;
+    store.shared.value = { ...SHARED, ...more };
+    assert.equal(locksHere.value.isHeld, true);
+    unlockCopy();
+    assert.equal(locksHere.value.isHeld, false);
+    assert.equal(store.shared.value !== null, isLeft, JSON.stringify(more));
+  }
+  store.shared.value = null;
 });
 
 test("edits elsewhere move the ranges, and undo and redo take only those back", () => {

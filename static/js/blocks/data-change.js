@@ -2,8 +2,9 @@
 
 import { t } from "../locale.js";
 import { argumentOf } from "./calls.js";
+import { commentChanges } from "./data-comments.js";
 import { SETS, hasRatio } from "./data.js";
-import { difference, nameFor, setArgument, setClass } from "./edits.js";
+import { changesByLine, difference, nameFor, setArgument, setClass } from "./edits.js";
 import { applyChanges } from "./lists.js";
 import { readProgram } from "./reader.js";
 import { inferShapes } from "./shapes.js";
@@ -21,8 +22,8 @@ import { assignment, children, elements, parse, walk } from "./syntax.js";
  * @property {Range} targets
  */
 
-/** Points for a network that learned images before. */
-const NEW_POINTS = "500, ratio=0.8";
+/** Arguments of data that a program makes: points, and coloured shapes. */
+const MADE = ["samples", "noise", "seed", "ratio"];
 /** Layers that only prepare images. */
 const PREPARING = ["Rescaling", "Flatten", "Reshape"];
 const CLASS_LOSS = "SparseCategoricalCrossentropy";
@@ -33,15 +34,26 @@ const TAKING = ["fit", "evaluate", "predict"];
 class Refusal extends Error {}
 
 /**
- * Replace the data set, and change what depends on it: the first and last layers and the loss.
+ * Replace the data set, and change what depends on it: the first and last layers, the loss, and what
+ * comments say of the data.
  * @param {Program} program
  * @param {Call} call of the data set
  * @param {string} kind of the new one
+ * @param {(piece: Range) => boolean} [isHeld] whether a comment cannot be changed
  * @returns {Outcome}
  */
-export function setData(program, call, kind) {
-  const [before, after] = [SETS[call.kind], SETS[kind]];
+export function setData(program, call, kind, isHeld = () => false) {
   if (call.kind === kind) return { changes: [] };
+  const number = program.data.findIndex(({ from }) => from === call.from);
+  const described = readProgram(applyChanges(program.text, commentChanges(program, call, kind, isHeld)));
+  const outcome = replaceData(described, described.data[number], kind);
+  if (!outcome.changes) return outcome;
+  return { changes: changesByLine(program.text, applyChanges(described.text, outcome.changes)) };
+}
+
+/** @param {Program} program @param {Call} call @param {string} kind @returns {Outcome} */
+function replaceData(program, call, kind) {
+  const [before, after] = [SETS[call.kind], SETS[kind]];
   const isSame = before.shape.join() === after.shape.join() && before.classes === after.classes && before.sort === after.sort;
   if (isSame) return { changes: setClass(program, call, `data.${kind}`) };
   return attempt(program, (draft) => {
@@ -50,12 +62,27 @@ export function setData(program, call, kind) {
     draft.suit(before, after);
     draft.divide();
     draft.edit((current) => {
-      const [{ from, to }] = current.data;
+      const [old] = current.data;
       const { name, changes } = nameFor(current, `data.${kind}`);
-      return [...changes, { from, to, insert: `${name}(${after.sort === "points" ? NEW_POINTS : ""})` }];
+      return [...changes, { from: old.from, to: old.to, insert: `${name}(${argumentsFor(kind, old)})` }];
     });
     draft.expectFit(after);
   });
+}
+
+/** The arguments of new data: those of the former data that they have, too. @param {string} kind @param {Call} former */
+function argumentsFor(kind, former) {
+  if (kind !== "shapes" && SETS[kind].sort === "images") return "";
+  const kept = MADE.flatMap((parameter) => {
+    const { text, value } = argumentOf(former, parameter) ?? {};
+    if (text === undefined || value?.type === "none") return [];
+    return [{ parameter, text: parameter === "samples" ? text : `${parameter}=${text}` }];
+  });
+  if (SETS[kind].sort === "points") {
+    if (kept[0]?.parameter !== "samples") kept.unshift({ parameter: "samples", text: "500" });
+    if (kept.at(-1)?.parameter !== "ratio") kept.push({ parameter: "ratio", text: "ratio=0.8" });
+  }
+  return kept.map(({ text }) => text).join(", ");
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Changes of values in a program: arguments, classes and the seed. */
 
+import { diffLines } from "../code-diff.js";
 import { argumentOf, defaultOf, literalOf } from "./calls.js";
 import { applyChanges, insertElement, insertion, lineStart, removal, removeElement } from "./lists.js";
 import { writtenName } from "./names.js";
@@ -91,6 +92,43 @@ export function difference(before, after) {
   let end = 0;
   while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1;
   return [{ from: start, to: before.length - end, insert: after.slice(start, after.length - end) }];
+}
+
+/**
+ * The changes between two texts, each within lines that differ: locked lines between them are left alone.
+ * @param {string} before
+ * @param {string} after
+ * @returns {Change[]}
+ */
+export function changesByLine(before, after) {
+  /** @type {Change[]} */
+  const changes = [];
+  let at = 0; // with a line break after each line, also after the last
+  let hunk = { from: 0, to: 0, insert: "" };
+  const finish = () => {
+    // The break after the last line is not in the text: the one before that line stands for it.
+    const isLast = hunk.to > before.length && (hunk.to > hunk.from || hunk.insert !== "");
+    const start = isLast ? Math.max(0, hunk.from - 1) : hunk.from;
+    const lines = isLast && hunk.from > 0 ? `\n${hunk.insert}` : hunk.insert;
+    const insert = isLast ? lines.slice(0, -1) : lines;
+    for (const { from, to, ...change } of difference(before.slice(start, hunk.to), insert)) {
+      changes.push({ from: start + from, to: start + to, ...change });
+    }
+  };
+  for (const { kind, text } of diffLines(before, after)) {
+    if (kind === "same") {
+      finish();
+      at += text.length + 1;
+      hunk = { from: at, to: at, insert: "" };
+    } else if (kind === "removed") {
+      at += text.length + 1;
+      hunk.to = at;
+    } else {
+      hunk.insert += `${text}\n`;
+    }
+  }
+  finish();
+  return changes;
 }
 
 /**

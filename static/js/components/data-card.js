@@ -6,7 +6,7 @@ import { SETS, shapeOf } from "../blocks/data.js";
 import { inputText } from "../blocks/field-values.js";
 import { percent, shape } from "../format.js";
 import { language, t } from "../locale.js";
-import { isHeld } from "../locks.js";
+import { isHeld, locksHere } from "../locks.js";
 import { BlockField, Row } from "./block-fields.js";
 import { YourDataButton } from "./brought-card.js";
 import { Icon } from "./icons.js";
@@ -36,7 +36,7 @@ export function DataCard({ call, number }) {
   const isMadeUp = isPoints || call.kind === "shapes";
   const id = `data-${number}`;
   const current = program.value;
-  const outcomes = useMemo(() => Object.keys(SETS).map((kind) => ({ kind, ...setData(current, call, kind) })), [current, call, language.value]);
+  const outcomes = useMemo(() => Object.keys(SETS).map((kind) => ({ kind, ...setData(current, call, kind, isHeld) })), [current, call, language.value, locksHere.value]);
   const left = outcomes.filter(({ changes }) => !changes);
   /** @param {any} event */
   function choose({ target }) {

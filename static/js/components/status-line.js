@@ -31,6 +31,7 @@ function sentence() {
   switch (runState.value) {
     case "running":
       if (startingDevices.value.length > 0) return words.startingDevices(startingDevices.value);
+      if (store.awaitedData.value) return loadingData(store.awaitedData.value);
       return about ? words.training(about.parameters, place(about)) : words.running;
     case "paused":
       if (isLost.value) return words.lost;
@@ -58,6 +59,13 @@ function amount() {
   const words = t().status.arrived;
   if (total === 0) return words.some((received / 1e6).toFixed(1));
   return words.part(Math.floor((100 * received) / total), Math.round(total / 1e6));
+}
+
+/** What a program waits for, in whole megabytes. @param {import("../../engine/data-store.js").Awaited} awaited */
+function loadingData({ set, received, total }) {
+  /** @type {Record<string, string>} */
+  const titles = t().blocks.data.sets;
+  return t().status.loadingData(titles[set] ?? set, Math.floor(received / 1e6), Math.ceil(total / 1e6));
 }
 
 /** @param {import("../../engine/messages.js").Fit} fit */

@@ -77,6 +77,8 @@ export const en = {
     noGpu: (/** @type {string} */ problem) => `Device GPU cannot be used: ${problem}. Choose Auto or CPU.`,
     startingDevices: (/** @type {string[]} */ names) => `Starting Python for ${names.join(", ")}…`,
     running: "Running your code…",
+    loadingData: (/** @type {string} */ name, /** @type {number} */ received, /** @type {number} */ total) =>
+      `The program waits for its data: ${name}, ${total ? `${received} of ${total} MB` : `${received} MB`} loaded…`,
     training: (/** @type {number} */ parameters, /** @type {string} */ place) => `Training ${count(parameters)} parameters on ${place}`,
     cpu: "the CPU",
     gpu: "the GPU",
@@ -785,6 +787,7 @@ export const en = {
     unlockCopyAbout: "All lines can be changed then. The link stays as it is.",
     byAuthor: (/** @type {LineRange[]} */ ranges) => `${capitalized(lines(ranges))} ${isOneLine(ranges) ? "is" : "are"} locked by its author.`,
     held: "Locked by the author of this link.",
+    replaced: (/** @type {number} */ replaced, /** @type {number} */ left) => `${count(replaced)} replaced, ${count(left)} ${left === 1 ? "is" : "are"} locked.`,
     heldHere: (/** @type {LineRange} */ range) => `${capitalized(lines([range]))}: locked by the author of this link`,
     forLinks: (/** @type {LineRange} */ range) => `${capitalized(lines([range]))}: locked for whoever opens a link`,
     tooMany: (/** @type {number} */ most) => `A program can have ${most} ranges of locked lines. Unlock some, or lock longer ones.`,

@@ -1,0 +1,63 @@
+/** What the page says while a program waits for a data set, with a server that sends it slowly. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { test } from "node:test";
+import { STATE } from "../../static/engine/data-files.js";
+import { en } from "../../static/js/messages/en.js";
+
+const PARTS = ["train-images", "train-labels"];
+const SIZE = 3_000_000;
+
+/** Responses that wait for their second half, by path. @type {Map<string, () => void>} */
+const held = new Map();
+const server = createServer(({ url }, response) => {
+  response.writeHead(200, { "Unencoded-Length": String(SIZE) });
+  response.write(new Uint8Array(SIZE / 2));
+  held.set(url, () => response.end(new Uint8Array(SIZE / 2)));
+});
+server.listen(0, "127.0.0.1");
+await once(server, "listening");
+const { fetch } = globalThis;
+// A path of the page is one of its server.
+globalThis.fetch = (path, options) => fetch(`http://127.0.0.1:${server.address().port}${path}`, options);
+const { DataStore } = await import("../../static/engine/data-store.js");
+
+/** @param {() => unknown} isSo */
+async function until(isSo) {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test("a program that waits is told which data set arrives, and how much of it", async () => {
+  /** @type {(import("../../static/engine/data-store.js").Awaited | null)[]} */
+  const told = [];
+  const store = new DataStore({
+    arrived: () => {}, problem: () => {}, yours: () => Promise.reject(new Error("none")), awaited: (awaited) => told.push(awaited),
+  });
+  const paths = PARTS.map((part) => `/data/fashion_mnist/${part}`);
+  store.expect([...paths, "/data/mnist/test-labels"]);
+  await until(() => held.size === 3);
+  assert.deepEqual(told, [], "nobody waits yet");
+  const answer = new SharedArrayBuffer(8);
+  const served = store.serve({ kind: "data_file", path: paths[0], answer });
+  await until(() => told.at(-1)?.total === 2 * SIZE && told.at(-1)?.received === SIZE);
+  held.get(paths[1])();
+  await until(() => told.at(-1)?.received === 1.5 * SIZE);
+  assert.ok(told.every((each) => each?.set === "fashion_mnist"), "not of another set");
+  held.get(paths[0])();
+  await served;
+  assert.equal(new Int32Array(answer)[0], STATE.file);
+  assert.equal(told.at(-1), null, "the program goes on");
+  const count = told.length;
+  await store.serve({ kind: "data_file", path: paths[1], answer: new SharedArrayBuffer(8) });
+  assert.deepEqual(told.slice(count).filter(Boolean), [], "it is here already");
+  held.get("/data/mnist/test-labels")();
+  await until(() => store.contents.size === 3);
+  server.close();
+});
+
+test("it is said in whole megabytes", () => {
+  assert.equal(en.status.loadingData("Clothes", 12, 31), "The program waits for its data: Clothes, 12 of 31 MB loaded…");
+  assert.equal(en.status.loadingData("Clothes", 2, 0), "The program waits for its data: Clothes, 2 MB loaded…");
+});

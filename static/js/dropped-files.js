@@ -3,6 +3,7 @@
 import { openDrawer } from "./data-drawer.js";
 import { isProject, openProject } from "./lazy-projects.js";
 import { t } from "./locale.js";
+import * as store from "./store.js";
 
 /** @import { Item } from "./data-drawer.js" */
 
@@ -10,7 +11,7 @@ import { t } from "./locale.js";
 const bringsFiles = ({ dataTransfer, target }) => (dataTransfer?.types.includes("Files") ?? false)
   && !(target instanceof Element && target.closest("[data-takes-files]"));
 
-/** Open projects, and the drawer with other files, that are dropped anywhere. They would replace the page otherwise. */
+/** Open projects and programs, and the drawer with other files, that are dropped anywhere. They would replace the page otherwise. */
 export function listenForDrops() {
   const root = document.documentElement;
   // Before the editor, which would type the content of a file.
@@ -32,8 +33,22 @@ export function listenForDrops() {
     const transfer = /** @type {DataTransfer} */ (event.dataTransfer);
     const project = [...transfer.files].find(isProject);
     if (project) openProject(project);
+    else if (transfer.files.length > 0 && [...transfer.files].every(isProgram)) openPrograms([...transfer.files]);
     else openDrawer("choose", filesOf(transfer));
   }, true);
+}
+
+/** @param {File} file */
+const isProgram = ({ name }) => name.toLowerCase().endsWith(".py");
+
+/** @param {File[]} files */
+async function openPrograms([file, ...others]) {
+  if (others.length > 0) {
+    store.projectProblem.value = t().editor.severalFiles;
+    return;
+  }
+  const { openProgramFile } = await import("./dropped-program.js");
+  await openProgramFile(file);
 }
 
 /** @param {DataTransfer} transfer must be read before the event ends @returns {Promise<Item[]>} */

@@ -49,26 +49,42 @@ function changesOf(list) {
 /** Entries for code whose example the server no longer has. @param {Example[]} list @returns {Example[]} */
 function withoutExample(list) {
   const known = new Set(list.map(({ id }) => id));
-  return Object.keys(store.codes.value).filter((id) => !known.has(id)).map((id) => (id.startsWith(FOR_DATA) ? entryFor(id) : {
+  return Object.keys(store.codes.value).filter((id) => !known.has(id)).map((id) => entryFor(id) ?? {
     id, title: t().editor.lost(id), description: t().editor.lostAbout, source: "",
-  }));
+  });
 }
 
-/** How the ids of programs begin that were made for data of the visitor. */
+/** How the ids of programs begin that were made for data of the visitor, or opened from a file. */
 const FOR_DATA = "data-";
+const FROM_FILE = "file-";
 
-/** @param {string} id @returns {Example} */
-const entryFor = (id) => ({
-  id, title: t().editor.forData(id.slice(FOR_DATA.length)), description: t().editor.forDataAbout, source: "",
-});
+/** The entry of a program of the visitor; null if it is none. @param {string} id @returns {Example | null} */
+function entryFor(id) {
+  const words = t().editor;
+  if (id.startsWith(FOR_DATA)) return { id, title: words.forData(id.slice(FOR_DATA.length)), description: words.forDataAbout, source: "" };
+  if (id.startsWith(FROM_FILE)) return { id, title: id.slice(FROM_FILE.length), description: words.fileAbout, source: "" };
+  return null;
+}
 
 /** Open a new program for data of the visitor, beside the examples. @param {string} name of the data @param {string} code */
-export function openProgramFor(name, code) {
+export const openProgramFor = (name, code) => openBeside(FOR_DATA + name, code);
+
+/** Open a program of a file, beside the examples: no other is replaced. @param {string} name of the file @param {string} code */
+export function openProgramOf(name, code) {
+  const id = FROM_FILE + name;
+  const open = Object.keys(store.codes.value).find((each) => each.startsWith(id) && store.codes.value[each] === code);
+  if (open) selectExample(open);
+  else openBeside(id, code);
+}
+
+/** @param {string} base an id, which gets a number if it is taken @param {string} code */
+function openBeside(base, code) {
   const taken = new Set([...store.examples.value.map(({ id }) => id), ...Object.keys(store.codes.value)]);
-  let id = FOR_DATA + name;
-  for (let number = 2; taken.has(id); number += 1) id = `${FOR_DATA}${name} ${number}`;
+  let id = base;
+  for (let number = 2; taken.has(id); number += 1) id = `${base} ${number}`;
+  const entry = /** @type {Example} */ (entryFor(id));
   batch(() => {
-    store.examples.value = [...store.examples.value, entryFor(id)];
+    store.examples.value = [...store.examples.value, entry];
     selectExample(id);
     edit(code);
   });
@@ -131,5 +147,6 @@ export function restoreExample() {
 /** Save the content of the editor as a file. */
 export function saveCode() {
   const content = new Blob([store.source.value], { type: "text/x-python" });
-  offer(`${store.exampleId.value || "program"}.py`, content);
+  const id = store.exampleId.value;
+  offer(`${(id.startsWith(FROM_FILE) ? id.slice(FROM_FILE.length) : id) || "program"}.py`, content);
 }

@@ -92,9 +92,10 @@ export function StatusLine() {
 function ContinueButton() {
   const kept = store.resumable.value;
   if (!kept) return null;
+  const about = t().status.resume(kept.step, kept.totalSteps);
   return html`<span class="resume-offer" data-testid="resume-offer"><button type="button" class="button small" data-testid="resume"
-    disabled=${!enabled.value.resume} aria-keyshortcuts="F8" title=${t().status.resumeAbout}
-    onClick=${resume}>${t().status.resume(kept.step, kept.totalSteps)}</button></span>`;
+    disabled=${!enabled.value.resume} aria-keyshortcuts="F8" title=${`${about}. ${t().status.resumeAbout}`}
+    data-short=${t().status.resumeShort} aria-label=${about} onClick=${resume}><span class="resume-label">${about}</span></button></span>`;
 }
 
 /** Whether the user waits for something without a progress bar. */

@@ -94,6 +94,7 @@ export const en = {
     failed: "Something went wrong. See the error below the code.",
     idle: "Press Run to train the network.",
     resume: (/** @type {number} */ step, /** @type {number} */ total) => `Continue from step ${count(step)} of ${count(total)}`,
+    resumeShort: "Continue",
     resumeAbout: "Continue training from the kept weights (F8)",
   },
   notes: {
@@ -186,6 +187,14 @@ export const en = {
     indentation: "indentation",
     lost: (/** @type {string} */ id) => `${id} (your code)`,
     lostAbout: "Your code. The example it began with no longer exists.",
+    fileOpened: (/** @type {string} */ name) => `“${name}” is open as a program of its own. The one before is still in the list of programs, with your changes.`,
+    fileAbout: "A program from a file.",
+    fileLarge: (/** @type {string} */ name, /** @type {string} */ size, /** @type {string} */ most) =>
+      `“${name}” has ${size}; a program can have ${most}. Drop a table, images or arrays to train on them instead.`,
+    fileNoText: (/** @type {string} */ name) => `“${name}” is not text in UTF-8, so it cannot be opened as a program. Save it as UTF-8 in an editor.`,
+    fileEmpty: (/** @type {string} */ name) => `“${name}” has no code.`,
+    fileUnreadable: (/** @type {string} */ name, /** @type {string} */ reason) => `“${name}” cannot be read: ${reason}`,
+    severalFiles: "Drop one program at a time.",
     forData: (/** @type {string} */ name) => `${name} (your data)`,
     forDataAbout: "A program for data of yours.",
     fromLink: "A program from a link.",
@@ -1167,7 +1176,7 @@ export const en = {
     privacy: "Your files never leave this browser: they are read and kept here, and no server gets them.",
     reading: "Reading…",
     unreadable: (/** @type {string} */ reason) => `The files cannot be read: ${reason}`,
-    dropped: "Drop files to train on them",
+    dropped: "Drop data to train on, or a program or project to open",
     sources: {
       label: "Bring data",
       drop: "Drop files anywhere on the page",

@@ -1,11 +1,12 @@
 /** The panels on the right, in the order of their tabs. A new one is a component and a line here. */
 
 import { GraphPanel } from "./components/graph-panel.js";
+import { InspectPanel } from "./components/inspect-panel.js";
 import { LabPanel } from "./components/lab-panel.js";
 import { RunsPanel } from "./components/runs-panel.js";
 import { WatchPanel } from "./components/watch-panel.js";
 
-/** @typedef {"training" | "graph" | "runs" | "lab"} PanelName */
+/** @typedef {"training" | "inspect" | "graph" | "runs" | "lab"} PanelName */
 
 /**
  * @type {{name: PanelName, icon: string, Panel: () => any, besideOthers?: boolean}[]}
@@ -13,6 +14,7 @@ import { WatchPanel } from "./components/watch-panel.js";
  */
 export const PANELS = [
   { name: "training", icon: "watch", Panel: WatchPanel },
+  { name: "inspect", icon: "inspect", Panel: InspectPanel },
   { name: "graph", icon: "graph", Panel: GraphPanel, besideOthers: true },
   { name: "runs", icon: "runs", Panel: RunsPanel },
   { name: "lab", icon: "lab", Panel: LabPanel },

@@ -68,7 +68,7 @@ export const SHAPES = {
   choices: is.record({
     exampleId: is.text,
     device,
-    view: is.oneOf("training", "graph", "runs", "lab"),
+    view: is.oneOf("training", "inspect", "graph", "runs", "lab"),
     graphColours: is.oneOf("phase", "device"),
     lab: labSettings,
   }),

@@ -40,9 +40,16 @@ export const en = {
     languageFailed: (/** @type {string} */ reason) => `The language could not be loaded: ${reason}`,
   },
   panels: {
-    training: "Watch", graph: "Graph", runs: "Runs", lab: "Lab", build: "Build",
+    training: "Watch", inspect: "Inspect", graph: "Graph", runs: "Runs", lab: "Lab", build: "Build",
     label: "Views", parts: "Parts of the page", skip: "Skip",
     skipTo: { build: "Skip to the network", panels: "Skip to what it does" },
+  },
+  inspect: {
+    title: "Inspect",
+    views: "What to look at",
+    empty: "Train a network, and look inside it here.",
+    asking: "Looking…",
+    problem: (/** @type {string} */ message) => `This cannot be shown: ${message}`,
   },
   commands: {
     section: "Run",

@@ -22,9 +22,16 @@ export const zhHans = {
     languageFailed: (reason) => `无法加载该语言：${reason}`,
   },
   panels: {
-    training: "观察", graph: "计算图", runs: "运行记录", lab: "实验室", build: "搭建",
+    training: "观察", inspect: "检视", graph: "计算图", runs: "运行记录", lab: "实验室", build: "搭建",
     label: "视图", parts: "页面的各部分", skip: "跳转",
     skipTo: { build: "跳到网络", panels: "跳到网络的表现" },
+  },
+  inspect: {
+    title: "检视",
+    views: "看什么",
+    empty: "训练一个网络，然后在这里看它的内部。",
+    asking: "正在查看…",
+    problem: (message) => `无法显示：${message}`,
   },
   commands: {
     section: "运行",

@@ -127,6 +127,20 @@ const VIEWS = {
   }),
 };
 
+const numbers = listOf(nullable(number));
+const histograms = record({
+  reason: nullable(oneOf("untrained", "data", "large", "restored")), steps: listOf(count), left_out: count, seconds: number,
+  layers: listOf(record({
+    name: text, ratios: numbers,
+    series: listOf((value) => histogramSeries(value) && value.counts.length % (4 * value.steps.length) === 0
+      && [value.sizes, value.spreads, value.strays].every((each) => each.length === value.steps.length)),
+  })),
+});
+const histogramSeries = record({
+  kind: oneOf("weights", "gradients", "activations"), steps: listOf(count), range: number, counts: bytes,
+  sizes: numbers, spreads: numbers, strays: listOf(count),
+});
+
 /** @type {Check} */
 const task = (value) => isObject(value) && Object.hasOwn(VIEWS, value.shows) && VIEWS[value.shows](value);
 
@@ -190,6 +204,7 @@ const FIELDS = {
     id: count, ok: flag, filename: optional(text), bytes: optional(bytes),
     names: optional(listOf(text)), probabilities: optional(listOf(number)), label: optional(number),
     placement: optional(placement), graph: optional(graph), task: optional(task),
+    histograms: optional(histograms),
     outcome: optional(oneOf("done", "error", "interrupted")),
     completions: optional(listOf(record({ label: text, type: text }))),
   },

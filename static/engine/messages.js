@@ -137,6 +137,7 @@
  *     `sample`: of the text that it writes, if its data is text.
  *   `prompt`: execute code with the names of the program; what it prints are events.
  *   `complete`: the names that can follow at the end of the text.
+ *   `histograms`: what was recorded of the layers; it is recorded for some seconds after each question.
  * @typedef {(
  *   | {kind: "run", source: string, options: RunOptions}
  *   | {kind: "pause"}
@@ -157,6 +158,7 @@
  *   | {kind: "task_view", known: number, sample?: Sample}
  *   | {kind: "prompt", code: string}
  *   | {kind: "complete", text: string}
+ *   | {kind: "histograms"}
  * )} Question
  * @typedef {Command | Question & {id: number}} Request
  * @typedef {{
@@ -169,6 +171,7 @@
  *   task_view: {task: TaskView},
  *   prompt: {outcome: "done" | "error" | "interrupted"},
  *   complete: {completions: {label: string, type: string}[]},
+ *   histograms: {histograms: HistogramView},
  * }} Answers by the kind of the question
  * @typedef {Answers[keyof Answers]} Answer
  */
@@ -324,6 +327,15 @@
  * @typedef {{prompt: string, unit: "character" | "word", tokens: number, least: number}} TextData
  *   `prompt`: one from the data; `tokens`: of the vocabulary; `least`: how many a prompt needs
  * @typedef {{token: string, chance: number}} Expected
+ * @typedef {{reason: "untrained" | "data" | "large" | "restored" | null, steps: number[], layers: LayerHistograms[],
+ *            left_out: number, seconds: number}} HistogramView
+ *   `reason`: why there is nothing; `left_out`: the number of further layers
+ * @typedef {{name: string, series: HistogramSeries[], ratios: (number | null)[]}} LayerHistograms
+ *   `ratios`: for each of the steps, norm of the change of the weights in the next step over their norm
+ * @typedef {{kind: "weights" | "gradients" | "activations", steps: number[], range: number, counts: Uint8Array,
+ *            sizes: (number | null)[], spreads: (number | null)[], strays: number[]}} HistogramSeries
+ *   `counts`: uint32, least byte first, for each step and bin, from -range to range; `sizes`: mean magnitudes;
+ *   `spreads`: standard deviations; `strays`: how many values are NaN or infinite
  * @typedef {{prompt: string | null, temperature: number, seed: number, seconds: number}} Sample
  *   `prompt`: null for that from the data; `seconds`: no further token is begun after them
  * @typedef {"softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear"} Scale

@@ -328,6 +328,15 @@ export async function taskView(known) {
 }
 
 /**
+ * The histograms of the layers that were recorded; from now on some more will be.
+ * @returns {Promise<Answers["histograms"]["histograms"]>}
+ * @throws {EngineFailure}
+ */
+export async function histograms() {
+  return (await ask({ kind: "histograms" })).histograms;
+}
+
+/**
  * The device of each operation of the last training step, with the reason.
  * @returns {Promise<Placement>}
  * @throws {EngineFailure}

@@ -142,6 +142,7 @@ def _drive(page: Page) -> None:
         {"kind": "task_view", "known": 0, "id": 8},
         {"kind": "prompt", "code": "x.shape", "id": 9},
         {"kind": "complete", "text": "mod", "id": 10},
+        {"kind": "histograms", "id": 14},
     )
     (exported,) = [event for event in page.events if event.get("id") == 1]
     content = exported["bytes"]
@@ -201,7 +202,7 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     (shape,) = TYPES.shapes(("name", "Answers"))
     replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
     kinds = {1: "export", 2: "predict", 3: "placement", 4: "graph", 6: "import", 7: "restore"}
-    kinds |= {8: "task_view", 9: "prompt", 10: "complete"}
+    kinds |= {8: "task_view", 9: "prompt", 10: "complete", 14: "histograms"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

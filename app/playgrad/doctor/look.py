@@ -1,14 +1,12 @@
 """A look at the layers of a network in training, on a sample of its data.
 
-The sample is computed in a session of the doctor's own, by NumPy, with copies of the weights. The
-session of the training is only read, so its losses stay what they are.
+The sample is computed by a `Probe`, so the losses of the training stay what they are.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,17 +16,11 @@ from playgrad.doctor import thresholds
 from playgrad.doctor.evidence import LayerFacts, Location, NotFinite
 from playgrad.dtypes import dtype
 from playgrad.errors import PlaygradError
-from playgrad.graph.autodiff import gradients
-from playgrad.graph.graph import Graph, at_top
-from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.tensor import Node
+from playgrad.inspection.probe import MOST_WEIGHTS, SAMPLES, Probe
 from playgrad.nn.layer import Layer
-from playgrad.nn.layer_calls import layers_of
-from playgrad.ops.state import Variable, placeholder
-from playgrad.runtime.session import Session
+from playgrad.ops.state import Variable
 from playgrad.training.excerpt import Excerpt
-from playgrad.training.layer_updates import collected_updates
-from playgrad.training.objectives import mean_of_batch
-from playgrad.training.penalties import collected_penalties, with_penalties
 from playgrad.training.recipe import Recipe
 
 Array = np.ndarray[Any, Any]
@@ -45,19 +37,6 @@ class Sight:
     ahead: float | None
 
 
-@dataclass(frozen=True)
-class _Nodes:
-    """The nodes that a look runs: those of the sample, of its loss and of the gradients."""
-
-    x: Tensor
-    y: Tensor
-    results: dict[Layer, Tensor]
-    loss: Tensor
-    gradients: dict[Variable, Tensor]
-    forward: tuple[Node, ...]
-    backward: tuple[Node, ...]
-
-
 class Look:
     """Looks at the network of ``recipe``, on samples of ``excerpt``.
 
@@ -71,45 +50,27 @@ class Look:
         self._excerpt = excerpt
         self._line, self._file = line, file
         self._network = recipe.network
-        self._session: Session | None = None
-        self._nodes: _Nodes | None = None
+        self._probe = Probe(recipe, excerpt)
         self._first: dict[Variable, Array] | None = None
         self._first_slopes: dict[Variable, Array] | None = None
 
     def close(self) -> None:
         """Free what the looks needed."""
-        if self._session is not None:
-            self._session.close()
-        self._session = self._nodes = None
+        self._probe.close()
 
     def assume_initial(self) -> None:
         """Take the weights that the layers were made with for the first ones."""
-        _, session = self._prepared()
-        variables = self._network.weights
-        values = [np.array(value) for value in session.values(variables)]
-        self._first = dict(zip(variables, values, strict=True))
+        self._first = self._probe.initial_weights()
 
     @property
     def is_affordable(self) -> bool:
         """False if the network is too large to be looked at while it is trained."""
-        weights = self._network.count_params()
-        if weights > thresholds.MOST_WEIGHTS:
-            return False
-        work = 0
-        for layer in self._network.layers:
-            size = sum(math.prod(v.spec.static_shape) for v in layer.variables.values())
-            places = math.prod(n or 1 for n in (layer.output_shape or (1,))[1:-1])
-            work += size * places
-        return work * thresholds.SAMPLES <= thresholds.MOST_WORK
+        return self._probe.is_affordable
 
     def remember(self) -> None:
         """Note the weights of now as the first ones."""
-        variables = self._network.weights
-        if self._first is None and self._network.count_params() <= thresholds.MOST_WEIGHTS:
-            self._first = dict(zip(variables, self._values(variables), strict=True))
-
-    def _values(self, variables: Sequence[Variable]) -> list[Array]:
-        return [np.array(value) for value in self._network.session.values(variables)]
+        if self._first is None and self._network.count_params() <= MOST_WEIGHTS:
+            self._first = self._probe.weights()
 
     def layers(self, initial: bool = False) -> Sight:
         """Return the layers as they are now.
@@ -118,32 +79,22 @@ class Look:
             initial: whether to look at the weights that they were made with instead: those of a
                 training that is lost say nothing.
         """
-        nodes, session = self._prepared()
-        weights = self._network.weights
-        values_now = session.values(weights) if initial else self._values(weights)
-        now = dict(zip(weights, map(np.asarray, values_now), strict=True))
-        x, y = self._sample(thresholds.SAMPLES)
-        results, loss, grads = session.run(
-            [list(nodes.results.values()), nodes.loss, list(nodes.gradients.values())],
-            {nodes.x: x, nodes.y: y, **now},
-        )
-        values = dict(zip(nodes.results, results, strict=True))
-        slopes = dict(zip(nodes.gradients, grads, strict=True))
+        probe = self._probe
+        nodes = probe.nodes
+        now = probe.initial_weights() if initial else probe.weights()
+        feeds = probe.feeds(SAMPLES, now)
+        seen = probe.results(feeds)
+        slopes = seen.gradients
         if self._first_slopes is None and self._first is not None and not initial:
-            feeds: dict[Any, Array] = {nodes.x: x, nodes.y: y, **self._first}
-            first = session.run(list(nodes.gradients.values()), feeds)
+            first = probe.run(list(nodes.gradients.values()), {**feeds, **self._first})
             self._first_slopes = dict(zip(nodes.gradients, first, strict=True))
         layers = tuple(
-            self._layer(name, layer, values.get(layer), now, slopes)
+            self._layer(name, layer, seen.activations.get(layer), now, slopes)
             for name, layer in self._network.named_layers()
         )
-        return Sight(
-            layers, float(loss), self._ahead(nodes, session, now, {nodes.x: x, nodes.y: y})
-        )
+        return Sight(layers, seen.loss, self._ahead(now, feeds))
 
-    def _ahead(
-        self, nodes: _Nodes, session: Session, now: dict[Variable, Array], feeds: dict[Any, Array]
-    ) -> float | None:
+    def _ahead(self, now: dict[Variable, Array], feeds: dict[Any, Array]) -> float | None:
         first = self._first
         trained = [v for v in self._network.trainable_variables if first and v in first]
         if first is None or not trained:
@@ -151,7 +102,7 @@ class Look:
         factor = np.float32(thresholds.AHEAD)
         with np.errstate(all="ignore"):
             far = {v: first[v] + factor * (now[v] - first[v]) for v in trained}
-        return float(session.run(nodes.loss, {**feeds, **now, **far}))
+        return float(self._probe.run(self._probe.nodes.loss, {**feeds, **far}))
 
     def _layer(
         self,
@@ -195,36 +146,28 @@ class Look:
 
     def _is_initial(self, kernels: list[Variable], now: dict[Variable, Array]) -> bool:
         """Return whether weights are those that the layer was made with."""
-        assert self._session is not None
-        fresh = self._session.values(kernels)  # nobody has assigned them in this session
-        return all(np.array_equal(a, now[v]) for a, v in zip(fresh, kernels, strict=True))
+        fresh = self._probe.initial_weights(kernels)
+        return all(np.array_equal(fresh[v], now[v]) for v in kernels)
 
     def _activation(self, layer: Layer) -> str:
-        nodes = self._nodes
-        assert nodes is not None
-        return nodes.results[layer].node.op.name if layer in nodes.results else ""
+        results = self._probe.nodes.results
+        return results[layer].node.op.name if layer in results else ""
 
     def _line_of(self, source: tuple[str, int] | None) -> int | None:
         return source[1] if source is not None and source[0] == self._file else None
-
-    def _sample(self, most: int) -> tuple[Array, Array]:
-        count = len(self._excerpt.x)
-        rows = np.arange(min(count, most)) * count // min(count, most)
-        return self._excerpt.x[rows], self._excerpt.y[rows]
 
     # The origin of a NaN
 
     def origin(self) -> NotFinite | None:
         """Return the first operation with a result that is not finite."""
-        nodes, session = self._prepared()
-        weights = self._network.weights
-        feeds = dict(zip(weights, self._values(weights), strict=True))
-        if any(not np.isfinite(v).all() for v in feeds.values()):
+        probe = self._probe
+        nodes, weights = probe.nodes, probe.weights()
+        if any(not np.isfinite(v).all() for v in weights.values()):
             if self._first is None:
                 return None
             # An update has carried it into the weights: with the first ones, its origin shows.
-            feeds = {**feeds, **self._first}
-        x, y = self._sample(thresholds.SEARCHED_SAMPLES)
+            weights = {**weights, **self._first}
+        feeds = probe.feeds(thresholds.SEARCHED_SAMPLES, weights)
         for group, is_gradient in ((nodes.forward, False), (nodes.backward, True)):
             tensors = [
                 t
@@ -232,7 +175,7 @@ class Look:
                 for t in node.outputs
                 if dtype(t.dtype).floating and not node.op.writes and not node.op.state
             ]
-            values = session.run(tensors, {nodes.x: x, nodes.y: y, **feeds})
+            values = probe.run(tensors, feeds)
             for tensor, value in zip(tensors, values, strict=True):
                 if not np.isfinite(value).all():
                     return NotFinite(self._place(tensor.node), tensor.node.op.name, is_gradient)
@@ -250,52 +193,6 @@ class Look:
             if f"/{layer.name}/" in f"/{node.name}":
                 return name, layer
         return None, None
-
-    # The graph
-
-    def _prepared(self) -> tuple[_Nodes, Session]:
-        if self._nodes is None:
-            self._nodes = self._build()
-        if self._session is None:
-            self._session = Session(self._network.graph, _HOST, threads=1)
-        return self._nodes, self._session
-
-    def _build(self) -> _Nodes:
-        network, objectives, graph = self._network, self._recipe.objectives, self._network.graph
-        x, y = self._excerpt.x, self._excerpt.y
-        calls = layers_of(graph).calls
-        with _draws_kept(graph), at_top(graph), graph.name_scope("doctor"), graph.device(_HOST):
-            x_in = placeholder(x.dtype.name, (None, *x.shape[1:]), "x")
-            y_in = placeholder(y.dtype.name, (None, *y.shape[1:]), "y")
-            before, known = len(graph.nodes), set(calls)
-            with collected_updates(graph), collected_penalties(graph) as activities:
-                items = len(network.structure.items)
-                outputs = network.apply([x_in], training=True, devices=[_HOST] * items)
-            results = {c.layer: c.outputs[0] for t, c in calls.items() if t not in known}
-            columns = objectives.per_sample([y_in], outputs)
-            loss = mean_of_batch(with_penalties(columns, network, activities)[0])
-            middle = len(graph.nodes)
-            weights = [v for v in network.weights if dtype(v.dtype).floating]
-            slopes = gradients(loss, weights)
-        return _Nodes(
-            x_in,
-            y_in,
-            results,
-            loss,
-            {v: slope for v, slope in zip(weights, slopes, strict=True) if slope is not None},
-            tuple(graph.nodes[before:middle]),
-            tuple(graph.nodes[middle:]),
-        )
-
-
-@contextmanager
-def _draws_kept(graph: Graph) -> Iterator[None]:
-    """Put the number of random operations back: further ones of the program draw as they would."""
-    count = graph.random_ops
-    try:
-        yield
-    finally:
-        graph.random_ops = count
 
 
 def _norm(arrays: Sequence[Array]) -> float:

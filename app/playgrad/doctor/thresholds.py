@@ -14,12 +14,6 @@ LARGEST_SHARE = 0.05
 """Of the training time that looking may take."""
 GUESSED_SECONDS = 0.05
 """Of a first look at a small network, which builds its gradients; later looks are measured."""
-MOST_WEIGHTS = 4_000_000
-"""Of larger networks only the losses are looked at: a copy of the weights takes time and memory."""
-MOST_WORK = 100_000_000
-"""Values of all activations of the sample times weights of a layer, as a bound of a look's time."""
-SAMPLES = 64
-"""Samples that a look computes the network for: enough to call a unit dead."""
 SEARCHED_SAMPLES = 1000
 """Samples among which the origin of a NaN is looked for, all that the excerpt has."""
 

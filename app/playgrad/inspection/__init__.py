@@ -1,1 +1,1 @@
-"""Looks inside models and graphs: values, gradients, weights and samples, without an effect on them."""
+"""Looks inside models and graphs without an effect on them: values, gradients, weights."""

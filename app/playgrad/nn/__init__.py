@@ -1,5 +1,6 @@
 """Layers, losses, metrics, models and their training."""
 
+from playgrad.inspection.histogram_recorder import Histograms
 from playgrad.models.inputs import Input
 from playgrad.models.model import Model
 from playgrad.models.sequential import Sequential
@@ -193,6 +194,7 @@ __all__ = [
     "HeNormal",
     "HeUniform",
     "Hinge",
+    "Histograms",
     "History",
     "Huber",
     "Identity",

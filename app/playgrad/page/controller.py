@@ -23,10 +23,12 @@ from playgrad.doctor.finding import Finding
 from playgrad.doctor.inspector import Inspector
 from playgrad.errors import CheckpointError, GraphError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
+from playgrad.inspection.histogram_recorder import HistogramRecorder
 from playgrad.page.answers import ANSWERS, graph
 from playgrad.page.browser_shelf import BrowserShelf
 from playgrad.page.faults import FILE, describe
 from playgrad.page.figure_limit import FigureLimit
+from playgrad.page.histogram_view import histogram_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.name_completion import complete
@@ -40,6 +42,7 @@ from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.trace import Trace
 from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.observers import Observers
 from playgrad.training.run_record import RunRecord
 
 CACHED_BYTES = 128 << 20
@@ -150,6 +153,7 @@ class Controller:
         self.stopped = False
         self.lab: Lab | None = None
         self.inspector: Inspector | None = None
+        self.histograms = HistogramRecorder()
         self.graphs = SessionGraphs(lambda view: _emit({"kind": "graph", "graph": view}), FILE)
         self.prompt = Prompt(_print, _print_error)
         self.tuner = IdleTuner()
@@ -230,6 +234,8 @@ class Controller:
         lab = self.lab = None if chosen is None else Lab.of(chosen)
         if lab is None and run_options.get("doctor"):  # the Lab measures times
             self.inspector = Inspector(source, FILE, _emit_findings, pauses=True, defers=True)
+        # The Lab measures times.
+        observers = [self.inspector, self.histograms if lab is None else None]
         device = run_options.get("device")
         return Options(
             device=None if device == "auto" else device,
@@ -237,7 +243,7 @@ class Controller:
             strategy=None if lab is None else lab.strategy,
             steps=None if lab is None else lab.steps,
             record=self.record,
-            observer=self.inspector,
+            observer=Observers([each for each in observers if each is not None]),
         )
 
     def reset(self) -> None:
@@ -249,6 +255,7 @@ class Controller:
         self.record = None
         self.lab = None
         self.inspector = None
+        self.histograms.forget()
         self.graphs.clear()
         self.namespace.clear()
         registry.clear_data_caches()  # data of earlier programs, which this one did not use
@@ -306,6 +313,8 @@ class Controller:
             return {"outcome": self._prompt(str(request["code"]))}
         if kind == "complete":
             return {"completions": complete(str(request["text"]), self.namespace)}
+        if kind == "histograms":
+            return histogram_view(self.histograms, self._trained())
         if kind not in ANSWERS:
             raise GraphError(f"there is no request {request.get('kind')!r}.")
         answer = ANSWERS[kind](self._trained(), request)

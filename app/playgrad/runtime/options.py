@@ -33,7 +33,8 @@ class Options:
         placement: for all models, in place of a strategy.
         trace: collects the events of one training step at the end of ``fit``.
         record: a `RunRecord` of every ``fit``, which makes checkpoints and resumes from one.
-        observer: an `Inspector`, which watches every ``fit`` for illnesses.
+        observer: an `Observer` of every ``fit``, such as an `Inspector`, which looks for illnesses;
+            `Observers` are several.
     """
 
     device: str | None = None

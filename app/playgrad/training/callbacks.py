@@ -51,9 +51,11 @@ class Callback:
     Attributes:
         model: the model being trained. Set ``model.stop_training = True`` to end training after
             the current epoch, or in ``on_train_batch_end`` after the current step.
+        observer: an `Observer` that watches the training for the callback, if there is one.
     """
 
     model: TrainedModel
+    observer: Any = None
 
     def set_model(self, model: TrainedModel) -> None:
         """Set ``model``; called before training begins."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from playgrad.training.checkpoint import FitRecord
 from playgrad.training.chunk_loop import ENDLESS, ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import Evaluation
 from playgrad.training.fit_settings import Settings
+from playgrad.training.observers import Observers
 from playgrad.training.progress import TrainingProgress
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recovering
@@ -31,23 +32,6 @@ from playgrad.training.streamed_step import RoundEndError
 
 Array = np.ndarray[Any, Any]
 _EPOCH_END = "end of epoch "
-
-
-class Observer(Protocol):
-    """Watches trainings between their chunks of steps, and must not change them."""
-
-    def begin(self, loop: TrainingLoop) -> None:
-        """Begin to watch a fit."""
-
-    def between_chunks(self, loop: TrainingLoop) -> None:
-        """Look at the training, which may be paused."""
-
-    def lost(self, loop: TrainingLoop) -> bool:
-        """Learn that a loss was not finite. Return whether to pause before the error."""
-        ...
-
-    def end(self, loop: TrainingLoop, completed: bool) -> None:
-        """Learn that the fit has ended."""
 
 
 class TrainingLoop:
@@ -96,7 +80,6 @@ class TrainingLoop:
         self.watch = Watch(self.session, self.optimizer)
         self.watch.epoch_left = self._epoch_left
         self.watch.steps_done = lambda: self.done
-        self.observer: Observer | None = get_options().observer
         self.watch.between_chunks = self._between_chunks
         self.history = History(step.names)
         self.epoch_rows: list[Array] = []
@@ -115,6 +98,7 @@ class TrainingLoop:
             epochs = steps if length is None else -(-steps // length)
         self.epochs = epochs
         self.callbacks = callbacks
+        self.observers = Observers.of(callbacks)
         self.batches = BatchCallbacks(callbacks, self.step, self.recipe.objectives)
         # If nothing looks at the model between epochs, chunks need not end with them: with little
         # data they would be very short.
@@ -136,8 +120,7 @@ class TrainingLoop:
             self._begin_callbacks(resumed)
             self._end_recording(None)
             return self.history
-        if self.observer is not None:
-            self.observer.begin(self)
+        self.observers.begin(self)
         self.progress.begin(
             epochs=self.initial_epoch + self.epochs,
             done=self.done,
@@ -171,16 +154,14 @@ class TrainingLoop:
             with suppress(PlaygradError):  # whatever ended the training is more important
                 self.session.keep_copy()
             self._end_recording(error)
-            if self.observer is not None:
-                self.observer.end(self, completed=error is None)
+            self.observers.end(self, completed=error is None)
             self.progress.end(reason, self.done, dispatches, self.history.parallel)
         return self.history
 
     def _between_chunks(self) -> None:
         if self.record_of_run is not None:
             self.record_of_run.between_chunks()
-        if self.observer is not None:
-            self.observer.between_chunks(self)
+        self.observers.between_chunks(self)
 
     def _iterations(self) -> int:
         """Return the steps done by this training and earlier ones."""
@@ -407,9 +388,9 @@ class TrainingLoop:
             )
 
     def _lose(self) -> None:
-        """Note that a loss was not finite; wait before the error if the observer pauses."""
+        """Note that a loss was not finite; wait before the error if an observer pauses."""
         self.state.lost = True
-        if self.observer is not None and self.observer.lost(self):
+        if self.observers.lost(self):
             self.watch.pause()
             self.watch.attend()
 

@@ -5,7 +5,7 @@ import { onResize, onVisible } from "../observe.js";
 import { cssColour, theme } from "../theme.js";
 
 /**
- * @typedef {{label: string, colour: string, width: number, isMark?: boolean}} Line
+ * @typedef {{label: string, colour: string, width: number, isMark?: boolean, isDashed?: boolean}} Line
  *   `colour`: a CSS custom property; `isMark`: few points, drawn as points
  */
 
@@ -115,10 +115,11 @@ function options(latest, width) {
     ],
     series: [
       {},
-      ...lines.map(({ label, colour, width: thickness, isMark }) => ({
+      ...lines.map(({ label, colour, width: thickness, isMark, isDashed }) => ({
         label,
         stroke: cssColour(colour),
         width: thickness,
+        dash: isDashed ? [4, 3] : undefined,
         spanGaps: true,
         points: isMark
           ? { show: true, size: 7, fill: cssColour(colour) }

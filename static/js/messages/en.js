@@ -51,6 +51,40 @@ export const en = {
     asking: "Looking…",
     problem: (/** @type {string} */ message) => `This cannot be shown: ${message}`,
   },
+  inspectHistograms: {
+    name: "Histograms",
+    about: "Each ridge is a histogram of one moment: how many values are of which size. The newest is in front.",
+    recording: "Recorded while this view is open, in at most 5% of the training's time, on 64 samples.",
+    asking: "Looking at the layers…",
+    alone: (/** @type {string} */ step) =>
+      `The state after step ${step}. Earlier steps were not recorded, because this view was closed.`,
+    missed: (/** @type {string} */ step) =>
+      `Recorded from step ${step} on. Earlier steps were not recorded, because this view was closed.`,
+    kinds: { weights: "Weights", gradients: "Gradients", activations: "Activations" },
+    ratios: "Update ratio",
+    ratiosAbout: "How much of a layer's weights one step changes. About 0.001, the dashed line, is healthy: far above it, "
+      + "training is rough; far below it, hardly anything is learnt.",
+    guideline: "0.001",
+    sizes: "Mean size of the weights",
+    at: (/** @type {string} */ name, /** @type {string} */ step) => `${name}, step ${step}`,
+    picture: (/** @type {string} */ kind, /** @type {string} */ layer) => `${kind} of ${layer}. Arrow keys move through steps and values.`,
+    bin: (/** @type {string} */ step, /** @type {string} */ low, /** @type {string} */ high, /** @type {string} */ many) =>
+      `Step ${step}: ${many} from ${low} to ${high}`,
+    strays: (/** @type {string} */ many) => `${many} NaN or infinite`,
+    summary: (/** @type {string} */ size, /** @type {string} */ spread) => `mean size ${size}, standard deviation ${spread}`,
+    leftOut: (/** @type {number} */ many) => (many === 1 ? "One more layer is not shown." : `${many} more layers are not shown.`),
+    table: "Table",
+    columns: {
+      layer: "Layer", step: "Step", ratio: "Update ratio", kind: "Values", size: "Mean size", spread: "Standard deviation",
+      strays: "NaN or infinite",
+    },
+    reasons: {
+      untrained: "There are no histograms of a network that fit() has not trained.",
+      data: "There are histograms of networks with one input and one output that were trained with arrays.",
+      large: "This network is too large to be looked at while it is trained.",
+      restored: "The network was restored without its program. Run it, and look again.",
+    },
+  },
   commands: {
     section: "Run",
     group: "Commands",

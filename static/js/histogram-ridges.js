@@ -12,12 +12,16 @@
 const OVERLAP = 4;
 /** The part of the picture that it takes at most. */
 const HIGHEST = 0.6;
+/** Of more records some are left out, evenly: their ridges would hide each other. */
+const MOST_RIDGES = 24;
 
 /** The bins between the outermost values of all steps. @param {HistogramSeries} series @returns {Ridges} */
-export function ridgesOf({ steps, counts, range }) {
-  const bins = counts.length / 4 / Math.max(1, steps.length);
+export function ridgesOf({ steps: all, counts, range }) {
+  const bins = Math.floor(counts.length / 4 / Math.max(1, all.length));
   const view = new DataView(counts.buffer, counts.byteOffset, counts.byteLength);
-  const rows = steps.map((_, row) => Uint32Array.from({ length: bins }, (_, bin) => view.getUint32(4 * (row * bins + bin), true)));
+  const shown = Math.min(all.length, MOST_RIDGES);
+  const records = Array.from({ length: shown }, (_, at) => Math.round((at * (all.length - 1)) / Math.max(1, shown - 1)));
+  const rows = records.map((row) => Uint32Array.from({ length: bins }, (_, bin) => view.getUint32(4 * (row * bins + bin), true)));
   let [first, last, most] = [bins, -1, 0];
   for (const row of rows) {
     row.forEach((count, bin) => {
@@ -28,7 +32,7 @@ export function ridgesOf({ steps, counts, range }) {
     });
   }
   if (last < 0) [first, last] = [0, bins - 1];
-  return { steps, first, last, most, counts: rows, edges: (bin) => (bin * 2 * range) / bins - range };
+  return { steps: records.map((row) => all[row]), first, last, most, counts: rows, edges: (bin) => (bin * 2 * range) / bins - range };
 }
 
 /**

@@ -19,7 +19,7 @@ from playgrad.inspection.histories import (
     shown_weights,
     update_ratios,
 )
-from playgrad.inspection.probe import Probe
+from playgrad.inspection.probe import SampleProbe
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.observers import Observers
 
@@ -169,8 +169,10 @@ def test_nothing_is_recorded_when_nobody_looks(
     unhurried: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[Any] = []
-    results = Probe.results
-    monkeypatch.setattr(Probe, "results", lambda self, f: looked.append(f) or results(self, f))
+    results = SampleProbe.results
+    monkeypatch.setattr(
+        SampleProbe, "results", lambda self, f: looked.append(f) or results(self, f)
+    )
     recorder = HistogramRecorder()
     with options_set(Options(device="cpu", observer=recorder)):
         model = network()

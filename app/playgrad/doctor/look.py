@@ -1,6 +1,6 @@
 """A look at the layers of a network in training, on a sample of its data.
 
-The sample is computed by a `Probe`, so the losses of the training stay what they are.
+The sample is computed by a `SampleProbe`, so the losses of the training stay what they are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from playgrad.doctor.evidence import LayerFacts, Location, NotFinite
 from playgrad.dtypes import dtype
 from playgrad.errors import PlaygradError
 from playgrad.graph.tensor import Node
-from playgrad.inspection.probe import MOST_WEIGHTS, SAMPLES, Probe
+from playgrad.inspection.probe import MOST_WEIGHTS, SAMPLES, SampleProbe
 from playgrad.nn.layer import Layer
 from playgrad.ops.state import Variable
 from playgrad.training.excerpt import Excerpt
@@ -50,7 +50,7 @@ class Look:
         self._excerpt = excerpt
         self._line, self._file = line, file
         self._network = recipe.network
-        self._probe = Probe(recipe, excerpt)
+        self._probe = SampleProbe(recipe, excerpt)
         self._first: dict[Variable, Array] | None = None
         self._first_slopes: dict[Variable, Array] | None = None
 

@@ -17,7 +17,7 @@ from playgrad.inspection.histories import (
     record_of,
     update_ratios,
 )
-from playgrad.inspection.probe import SAMPLES, Probe
+from playgrad.inspection.probe import SAMPLES, SampleProbe
 from playgrad.models.network import Network
 from playgrad.ops.state import Variable
 from playgrad.training.callbacks import Callback
@@ -40,9 +40,9 @@ GUESSED_SECONDS = 0.05
 class HistogramRecorder:
     """The observer that records histograms, on a sample of the data.
 
-    It changes nothing of the training: a record is computed by a `Probe`. For the update ratio, the
-    chunk after a record is a single step, and the weights are read once more after it. All of this
-    takes at most `LARGEST_SHARE` of the time of the training, by measurement.
+    It changes nothing of the training: a record is computed by a `SampleProbe`. For the update
+    ratio, the chunk after a record is a single step, and the weights are read once more after it.
+    All of this takes at most `LARGEST_SHARE` of the time of the training, by measurement.
 
     Args:
         always: whether to record every training; otherwise only for `LEASE_SECONDS` after each
@@ -57,7 +57,7 @@ class HistogramRecorder:
         self._always = always
         self._wanted_until = 0.0
         self._network: Network | None = None
-        self._probe: Probe | None = None
+        self._probe: SampleProbe | None = None
         self._excerpt: Excerpt | None = None
         self._loop: TrainingLoop | None = None
         self._pending: tuple[int, dict[Variable, Array]] | None = None
@@ -182,7 +182,7 @@ class HistogramRecorder:
             if self._probe is not None:
                 self._probe.close()
             self._network, self._excerpt = recipe.network, excerpt
-            self._probe = Probe(recipe, excerpt)
+            self._probe = SampleProbe(recipe, excerpt)
         weights = self._probe.weights()
         with np.errstate(all="ignore"):
             results = self._probe.results(self._probe.feeds(SAMPLES, weights))
@@ -241,7 +241,7 @@ def check_looked_at(model: Any) -> None:
         raise UnseenNetworkError(
             "data", "only networks with one input and one output, trained with arrays, have them."
         )
-    if not Probe(recipe, model.train_excerpt).is_affordable:
+    if not SampleProbe(recipe, model.train_excerpt).is_affordable:
         raise UnseenNetworkError("large", "the network is too large to be looked at in training.")
 
 

@@ -61,7 +61,7 @@ class ProbeResults:
     gradients: dict[Variable, Array]
 
 
-class Probe:
+class SampleProbe:
     """Applies the network of ``recipe`` to samples of ``excerpt``, as a training step does.
 
     The network must have one input and one output.

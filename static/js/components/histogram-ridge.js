@@ -27,8 +27,9 @@ export function HistogramRidge({ series, layer }) {
   const words = t().inspectHistograms;
   const colours = theme.value;
   const last = ridges.steps.length - 1;
+  const strays = series.strays.at(-1) ?? 0;
   const at = chosen && { row: Math.min(chosen.row, last), bin: Math.min(Math.max(chosen.bin, ridges.first), ridges.last) };
-  const readout = at ? sentence(ridges, at) : state(series, last);
+  const readout = at ? sentence(ridges, at) : state(series);
 
   useEffect(() => {
     const element = canvas.current;
@@ -61,7 +62,7 @@ export function HistogramRidge({ series, layer }) {
   return html`
     <figure class="ridge" data-kind=${series.kind}>
       <figcaption><strong>${words.kinds[series.kind]}</strong>
-        ${series.strays[last] > 0 && html` <span class="ridge-strays">${words.strays(count(series.strays[last]))}</span>`}</figcaption>
+        ${strays > 0 && html` <span class="ridge-strays">${words.strays(count(strays))}</span>`}</figcaption>
       <canvas ref=${canvas} class="ridge-picture" height=${HEIGHT} tabindex="0" role="slider"
         aria-label=${words.picture(words.kinds[series.kind], layer)} aria-valuemin="0" aria-valuemax=${last}
         aria-valuenow=${at?.row ?? last} aria-valuetext=${readout} data-testid=${`ridge-${series.kind}`}
@@ -80,13 +81,27 @@ function sentence(ridges, { row, bin }) {
   return t().inspectHistograms.bin(count(steps[row]), tick(edges(bin)), tick(edges(bin + 1)), count(counts[row][bin]));
 }
 
-/** Mean and standard deviation of a record. @param {HistogramSeries} series @param {number} row */
-function state({ sizes, spreads }, row) {
-  return t().inspectHistograms.summary(short(sizes[row]), short(spreads[row]));
-}
+/** Mean and standard deviation of the last record. @param {HistogramSeries} series */
+const state = ({ sizes, spreads }) =>
+  t().inspectHistograms.summary(short(sizes.at(-1) ?? null), short(spreads.at(-1) ?? null));
 
 /** @param {number | null} value */
-export const short = (value) => (value === null ? NONE : tick(value));
+export function short(value) {
+  if (value === null) return NONE;
+  return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(1) : tick(value);
+}
+
+/** Bins without a gap that have values: from and to. @param {Uint32Array} counts @param {number} first @param {number} last */
+function spans(counts, first, last) {
+  /** @type {[number, number][]} */
+  const all = [];
+  for (let bin = first; bin <= last; bin += 1) {
+    if (!counts[bin]) continue;
+    if (bin > first && counts[bin - 1]) all[all.length - 1][1] = bin;
+    else all.push([bin, bin]);
+  }
+  return all;
+}
 
 /**
  * @param {HTMLCanvasElement} canvas
@@ -109,9 +124,11 @@ function draw(canvas, ridges, width, colour, at) {
     const bottom = base(row);
     const height = (/** @type {number} */ bin) => bottom - (most ? (highest * counts[bin]) / most : 0);
     context.beginPath();
-    context.moveTo(0, bottom);
-    for (let bin = first; bin <= last; bin += 1) context.lineTo((bin - first + 0.5) * each, height(bin));
-    context.lineTo(width, bottom);
+    for (const [from, to] of spans(counts, first, last)) {
+      context.moveTo((from - first) * each, bottom);
+      for (let bin = from; bin <= to; bin += 1) context.lineTo((bin - first + 0.5) * each, height(bin));
+      context.lineTo((to - first + 1) * each, bottom);
+    }
     context.globalAlpha = 1;
     context.fillStyle = paper;
     context.fill();

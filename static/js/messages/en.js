@@ -53,13 +53,13 @@ export const en = {
   },
   inspectHistograms: {
     name: "Histograms",
-    about: "Each ridge is a histogram of one moment: how many values are of which size. The newest is in front.",
+    about: "Each ridge is a histogram of one moment: how many values are of which size. The latest is in front.",
     recording: "Recorded while this view is open, in at most 5% of the training's time, on 64 samples.",
     asking: "Looking at the layers…",
     alone: (/** @type {string} */ step) =>
-      `The state after step ${step}. Earlier steps were not recorded, because this view was closed.`,
+      `The state after step ${step}. Earlier steps were not recorded, because nobody was looking.`,
     missed: (/** @type {string} */ step) =>
-      `Recorded from step ${step} on. Earlier steps were not recorded, because this view was closed.`,
+      `Recorded from step ${step} on. Earlier steps were not recorded, because nobody was looking.`,
     kinds: { weights: "Weights", gradients: "Gradients", activations: "Activations" },
     ratios: "Update ratio",
     ratiosAbout: "How much of a layer's weights one step changes. About 0.001, the dashed line, is healthy: far above it, "

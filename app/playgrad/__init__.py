@@ -56,6 +56,7 @@ from playgrad.graph.opdef import register_custom as register
 from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.verify import verify
+from playgrad.inspection.inspect import inspect
 from playgrad.models import eager_values as eager_values
 from playgrad.models.generating import generate
 from playgrad.models.loading import model_from_json
@@ -113,6 +114,7 @@ __all__ = [
     "gradients",
     "graph_from_json",
     "graph_to_json",
+    "inspect",
     "io",
     "model_from_json",
     "name_scope",

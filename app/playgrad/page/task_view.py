@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 
 from playgrad.dtypes import dtype
-from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
-from playgrad.graph.traversal import ancestors
-from playgrad.ops.state import RANDOM_STEP
+from playgrad.inspection.without_effect import check_without_effect
 from playgrad.page.outputs import Scale, classes_in, decisions, scale_of
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.text_view import text_view, writer_of
@@ -81,20 +79,6 @@ def run(model: Any, fetches: Sequence[Tensor], x: Array) -> list[Array]:
     (entry,) = model.inputs
     results: list[Array] = model.session.run(list(fetches), {entry: x.astype(entry.dtype)})
     return results
-
-
-def check_without_effect(fetches: Sequence[Tensor]) -> None:
-    """Check that fetching changes neither a variable nor the random state.
-
-    Raises:
-        GraphError: it does.
-    """
-    for node in ancestors([tensor.node for tensor in fetches]):
-        if node.op.writes or node.name == RANDOM_STEP:
-            raise GraphError(
-                "the network draws random numbers or changes its state with each prediction, so "
-                "looking at its answers would change how it learns.",
-            )
 
 
 def _points(model: Any, scale: Scale) -> View | None:

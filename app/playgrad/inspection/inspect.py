@@ -1,0 +1,183 @@
+"""``inspect``: the layers of a model, their weights and their results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import GraphError, shape_text
+from playgrad.graph.graph import Graph
+from playgrad.graph.spec import Shape
+from playgrad.inspection.activations import Silenced, check_units, compute, results
+from playgrad.inspection.weights import WeightStatistics, statistics
+from playgrad.models.trainable import TrainableNetwork
+from playgrad.nn.masks import mask_of
+from playgrad.ops.state import placeholder
+from playgrad.runtime.session import Session
+from playgrad.training.prepare_data import prepare_data, prepare_inputs
+
+Array = np.ndarray[Any, Any]
+_HOST = "cpu:0"
+
+
+@dataclass(frozen=True)
+class LayerSight:
+    """A layer of a model.
+
+    Attributes:
+        name: in the model.
+        kind: the class of the layer.
+        shape: of its result, with None for the batch.
+        parameters: the number of its weights, trainable or not.
+        weights: the statistics of each, as they were when `inspect` looked.
+    """
+
+    name: str
+    kind: str
+    shape: Shape
+    parameters: int
+    weights: tuple[WeightStatistics, ...]
+
+
+class Inspection:
+    """What `inspect` returns. It prints as a table of the layers."""
+
+    def __init__(self, model: TrainableNetwork, silenced: Silenced) -> None:
+        self._model = model
+        self._silenced = check_units(model, silenced)
+        values = model.named_weights()
+        self._layers = tuple(
+            LayerSight(
+                name,
+                type(layer).__name__,
+                layer.output_shape or (),
+                sum(math.prod(v.spec.static_shape) for v in layer.variables.values()),
+                tuple(statistics(w, values[f"{name}/{w}"]) for w in layer.weight_specs()),
+            )
+            for name, layer in model.named_layers()
+        )
+
+    @property
+    def layers(self) -> tuple[LayerSight, ...]:
+        """The layers in their order."""
+        return self._layers
+
+    def activations(self, x: Any) -> dict[str, Array]:
+        """Return the results of all layers for ``x``, by their names, as ``predict`` computes them.
+
+        The second call of a layer is named ``dense_1:2``.
+
+        Args:
+            x: samples, with a batch dimension; a list of arrays if the model has several inputs.
+
+        Raises:
+            GraphError: predicting would change a variable or the random state.
+            DataError, ShapeError, DTypeError: the samples do not fit.
+        """
+        tensors = {name: tensor for name, (_, tensor) in results(self._model).items()}
+        values = self._compute(list(tensors.values()), prepare_inputs(self._model, x, "x"))
+        return dict(zip(tensors, values, strict=True))
+
+    def predict(self, x: Any) -> Any:
+        """Return the outputs for ``x``, an array, or a list if the model has several outputs."""
+        values = self._compute(self._model.outputs, prepare_inputs(self._model, x, "x"))
+        return values[0] if len(values) == 1 else values
+
+    def evaluate(self, x: Any, y: Any) -> dict[str, float]:
+        """Return the loss, without penalties of regularizers, and the metrics, by their names.
+
+        Raises:
+            GraphError: the model is not compiled, or its outputs have masks.
+            DataError, ShapeError, DTypeError: the samples do not fit.
+        """
+        xs, ys = prepare_data(self._model.recipe, x, y, "")
+        return scores(self._model, ys, self._compute(self._model.outputs, xs))
+
+    def silenced(self, units: Silenced) -> Inspection:
+        """Return a look at the same model in which units or channels are 0 wherever they are used.
+
+        The weights of the model do not change.
+
+        Args:
+            units: their numbers, from 0, by the name of the layer: ``{"dense_1": [3, 5]}``. Those
+                that are silenced already stay so.
+
+        Raises:
+            GraphError: there is no such layer or unit.
+        """
+        both = {name: list(numbers) for name, numbers in self._silenced.items()}
+        for name, numbers in check_units(self._model, units).items():
+            both[name] = [*both.get(name, []), *numbers]
+        return Inspection(self._model, both)
+
+    def _compute(self, fetches: Sequence[Any], xs: Sequence[Array]) -> list[Array]:
+        return compute(self._model, fetches, xs, self._silenced)
+
+    def __str__(self) -> str:
+        rows = [("layer", "result", "weights", "shape", "mean", "deviation", "range")]
+        for layer in self._layers:
+            first = (f"{layer.name} ({layer.kind})", shape_text((None, *layer.shape[1:])))
+            for each in layer.weights:
+                numbers = (f"{each.mean:.4g}", f"{each.deviation:.4g}")
+                ends = f"{each.smallest:.4g} to {each.largest:.4g}"
+                rows.append((*first, each.name, shape_text(each.shape), *numbers, ends))
+                first = ("", "")
+            if not layer.weights:
+                rows.append((*first, "", "", "", "", ""))
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = [
+            "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        silenced = [f"{name}: {units}" for name, units in self._silenced.items()]
+        ending = [f"silenced: {', '.join(silenced)}"] if silenced else []
+        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], *ending])
+
+    __repr__ = __str__
+
+
+def scores(
+    model: TrainableNetwork, ys: Sequence[Array], outputs: Sequence[Array]
+) -> dict[str, float]:
+    """Return the loss and the metrics of ``outputs`` for the targets ``ys``.
+
+    They are computed in a graph of their own: that of the model does not grow.
+    """
+    if any(mask_of(output) is not None for output in model.outputs):
+        raise GraphError(
+            f"the outputs of '{model.name}' have masks, which this does not take into account.",
+            hint="Use model.evaluate(x, y).",
+        )
+    objectives = model.recipe.objectives
+    with Graph().as_default() as graph:
+        targets = [placeholder(y.dtype.name, (None, *y.shape[1:])) for y in ys]
+        predictions = [placeholder(p.dtype.name, (None, *p.shape[1:])) for p in outputs]
+        columns = objectives.per_sample(targets, predictions)
+    feeds = dict(zip([*targets, *predictions], [*ys, *outputs], strict=True))
+    with Session(graph, _HOST, threads=1) as session:
+        values = session.run(columns, feeds)
+    means = [float(mean) for value in values for mean in np.atleast_1d(_means(value))]
+    names = objectives.names(model.output_names, model.outputs)
+    return objectives.logs(dict(zip(names, means, strict=True)), len(ys[0]))
+
+
+def _means(column: Array) -> Array:
+    means: Array = column.mean(axis=0, dtype=np.float64)
+    return means
+
+
+def inspect(model: TrainableNetwork) -> Inspection:
+    """Return a look at the layers of ``model``: their weights, and their results for samples.
+
+    Looking changes neither the weights nor the random numbers of the model. The result prints as a
+    table; it has ``layers``, ``activations(x)``, ``predict(x)``, ``evaluate(x, y)``, and
+    ``silenced(units)``, in which units of your choice are 0.
+
+    Raises:
+        GraphError: the model is not built.
+    """
+    return Inspection(model, {})

@@ -144,6 +144,29 @@ const histogramSeries = record({
 /** @type {Check} */
 const task = (value) => isObject(value) && Object.hasOwn(VIEWS, value.shows) && VIEWS[value.shows](value);
 
+const layersView = record({
+  seconds: number, layer: text, silenced: mapOf(listOf(number)),
+  lines: listOf(record({
+    name: text, type: text, shape: listOf(nullable(number)), parameters: number, line: nullable(count),
+  })),
+  weights: listOf(record({
+    name: text, shape: listOf(number), mean: number, deviation: number, smallest: number, largest: number,
+    norm: number, zeros: number, layout: oneOf("filters", "matrix"), rows: count, columns: count,
+    height: count, width: count, values: bytes, units: listOf(number), total_units: count, inputs: count,
+    total_inputs: count, norms: listOf(number),
+  })),
+  result: record({
+    shape: listOf(number), units: listOf(number), total_units: count, height: count, width: count,
+    values: bytes, change: bytes,
+  }),
+  sample: record({
+    number: nullable(count), count, tested: flag, target: nullable(number), decision: nullable(number),
+    decision_before: nullable(number), outputs: listOf(number), outputs_before: listOf(number),
+    picture: nullable(record({ height: count, width: count, channels: oneOf(1, 3), pixels: bytes })),
+  }),
+  effect: nullable(record({ samples: count, before: mapOf(number), after: mapOf(number) })),
+});
+
 const points = listOf(tuple(number, number, nullable(number)));
 
 /** A check of each field, for each kind of message. @type {Record<string, Record<string, Check>>} */
@@ -205,6 +228,7 @@ const FIELDS = {
     names: optional(listOf(text)), probabilities: optional(listOf(number)), label: optional(number),
     placement: optional(placement), graph: optional(graph), task: optional(task),
     histograms: optional(histograms),
+    layers: optional(layersView),
     outcome: optional(oneOf("done", "error", "interrupted")),
     completions: optional(listOf(record({ label: text, type: text }))),
   },

@@ -135,6 +135,7 @@
  *   `predict`: 784 pixels from 0 to 1, row by row.
  *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has;
  *     `sample`: of the text that it writes, if its data is text.
+ *   `inspect_layers`: the layers of the model, and one of them for one sample.
  *   `prompt`: execute code with the names of the program; what it prints are events.
  *   `complete`: the names that can follow at the end of the text.
  *   `histograms`: what was recorded of the layers; it is recorded for some seconds after each question.
@@ -156,6 +157,7 @@
  *   | {kind: "placement"}
  *   | {kind: "graph"}
  *   | {kind: "task_view", known: number, sample?: Sample}
+ *   | {kind: "inspect_layers"} & LayersQuestion
  *   | {kind: "prompt", code: string}
  *   | {kind: "complete", text: string}
  *   | {kind: "histograms"}
@@ -169,6 +171,7 @@
  *   placement: {placement: Placement},
  *   graph: {graph: Graph},
  *   task_view: {task: TaskView},
+ *   inspect_layers: {layers: LayersView},
  *   prompt: {outcome: "done" | "error" | "interrupted"},
  *   complete: {completions: {label: string, type: string}[]},
  *   histograms: {histograms: HistogramView},
@@ -338,6 +341,29 @@
  *   `spreads`: standard deviations; `strays`: how many values are NaN or infinite
  * @typedef {{prompt: string | null, temperature: number, seed: number, seconds: number}} Sample
  *   `prompt`: null for that from the data; `seconds`: no further token is begun after them
+ * @typedef {{layer: string | null, sample: number, pixels: number[] | null, silenced: Record<string, number[]>}} LayersQuestion
+ *   `layer`: null for the first with weights; `pixels`: a drawing in place of the sample of that number;
+ *   `silenced`: units that give 0, by layer
+ * @typedef {{seconds: number, lines: LayerLine[], layer: string, weights: WeightView[], result: LayerResult,
+ *            sample: InspectedSample, silenced: Record<string, number[]>, effect: SilenceEffect | null}} LayersView
+ * @typedef {{name: string, type: string, shape: (number | null)[], parameters: number, line: number | null}} LayerLine
+ *   `shape`: of the result for a sample; `line`: of the program
+ * @typedef {{name: string, shape: number[], mean: number, deviation: number, smallest: number, largest: number,
+ *            norm: number, zeros: number, layout: "filters" | "matrix", rows: number, columns: number,
+ *            height: number, width: number, values: Uint8Array, units: number[], total_units: number,
+ *            inputs: number, total_inputs: number, norms: number[]}} WeightView
+ *   as `WeightStatistics` and `WeightPicture` in `app/playgrad/inspection/weights.py`
+ * @typedef {{shape: number[], units: number[], total_units: number, height: number, width: number,
+ *            values: Uint8Array, change: Uint8Array}} LayerResult
+ *   (units, height, width) float32; `units`: the numbers of those that are shown; `change`: by what is silenced
+ * @typedef {{number: number | null, count: number, tested: boolean,
+ *            picture: {height: number, width: number, channels: number, pixels: Uint8Array} | null,
+ *            target: number | null, outputs: number[], outputs_before: number[], decision: number | null,
+ *            decision_before: number | null}} InspectedSample
+ *   `number`: null for a drawing; `tested`: not trained with; `outputs`: probabilities if there are any;
+ *   `before`: with nothing silenced
+ * @typedef {{samples: number, before: Record<string, number>, after: Record<string, number>}} SilenceEffect
+ *   the loss and the metrics of some of the data
  * @typedef {"softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear"} Scale
  *   as in `app/playgrad/page/outputs.py`
  *

@@ -16,7 +16,7 @@ import { refetchModule } from "./refetch.js";
 import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
 
-/** @import { Answers, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
+/** @import { Answers, LayersQuestion, LayersView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
@@ -334,6 +334,14 @@ export async function taskView(known) {
  */
 export async function histograms() {
   return (await ask({ kind: "histograms" })).histograms;
+ * The layers of the model, and one of them for one sample.
+ * @param {LayersQuestion} question
+ * @returns {Promise<LayersView>}
+ * @throws {EngineFailure}
+ */
+export async function inspectLayers(question) {
+  const answer = await ask({ kind: "inspect_layers", ...question });
+  return answer.layers;
 }
 
 /**

@@ -140,6 +140,14 @@ def _drive(page: Page) -> None:
         {"kind": "graph", "id": 4},
         {"kind": "import", "name": "weights.npz", "payload": b"not weights", "id": 5},
         {"kind": "task_view", "known": 0, "id": 8},
+        {
+            "kind": "inspect_layers",
+            "layer": None,
+            "sample": 1,
+            "pixels": None,
+            "silenced": {"dense_1": [0]},
+            "id": 11,
+        },
         {"kind": "prompt", "code": "x.shape", "id": 9},
         {"kind": "complete", "text": "mod", "id": 10},
         {"kind": "histograms", "id": 14},
@@ -203,6 +211,7 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
     kinds = {1: "export", 2: "predict", 3: "placement", 4: "graph", 6: "import", 7: "restore"}
     kinds |= {8: "task_view", 9: "prompt", 10: "complete", 14: "histograms"}
+    kinds |= {8: "task_view", 9: "prompt", 10: "complete", 11: "inspect_layers"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

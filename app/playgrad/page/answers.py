@@ -13,6 +13,7 @@ from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.io import decode, encode_checked
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
+from playgrad.page.layers_view import layers_view
 from playgrad.page.outputs import softmax
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.task_view import task_view
@@ -106,5 +107,6 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "predict": predict,
     "graph": graph,
     "task_view": task_view,
+    "inspect_layers": layers_view,
 }
 """A function of the model and the request, for each kind of request."""

@@ -6,7 +6,7 @@ import { t } from "./locale.js";
 import * as store from "./store.js";
 
 /** The parts that can be hidden, by the names that links have for them. */
-export const HIDEABLE = /** @type {const} */ (["gallery", "blocks", "output", "graph", "runs", "lab"]);
+export const HIDEABLE = /** @type {const} */ (["gallery", "blocks", "output", "inspect", "graph", "runs", "lab"]);
 
 /** @typedef {typeof HIDEABLE[number]} Hideable */
 

@@ -14,4 +14,9 @@ const Histograms = lazy(
  */
 export const INSPECT_VIEWS = [
   { name: "histograms", title: () => t().inspectHistograms.name, View: Histograms },
+  {
+    name: "layers", title: () => t().inspectLayers.title,
+    View: lazy(async () => (await import("./components/inspect-layers.js")).InspectLayers,
+      () => ({ name: t().inspectLayers.name, waiting: t().inspect.asking })),
+  },
 ];

@@ -79,11 +79,26 @@ def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
     expect(curves).to_be_visible(timeout=PATIENCE_MS)
     phone.expect_status("done")
     for tab, shown in (("build", ".editor"), ("graph", ".graph"), ("lab", ".lab-controls")):
+        if tab != "build":
+            phone.at("tab-more").click()
+            expect(phone.at("tab-graph")).to_be_focused()
         phone.at(f"tab-{tab}").click()
         expect(phone.page.locator(shown)).to_be_visible(timeout=PATIENCE_MS)
         expect(phone.at(f"tab-{tab}")).to_have_attribute("aria-current", "page")
         wide = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{tab} is {wide} pixels too wide"
+    more = phone.at("tab-more")
+    expect(more).to_be_focused()
+    expect(more).to_have_attribute("aria-current", "page")
+    expect(more).to_have_accessible_name("More panels: Lab is open")
+    keyboard = phone.page.keyboard
+    for key in ("Enter", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "Escape"):
+        keyboard.press(key)
+    expect(more).to_be_focused()
+    expect(more).to_have_attribute("aria-expanded", "false")
+    for key in ("Enter", "End", "ArrowUp", "Enter"):
+        keyboard.press(key)
+    expect(phone.page.locator(".panel.runs")).to_be_visible(timeout=PATIENCE_MS)
     phone.at("tab-build").click()
     content = phone.page.locator("[data-testid=editor] .cm-content")
     phone.write("x = ")

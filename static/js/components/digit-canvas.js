@@ -14,6 +14,9 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 /** The drawing, while the panel is not shown. @type {{ink: ImageData | null}} */
 const kept = { ink: null };
 
+/** The drawing that was there when the panel was last shown, as `toMnist` returns it. */
+export const drawnDigit = () => kept.ink && toMnist(kept.ink.data, SIZE, SIZE);
+
 /** @param {{onDraw: (image: Float32Array | null) => void}} props */
 export function DigitCanvas({ onDraw }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));

@@ -1,4 +1,4 @@
-import { html } from "../../vendor/preact.js";
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { hidden } from "../hidden.js";
 import { t } from "../locale.js";
 import { PANELS } from "../panels.js";
@@ -7,9 +7,14 @@ import { Icon } from "./icons.js";
 import { MainButton } from "./transport.js";
 import { openPanel } from "./views.js";
 
-/** The bar below the page of a phone: the network, the panels, and Run between them. */
-export function PhoneBar() {
-  const items = [
+/** The panels that have a place of their own in the bar; the others are behind "More". */
+const FIRST = new Set(["training", "inspect"]);
+
+/** @typedef {{name: string, title: string, icon: string, isOpen: boolean, open: () => void}} Item */
+
+/** The network and the panels, in their order. @returns {Item[]} */
+function items() {
+  return [
     { name: "build", title: t().panels.build, icon: "code", isOpen: store.side.value === "build", open: () => (store.side.value = "build") },
     ...PANELS.filter(({ name }) => !hidden.value.has(name)).map(({ name, icon }) => ({
       name, icon, title: t().panels[name],
@@ -20,16 +25,94 @@ export function PhoneBar() {
       },
     })),
   ];
-  const half = Math.ceil(items.length / 2);
-  const button = (/** @type {typeof items[number]} */ { name, title, icon, isOpen, open }) => html`
-    <button key=${name} type="button" class="phone-tab" data-testid=${`tab-${name}`}
-      aria-current=${isOpen ? "page" : undefined} onClick=${open}><${Icon} name=${icon} />${title}</button>
-  `;
+}
+
+/** The bar below the page of a phone: the network, the panels, and Run between them. */
+export function PhoneBar() {
+  const all = items();
+  const first = all.filter(({ name }) => name === "build" || FIRST.has(name));
+  const others = all.filter((each) => !first.includes(each));
+  // Nobody has to unfold a single one.
+  const shown = others.length === 1 ? all : first;
+  const more = others.length > 1 ? others : [];
+  const half = Math.ceil((shown.length + Math.min(more.length, 1)) / 2);
   return html`
     <nav class="phone-bar" aria-label=${t().panels.parts}>
-      ${items.slice(0, half).map(button)}
+      ${shown.slice(0, half).map((item) => html`<${Tab} key=${item.name} ...${item} />`)}
       <${MainButton} />
-      ${items.slice(half).map(button)}
+      ${shown.slice(half).map((item) => html`<${Tab} key=${item.name} ...${item} />`)}
+      ${more.length > 0 && html`<${More} items=${more} />`}
     </nav>
+  `;
+}
+
+/** @param {Item} props */
+function Tab({ name, title, icon, isOpen, open }) {
+  return html`<button type="button" class="phone-tab" data-testid=${`tab-${name}`} aria-current=${isOpen ? "page" : undefined}
+    onClick=${open}><${Icon} name=${icon} />${title}</button>`;
+}
+
+/**
+ * A button that unfolds the other panels. Escape, a press elsewhere, and leaving it fold it.
+ * @param {{items: Item[]}} props
+ */
+function More({ items: others }) {
+  const [isUnfolded, setUnfolded] = useState(false);
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const button = useRef(/** @type {HTMLElement | null} */ (null));
+  const current = others.find(({ isOpen }) => isOpen);
+
+  const tabs = () => [.../** @type {HTMLElement} */ (place.current).querySelectorAll(".phone-sheet button")];
+
+  useEffect(() => {
+    if (!isUnfolded) return undefined;
+    /** @type {HTMLElement} */ (tabs()[0]).focus();
+    const fold = (/** @type {PointerEvent} */ { target }) => {
+      if (!place.current?.contains(/** @type {Node} */ (target))) setUnfolded(false);
+    };
+    document.addEventListener("pointerdown", fold);
+    return () => document.removeEventListener("pointerdown", fold);
+  }, [isUnfolded]);
+
+  function close() {
+    setUnfolded(false);
+    button.current?.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    if (!isUnfolded) return;
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      close();
+      return;
+    }
+    const all = tabs();
+    const here = all.indexOf(/** @type {Element} */ (document.activeElement));
+    const to = /** @type {Record<string, number>} */ ({
+      ArrowUp: here - 1, ArrowDown: here + 1, Home: 0, End: all.length - 1,
+    })[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    /** @type {HTMLElement} */ (all[(to + all.length) % all.length]).focus();
+  }
+
+  /** @param {FocusEvent} event */
+  function onFocusOut({ relatedTarget }) {
+    if (relatedTarget && !place.current?.contains(/** @type {Node} */ (relatedTarget))) setUnfolded(false);
+  }
+
+  return html`
+    <div class="phone-more" ref=${place} onKeyDown=${onKeyDown} onFocusOut=${onFocusOut}>
+      <button type="button" class="phone-tab" data-testid="tab-more" ref=${button} aria-expanded=${isUnfolded}
+        aria-controls="phone-sheet" aria-current=${current ? "page" : undefined} aria-label=${t().panels.moreOf(current?.title ?? "")}
+        onClick=${() => setUnfolded(!isUnfolded)}><${Icon} name=${current?.icon ?? "more"} />${current?.title ?? t().panels.more}</button>
+      <div class="phone-sheet" id="phone-sheet" role="group" aria-label=${t().panels.moreOf("")} hidden=${!isUnfolded}>
+        ${others.map((item) => html`<${Tab} key=${item.name} ...${item} open=${() => {
+          item.open();
+          close();
+        }} />`)}
+      </div>
+    </div>
   `;
 }

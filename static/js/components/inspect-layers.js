@@ -1,0 +1,87 @@
+import { html, useEffect, useState } from "../../vendor/preact.js";
+import { inspectLayers } from "../actions.js";
+import * as format from "../format.js";
+import { chosenLayer, sampleNumber, silenced, usesDrawing } from "../inspected-layer.js";
+import { t } from "../locale.js";
+import * as store from "../store.js";
+import { useLook } from "../use-look.js";
+import { drawnDigit } from "./digit-canvas.js";
+import { Activations } from "./inspect-activations.js";
+import { InspectedSample } from "./inspect-sample.js";
+import { Weights } from "./inspect-weights.js";
+
+/** @import { LayersView, SilenceEffect } from "../../engine/messages.js" */
+
+/** The layers of the network: the weights of one of them, and its result for a sample. */
+export function InspectLayers() {
+  const words = t().inspectLayers;
+  const [drawing] = useState(drawnDigit);
+  const isDrawn = usesDrawing.value && drawing !== null;
+  const { began } = store.executed.value;
+  useEffect(() => {
+    if (inspected.began !== began) silenced.value = {}; // units of another network
+    inspected.began = began;
+  }, [began]);
+  const question = {
+    layer: chosenLayer.value, sample: sampleNumber.value, pixels: isDrawn ? Array.from(drawing) : null,
+    silenced: silenced.value,
+  };
+  const { answer, problem } = useLook(() => inspectLayers(question), [question.layer, question.sample, isDrawn, question.silenced]);
+  if (!answer) return html`<p class="figure-empty" role="status">${problem || t().inspect.asking}</p>`;
+  return html`
+    <div class="inspect-layers">
+      ${problem && html`<p class="hint" role="status">${problem}</p>`}
+      <${LayerList} view=${answer} />
+      <div class="inspect-views">
+        <${InspectedSample} sample=${answer.sample} hasDrawing=${drawing !== null && takes(answer, drawing.length)} isDrawn=${isDrawn} />
+        ${Object.keys(silenced.value).length > 0 && html`<div class="inspect-silenced">
+          <${Effect} effect=${answer.effect} silent=${answer.silenced} />
+          <button type="button" class="button small" data-testid="unsilence" onClick=${() => (silenced.value = {})}>${words.unsilence}</button>
+        </div>`}
+        <${Activations} layer=${answer.layer} result=${answer.result} hasEffect=${answer.effect !== null} />
+        <${Weights} layer=${answer.layer} weights=${answer.weights} />
+      </div>
+    </div>
+  `;
+}
+
+/** The run whose units are silenced. @type {{began: number | null}} */
+const inspected = { began: null };
+
+/** Whether the network takes a drawing of so many pixels. @param {LayersView} view @param {number} pixels */
+const takes = ({ sample: { picture } }, pixels) => picture !== null && picture.channels * picture.height * picture.width === pixels;
+
+/** @param {{view: LayersView}} props */
+function LayerList({ view }) {
+  const words = t().inspectLayers;
+  return html`
+    <ul class="layer-list" aria-label=${words.layers}>
+      ${view.lines.map(({ name, type, shape, parameters, line }) => html`
+        <li key=${name}><button type="button" class="layer-line" data-testid=${`layer-${name}`} aria-pressed=${name === view.layer}
+          onClick=${() => {
+            chosenLayer.value = name;
+            store.revealLine(line);
+          }}><b>${name}</b><span>${type}</span><span>${format.shape(shape)}</span>
+          <span>${parameters > 0 ? words.parameters(parameters) : ""}</span></button></li>
+      `)}
+    </ul>
+  `;
+}
+
+/** The scores with and without what is silenced. @param {{effect: SilenceEffect | null, silent: Record<string, number[]>}} props */
+function Effect({ effect, silent }) {
+  const words = t().inspectLayers;
+  const names = Object.entries(silent).map(([layer, units]) => words.silentUnits(layer, units.map((unit) => unit + 1)));
+  if (!effect) return html`<p class="hint" role="status">${t().inspect.asking}</p>`;
+  const number = (/** @type {string} */ name, /** @type {number} */ value) => (
+    name.endsWith("accuracy") ? format.percent(value, 1) : format.loss(value));
+  return html`
+    <div data-testid="silence-effect">
+      <p role="status">${words.silent(t().numbers.clauses(names))}</p>
+      <table><thead><tr><th scope="col">${words.onSamples(effect.samples)}</th><th scope="col">${words.before}</th><th scope="col">${words.after}</th></tr></thead>
+        <tbody>${Object.keys(effect.before).map((name) => html`<tr key=${name}><th scope="row">${name}</th>
+          <td data-testid=${`before-${name}`} data-value=${effect.before[name]}>${number(name, effect.before[name])}</td>
+          <td data-testid=${`after-${name}`} data-value=${effect.after[name]}>${number(name, effect.after[name])}</td></tr>`)}</tbody></table>
+    </div>
+  `;
+}

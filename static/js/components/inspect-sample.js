@@ -1,0 +1,56 @@
+import { html, useEffect, useRef } from "../../vendor/preact.js";
+import * as format from "../format.js";
+import { sampleNumber, usesDrawing } from "../inspected-layer.js";
+import { t } from "../locale.js";
+
+/** @import { InspectedSample as Sample } from "../../engine/messages.js" */
+
+/**
+ * The sample that is looked at, what the network says of it, and the way to others.
+ * @param {{sample: Sample, hasDrawing: boolean, isDrawn: boolean}} props `hasDrawing`: that could be looked at
+ */
+export function InspectedSample({ sample, hasDrawing, isDrawn }) {
+  const words = t().inspectLayers;
+  const { picture, count, target, decision } = sample;
+  const to = (/** @type {number} */ step) => {
+    usesDrawing.value = false;
+    sampleNumber.value = (sampleNumber.value + step + count) % count;
+  };
+  return html`
+    <section class="inspect-sample" data-testid="inspect-sample" aria-labelledby="inspect-sample-title">
+      ${picture && html`<${SamplePicture} picture=${picture} />`}
+      <div>
+        <h3 id="inspect-sample-title">${sample.number === null ? words.drawing : words.sample(sample.number + 1, count, sample.tested)}</h3>
+        <p class="inspect-verdict" role="status">
+          ${target !== null && html`<span>${words.target} <b>${format.tick(target)}</b></span>`}
+          ${decision !== null && html`<span>${words.predicted} <b data-testid="inspect-predicted">${format.tick(decision)}</b></span>`}
+          ${sample.decision_before !== null && sample.decision_before !== decision
+            && html`<span>${words.predictedBefore} <b>${format.tick(sample.decision_before)}</b></span>`}
+        </p>
+        <p class="inspect-steps">
+          <button type="button" class="button small" data-testid="sample-before" onClick=${() => to(-1)}>${words.previous}</button>
+          <button type="button" class="button small" data-testid="sample-next" onClick=${() => to(1)}>${words.next}</button>
+          ${hasDrawing && html`<button type="button" class="button small" data-testid="sample-drawn" aria-pressed=${isDrawn}
+            onClick=${() => (usesDrawing.value = !usesDrawing.value)}>${words.drawing}</button>`}
+        </p>
+      </div>
+    </section>
+  `;
+}
+
+/** @param {{picture: NonNullable<Sample["picture"]>}} props */
+function SamplePicture({ picture }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const { height, width, channels, pixels } = picture;
+  useEffect(() => {
+    const image = new ImageData(width, height);
+    for (let pixel = 0; pixel < width * height; pixel += 1) {
+      for (let channel = 0; channel < 3; channel += 1) {
+        image.data[4 * pixel + channel] = pixels[pixel * channels + (channels === 3 ? channel : 0)];
+      }
+      image.data[4 * pixel + 3] = 255;
+    }
+    canvas.current?.getContext("2d")?.putImageData(image, 0, 0);
+  }, [picture]);
+  return html`<canvas class="inspect-picture" width=${width} height=${height} ref=${canvas} aria-hidden="true"></canvas>`;
+}

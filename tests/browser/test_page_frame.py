@@ -92,11 +92,14 @@ def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
     expect(more).to_have_attribute("aria-current", "page")
     expect(more).to_have_accessible_name("More panels: Lab is open")
     keyboard = phone.page.keyboard
-    for key in ("Enter", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "Escape"):
-        keyboard.press(key)
+    keyboard.press("Enter")
+    expect(phone.at("tab-graph")).to_be_focused()
+    keyboard.press("Escape")
     expect(more).to_be_focused()
     expect(more).to_have_attribute("aria-expanded", "false")
-    for key in ("Enter", "End", "ArrowUp", "Enter"):
+    keyboard.press("Enter")
+    expect(phone.at("tab-graph")).to_be_focused()
+    for key in ("End", "ArrowUp", "Enter"):
         keyboard.press(key)
     expect(phone.page.locator(".panel.runs")).to_be_visible(timeout=PATIENCE_MS)
     phone.at("tab-build").click()

@@ -167,6 +167,26 @@ const layersView = record({
   effect: nullable(record({ samples: count, before: mapOf(number), after: mapOf(number) })),
 });
 
+const noSamples = record({ reason: oneOf("restored", "data", "outputs", "layers"), seconds: number });
+const judgedFields = {
+  ...viewFacts, predicted: bytes, chances: nullable(bytes), losses: bytes,
+  data: optional(record({
+    tested: flag, total: count, classes: count, truth: bytes, texts: nullable(listOf(text)),
+    pictures: nullable(record({ height: count, width: count, channels: oneOf(1, 3), pixels: bytes })),
+    rows: nullable(record({ columns: count, all: count, values: bytes })),
+  })),
+};
+const judged = record(judgedFields);
+const projected = record({
+  ...judgedFields, layer: text, layers: listOf(record({ name: text, size: count })), projected: count,
+  rows: bytes, points: bytes, explained: tuple(number, number),
+});
+
+/** @type {Check} */
+const samples = (value) => (value?.shows === "none" ? noSamples(value) : value?.shows === "samples" && judged(value));
+/** @type {Check} */
+const projection = (value) => (value?.shows === "none" ? noSamples(value) : value?.shows === "points" && projected(value));
+
 const points = listOf(tuple(number, number, nullable(number)));
 
 /** A check of each field, for each kind of message. @type {Record<string, Record<string, Check>>} */
@@ -229,6 +249,8 @@ const FIELDS = {
     placement: optional(placement), graph: optional(graph), task: optional(task),
     histograms: optional(histograms),
     layers: optional(layersView),
+    placement: optional(placement), graph: optional(graph), task: optional(task), samples: optional(samples),
+    projection: optional(projection),
     outcome: optional(oneOf("done", "error", "interrupted")),
     completions: optional(listOf(record({ label: text, type: text }))),
   },

@@ -136,6 +136,9 @@
  *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has;
  *     `sample`: of the text that it writes, if its data is text.
  *   `inspect_layers`: the layers of the model, and one of them for one sample.
+ *   `samples`: the model's predictions for single samples; `projection`: the samples in the plane of a
+ *     layer's principal components, the last hidden one for ""; `known`: the version of the samples
+ *     that the page has.
  *   `prompt`: execute code with the names of the program; what it prints are events.
  *   `complete`: the names that can follow at the end of the text.
  *   `histograms`: what was recorded of the layers; it is recorded for some seconds after each question.
@@ -158,6 +161,8 @@
  *   | {kind: "graph"}
  *   | {kind: "task_view", known: number, sample?: Sample}
  *   | {kind: "inspect_layers"} & LayersQuestion
+ *   | {kind: "samples", known: number}
+ *   | {kind: "projection", known: number, layer: string}
  *   | {kind: "prompt", code: string}
  *   | {kind: "complete", text: string}
  *   | {kind: "histograms"}
@@ -172,6 +177,8 @@
  *   graph: {graph: Graph},
  *   task_view: {task: TaskView},
  *   inspect_layers: {layers: LayersView},
+ *   samples: {samples: SamplesView},
+ *   projection: {projection: ProjectionView},
  *   prompt: {outcome: "done" | "error" | "interrupted"},
  *   complete: {completions: {label: string, type: string}[]},
  *   histograms: {histograms: HistogramView},
@@ -364,8 +371,32 @@
  *   `before`: with nothing silenced
  * @typedef {{samples: number, before: Record<string, number>, after: Record<string, number>}} SilenceEffect
  *   the loss and the metrics of some of the data
+ * @typedef {(
+ *   | {shows: "none", reason: NoSamples, seconds: number}
+ *   | {shows: "samples"} & JudgedSamples
+ * )} SamplesView
+ * @typedef {(
+ *   | {shows: "none", reason: NoSamples, seconds: number}
+ *   | {shows: "points", layer: string, layers: {name: string, size: number}[], projected: number,
+ *      rows: Uint8Array, points: Uint8Array, explained: number[]} & JudgedSamples
+ * )} ProjectionView
+ *   `size`: values for each sample; `projected`: how many samples were; `rows`: the numbers of those
+ *   with finite values, and `points` (rows, 2) their coordinates; `explained`: shares of the variance
+ * @typedef {"restored" | "data" | "outputs" | "layers"} NoSamples
+ *   why there are none: the model was restored, without its data; it has several inputs or outputs; it
+ *   does not predict one class or number for each sample; no layer has values to project
+ * @typedef {{version: number, seconds: number, predicted: Uint8Array, chances: Uint8Array | null,
+ *            losses: Uint8Array, data?: SampleData}} JudgedSamples
+ *   classes or numbers, −1 for no class, with their probabilities and losses; `data` is left out if
+ *   the page has it
+ * @typedef {{tested: boolean, total: number, classes: number, truth: Uint8Array,
+ *            pictures: SamplePictures | null, rows: SampleRows | null, texts: string[] | null}} SampleData
+ *   `classes`: 0 for numbers; of the inputs, one form is not null
+ * @typedef {{height: number, width: number, channels: number, pixels: Uint8Array}} SamplePictures
+ * @typedef {{columns: number, all: number, values: Uint8Array}} SampleRows
+ *   (samples, columns), the first of `all` values of each sample
  * @typedef {"softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear"} Scale
- *   as in `app/playgrad/page/outputs.py`
+ *   as in `app/playgrad/inspection/outputs.py`
  *
  * @typedef {{device: "auto" | "gpu" | "cpu", paused: boolean, devices?: number,
  *            lab?: LabOptions, resume?: boolean, doctor?: boolean}} RunOptions

@@ -17,6 +17,7 @@ import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
 
 /** @import { Answers, LayersQuestion, LayersView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
+/** @import { Answers, Placement, ProjectionView, Question, SamplesView, TaskView, WeightsFormat } from "../engine/messages.js" */
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
@@ -342,6 +343,26 @@ export async function histograms() {
 export async function inspectLayers(question) {
   const answer = await ask({ kind: "inspect_layers", ...question });
   return answer.layers;
+ * The model's predictions for single samples.
+ * @param {number} known the version of the samples that the page has
+ * @returns {Promise<SamplesView>}
+ * @throws {EngineFailure}
+ */
+export async function samplesView(known) {
+  const answer = await ask({ kind: "samples", known });
+  return answer.samples;
+}
+
+/**
+ * The samples in the plane of a layer's principal components.
+ * @param {number} known the version of the samples that the page has
+ * @param {string} layer "" for the last hidden one
+ * @returns {Promise<ProjectionView>}
+ * @throws {EngineFailure}
+ */
+export async function projectionView(known, layer) {
+  const answer = await ask({ kind: "projection", known, layer });
+  return answer.projection;
 }
 
 /**

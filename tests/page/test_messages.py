@@ -151,6 +151,8 @@ def _drive(page: Page) -> None:
         {"kind": "prompt", "code": "x.shape", "id": 9},
         {"kind": "complete", "text": "mod", "id": 10},
         {"kind": "histograms", "id": 14},
+        {"kind": "samples", "known": 0, "id": 11},
+        {"kind": "projection", "known": 0, "layer": "", "id": 12},
     )
     (exported,) = [event for event in page.events if event.get("id") == 1]
     content = exported["bytes"]
@@ -212,6 +214,8 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     kinds = {1: "export", 2: "predict", 3: "placement", 4: "graph", 6: "import", 7: "restore"}
     kinds |= {8: "task_view", 9: "prompt", 10: "complete", 14: "histograms"}
     kinds |= {8: "task_view", 9: "prompt", 10: "complete", 11: "inspect_layers"}
+    kinds |= {8: "task_view", 9: "prompt", 10: "complete"}
+    kinds |= {11: "samples", 12: "projection"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

@@ -11,7 +11,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.graph.graph import reset_default_graph
-from playgrad.page.outputs import classes_in, decisions
+from playgrad.inspection.outputs import classes_in, decisions
 from playgrad.page.task_view import SIDE, grid, task_view
 from playgrad.runtime.hooks import Hooks, Request, set_hooks
 from tests.page.messages import Types

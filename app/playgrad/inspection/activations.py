@@ -13,7 +13,7 @@ import numpy as np
 
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
-from playgrad.inspection.without_effect import check_without_effect
+from playgrad.inspection.forward import check_without_effect
 from playgrad.models.network import Network
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall

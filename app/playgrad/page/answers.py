@@ -10,12 +10,14 @@ import numpy as np
 
 from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, GraphError, ShapeError
+from playgrad.inspection.outputs import softmax
 from playgrad.io import decode, encode_checked
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.layers_view import layers_view
 from playgrad.page.outputs import softmax
 from playgrad.page.restored_model import RestoredModel
+from playgrad.page.sample_views import projection_view, samples_view
 from playgrad.page.task_view import task_view
 from playgrad.runtime.hooks import Request
 
@@ -108,5 +110,7 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "graph": graph,
     "task_view": task_view,
     "inspect_layers": layers_view,
+    "samples": samples_view,
+    "projection": projection_view,
 }
 """A function of the model and the request, for each kind of request."""

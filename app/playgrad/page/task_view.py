@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from playgrad.dtypes import dtype
-from playgrad.graph.tensor import Tensor
-from playgrad.inspection.without_effect import check_without_effect
-from playgrad.page.outputs import Scale, classes_in, decisions, scale_of
+from playgrad.inspection.forward import check_without_effect, run
+from playgrad.inspection.outputs import Scale, classes_in, decisions, scale_of
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.text_view import text_view, writer_of
 from playgrad.page.unit_maps import hidden_layers, unit_maps
@@ -67,18 +66,6 @@ def _view(model: Any, sample: dict[str, Any] | None) -> View:
         if (view := make(model, scale)) is not None:
             return {"version": model.train_excerpt.number, **view}
     return NOTHING
-
-
-def run(model: Any, fetches: Sequence[Tensor], x: Array) -> list[Array]:
-    """Return the values of ``fetches``, tensors of the model, for the inputs ``x``.
-
-    Raises:
-        GraphError: this would change a variable or the random state.
-    """
-    check_without_effect(fetches)
-    (entry,) = model.inputs
-    results: list[Array] = model.session.run(list(fetches), {entry: x.astype(entry.dtype)})
-    return results
 
 
 def _points(model: Any, scale: Scale) -> View | None:
@@ -153,7 +140,7 @@ def _images(model: Any, scale: Scale) -> View | None:
             "height": size[0],
             "width": size[1],
             "channels": size[2],
-            "pixels": _pixels(x, excerpt.x),
+            "pixels": pixels(x, excerpt.x),
             "labels": classes_in(y, scale).tolist(),
             "tested": model.test_excerpt is not None,
             "total": excerpt.total,
@@ -177,7 +164,7 @@ def image_size(shape: Sequence[int | None]) -> tuple[int, int, int] | None:
     return (height, width, channels) if fits else None
 
 
-def _pixels(x: Array, all_x: Array) -> bytes:
+def pixels(x: Array, all_x: Array) -> bytes:
     """Return images as bytes, black to white over the range of the data."""
     if x.dtype == np.uint8:
         return x.tobytes()

@@ -11,8 +11,8 @@ import numpy as np
 
 from playgrad.data.vocabulary import Vocabulary, newest_vocabulary
 from playgrad.errors import DataError, ShapeError
+from playgrad.inspection.outputs import softmax
 from playgrad.models.generating import TextForm, text_form, writing
-from playgrad.page.outputs import softmax
 from playgrad.training.excerpt import Excerpt
 
 Array = np.ndarray[Any, Any]

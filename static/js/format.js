@@ -24,6 +24,9 @@ export function percent(fraction, digits = 2) {
 /** A number on an axis. @param {number} value */
 export const tick = (value) => String(Number(value.toPrecision(3)));
 
+/** A number of a picture, with two digits. @param {number} value */
+export const short = (value) => String(Number(value.toPrecision(2))).replace("-", "−");
+
 /** A ratio: "0.43", "0.004". @param {number} value */
 export const times = (value) => (value < 0.1 ? String(Number(value.toPrecision(1))) : value.toFixed(2));
 

@@ -19,4 +19,6 @@ export const INSPECT_VIEWS = [
     View: lazy(async () => (await import("./components/inspect-layers.js")).InspectLayers,
       () => ({ name: t().inspectLayers.name, waiting: t().inspect.asking })),
   },
+  { name: "samples", title: () => t().inspectSamples.title, View: lazy(async () => (await import("./components/inspect-samples.js")).SamplesView, () => ({ name: t().inspectSamples.title, waiting: t().inspect.asking })) },
+  { name: "projection", title: () => t().inspectProjection.title, View: lazy(async () => (await import("./components/inspect-projection.js")).ProjectionPanel, () => ({ name: t().inspectProjection.title, waiting: t().inspect.asking })) },
 ];

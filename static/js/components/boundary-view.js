@@ -1,11 +1,13 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
-import { percent } from "../format.js";
+import { percent, short } from "../format.js";
 import { t } from "../locale.js";
 import { onResize } from "../observe.js";
-import { decisionsOf, parseColour, planePixels } from "../plane-colours.js";
+import { COLOURS, blend, css, readPalette } from "../palette.js";
+import { decisionsOf, planePixels } from "../plane-colours.js";
 import { drawPoint } from "../point-shapes.js";
 import { floats } from "../task.js";
 import { cssColour, theme } from "../theme.js";
+import { PointLegend } from "./point-legend.js";
 import { UnitMaps } from "./unit-maps.js";
 
 /**
@@ -14,7 +16,6 @@ import { UnitMaps } from "./unit-maps.js";
  * @typedef {Extract<TaskView, {shows: "plane"}>} PlaneView
  */
 
-const COLOURS = 8;
 const RADIUS = 3.2;
 
 /** The outputs over the plane, behind the points, and the maps of hidden units. @param {{view: PlaneView, names: string[]}} props `names`: of classes, as far as known */
@@ -43,19 +44,13 @@ export function BoundaryView({ view, names }) {
           <${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} />
         </div>
         <p class="plane-axis hint"><span>${short(data.across[0])}</span><span>x</span><span>${short(data.across[1])}</span></p>
-        <${Legend} data=${data} palette=${palette} range=${range} names=${names} />
+        <${PointLegend} classes=${data.classes} palette=${palette} range=${range} names=${names} />
         ${data.test && html`<label class="toggle"><input type="checkbox" checked=${withTest}
           data-testid="test-points" onChange=${() => setWithTest(!withTest)} />${t().task.testPoints}</label>`}
       </div>
       <${UnitMaps} layers=${view.layers} palette=${palette} />
     </div>
   `;
-}
-
-/** @returns {Palette} */
-function readPalette() {
-  const classes = Array.from({ length: COLOURS }, (_, at) => parseColour(cssColour(`--series-${at}`)));
-  return { surface: parseColour(cssColour("--surface")), classes };
 }
 
 /** The lowest and the highest target. @param {PlaneData} data @returns {[number, number]} */
@@ -120,45 +115,3 @@ function drawAll(context, { points, targets }, { width, data, palette, range, ra
     drawPoint(context, isNumber ? 0 : target, x, y, radius, css(colour), edge, hollow);
   });
 }
-
-/** The colour of a number. @param {Palette} palette @param {number} value @param {[number, number]} range */
-function blend({ surface, classes }, value, [low, high]) {
-  const place = high > low ? (2 * (value - low)) / (high - low) - 1 : 0;
-  const end = classes[place > 0 ? 1 : 0];
-  const part = Math.min(1, Math.abs(place));
-  return /** @type {[number, number, number]} */ (surface.map((each, at) => each + (end[at] - each) * part));
-}
-
-/** @param {number[]} colour */
-const css = ([red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
-
-/** @param {{data: PlaneData, palette: Palette, range: [number, number], names: string[]}} props */
-function Legend({ data, palette, range, names }) {
-  if (data.scale === "linear") {
-    return html`<p class="plane-legend hint">
-      <span>${short(range[0])}</span><span class="plane-scale" aria-hidden="true"></span><span>${short(range[1])}</span>
-    </p>`;
-  }
-  return html`
-    <ul class="plane-legend hint">
-      ${Array.from({ length: data.classes }, (_, at) => html`
-        <li key=${at}><${Swatch} label=${at} palette=${palette} />${names[at] ?? t().task.classNumber(at)}</li>
-      `)}
-    </ul>
-  `;
-}
-
-/** A point as it is drawn. @param {{label: number, palette: Palette}} props */
-function Swatch({ label, palette }) {
-  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  useEffect(() => {
-    const context = canvas.current?.getContext("2d");
-    if (!context) return;
-    context.clearRect(0, 0, 24, 24);
-    drawPoint(context, label, 12, 12, 8, css(palette.classes[label % COLOURS]), css(palette.surface), false);
-  }, [label, palette]);
-  return html`<canvas class="plane-swatch" width="24" height="24" ref=${canvas} aria-hidden="true"></canvas>`;
-}
-
-/** @param {number} value */
-const short = (value) => String(Number(value.toPrecision(2))).replace("-", "−");

@@ -1,4 +1,6 @@
 import { html } from "../../vendor/preact.js";
+import { nameOfClass } from "../class-names.js";
+import { confusionOf } from "../confusion.js";
 import { count, percent } from "../format.js";
 import { t } from "../locale.js";
 
@@ -16,26 +18,37 @@ const SHADES = 5;
  */
 export function ConfusionTable({ view, names }) {
   const { labels, classes, tested, total } = /** @type {ClassData} */ (view.data);
-  const counts = Array.from({ length: classes }, () => new Array(classes).fill(0));
-  labels.forEach((label, row) => {
-    if (counts[label]?.[view.predicted[row]] !== undefined) counts[label][view.predicted[row]] += 1;
-  });
-  const right = counts.reduce((sum, row, label) => sum + row[label], 0);
-  const nameOf = (/** @type {number} */ label) => names[label] ?? t().task.classNumber(label);
+  const { counts, right } = confusionOf(labels, view.predicted, classes);
   const rows = t().task.rows(labels.length, total, tested);
   const [before, after] = t().task.confusion(rows, percent(right / Math.max(1, labels.length), 1));
   return html`
     <div class="confusion">
       <p class="hint">${before}<b data-testid="confusion-right">${count(right)}</b>${after}</p>
-      <div class="confusion-scroll"><table data-testid="confusion">
-        <thead><tr><td></td>${counts.map((_, label) => html`<th key=${label} scope="col" title=${nameOf(label)}>${nameOf(label)}</th>`)}</tr></thead>
-        <tbody>${counts.map((row, label) => html`<tr key=${label}>
-          <th scope="row" title=${nameOf(label)}>${nameOf(label)}</th>
-          ${row.map((cell, predicted) => html`<td key=${predicted} data-right=${label === predicted ? "" : undefined}
-            data-shade=${shadeOf(cell, row)}>${count(cell)}</td>`)}
-        </tr>`)}</tbody>
-      </table></div>
+      <${ConfusionCounts} counts=${counts} names=${names} testId="confusion" content=${count} />
     </div>
+  `;
+}
+
+/**
+ * The table of a confusion matrix, in shades.
+ * @param {{counts: number[][], names: string[], testId: string,
+ *          content: (cell: number, label: number, predicted: number) => any}} props
+ *   `content`: of a cell
+ */
+export function ConfusionCounts({ counts, names, testId, content }) {
+  const head = (/** @type {number} */ label, /** @type {"row" | "col"} */ scope) => {
+    const name = nameOfClass(label, names);
+    return html`<th key=${scope + label} scope=${scope} title=${name}>${name}</th>`;
+  };
+  return html`
+    <div class="confusion-scroll"><table data-testid=${testId}>
+      <thead><tr><td></td>${counts.map((_, label) => head(label, "col"))}</tr></thead>
+      <tbody>${counts.map((row, label) => html`<tr key=${label}>
+        ${head(label, "row")}
+        ${row.map((cell, predicted) => html`<td key=${predicted} data-right=${label === predicted ? "" : undefined}
+          data-shade=${shadeOf(cell, row)}>${content(cell, label, predicted)}</td>`)}
+      </tr>`)}</tbody>
+    </table></div>
   `;
 }
 

@@ -3,7 +3,7 @@ import { percent } from "../format.js";
 import { t } from "../locale.js";
 
 /**
- * @import { PictureData, TaskView } from "../../engine/messages.js"
+ * @import { PictureData, SamplePictures, TaskView } from "../../engine/messages.js"
  * @typedef {Extract<TaskView, {shows: "images"}>} ImagesView
  */
 
@@ -30,10 +30,6 @@ export function TestStrip({ view, names }) {
 
 /** @param {{at: number, data: PictureData, label: number, predicted: number, chance: number | null, names: string[]}} props */
 function Picture({ at, data, label, predicted, chance, names }) {
-  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  useEffect(() => {
-    canvas.current?.getContext("2d")?.putImageData(imageOf(data, at), 0, 0);
-  }, [data, at]);
   const isRight = predicted === label;
   const sure = chance === null ? "" : percent(chance, 0);
   const [is, said] = [names[label] ?? label, names[predicted] ?? predicted];
@@ -41,7 +37,7 @@ function Picture({ at, data, label, predicted, chance, names }) {
   return html`
     <li class="strip-image" data-right=${isRight ? "" : undefined} data-label=${label} data-predicted=${predicted}
       title=${words}>
-      <canvas width=${data.width} height=${data.height} ref=${canvas} aria-hidden="true"></canvas>
+      <${SamplePicture} pictures=${data} at=${at} />
       <span class="strip-verdict" aria-hidden="true">
         <span class="strip-mark">${isRight ? "✓" : "✗"}</span> ${isRight ? is : html`<b>${said}</b> ≠ ${is}`}
       </span>
@@ -50,7 +46,16 @@ function Picture({ at, data, label, predicted, chance, names }) {
   `;
 }
 
-/** @param {PictureData} data @param {number} at */
+/** One of several pictures, which words beside it describe. @param {{pictures: SamplePictures, at: number}} props */
+export function SamplePicture({ pictures, at }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  useEffect(() => {
+    canvas.current?.getContext("2d")?.putImageData(imageOf(pictures, at), 0, 0);
+  }, [pictures, at]);
+  return html`<canvas width=${pictures.width} height=${pictures.height} ref=${canvas} aria-hidden="true"></canvas>`;
+}
+
+/** @param {SamplePictures} pictures @param {number} at */
 function imageOf({ width, height, channels, pixels }, at) {
   const image = new ImageData(width, height);
   const first = at * width * height * channels;

@@ -1,6 +1,6 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
-import { CLASSES, loadedNames, namedSet } from "../data-names.js";
-import { entryOf } from "../data-shelf.js";
+import { classNames } from "../class-names.js";
+import { namedSet } from "../data-names.js";
 import { t } from "../locale.js";
 import { onVisible } from "../observe.js";
 import * as store from "../store.js";
@@ -71,15 +71,6 @@ export function TaskPanel() {
       <${DigitPanel} isShown=${takesDigits()} />
     </div>
   `;
-}
-
-/** The names of the classes, if the program that ran loads one data set that has some. */
-function classNames() {
-  const set = namedSet(store.executed.value.source);
-  if (set) return CLASSES[set];
-  const names = loadedNames(store.executed.value.source);
-  const [entry, ...others] = names.map(entryOf).filter((each) => each !== undefined);
-  return entry && others.length === 0 ? entry.about.classes : [];
 }
 
 /** @param {import("../../engine/messages.js").TaskView | null} task */

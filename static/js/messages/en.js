@@ -118,6 +118,51 @@ export const en = {
     onSamples: (/** @type {number} */ samples) => `On ${count(samples)} samples`,
     before: "All units", after: "Silenced",
     unsilence: "Let all speak again",
+  inspectSamples: {
+    title: "Samples",
+    none: {
+      restored: "The model was restored without its data. Press Run or Resume: its samples are shown here.",
+      data: "This is for networks with one input and one output, of which the page keeps some samples.",
+      outputs: "This is for networks that predict one class or one number for each sample. This one predicts something "
+        + "else: several labels or numbers, or a sequence.",
+      layers: "No layer of this network has values to show.",
+    },
+    samples: (/** @type {number} */ shown, /** @type {number} */ all, /** @type {boolean} */ tested) =>
+      `${count(shown)}${shown < all ? ` of ${count(all)}` : ""} ${tested ? "test" : "training"} ${all === 1 ? "sample" : "samples"}`,
+    rightOf: (/** @type {string} */ right, /** @type {string} */ samples, /** @type {string} */ share) =>
+      `${right} of ${samples} right, ${share}. A row is a true class, a column a predicted one.`,
+    notCounted: (/** @type {number} */ samples) =>
+      `${count(samples)} ${samples === 1 ? "is" : "are"} in no cell: the network gives no numbers for ${samples === 1 ? "it" : "them"}.`,
+    manyClasses: (/** @type {number} */ classes) => `A table of ${count(classes)} classes would be too large to read. The hardest samples are below.`,
+    cell: (/** @type {string} */ truth, /** @type {string} */ predicted, /** @type {number} */ samples) =>
+      `True ${truth}, predicted ${predicted}: ${count(samples)} ${samples === 1 ? "sample" : "samples"}`,
+    press: "Press a cell to see its samples.",
+    hardest: "The hardest samples: those with the highest loss",
+    largest: "The largest errors: the samples with the highest loss",
+    error: (/** @type {string} */ error, /** @type {string} */ samples) => `Mean absolute error ${error}, on ${samples}.`,
+    more: (/** @type {number} */ next, /** @type {number} */ all) => `${count(next)} more of ${count(all)}`,
+    truth: "true", predicted: "predicted", probability: "probability", loss: "loss",
+    right: "right", wrong: "wrong", noClass: "nothing",
+    column: (/** @type {number} */ number) => `input ${number}`,
+    columnsLeft: (/** @type {number} */ columns) => `${count(columns)} more ${columns === 1 ? "input is" : "inputs are"} not shown.`,
+  },
+  inspectProjection: {
+    title: "Projection",
+    layer: "Values of",
+    layerOf: (/** @type {string} */ name, /** @type {number} */ size) => `${name} (${count(size)})`,
+    explained: (/** @type {string} */ both, /** @type {string} */ first, /** @type {string} */ second) =>
+      `Two directions, found by principal component analysis, have ${both} of the variance (${first} and ${second}).`,
+    shown: (/** @type {string} */ points, /** @type {string} */ samples) => `${points} points; the page has ${samples}.`,
+    wrong: (/** @type {number} */ points) => (points === 0 ? "All are predicted right." : `The ${count(points)} with a ring ${points === 1 ? "is" : "are"} predicted wrong.`),
+    leftOut: (/** @type {number} */ points) => `${count(points)} ${points === 1 ? "has" : "have"} values that are not finite and ${points === 1 ? "is" : "are"} left out.`,
+    tooFew: (/** @type {number} */ finite, /** @type {number} */ all) =>
+      `A projection needs two samples with finite values; of ${count(all)} here, ${count(finite)} ${finite === 1 ? "has" : "have"} them.`,
+    noLayers: "No layer of this network gives each sample a fixed number of values to project.",
+    picture: (/** @type {string} */ layer, /** @type {number} */ points) => `Projection of ${layer}: ${count(points)} samples as points.`,
+    keys: "Arrow keys go from point to point.",
+    choose: "Point at a sample, or move to one with the arrow keys, to see it here.",
+    table: "Table of values",
+    sample: "sample",
   },
   commands: {
     section: "Run",

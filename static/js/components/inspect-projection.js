@@ -1,6 +1,6 @@
 import { html, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { classNames } from "../class-names.js";
-import { count, percent, tick } from "../format.js";
+import { percent, tick } from "../format.js";
 import { askProjection, isWrong } from "../inspect-samples.js";
 import { t } from "../locale.js";
 import { readPalette } from "../palette.js";
@@ -67,7 +67,7 @@ function Points({ view, samples }) {
   const [first, second] = view.explained;
   return html`
     <p class="hint">${words.explained(percent(first + second, 1), percent(first, 1), percent(second, 1))}
-      ${" "}${words.shown(count(placed.rows.length), t().inspectSamples.samples(truth.length, data.total, data.tested))}
+      ${" "}${words.shown(t().inspectSamples.samples(placed.rows.length, data.total, data.tested))}
       ${data.classes > 0 && ` ${words.wrong(wrong)}`}${left > 0 && html` <b class="sample-nan">${words.leftOut(left)}</b>`}</p>
     <div class="projection">
       <${ProjectionBoard} placed=${placed} samples=${samples} palette=${palette} range=${range} chosen=${at}

@@ -128,9 +128,9 @@ export const en = {
       layers: "No layer of this network has values to show.",
     },
     samples: (/** @type {number} */ shown, /** @type {number} */ all, /** @type {boolean} */ tested) =>
-      `${count(shown)}${shown < all ? ` of ${count(all)}` : ""} ${tested ? "test" : "training"} ${all === 1 ? "sample" : "samples"}`,
+      `${count(shown)}${shown < all ? ` of the ${count(all)}` : ""} ${tested ? "test" : "training"} ${all === 1 ? "sample" : "samples"}`,
     rightOf: (/** @type {string} */ right, /** @type {string} */ samples, /** @type {string} */ share) =>
-      `${right} of ${samples} right, ${share}. A row is a true class, a column a predicted one.`,
+      `${samples}: ${right} right, ${share}. A row is a true class, a column a predicted one.`,
     notCounted: (/** @type {number} */ samples) =>
       `${count(samples)} ${samples === 1 ? "is" : "are"} in no cell: the network gives no numbers for ${samples === 1 ? "it" : "them"}.`,
     manyClasses: (/** @type {number} */ classes) => `A table of ${count(classes)} classes would be too large to read. The hardest samples are below.`,
@@ -152,7 +152,7 @@ export const en = {
     layerOf: (/** @type {string} */ name, /** @type {number} */ size) => `${name} (${count(size)})`,
     explained: (/** @type {string} */ both, /** @type {string} */ first, /** @type {string} */ second) =>
       `Two directions, found by principal component analysis, have ${both} of the variance (${first} and ${second}).`,
-    shown: (/** @type {string} */ points, /** @type {string} */ samples) => `${points} points; the page has ${samples}.`,
+    shown: (/** @type {string} */ samples) => `The points are ${samples}.`,
     wrong: (/** @type {number} */ points) => (points === 0 ? "All are predicted right." : `The ${count(points)} with a ring ${points === 1 ? "is" : "are"} predicted wrong.`),
     leftOut: (/** @type {number} */ points) => `${count(points)} ${points === 1 ? "has" : "have"} values that are not finite and ${points === 1 ? "is" : "are"} left out.`,
     tooFew: (/** @type {number} */ finite, /** @type {number} */ all) =>

@@ -120,7 +120,7 @@ export const zhHans = {
     layer: "数值来自",
     layerOf: (name, size) => `${name}（${count(size)}）`,
     explained: (both, first, second) => `主成分分析得到的两个方向占方差的 ${both}（${first} 和 ${second}）。`,
-    shown: (points, samples) => `${points} 个点；页面有${samples}。`,
+    shown: (samples) => `这些点是${samples}。`,
     wrong: (points) => (points === 0 ? "全部预测正确。" : `带圈的 ${count(points)} 个预测错误。`),
     leftOut: (points) => `${count(points)} 个样本的数值不是有限数，没有显示。`,
     tooFew: (finite, all) => `投影需要两个数值有限的样本；这里的 ${count(all)} 个中有 ${count(finite)} 个。`,

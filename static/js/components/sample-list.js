@@ -80,7 +80,7 @@ function SampleTable({ samples, rows, numbers }) {
   const names = namesOf(rows);
   const left = rows.all - rows.columns;
   return html`
-    <div class="sample-scroll"><table class="sample-table">
+    <div class="sample-scroll" tabindex="0" role="region" aria-label=${words.title}><table class="sample-table">
       <thead><tr>
         <th scope="col">${words.truth}</th><th scope="col">${words.predicted}</th>
         ${chances && html`<th scope="col">${words.probability}</th>`}

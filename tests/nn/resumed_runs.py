@@ -13,7 +13,7 @@ import playgrad as pg
 from playgrad.graph.graph import reset_default_graph
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
-from playgrad.training import run_record
+from playgrad.training import checkpoint_schedule
 from playgrad.training.checkpoint import Checkpoint
 from playgrad.training.run_record import RunRecord
 
@@ -100,6 +100,6 @@ def expect_same(outcome: Outcome, undisturbed: Outcome) -> None:
 
 def often(patch: pytest.MonkeyPatch) -> None:
     """Send a checkpoint before every chunk of steps and after every fit."""
-    patch.setattr(run_record, "FIRST_SECONDS", 0.0)
-    patch.setattr(run_record, "INTERVAL_SECONDS", 0.0)
-    patch.setattr(run_record, "LARGEST_SHARE", 1e9)
+    patch.setattr(checkpoint_schedule, "FIRST_SECONDS", 0.0)
+    patch.setattr(checkpoint_schedule, "INTERVAL_SECONDS", 0.0)
+    patch.setattr(checkpoint_schedule, "LARGEST_SHARE", 1e9)

@@ -33,6 +33,7 @@ from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.name_completion import complete
 from playgrad.page.output import Stream
+from playgrad.page.past import answer as answer_about
 from playgrad.page.prompt import Prompt
 from playgrad.page.reserve import Reserve
 from playgrad.page.restored_model import RestoredModel
@@ -177,7 +178,8 @@ class Controller:
                 raise KeyboardInterrupt
             _set_devices(run_options.get("devices"))
             resumed = self._resumed(checkpoint) if run_options.get("resume") else None
-            self.record = RunRecord(_emit_checkpoint, resumed)
+            in_lab = run_options.get("lab") is not None  # the Lab measures times
+            self.record = RunRecord(_emit_checkpoint, resumed, spread=not in_lab)
             with Reserve(), options_set(self._options(run_options, source)):
                 self.interruptible = True
                 exec(compile(source, FILE, "exec"), self.namespace)
@@ -317,7 +319,7 @@ class Controller:
             return histogram_view(self.histograms, self._trained())
         if kind not in ANSWERS:
             raise GraphError(f"there is no request {request.get('kind')!r}.")
-        answer = ANSWERS[kind](self._trained(), request)
+        answer = answer_about(kind, self._trained(), request)
         if kind == "import":
             self._save_import()
         return answer

@@ -8,6 +8,7 @@ models with their forward graphs, and the fits.
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -53,6 +54,8 @@ class ModelRecord:
         input_maximum: the largest input value in the data of the last fit.
         gives_logits: whether the first output is scores before softmax.
         parameters: the number of weights.
+        learning_rate: the rate with which the program creates the optimizer. The present one is
+            among the variables, and can differ.
     """
 
     state: int
@@ -66,6 +69,12 @@ class ModelRecord:
     input_maximum: float
     gives_logits: bool
     parameters: int
+    learning_rate: float | None = None
+
+    @property
+    def size(self) -> int:
+        """About the bytes of the values of `variables`."""
+        return sum(4 * math.prod(shape) for shape in self.variables.values())
 
     def __post_init__(self) -> None:
         self.weights = {

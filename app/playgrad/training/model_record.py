@@ -44,6 +44,7 @@ def model_record(recipe: Recipe, input_maximum: float, number: int) -> ModelReco
         input_maximum=input_maximum,
         gives_logits=recipe.objectives.gives_logits,
         parameters=network.count_params(),
+        learning_rate=recipe.optimizer.initial_learning_rate,
     )
 
 

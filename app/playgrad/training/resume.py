@@ -8,6 +8,7 @@ from playgrad.errors import CheckpointError
 from playgrad.models.network import Network
 from playgrad.models.shared_session import shared_session
 from playgrad.ops.state import is_variable
+from playgrad.optim import Optimizer
 from playgrad.parallel.replicas import mirrored_by
 from playgrad.training.checkpoint import ModelRecord, State
 
@@ -72,6 +73,19 @@ def load_state(network: Network, state: State) -> None:
         if mirror not in values and original in state:
             values[mirror] = state[original]
     network.session.assign(values)
+
+
+def without_old_rate(
+    state: State, before: ModelRecord, now: ModelRecord, optimizer: Optimizer
+) -> State:
+    """Leave out the learning rate if the program has another one than when the checkpoint was made.
+
+    Otherwise the rate of the checkpoint counts, which callbacks or a visitor may have changed.
+    """
+    if before.learning_rate is None or before.learning_rate == now.learning_rate:
+        return state
+    rate = optimizer.learning_rate.node.name
+    return {name: array for name, array in state.items() if mirrored_by(name) != rate}
 
 
 def _shape(shape: list[int]) -> tuple[int, ...]:

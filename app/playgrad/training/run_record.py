@@ -7,7 +7,6 @@ once, with the state loaded; the one that was under way goes on at its step.
 
 from __future__ import annotations
 
-import math
 import time
 import weakref
 from collections.abc import Callable
@@ -23,20 +22,13 @@ from playgrad.graph.graph import Graph
 from playgrad.models.network import Network
 from playgrad.models.shared_session import is_data, shared_session
 from playgrad.training.checkpoint import Checkpoint, FitRecord, State
+from playgrad.training.checkpoint_schedule import CheckpointSchedule
 from playgrad.training.model_record import model_record
 from playgrad.training.recipe import Recipe
-from playgrad.training.resume import check_fits, load_state
+from playgrad.training.resume import check_fits, load_state, without_old_rate
 from playgrad.training.state import TrainingState
 from playgrad.training.steps import TrainStep
 
-FIRST_SECONDS = 1.0
-"""The age of a training at its first checkpoint."""
-INTERVAL_SECONDS = 8.0
-"""The time between two checkpoints of a training, unless they are expensive."""
-LARGEST_SHARE = 0.03
-"""The largest share of the time that checkpoints may take: if they take longer, they are fewer."""
-LONGEST_SECONDS = 60.0
-"""The most time between two checkpoints, however expensive they are."""
 LARGEST_BYTES = 256 << 20
 """Values of variables in one checkpoint. Beyond, models that were trained earlier are left out: a
 resumed run trains them again."""
@@ -71,13 +63,17 @@ class RunRecord:
     Args:
         send: receives each checkpoint.
         resumed: the checkpoint that the run resumes.
+        spread: whether checkpoints are spread over each training; see `CheckpointSchedule`.
 
     Attributes:
         fitting: whether a fit is under way. Fits that callbacks make within it are not recorded.
     """
 
     def __init__(
-        self, send: Callable[[Checkpoint], None], resumed: Checkpoint | None = None
+        self,
+        send: Callable[[Checkpoint], None],
+        resumed: Checkpoint | None = None,
+        spread: bool = False,
     ) -> None:
         self.fitting = False
         self._send = send
@@ -89,9 +85,8 @@ class RunRecord:
         self._model = 0  # of that fit
         self._outcome: tuple[str, list[str] | None] = ("running", None)
         self._unsent = False
-        self._sent = self._due = -math.inf
+        self._schedule = CheckpointSchedule(spread)
         self._sent_steps = -1
-        self._cost = 0.0
 
     # Called by `fit`
 
@@ -120,13 +115,14 @@ class RunRecord:
             if number < len(self._resumed.fits) - 1:
                 raise _failure(recorded)
         self.fitting = True
-        self._due = max(time.perf_counter() + FIRST_SECONDS, self._sent + self._least_interval)
+        is_known = recorded is not None and recorded.step > 0
+        self._schedule.begin(time.perf_counter(), self._checkpoint.models[model].size, is_known)
         return recorded
 
     def between_chunks(self) -> None:
         """Send a checkpoint if it is time for one."""
         assert self._fit is not None
-        if time.perf_counter() >= self._due and self._fit.done != self._sent_steps:
+        if self._schedule.is_due(time.perf_counter()) and self._fit.done != self._sent_steps:
             self._make()
 
     def end(self, error: BaseException | None = None) -> None:
@@ -138,7 +134,7 @@ class RunRecord:
         self.fitting = False
         self._unsent = True
         self._outcome = _outcome(error)
-        if time.perf_counter() >= self._sent + self._least_interval:
+        if self._schedule.end(time.perf_counter()):
             with suppress(PlaygradError):  # a lost device; the last checkpoint counts
                 self._make()
 
@@ -167,22 +163,18 @@ class RunRecord:
 
     # Checkpoints
 
-    @property
-    def _least_interval(self) -> float:
-        """The time between two checkpoints that their cost demands."""
-        return min(self._cost / LARGEST_SHARE, LONGEST_SECONDS)
-
     def _make(self) -> None:
         started = time.perf_counter()
         self._capture()
         self._deliver()
-        self._cost = self._sent - started
-        self._due = self._sent + max(INTERVAL_SECONDS, self._least_interval)
+        now = time.perf_counter()
+        self._schedule.made(now, now - started)
 
     def _deliver(self) -> None:
         self._send(self._checkpoint)
         assert self._fit is not None
-        self._sent, self._sent_steps = time.perf_counter(), self._fit.done
+        self._schedule.made(time.perf_counter())
+        self._sent_steps = self._fit.done
         self._unsent = False
 
     def _capture(self) -> None:
@@ -277,8 +269,9 @@ class RunRecord:
                 "the program trains its models in another order than when the checkpoint was made.",
                 hint="Undo the change to go on, or press Run to train from the start.",
             )
-        check_fits(before, self._checkpoint.models[model], recorded.data, fit.record().data)
-        load_state(fit.recipe.network, state)
+        now = self._checkpoint.models[model]
+        check_fits(before, now, recorded.data, fit.record().data)
+        load_state(fit.recipe.network, without_old_rate(state, before, now, fit.recipe.optimizer))
         fit.step.resume(fit.recipe.network.session, recorded.step_state)
         return recorded
 

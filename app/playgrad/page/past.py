@@ -1,0 +1,85 @@
+"""The model as it was at a checkpoint: answers to the page's questions about an earlier step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.state import is_variable
+from playgrad.page.answers import ANSWERS, Answer
+from playgrad.page.restored_model import RestoredModel
+from playgrad.runtime.hooks import Request
+from playgrad.runtime.session import Session
+from playgrad.training.checkpoint import Checkpoint
+
+Values = dict[Tensor, np.ndarray[Any, Any]]
+ABOUT_WEIGHTS = frozenset({"export", "predict", "task_view"})
+"""Questions that can be asked about the model as it was: their payload is a checkpoint."""
+
+
+def answer(kind: str, model: Any, request: Request) -> Answer:
+    """Answer a question about the model, or about what it was at the checkpoint in the payload.
+
+    Raises:
+        CheckpointError: the checkpoint is damaged.
+    """
+    content = request.get("payload")
+    if kind not in ABOUT_WEIGHTS or not content:
+        return ANSWERS[kind](model, request)
+    with as_it_was(model, Checkpoint.decode(content)) as earlier:
+        return ANSWERS[kind](earlier, request)
+
+
+@contextmanager
+def as_it_was(model: Any, checkpoint: Checkpoint) -> Iterator[Any]:
+    """Give the model the weights of a checkpoint within the block, in which nothing trains.
+
+    Afterwards each weight has the very value that it had before, and nothing else was touched: not
+    the optimizer, the step, or the random state. If the model is not that of the checkpoint, what
+    is yielded is the one in the checkpoint.
+    """
+    values = None if isinstance(model, RestoredModel) else _values_for(model, checkpoint)
+    if values is None:
+        yield RestoredModel(checkpoint)
+        return
+    session: Session = model.session
+    now = dict(zip(values, session.values(list(values)), strict=True))
+    try:
+        session.assign(values)
+        yield model
+    finally:
+        _put_back(session, now)
+
+
+def _values_for(model: Any, checkpoint: Checkpoint) -> Values | None:
+    """Return the checkpoint's values of the model's weights; None if they do not fit."""
+    graph, state = model.graph, checkpoint.state
+    assigned = set(model.session.assigned_variables(graph))
+    values: Values = {}
+    for weight in checkpoint.model.weights.values():
+        for name in weight.variables:
+            if name not in graph or not is_variable(graph.node(name)):
+                return None
+            variable = graph.node(name).outputs[0]
+            array = state[name]
+            is_same = (array.shape, array.dtype.name) == (
+                variable.spec.static_shape,
+                variable.dtype,
+            )
+            if variable not in assigned or not is_same:
+                return None
+            values[variable] = array
+    missing = {tensor.node.name for tensor in model.weights} - {v.node.name for v in values}
+    return None if missing else values
+
+
+def _put_back(session: Session, values: Mapping[Tensor, Any]) -> None:
+    try:
+        session.assign(values)
+    except KeyboardInterrupt:  # a stop of the run; the values must not stay half-way
+        session.assign(values)
+        raise

@@ -1,0 +1,84 @@
+"""The times at which a run makes checkpoints."""
+
+from __future__ import annotations
+
+import math
+
+FIRST_SECONDS = 1.0
+"""The age of a training at its first checkpoint, if there is none of its beginning."""
+INTERVAL_SECONDS = 8.0
+"""The most time between two checkpoints of a training, unless they are expensive."""
+SHORTEST_SECONDS = 0.1
+"""The least time between two checkpoints that are spread over a training: it has about this many
+chunks of steps, and a point of the curve that can be told from the next one by eye."""
+PART_OF_AGE = 1 / 16
+"""Checkpoints that are spread over a training follow each other after this part of its age. Whoever
+keeps 24 of them always has some between each two that it keeps."""
+LARGEST_SHARE = 0.02
+"""The largest share of the time that checkpoints may take: if they take longer, they are fewer."""
+LONGEST_SECONDS = 60.0
+"""The most time between two checkpoints, however expensive they are."""
+SMALL_BYTES = 8 << 20
+"""Values of variables of which a checkpoint is made before it is known what one costs."""
+
+
+class CheckpointSchedule:
+    """Says when a checkpoint is due.
+
+    Args:
+        spread: whether checkpoints are to be spread over each training, from its beginning on, so
+            that one can go back along it. Otherwise they only limit what a crash costs.
+    """
+
+    def __init__(self, spread: bool) -> None:
+        self._spread = spread
+        self._began = 0.0
+        self._made = self._due = self._ended = -math.inf
+        self._cost = 0.0
+
+    def begin(self, now: float, size: int, is_known: bool) -> None:
+        """Begin a training.
+
+        Args:
+            size: of the values of its variables, in bytes.
+            is_known: whether there is a checkpoint of its beginning: it goes on from one.
+        """
+        self._began = now
+        at_once = self._spread and not is_known and size <= SMALL_BYTES
+        goes_on = self._spread and is_known
+        wait = 0.0 if at_once else self._interval(now) if goes_on else FIRST_SECONDS
+        self._due = max(now + wait, self._made + self._least_interval)
+
+    def is_due(self, now: float) -> bool:
+        return now >= self._due
+
+    def end(self, now: float) -> bool:
+        """End a training. Return whether to make a checkpoint, because its end is worth one.
+
+        A program may close the model next. Only the ends of many short trainings are too many.
+        """
+        is_affordable = now >= self._ended + self._least_interval
+        if is_affordable:
+            self._ended = now
+        return is_affordable
+
+    def made(self, now: float, cost: float | None = None) -> None:
+        """Note that a checkpoint was made.
+
+        Args:
+            cost: the seconds that it took, if it was one of the schedule's.
+        """
+        self._made = now
+        if cost is not None:
+            self._cost = cost
+            self._due = now + max(self._interval(now), self._least_interval)
+
+    def _interval(self, now: float) -> float:
+        if not self._spread:
+            return INTERVAL_SECONDS
+        return min(INTERVAL_SECONDS, max(SHORTEST_SECONDS, PART_OF_AGE * (now - self._began)))
+
+    @property
+    def _least_interval(self) -> float:
+        """The time between two checkpoints that their cost demands."""
+        return min(self._cost / LARGEST_SHARE, LONGEST_SECONDS)

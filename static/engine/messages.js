@@ -90,8 +90,8 @@
  *   `trace`: a measured step of a run in the Lab.
  *   `tuning`: the answer to `tune`.
  *   `checkpoint`: the state of the models that the run has trained, as a file that a later Python
- *     can `restore` or resume. Sent 1 s after training begins, then at least every 10 s, at the end
- *     of each fit, and after an import.
+ *     can `restore` or resume. Sent when training begins, then at least every 10 s and more often
+ *     at first, at the end of each fit, and after an import; in the Lab only every 8 s.
  *   `reply`: the answer to a `Question`.
  * @typedef {(
  *   | {kind: "status", state: RunState}
@@ -132,6 +132,8 @@
  *   `import`: the content of the file is the payload of the frame.
  *   `restore`: take the trained model from the checkpoint that is the payload, without its program,
  *     and answer `export`, `import` and `predict` from it until a run trains a model.
+ *   `export`, `predict`, `task_view`: about the model as it was at the checkpoint that is the
+ *     payload, if there is one.
  *   `predict`: 784 pixels from 0 to 1, row by row.
  *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has;
  *     `sample`: of the text that it writes, if its data is text.

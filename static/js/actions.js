@@ -5,6 +5,7 @@ import { SCRIPTS } from "../engine/connect.js";
 import { hurry } from "../engine/downloads.js";
 import { missingFeature } from "./boot-features.js";
 import { keepStarting, startAgain } from "./boot-retry.js";
+import { beginBranch } from "./branches.js";
 import { clearFindings } from "./doctor.js";
 import { isEmbedded } from "./embedded.js";
 import { EngineClient, EngineFailure } from "./engine-client.js";
@@ -105,11 +106,14 @@ function forget() {
 }
 
 /** @param {store.Launch} how */
-function launch({ paused, inLab, resumed }) {
+function launch({ paused, inLab, resumed, branch }) {
   const kept = resumed ? store.resumable.value : null;
   store.queuedRun.value = null;
+  store.past.value = null;
+  if (store.branch.value?.began !== kept?.program.began) store.branch.value = null;
   clearFindings();
   if (kept) goOnFrom(kept);
+  else if (branch) beginBranch(branch);
   else {
     store.clearRun();
     store.transcript.clear();
@@ -124,10 +128,11 @@ function launch({ paused, inLab, resumed }) {
   store.earlierSeconds.value = 0;
   store.runState.value = "running";
   store.intent.value = paused ? "step" : "run";
-  store.runOptions.value = kept?.options ?? (inLab ? labRecorder.begin() : {});
+  if (!branch) store.runOptions.value = kept?.options ?? (inLab ? labRecorder.begin() : {});
   const options = { device: store.deviceChoice.value, paused, doctor: true, ...store.runOptions.value };
   const { source } = store.executed.value;
-  if (kept) client.post({ kind: "run", source, options: { ...options, resume: true } }, kept.bytes);
+  const checkpoint = kept ?? branch;
+  if (checkpoint) client.post({ kind: "run", source, options: { ...options, resume: true } }, checkpoint.bytes);
   else client.post({ kind: "run", source, options });
   if (paused) postStep();
   // So that the browser does not drop the session when the disk is nearly full.
@@ -150,6 +155,17 @@ export function run() {
 /** Run the code with the Lab's settings. */
 export function runInLab() {
   begin({ paused: false, inLab: true });
+}
+
+/** Begin a run with the code at a checkpoint of the run that is shown, which stays in the table of runs. */
+export function branchOff() {
+  const branch = store.past.value;
+  if (branch) begin({ paused: false, branch });
+}
+
+/** Look at the model as it was at a checkpoint, or at the end of the curve. @param {import("./types.js").Checkpoint | null} checkpoint */
+export function lookAt(checkpoint) {
+  store.past.value = checkpoint;
 }
 
 /** Measure the next step of the run in the Lab; a paused run trains one. */
@@ -183,6 +199,7 @@ export function pause() {
 /** Continue the paused run; otherwise the run that the kept weights belong to. */
 export function resume() {
   if (store.runState.value !== "paused") return begin({ paused: false, resumed: true });
+  lookAt(null);
   store.intent.value = "resume";
   client.post({ kind: "resume" });
 }
@@ -190,6 +207,7 @@ export function resume() {
 /** Train one batch or epoch, of the paused run or of a new one. */
 export function step() {
   if (store.runState.value !== "paused") return begin({ paused: true });
+  lookAt(null);
   store.intent.value = "step";
   postStep();
 }
@@ -265,7 +283,12 @@ export async function completeNames(text) {
 
 /** Stop, and clear curves and weights; the code stays. Weights that were kept can be brought back. */
 export function reset() {
-  const undo = rememberRun();
+  const checkpoints = store.checkpoints.value;
+  const restore = rememberRun();
+  const undo = () => {
+    restore();
+    store.checkpoints.value = checkpoints;
+  };
   const hadWeights = store.kept.value !== null;
   batch(() => {
     store.queuedRun.value = null;
@@ -291,7 +314,7 @@ function bringBack(undo) {
  * it takes the kept weights first.
  * @template {Question} Q
  * @param {Q} question
- * @param {Uint8Array} [payload]
+ * @param {Uint8Array} [payload] of questions about weights: the checkpoint that is looked at
  * @returns {Promise<Answers[Q["kind"]]>}
  * @throws {EngineFailure}
  */
@@ -312,7 +335,7 @@ async function ask(question, payload) {
  */
 export async function predict(pixels) {
   const rounded = Array.from(pixels, (value) => Math.round(value * 1000) / 1000);
-  return await ask({ kind: "predict", pixels: rounded });
+  return await ask({ kind: "predict", pixels: rounded }, store.past.value?.bytes);
 }
 
 /**
@@ -324,7 +347,8 @@ export async function predict(pixels) {
 export async function taskView(known) {
   const { prompt, temperature, seed } = store.sample.value;
   const seconds = store.runState.value === "running" ? WRITING_SECONDS : WRITING_SECONDS_AT_REST;
-  const answer = await ask({ kind: "task_view", known, sample: { prompt, temperature, seed, seconds } });
+  const question = { kind: /** @type {const} */ ("task_view"), known, sample: { prompt, temperature, seed, seconds } };
+  const answer = await ask(question, store.past.value?.bytes);
   return answer.task;
 }
 
@@ -377,7 +401,7 @@ export async function placement() {
 
 /** @param {WeightsFormat} format @returns {Promise<Answers["export"]>} */
 export async function exportWeights(format) {
-  return await ask({ kind: "export", format });
+  return await ask({ kind: "export", format }, store.past.value?.bytes);
 }
 
 /** @param {File} file @returns {Promise<string[]>} names of the variables that were set */
@@ -399,6 +423,7 @@ async function sendWeights(file) {
   } catch (problem) {
     throw fileProblem(t().weights.unreadable(file.name, /** @type {Error} */ (problem).message));
   }
+  lookAt(null); // weights are loaded into the model as it is
   return await ask({ kind: "import", name: file.name }, new Uint8Array(content));
 }
 

@@ -1,6 +1,8 @@
 /** The effect of each event of the engine on the store. */
 
 import { batch } from "../vendor/preact.js";
+import { branchBegan } from "./branches.js";
+import { upTo, withCheckpoint } from "./checkpoint-ring.js";
 import { report } from "./doctor.js";
 import { EventQueue } from "./event-queue.js";
 import { describe } from "./figure-text.js";
@@ -64,6 +66,7 @@ const handlers = {
   status({ state }) {
     store.runState.value = state;
     store.hasNamespace.value = state !== "idle";
+    if (state === "running") store.past.value = null;
     const { intent } = store;
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
     else if (state !== "running" && state !== "paused") intent.value = null;
@@ -91,9 +94,12 @@ const handlers = {
 
   fit_begin({ points = [], ...fit }) {
     if (!store.fit.value) store.side.value = "panels"; // on a phone, the first training of a run
+    branchBegan();
+    store.past.value = null;
     store.earlierSeconds.value += fit.done > 0 ? 0 : store.progress.value.seconds;
     if (fit.done > 0) {
       store.curves.rewind(fit.done);
+      store.checkpoints.value = upTo(store.checkpoints.value, fit.done);
       store.landmarks.value = store.landmarks.value.filter(([step]) => step <= fit.done);
       addMissing(points);
       store.settingChanges.value = store.settingChanges.value.filter(({ step }) => step <= fit.done);
@@ -142,6 +148,8 @@ const handlers = {
   },
 
   checkpoint({ bytes, step, total_steps: totalSteps, epoch, epochs, parameters, finished }) {
+    // Before its training begins, a resumed run sends those of its earlier ones.
+    if (store.liveModel.value) store.checkpoints.value = withCheckpoint(store.checkpoints.value, { bytes, step });
     const before = store.kept.value;
     // The weights of an earlier run are worth more than untrained ones.
     if (step === 0 && store.active.value) return;

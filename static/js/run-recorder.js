@@ -1,11 +1,13 @@
 /** Records each run that has trained, when it ends. */
 
 import { effect, untracked } from "../vendor/preact.js";
+import { isOfFormerRun, watchBranches } from "./branches.js";
 import { thinned, unusedColour, withRun } from "./runs.js";
 import * as store from "./store.js";
 
 /** Record runs, for the lifetime of the page. */
 export function recordRuns() {
+  watchBranches();
   let wasActive = false;
   effect(() => {
     const isActive = store.active.value;
@@ -20,9 +22,10 @@ export function recordLeftRun() {
 }
 
 function record() {
-  const { fit, progress, executed, runs, curves } = store;
+  const { fit, progress, executed, runs, curves, branch } = store;
   const about = fit.value;
   if (!about || progress.value.step === 0) return; // nothing was trained, or it was reset
+  if (isOfFormerRun()) return; // it has been recorded
   const { exampleId, source, began } = executed.value;
   const before = runs.value.find(({ id }) => id === began);
   const example = store.examples.value.find(({ id }) => id === exampleId);
@@ -48,6 +51,7 @@ function record() {
     isPinned: before?.isPinned ?? false,
     colour: before?.colour ?? unusedColour(runs.value),
     settings: store.settingChanges.value,
+    branch: branch.value?.began === began ? { number: branch.value.number, step: branch.value.step } : before?.branch,
     hasEarlierFits: store.earlierSeconds.value > 0,
     parameters: about.parameters,
     epochs: progress.value.epoch,

@@ -12,9 +12,10 @@ import { duringTraining } from "./setting-changes.js";
  *            seconds: number, loss: number | null, accuracy: number | null, testAccuracy: number | null,
  *            isPinned: boolean, colour: number, steps: number[], losses: (number | null)[], isEdited?: boolean,
  *            settings?: import("../engine/messages.js").SettingChange[], parameters?: number, epochs?: number, hasEarlierFits?: boolean,
- *            trainAccuracy?: number | null, testLoss?: number | null}} Run
+ *            trainAccuracy?: number | null, testLoss?: number | null, branch?: {number: number, step: number}}} Run
  *   `id`: milliseconds since 1970 at its start; `device`: as chosen; `ranOn`: in words; `steps` and
- *   `losses`: its curve, thinned; `isEdited`: the visitor has changed the program; `settings`: those that were changed while it trained
+ *   `losses`: its curve, thinned; `isEdited`: the visitor has changed the program; `settings`: those that were changed while it trained;
+ *   `branch`: the number of the run, 0 if unknown, and its step from which it went on
  *
  * @typedef {"number" | "title" | "step" | "seconds" | "loss" | "testAccuracy"} Column
  */
@@ -67,8 +68,8 @@ export function unusedColour(runs) {
  */
 export function changesSince(before, run) {
   const during = duringTraining(run.settings ?? []);
-  if (!before) return during;
-  const words = [];
+  const words = run.branch ? [t().undo.branchOf(run.branch.number, run.branch.step)] : [];
+  if (!before) return [...words, ...during];
   if (before.exampleId !== run.exampleId) words.push(t().runs.anotherProgram(titleOf(run)));
   else words.push(...changesInWords(before.code, run.code));
   if (before.device !== run.device) words.push(t().runs.device(before.device, run.device));

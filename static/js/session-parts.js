@@ -48,7 +48,7 @@ export const PARTS = {
     store: "parts",
     changes: () => [
       store.runState.value, store.executed.value, store.fit.value, store.progress.value, store.epochs.value,
-      store.error.value,
+      store.error.value, store.branch.value,
     ],
     capture: () => ({
       state: store.runState.value,
@@ -57,8 +57,9 @@ export const PARTS = {
       progress: store.progress.value,
       epochs: store.epochs.value,
       error: store.error.value,
+      branch: branchOf(store.executed.value),
     }),
-    restore({ state, program, fit, progress, epochs, error }) {
+    restore({ state, program, fit, progress, epochs, error, branch = null }) {
       store.wasLeft.value = state === "running" || state === "paused";
       store.runState.value = store.wasLeft.value ? "stopped" : state;
       store.executed.value = program;
@@ -66,6 +67,7 @@ export const PARTS = {
       store.progress.value = { ...progress, eta: null };
       store.epochs.value = epochs;
       store.error.value = error;
+      store.branch.value = branch && { ...branch, from: program, hasBegun: true };
     },
   },
 
@@ -146,6 +148,12 @@ export const PARTS = {
 };
 
 export const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
+
+/** What a program's run branched off from. @param {import("./types.js").Program} program */
+function branchOf({ began }) {
+  const branch = store.branch.value;
+  return branch?.began === began ? { began, number: branch.number, step: branch.step } : null;
+}
 
 /** The parts that show a run. @type {(keyof typeof PARTS)[]} */
 const SHOWN = ["run", "curves", "losses", "output", "graph"];

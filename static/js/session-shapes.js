@@ -42,6 +42,9 @@ const wholeGraph = (value) => {
     names.has(from) && names.has(to));
 };
 
+/** Of the run that a run went on from. */
+const branch = { number: is.count, step: is.count };
+
 const labSettings = is.record({
   strategy: is.text, devices: is.count, micro_batches: is.count, schedule: is.text, chunks: is.count,
   collective: is.text, staleness: is.nullable(is.count), every: is.count, delays: is.listOf(is.number),
@@ -81,6 +84,7 @@ export const SHAPES = {
     }),
     epochs: is.listOf(is.record(epochRow)),
     error: is.nullable(is.record(errorFields)),
+    branch: is.optional(is.nullable(is.record({ ...branch, began: is.number }))),
   }),
   curves: columns,
   losses: is.record({
@@ -93,6 +97,7 @@ export const SHAPES = {
     loss: fraction, accuracy: fraction, testAccuracy: fraction, isPinned: is.flag, colour: is.count,
     isEdited: is.optional(is.flag), steps: is.listOf(is.number), losses: is.listOf(fraction), settings: is.optional(settings),
     hasEarlierFits: is.optional(is.flag), parameters: is.optional(is.count), epochs: is.optional(is.count), trainAccuracy: is.optional(fraction), testLoss: is.optional(fraction),
+    branch: is.optional(is.record(branch)),
   })),
   output: is.listOf(is.record({
     text: is.text, stream: is.oneOf("stdout", "stderr", "note", "input"), figure: is.optional(figure),

@@ -14,8 +14,9 @@ import { Transcript } from "./transcript.js";
 /** @typedef {"loading" | "ready" | Exclude<M.RunState, "idle">} Status */
 /** @typedef {"run" | "pause" | "resume" | "step" | "stop" | "reset"} Intent */
 /**
- * @typedef {{paused: boolean, inLab?: boolean, resumed?: boolean}} Launch
- *   `paused`: pause before the first step; `resumed`: go on from the kept weights
+ * @typedef {{paused: boolean, inLab?: boolean, resumed?: boolean, branch?: T.Checkpoint}} Launch
+ *   `paused`: pause before the first step; `resumed`: go on from the kept weights; `branch`: begin
+ *   with the program of the editor at this checkpoint of the run that is shown
  */
 
 // The page
@@ -94,6 +95,12 @@ export const curves = new Curves();
 export const curvesVersion = signal(0);
 /** The settings that were changed while training. */
 export const settingChanges = signal(/** @type {M.SettingChange[]} */ ([]));
+/** Checkpoints along the curve, the earliest first. */
+export const checkpoints = signal(/** @type {T.Checkpoint[]} */ ([]));
+/** The one that the visitor looks back at: the model answers as it was then. Null at the end of the curve. */
+export const past = signal(/** @type {T.Checkpoint | null} */ (null));
+/** What the last run branched off from, if it did. */
+export const branch = signal(/** @type {T.Branch | null} */ (null));
 /** Losses at a few steps of the last training. */
 export const landmarks = signal(/** @type {import("./landmarks.js").Landmarks} */ ([]));
 /** What became of the loss, if the run ended far above where it began. */
@@ -228,6 +235,8 @@ export function clearRun() {
   curves.clear();
   landmarks.value = [];
   settingChanges.value = [];
+  checkpoints.value = [];
+  past.value = null;
   curvesVersion.value += 1;
   error.value = null;
 }

@@ -102,6 +102,7 @@ export class TaskAsker {
     const cost = isFirst ? seconds : Math.min(seconds, this.#cost);
     this.#cost = seconds;
     const rest = isFirst ? Math.min(REST * 1000 * cost, FIRST_REST_MS) : REST * 1000 * cost;
+    if (store.past.value) return 0; // each place of the slider is asked once
     if (shows !== "text") return rest;
     return store.runState.value === "running" ? Math.max(rest, TEXT_REST_MS) : 0;
   }

@@ -40,6 +40,12 @@
  *   A checkpoint, and the program and options of the run that it belongs to; `at`: milliseconds
  *   since 1970, as all times of sessions
  *
+ * @typedef {{bytes: Uint8Array, step: number}} Checkpoint on the curve that is shown
+ * @typedef {{began: number, number: number, step: number, from: Program, hasBegun: boolean}} Branch
+ *   A run that goes on from a checkpoint of another. `began`: tells it apart; `number`: of the other
+ *   in the table of runs, 0 if it is not there; `from`: the other's program; `hasBegun`: whether it
+ *   has taken the checkpoint, so that the curve is its own
+ *
  * @typedef {{id: string, version: number, created: number, saved: number, touched: boolean, name?: string,
  *            exampleId: string, title: string, edited: boolean, state: string, step: number,
  *            totalSteps: number}} SessionSummary

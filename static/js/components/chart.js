@@ -14,10 +14,10 @@ const REDRAW_MS = 80;
 const FONT = "11px system-ui, sans-serif";
 
 /**
- * A live line chart, with a vertical line at each of the `marks`. `onHover` gets the index of the point under the pointer, or null.
+ * A live line chart, with a vertical line at each of the `marks`, and another at the step that is looked `at`. `onHover` gets the index of the point under the pointer, or null.
  * @param {{data: import("../../vendor/uplot.js").default.AlignedData, lines: Line[], version: unknown,
  *          height: number, log?: boolean, format: (value: number) => string,
- *          range?: [number, number], label: string, marks?: number[],
+ *          range?: [number, number], label: string, marks?: number[], at?: number,
  *          onHover: (index: number | null) => void}} props
  */
 export function Chart(props) {
@@ -104,7 +104,7 @@ function options(latest, width) {
     padding: [10, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 6 }, y: false },
-    hooks: { draw: [(chart) => drawMarks(chart, latest.current.marks ?? [])], setCursor: [(chart) => latest.current.onHover(chart.cursor.idx ?? null)] },
+    hooks: { draw: [(chart) => drawMarks(chart, latest.current.marks ?? []), (chart) => drawPlace(chart, latest.current.at)], setCursor: [(chart) => latest.current.onHover(chart.cursor.idx ?? null)] },
     scales: {
       x: { time: false, range: (_chart, min, max) => [Math.min(min ?? 0, 1), Math.max(max ?? 0, 20)] },
       y: log ? { distr: 3 } : { range: (_chart, min, max) => span(range, min, max) },
@@ -150,6 +150,21 @@ function drawMarks(chart, marks) {
     context.lineTo(x, top + 1.6 * half);
     context.fill();
   }
+  context.restore();
+}
+
+/** Draw a line from top to bottom at a step. @param {uPlot} chart @param {number} [step] */
+function drawPlace(chart, step) {
+  if (step === undefined) return;
+  const { ctx: context, bbox: { top, height, left, width } } = chart;
+  // The curve begins at its first step, a run before it.
+  const x = Math.min(left + width, Math.max(left, Math.round(chart.valToPos(step, "x", true))));
+  context.save();
+  context.fillStyle = cssColour("--accent");
+  context.fillRect(x - devicePixelRatio, top, 2 * devicePixelRatio, height);
+  context.beginPath();
+  context.arc(x, top + height, 4.5 * devicePixelRatio, Math.PI, 2 * Math.PI);
+  context.fill();
   context.restore();
 }
 

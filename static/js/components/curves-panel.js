@@ -7,6 +7,7 @@ import { recall, remember } from "../storage.js";
 import * as store from "../store.js";
 import { Chart } from "./chart.js";
 import { CurvesTable } from "./curves-table.js";
+import { LazyLookBack } from "./lazy-look-back.js";
 import { CurveStatistics } from "./progress.js";
 import { SavePicture } from "./save-picture-button.js";
 
@@ -85,6 +86,7 @@ export function CurvesPanel() {
           <${SavePicture} of=${() => charts.current} name="curves" what=${words.theCurves} id="curves" />
         </div>
       `}
+      <${LazyLookBack} />
     </section>
   `;
 }
@@ -121,9 +123,10 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
     [version, smoothing],
   );
   const changes = store.settingChanges.value;
+  const at = store.past.value?.step;
   const data = useMemo(
     () => [curves.steps, ...(log ? columns.map(positive) : columns)],
-    [columns, log, changes],
+    [columns, log, changes, at],
   );
   const empty = curves.steps.length === 0;
   const shown = columns.map((column) =>
@@ -144,7 +147,7 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
       </figcaption>
       <div class="figure-body">
         <${Chart} data=${data} lines=${lines} version=${data} height=${HEIGHT} log=${log}
-          marks=${changes.map(({ step }) => step)} format=${ticks} range=${unit ? [0, 1] : undefined} onHover=${setHovered}
+          marks=${changes.map(({ step }) => step)} at=${at} format=${ticks} range=${unit ? [0, 1] : undefined} onHover=${setHovered}
           label=${words.summary(title, empty ? words.noData : summary)} />
         ${near && html`<p class="curve-near" data-no-picture>${changeInWords(near)}</p>`}
         ${empty && html`<p class="figure-empty">${words.waiting}</p>`}

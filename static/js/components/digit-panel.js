@@ -25,7 +25,8 @@ export function DigitPanel({ isShown }) {
   const { step } = store.progress.value;
   const known = store.hasModel.value && isShown;
   const engine = store.engine.value;
-  useEffect(() => predictor.current?.modelChanged(known), [step, known, engine]);
+  const past = store.past.value;
+  useEffect(() => predictor.current?.modelChanged(known), [step, known, engine, past]);
 
   const { probabilities, label, problem } = answer;
   return html`

@@ -23,6 +23,7 @@ function sentence() {
   const intents = words.intents;
   const underWay = intent.value && intents[intent.value];
   if (underWay) return underWay;
+  if (store.past.value) return t().undo.looking(store.past.value.step, progress.value.step);
   if (notice.value) return notice.value;
   if (store.source.value.trim() === "" && !store.active.value) return words.noCode;
   if (store.deviceChoice.value === "gpu" && !store.active.value && store.gpu.value.problem) {

@@ -41,8 +41,9 @@ export function TaskPanel() {
   const state = store.runState.value;
   const fit = store.fit.value;
   const sample = store.sample.value;
+  const past = store.past.value;
 
-  useEffect(() => asker.current?.changed(), [step, known, state, fit, sample]);
+  useEffect(() => asker.current?.changed(), [step, known, state, fit, sample, past]);
   useEffect(() => {
     const element = place.current;
     const end = element ? onVisible(element, (isVisible) => asker.current?.show(isVisible)) : () => {};

@@ -652,6 +652,21 @@ export const en = {
       line: (/** @type {number} */ number) => `line ${number}`,
     },
   },
+  undo: {
+    title: "Look back",
+    about: "Drag to see everything as it was at an earlier step",
+    whileRunning: "Pause to look back",
+    place: (/** @type {number} */ step, /** @type {number} */ total, /** @type {string} */ loss) =>
+      `Step ${count(step)}${total > 0 ? ` of ${count(total)}` : ""}${loss && `, loss ${loss}`}`,
+    looking: (/** @type {number} */ step, /** @type {number} */ end) =>
+      `You look at step ${count(step)}. The training is at step ${count(end)}, and nothing of it is lost.`,
+    branch: "Branch from here",
+    branchAbout: "Begin a new run at this step, with the code as it is now",
+    branchWhere: "First move the slider to an earlier step",
+    begins: (/** @type {number} */ run, /** @type {number} */ step) =>
+      `This run branches off ${run > 0 ? `from run ${run}` : "from the run before"} at step ${count(step)}.`,
+    branchOf: (/** @type {number} */ run, /** @type {number} */ step) => `branch${run > 0 ? ` of run ${run}` : ""} at step ${count(step)}`,
+  },
   runs: {
     title: "Runs",
     theComparison: "the comparison",

@@ -730,6 +730,18 @@ export const zhHans = {
       line: (number) => `第 ${number} 行`,
     },
   },
+  undo: {
+    title: "回看",
+    about: "拖动滑块，查看较早一步时的全部情况",
+    whileRunning: "暂停后即可回看",
+    place: (step, total, loss) => `第 ${count(step)} 步${total > 0 ? `（共 ${count(total)} 步）` : ""}${loss && `，损失 ${loss}`}`,
+    looking: (step, end) => `正在查看第 ${count(step)} 步。训练位于第 ${count(end)} 步，没有任何内容丢失。`,
+    branch: "从这里分支",
+    branchAbout: "用现在的代码，从这一步开始一次新的运行",
+    branchWhere: "请先把滑块移到较早的一步",
+    begins: (run, step) => `这次运行从${run > 0 ? `运行 ${run} ` : "上一次运行"}的第 ${count(step)} 步分支。`,
+    branchOf: (run, step) => `${run > 0 ? `运行 ${run} ` : ""}第 ${count(step)} 步的分支`,
+  },
   runs: {
     title: "运行记录",
     theComparison: "对比图",

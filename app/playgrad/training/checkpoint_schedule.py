@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 
 FIRST_SECONDS = 1.0
 """The age of a training at its first checkpoint, if there is none of its beginning."""
@@ -20,6 +21,12 @@ LONGEST_SECONDS = 60.0
 """The most time between two checkpoints, however expensive they are."""
 SMALL_BYTES = 8 << 20
 """Values of variables of which a checkpoint is made before it is known what one costs."""
+SECOND_SECONDS = 0.3
+"""The most time to the second checkpoint of such a model. The first one can take 20 times as long as
+others, and a training of seconds would have no more of them."""
+MEASURED = 3
+"""Checkpoints whose costs are compared. The smallest counts: what takes longer on a busy machine is
+not the checkpoint."""
 
 
 class CheckpointSchedule:
@@ -34,7 +41,8 @@ class CheckpointSchedule:
         self._spread = spread
         self._began = 0.0
         self._made = self._due = self._ended = -math.inf
-        self._cost = 0.0
+        self._costs: deque[float] = deque(maxlen=MEASURED)
+        self._is_small = False
 
     def begin(self, now: float, size: int, is_known: bool) -> None:
         """Begin a training.
@@ -44,7 +52,8 @@ class CheckpointSchedule:
             is_known: whether there is a checkpoint of its beginning: it goes on from one.
         """
         self._began = now
-        at_once = self._spread and not is_known and size <= SMALL_BYTES
+        self._is_small = size <= SMALL_BYTES
+        at_once = self._spread and not is_known and self._is_small
         goes_on = self._spread and is_known
         wait = 0.0 if at_once else self._interval(now) if goes_on else FIRST_SECONDS
         self._due = max(now + wait, self._made + self._least_interval)
@@ -70,7 +79,7 @@ class CheckpointSchedule:
         """
         self._made = now
         if cost is not None:
-            self._cost = cost
+            self._costs.append(cost)
             self._due = now + max(self._interval(now), self._least_interval)
 
     def _interval(self, now: float) -> float:
@@ -81,4 +90,6 @@ class CheckpointSchedule:
     @property
     def _least_interval(self) -> float:
         """The time between two checkpoints that their cost demands."""
-        return min(self._cost / LARGEST_SHARE, LONGEST_SECONDS)
+        wait = min(min(self._costs, default=0.0) / LARGEST_SHARE, LONGEST_SECONDS)
+        is_guess = self._spread and self._is_small and len(self._costs) < 2
+        return min(wait, SECOND_SECONDS) if is_guess else wait

@@ -22,8 +22,8 @@ LONGEST_SECONDS = 60.0
 SMALL_BYTES = 8 << 20
 """Values of variables of which a checkpoint is made before it is known what one costs."""
 SECOND_SECONDS = 0.3
-"""The most time to the second checkpoint of such a model. The first one can take 20 times as long as
-others, and a training of seconds would have no more of them."""
+"""The most time to the second checkpoint of such a model. The first one can take 20 times as long
+as others, and a training of seconds would have no more of them."""
 MEASURED = 3
 """Checkpoints whose costs are compared. The smallest counts: what takes longer on a busy machine is
 not the checkpoint."""

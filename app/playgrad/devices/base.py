@@ -101,6 +101,11 @@ class Host(Protocol):
         """Run ``execution`` and wait for its result."""
         return self.begin(execution).result()
 
+    def time_kernels(self, program: int, segment: int) -> list[tuple[float, float]] | None:
+        """Replay a segment once; return when each of its commands began and ended, in seconds of
+        the device's clock. None, and nothing is replayed, if the device has no such clock."""
+        return None
+
     def stats(self) -> dict[str, int]:
         """Return `buffers`, `bytes` and `programs` in use, and `peak_bytes` so far."""
         ...

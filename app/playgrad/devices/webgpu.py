@@ -212,6 +212,12 @@ class LoadedPlan:
             begun = host.begin(execution)
         return Then(Guarded(self.device, begun), lambda result: self._arrays(fetches, result))
 
+    def time_kernels(self, segment: int) -> list[tuple[float, float]] | None:
+        """Replay ``segment`` once with timestamps; see `Host.time_kernels`."""
+        self.begun.add(segment)
+        with self.device.guarded():
+            return self.device.host.time_kernels(self.program, segment)
+
     def _execution(
         self,
         segment: int | None,

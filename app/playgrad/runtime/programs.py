@@ -23,9 +23,11 @@ from playgrad.runtime.estimates import check_memory, size_text
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedChecks
 from playgrad.runtime.hooks import get_hooks
+from playgrad.runtime.operation_times import TimedRunnable
 from playgrad.runtime.program_kernels import attributed_to_program
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.session_placement import SessionPlacement
+from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import Transport
 from playgrad.runtime.tuner import ensure_tuned
 from playgrad.runtime.variables import VariableStore
@@ -95,6 +97,34 @@ class Programs:
             oldest.unload()
         checks.check(feeds)
         return runnable
+
+    def traced(
+        self,
+        runnable: Runnable,
+        feeds: Mapping[str, Array],
+        trace: Trace,
+        undo: bool,
+        apart: bool,
+    ) -> list[Array]:
+        """Run a program once, and add the times of its operations to ``trace``.
+
+        Args:
+            undo: give the variables that the program writes the values that they had before.
+            apart: do not merge the kernels of small operations.
+
+        Returns:
+            The fetched arrays in order.
+        """
+        names = runnable.written if undo else []
+        keys = [(runnable.graph, name) for name in names]
+        before = self.store.get(keys)
+        timed = TimedRunnable(runnable, trace, apart)
+        try:
+            return timed.traced(feeds)
+        finally:
+            timed.unload()
+            if not runnable.is_lost:
+                self.store.set(before)
 
     def expect(self, target: Node) -> None:
         """Compile ``target``, which will be run soon, and let devices begin to compile kernels."""

@@ -292,8 +292,10 @@ class Run:
         task.work()
         if self.trace is not None:
             end = time.perf_counter()
-            queued = self.queued[number]
-            self.trace.events.append(Event(task.name, task.device, queued, start, end, task.kind))
+            times = (self.queued[number], start, end)
+            self.trace.events.append(
+                Event(task.name, task.device, *times, task.kind, nodes=(task.name,))
+            )
 
     def _coroutine(self, number: int, attend: Attend) -> Generator[Pending, None, None]:
         task = self.tasks[number]

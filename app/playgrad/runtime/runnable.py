@@ -69,12 +69,16 @@ class Runnable:
         """Build the tasks, with new storage for their values."""
         self.transport = self.new_transport()
         self.values = RunValues(self._stored)
-        built = TaskBuilder(self.compiled, self.plans, self.values, self.transport)
+        built = self.new_builder()
         self.tasks = built.tasks
         self.dying = built.dying
         self._constants = built.constants
         self._read_at_start = built.read_at_start
         self.python_program = self._python_program(self.tasks)
+
+    def new_builder(self) -> TaskBuilder:
+        """Return a builder of tasks for the current storage of values."""
+        return TaskBuilder(self.compiled, self.plans, self.values, self.transport)
 
     def _python_program(self, tasks: Sequence[Task]) -> PythonProgram | None:
         """Return the program as one function if none of its tasks can run in parallel."""
@@ -215,12 +219,13 @@ class Runnable:
     @cached_property
     def writes(self) -> bool:
         """True if the program changes variables whose values are to be kept."""
-        return any(
-            is_copied((self.graph, name))
-            for node in self.compiled.order
-            if node.op.writes
-            for name in node.attrs["variables"]
-        )
+        return any(is_copied((self.graph, name)) for name in self.written)
+
+    @cached_property
+    def written(self) -> list[str]:
+        """The names of the variables that the program writes."""
+        nodes = [node for node in self.compiled.order if node.op.writes]
+        return list(dict.fromkeys(name for node in nodes for name in node.attrs["variables"]))
 
     def usable(self, devices: Collection[str] | None = None) -> bool:
         """Return whether, after a run that failed, the variables on ``devices``, or on all that are

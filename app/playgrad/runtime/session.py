@@ -30,6 +30,7 @@ from playgrad.runtime.open_sessions import (
     close_abandoned,
     open_sessions,
 )
+from playgrad.runtime.operation_times import TracedRun
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.recovery import Recovery
 from playgrad.runtime.runnable import RepeatResult, Runnable
@@ -209,6 +210,36 @@ class Session:
             if requested.leaves
             else []
         )
+
+    @exclusive
+    def trace(
+        self,
+        fetches: Any,
+        feed_dict: FeedDict = None,
+        undo: bool = False,
+        apart: bool = False,
+    ) -> TracedRun:
+        """Compute ``fetches`` once, slowly, with a time for each operation or kernel.
+
+        ``print(trace)`` shows the slowest; ``trace.clocks`` says how each device was timed.
+
+        Args:
+            fetches, feed_dict: as for `run`.
+            undo: give all variables the values that they had before.
+            apart: let GPUs compute each operation by a kernel of its own. Otherwise small ones
+                share a kernel, as they do in `run`.
+
+        Returns:
+            ``values``, in the structure of ``fetches``, and ``trace``.
+        """
+        requested, trace = Fetches(fetches, self.graph), Trace()
+        arrays = self._work(
+            requested.tensors,
+            requested.nodes,
+            feed_dict,
+            lambda runnable, feeds: self._programs.traced(runnable, feeds, trace, undo, apart),
+        )
+        return TracedRun(requested.results(arrays), trace)
 
     @exclusive
     def begin(self, fetches: Sequence[Tensor], feed_dict: FeedDict = None) -> Result[list[Array]]:

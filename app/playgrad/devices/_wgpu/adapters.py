@@ -53,9 +53,11 @@ def _limits(adapter: Any) -> Limits:
 def extra_features(adapter: Any) -> list[str]:
     """Return the features to enable beyond WebGPU's core.
 
-    That is "subgroup" on software adapters, where a variant of matrix products uses it.
+    That is "timestamp-query", to time kernels, and "subgroup" on software adapters, where a variant
+    of matrix products uses it.
     """
-    return ["subgroup"] if _is_software(adapter) and "subgroup" in adapter.features else []
+    wanted = ["timestamp-query", *(["subgroup"] if _is_software(adapter) else [])]
+    return [name for name in wanted if name in adapter.features]
 
 
 def describe(adapter: Any) -> AdapterInfo:

@@ -17,6 +17,7 @@ from playgrad.devices._wgpu.buffers import STORAGE, BufferPool
 from playgrad.devices._wgpu.errors import lost, translated
 from playgrad.devices._wgpu.pacing import SubmissionPacer
 from playgrad.devices._wgpu.program import Preparer, ReplayablePlan, encode
+from playgrad.devices._wgpu.timestamps import KernelClock
 from playgrad.devices.base import (
     BufferKey,
     ExecuteResult,
@@ -69,6 +70,7 @@ class WgpuHost(Host):
         self.stop_requested: Callable[[], bool] | None = None
         self.kept: dict[int, KeptData] = {}
         self._pool = BufferPool(self._device)
+        self._clock: KernelClock | None = None  # until kernels are timed
         self._preparer = Preparer(self._device, self.info.name)
         self._programs: dict[int, ReplayablePlan] = {}
         self._pacers: dict[tuple[int, int], SubmissionPacer] = {}
@@ -163,6 +165,13 @@ class WgpuHost(Host):
                 pacer.finished(done - first, time.perf_counter() - started)
         return done
 
+    def time_kernels(self, program: int, segment: int) -> list[tuple[float, float]] | None:
+        if not KernelClock.is_offered_by(self._device):
+            return None
+        with self._errors("time kernels"):
+            self._clock = self._clock or KernelClock(self._device)
+            return self._clock.times(self._programs[program].segments[segment])
+
     def _wait(self) -> None:
         """Wait until all submitted work is done (the queue has no callback for it)."""
         self._device.queue.read_buffer(self._fence)
@@ -192,6 +201,7 @@ class WgpuHost(Host):
     def destroy(self) -> None:
         with self._calls:  # wgpu-native aborts the process if another thread is in a call
             self._programs.clear()
+            self._clock = None
             self._preparer = Preparer(self._device, self.info.name)  # drops all pipelines
             self._pool.clear()
             self._device.destroy()

@@ -11,7 +11,7 @@ from playgrad.cli.export import export
 from playgrad.errors import GraphError
 
 _ONLY_FIT_USES = (
-    "epochs", "steps", "batch_size", "parallel", "placement", "explain", "trace",
+    "epochs", "steps", "batch_size", "parallel", "placement", "explain", "trace", "report",
 )  # fmt: skip
 
 

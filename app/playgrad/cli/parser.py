@@ -64,6 +64,12 @@ def _add_train(parsers: Parsers) -> None:
         help="write a trace of one step for Chrome's tracing view",
     )
     parser.add_argument(
+        "--report",
+        type=kinds.output_file,
+        metavar="FILE",
+        help="write the run as one HTML file: settings, curves, weights, and the times of a step",
+    )
+    parser.add_argument(
         "--doctor", action="store_true", help="say what is wrong with the training, and what helps"
     )
     parser.add_argument(

@@ -14,6 +14,7 @@ from playgrad import paths
 from playgrad.cli.bar import ProgressBar
 from playgrad.cli.export import export
 from playgrad.cli.own_loops import finish_without_fit
+from playgrad.cli.run_report import write_report
 from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
 from playgrad.devices.registry import ensure_devices
@@ -108,12 +109,12 @@ def train(program: Path, options: argparse.Namespace) -> int:
         with options_set(overrides):
             started = time.perf_counter()
             run_program(program, options.seed or 0)
-            _diagnose(overrides.observer, hooks)
+            findings = _diagnose(overrides.observer, hooks)
             if hooks.model is None or hooks.model.history is None:
                 seconds = time.perf_counter() - started
                 finish_without_fit(program, options, hooks.looped, seconds)
             else:
-                _finish(program, options, hooks, trace)
+                _finish(program, options, hooks, trace, findings)
     except NonFiniteError:
         _diagnose(overrides.observer, hooks)
         raise
@@ -135,14 +136,15 @@ def _inspector(program: Path) -> Inspector:
     return Inspector(text, str(program), lambda findings, lost: None)
 
 
-def _diagnose(inspector: Inspector | None, hooks: TrainHooks) -> None:
-    """Print what the doctor has found, beside the results rather than among them."""
+def _diagnose(inspector: Inspector | None, hooks: TrainHooks) -> list[str] | None:
+    """Print what the doctor has found, beside the results rather than among them; return it."""
     if inspector is None:
-        return
+        return None
     hooks.bar.close()
     lines = [in_words(finding) for finding in inspector.findings]
     for line in lines or ["nothing is wrong that the doctor knows."]:
         print(f"doctor: {line}", file=sys.stderr, flush=True)
+    return lines
 
 
 def _rescue(options: argparse.Namespace, hooks: TrainHooks, error: DeviceError) -> None:
@@ -194,7 +196,11 @@ def run_program(program: Path, seed: int) -> None:
 
 
 def _finish(
-    program: Path, options: argparse.Namespace, hooks: TrainHooks, trace: Trace | None
+    program: Path,
+    options: argparse.Namespace,
+    hooks: TrainHooks,
+    trace: Trace | None,
+    findings: list[str] | None,
 ) -> None:
     hooks.bar.close()
     if options.export is not None:
@@ -210,6 +216,10 @@ def _finish(
     if options.explain or options.placement:
         summary = hooks.model.session.placement_summary(hooks.model.training_targets)
         result["placement"] = summary.as_dict()
+    if options.report:
+        # A strategy has parts that a single run of its step does not show.
+        of_strategy = trace if options.parallel else None
+        write_report(options.report, program, options, hooks.model, result, findings, of_strategy)
     if options.json:
         print(json.dumps(result), flush=True)
         return
@@ -255,6 +265,10 @@ def _print(result: dict[str, Any], options: argparse.Namespace) -> None:
         f"{result['steps']:,} steps in {result['seconds']:.1f} s, "
         f"{result['ms_per_step']:.2f} ms/step, {result['dispatches_per_step']} dispatches/step"
     )
-    for what, path in (("weights", options.export), ("trace", options.trace)):
+    for what, path in (
+        ("weights", options.export),
+        ("trace", options.trace),
+        ("report", options.report),
+    ):
         if path is not None:
             print(f"{what} written to {path}")

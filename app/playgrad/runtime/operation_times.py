@@ -45,13 +45,11 @@ class TimedRunnable(Runnable):
 
     Args:
         runnable: the program as sessions run it.
-        trace: gets the events.
         apart: whether GPUs compute each operation by a kernel of its own, rather than merged with
             others as in an ordinary run.
     """
 
-    def __init__(self, runnable: Runnable, trace: Trace, apart: bool = False) -> None:
-        self._trace = trace
+    def __init__(self, runnable: Runnable, apart: bool = False) -> None:
         self._apart = apart
         self._opened: list[Loaded] = []
         try:
@@ -87,11 +85,11 @@ class TimedRunnable(Runnable):
     def new_builder(self) -> TaskBuilder:
         return _TimedTasks(self.compiled, self.plans, self.values, self.transport)
 
-    def traced(self, feeds: Mapping[str, Array]) -> list[Array]:
-        """Run once and return the fetched arrays in order."""
-        arrays = self.run(feeds, self._trace)
+    def traced(self, feeds: Mapping[str, Array], trace: Trace) -> list[Array]:
+        """Run once, add the events to ``trace``, and return the fetched arrays in order."""
+        arrays = self.run(feeds, trace)
         for task in self.tasks:
-            self._trace.clocks.setdefault(task.device, "operations")
+            trace.clocks.setdefault(task.device, "operations")
         return arrays
 
     def unload(self) -> None:

@@ -106,7 +106,9 @@ class Programs:
         undo: bool,
         apart: bool,
     ) -> list[Array]:
-        """Run a program once, and add the times of its operations to ``trace``.
+        """Run a program, and add the times of its operations to ``trace``.
+
+        A first run, which prepares operations and warms up devices, is undone.
 
         Args:
             undo: give the variables that the program writes the values that they had before.
@@ -115,16 +117,19 @@ class Programs:
         Returns:
             The fetched arrays in order.
         """
-        names = runnable.written if undo else []
-        keys = [(runnable.graph, name) for name in names]
-        before = self.store.get(keys)
-        timed = TimedRunnable(runnable, trace, apart)
+        before = self.store.get([(runnable.graph, name) for name in runnable.written])
+        timed = TimedRunnable(runnable, apart)
+        changed = True
         try:
-            return timed.traced(feeds)
+            timed.traced(feeds, Trace())
+            self.store.set(before)
+            arrays = timed.traced(feeds, trace)
+            changed = undo
         finally:
             timed.unload()
-            if not runnable.is_lost:
+            if changed and not runnable.is_lost:
                 self.store.set(before)
+        return arrays
 
     def expect(self, target: Node) -> None:
         """Compile ``target``, which will be run soon, and let devices begin to compile kernels."""

@@ -219,9 +219,10 @@ class Session:
         undo: bool = False,
         apart: bool = False,
     ) -> TracedRun:
-        """Compute ``fetches`` once, slowly, with a time for each operation or kernel.
+        """Compute ``fetches`` slowly, with a time for each operation or kernel.
 
-        ``print(trace)`` shows the slowest; ``trace.clocks`` says how each device was timed.
+        A run before it, to warm up, is undone. ``print(trace)`` shows the slowest operations;
+        ``trace.clocks`` says how each device was timed.
 
         Args:
             fetches, feed_dict: as for `run`.

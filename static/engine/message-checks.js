@@ -49,6 +49,13 @@ export const traceEvents = listOf(record({
   name: text, device: text, start: number, end: number, kind: text, bytes: number,
 }));
 
+const execution = record({
+  duration: number, left_out: count, clocks: mapOf(text), round_trips: mapOf(number), chrome: text,
+  events: listOf(record({
+    name: text, device: text, start: number, end: number, kind: text, bytes: number, nodes: listOf(text), kernel: text,
+  })),
+});
+
 const pictures = record({
   title: text, count, height: count, width: count, channels: oneOf(1, 3, 4), low: number, high: number,
   scale: oneOf("grey", "diverging", "colour"), note: text, pixels: bytes,
@@ -251,6 +258,7 @@ const FIELDS = {
     layers: optional(layersView),
     placement: optional(placement), graph: optional(graph), task: optional(task), samples: optional(samples),
     projection: optional(projection),
+    placement: optional(placement), graph: optional(graph), execution: optional(execution), task: optional(task),
     outcome: optional(oneOf("done", "error", "interrupted")),
     completions: optional(listOf(record({ label: text, type: text }))),
   },

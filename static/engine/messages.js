@@ -135,6 +135,8 @@
  *   `export`, `predict`, `task_view`: about the model as it was at the checkpoint that is the
  *     payload, if there is one.
  *   `predict`: 784 pixels from 0 to 1, row by row.
+ *   `execution`: run a training step and undo it, to measure its operations; `apart`: with a kernel
+ *     for each, where small ones share kernels otherwise.
  *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has;
  *     `sample`: of the text that it writes, if its data is text.
  *   `inspect_layers`: the layers of the model, and one of them for one sample.
@@ -161,6 +163,7 @@
  *   | {kind: "predict", pixels: number[]}
  *   | {kind: "placement"}
  *   | {kind: "graph"}
+ *   | {kind: "execution", apart: boolean}
  *   | {kind: "task_view", known: number, sample?: Sample}
  *   | {kind: "inspect_layers"} & LayersQuestion
  *   | {kind: "samples", known: number}
@@ -177,6 +180,7 @@
  *   predict: {probabilities: number[], label: number},
  *   placement: {placement: Placement},
  *   graph: {graph: Graph},
+ *   execution: {execution: Execution},
  *   task_view: {task: TaskView},
  *   inspect_layers: {layers: LayersView},
  *   samples: {samples: SamplesView},
@@ -427,6 +431,12 @@
  * @typedef {{steps: number, timeline: Timeline, events: TraceEvent[],
  *            bubble_formula: number | null, memory: Record<string, number>}} Trace
  *   `steps`: how many were traced together; `memory`: bytes, by device
+ * @typedef {TraceEvent & {nodes: string[], kernel: string}} ExecutionEvent
+ *   `nodes`: those that it computes; `kernel`: the family of the GPU's kernel, "" on processors
+ * @typedef {{duration: number, events: ExecutionEvent[], left_out: number,
+ *            clocks: Record<string, string>, round_trips: Record<string, number>, chrome: string}} Execution
+ *   in milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`: of
+ *   an empty call, by device; `chrome`: the trace for other programs, as JSON
  * @typedef {{headline: string, seconds: number, seconds_alone: number, bytes_moved: number,
  *            rows: {scope: string, nodes: string[], device: string, reason: string}[]}} Placement
  *

@@ -399,6 +399,16 @@ export async function placement() {
   return answer.placement;
 }
 
+/**
+ * Measure a training step, which changes nothing.
+ * @param {boolean} apart with a kernel for each operation
+ * @returns {Promise<Answers["execution"]["execution"]>}
+ * @throws {EngineFailure}
+ */
+export async function measureStep(apart) {
+  return (await ask({ kind: "execution", apart })).execution;
+}
+
 /** @param {WeightsFormat} format @returns {Promise<Answers["export"]>} */
 export async function exportWeights(format) {
   return await ask({ kind: "export", format }, store.past.value?.bytes);

@@ -138,6 +138,7 @@ def _drive(page: Page) -> None:
         {"kind": "predict", "pixels": [0.5] * 784, "id": 2},
         {"kind": "placement", "id": 3},
         {"kind": "graph", "id": 4},
+        {"kind": "execution", "apart": False, "id": 11},
         {"kind": "import", "name": "weights.npz", "payload": b"not weights", "id": 5},
         {"kind": "task_view", "known": 0, "id": 8},
         {
@@ -216,6 +217,7 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     kinds |= {8: "task_view", 9: "prompt", 10: "complete", 11: "inspect_layers"}
     kinds |= {8: "task_view", 9: "prompt", 10: "complete"}
     kinds |= {11: "samples", 12: "projection"}
+    kinds |= {8: "task_view", 9: "prompt", 10: "complete", 11: "execution"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

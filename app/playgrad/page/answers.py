@@ -12,6 +12,7 @@ from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.inspection.outputs import softmax
 from playgrad.io import decode, encode_checked
+from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.layers_view import layers_view
@@ -102,12 +103,19 @@ def graph(model: Any, request: Request | None = None) -> Answer:
     return {"graph": view}
 
 
+def execution(model: Any, request: Request) -> Answer:
+    """Return when each operation of a training step ran; the step is undone."""
+    _expect_program(model)
+    return {"execution": measured_step(model, apart=bool(request.get("apart")))}
+
+
 ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "export": export_weights,
     "import": import_weights,
     "placement": placement,
     "predict": predict,
     "graph": graph,
+    "execution": execution,
     "task_view": task_view,
     "inspect_layers": layers_view,
     "samples": samples_view,

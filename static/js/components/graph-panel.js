@@ -4,6 +4,7 @@ import { layouts } from "../graph-layout.js";
 import { mainScopes, picture, scopesOf } from "../graph-model.js";
 import { language, t } from "../locale.js";
 import * as store from "../store.js";
+import { ExecutionDock } from "./execution-dock.js";
 import { GraphView } from "./graph-view.js";
 import { Icon } from "./icons.js";
 import { NodeDetails } from "./node-details.js";
@@ -96,6 +97,7 @@ export function GraphPanel() {
         ` : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`}
         ${node && html`<${NodeDetails} node=${node} onLeave=${() => setLarge(false)} />`}
       </div>
+      <${ExecutionDock} />
     </section>
   `;
 }

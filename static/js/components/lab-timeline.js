@@ -1,9 +1,8 @@
-import { html, useState } from "../../vendor/preact.js";
+import { html } from "../../vendor/preact.js";
 import * as format from "../format.js";
-import { WORK_KINDS, ticks } from "../lab.js";
 import { t } from "../locale.js";
 import { DeviceTimes } from "./device-times.js";
-import { Track } from "./track.js";
+import { Tracks } from "./tracks.js";
 
 /** @typedef {import("../types.js").LabRun} LabRun */
 /** @typedef {import("../../engine/messages.js").Trace} Trace */
@@ -20,7 +19,7 @@ export function LabTimeline({ run }) {
         ${run && html`<span class="hint" data-testid="lab-timeline-run">${titled(run.title)}</span>`}
       </div>
       ${run && trace
-        ? html`<${Measures} run=${run} trace=${trace} /><${Tracks} key=${run.id} trace=${trace} />
+        ? html`<${Measures} run=${run} trace=${trace} /><${LabTracks} key=${run.id} trace=${trace} />
             <${DeviceTimes} trace=${trace} updates=${run.report.updates} />
             ${Object.entries(run.report.lost ?? {}).map(([device, why]) => html`
               <p key=${device} class="hint lab-lost" data-failed>${words.lost(device, why)}</p>`)}`
@@ -72,34 +71,10 @@ function Measures({ run, trace }) {
 }
 
 /** A track for each device, over a common time axis. @param {{trace: Trace}} props */
-function Tracks({ trace }) {
-  const [selected, setSelected] = useState(/** @type {TraceEvent | null} */ (null));
-  const { timeline: words, kinds } = t().lab;
-  const duration = Math.max(1000 * trace.timeline.seconds, 1e-6);
-  const marks = ticks(duration, 6);
-  const present = new Set(trace.events.map(({ kind }) => kind));
-  return html`
-    <div class="tracks" data-testid="lab-lanes">
-      ${trace.timeline.devices.map(({ device }) => html`
-        <${Track} key=${device} device=${device} duration=${duration} selected=${selected} onSelect=${setSelected}
-          events=${trace.events.filter((event) => event.device === device)} />
-      `)}
-      <div class="track-axis" aria-hidden="true">
-        ${marks.map((time) => html`
-          <span key=${time} style=${{ left: `${(100 * time) / duration}%` }}>${Number(time.toPrecision(3))}${time === 0 ? " ms" : ""}</span>
-        `)}
-      </div>
-      <p class="track-about" role="status" data-testid="lab-looked">
-        ${selected ? describe(selected) : words.hint}
-      </p>
-      <ul class="track-legend" aria-label=${words.legend}>
-        ${WORK_KINDS.filter((kind) => present.has(kind)).map((kind) => html`
-          <li key=${kind}><span class="track-swatch" data-kind=${kind}></span>${kind === "delay" ? words.pale(kinds[kind]) : kinds[kind]}</li>
-        `)}
-        <li><span class="track-swatch" data-kind="idle"></span>${words.idle}</li>
-      </ul>
-    </div>
-  `;
+function LabTracks({ trace }) {
+  const { timeline: words } = t().lab;
+  return html`<${Tracks} id="lab" devices=${trace.timeline.devices.map(({ device }) => device)} events=${trace.events}
+    duration=${1000 * trace.timeline.seconds} describe=${describe} hint=${words.hint} />`;
 }
 
 /** @param {TraceEvent} event */

@@ -29,20 +29,26 @@ function delayedKind({ kind, name, end }, events) {
 
 /**
  * One device's tasks over the time of a step. Tab moves to the track, arrow keys to its tasks.
- * @param {{device: string, events: TraceEvent[], duration: number, selected: TraceEvent | null,
- *          onSelect: (event: TraceEvent | null) => void}} props `duration`: milliseconds of the step
+ * @param {{id: string, device: string, events: any[], duration: number, zoom: number, selected: TraceEvent | null,
+ *          onSelect: (event: any) => void, onUse?: (event: any) => void}} props `id` begins the test id; `duration`:
+ *   milliseconds of the step; `onUse`: a click, or Enter
  */
-export function Track({ device, events, duration, selected, onSelect }) {
+export function Track({ id, device, events, duration, zoom, selected, onSelect, onUse }) {
   const current = useRef(-1);
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
     const move = MOVES[event.key];
+    if (event.key === "Enter" && events[current.current]) onUse?.(events[current.current]);
     if (!move || events.length === 0) return;
     event.preventDefault();
     current.current = move(current.current, events.length - 1);
     onSelect(events[current.current]);
+    /** @type {SVGElement} */ (event.currentTarget).children[current.current]?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
+
+  /** @param {any} event */
+  const onClick = ({ target }) => target.dataset?.index !== undefined && onUse?.(events[Number(target.dataset.index)]);
 
   /** @param {any} event */
   function onPointer({ target }) {
@@ -57,12 +63,12 @@ export function Track({ device, events, duration, selected, onSelect }) {
       <span class="track-name" aria-hidden="true">${device}</span>
       <svg class="track-line" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" tabindex="0"
         role="group" aria-label=${t().lab.timeline.track(device, events.length)}
-        data-testid="lab-lane" data-device=${device} onKeyDown=${onKeyDown} onPointerMove=${onPointer}
+        data-testid=${`${id}-lane`} data-device=${device} data-usable=${onUse && ""} onKeyDown=${onKeyDown} onClick=${onClick} onPointerMove=${onPointer}
         onPointerDown=${onPointer} onPointerLeave=${() => onSelect(null)} onBlur=${() => onSelect(null)}>
         ${events.map((event, index) => {
           const isTransfer = event.kind === "receive" || event.kind === "send";
           const x = (WIDTH * event.start) / duration;
-          const width = Math.max(LEAST_WIDTH, (WIDTH * (event.end - event.start)) / duration);
+          const width = Math.max(LEAST_WIDTH / zoom, (WIDTH * (event.end - event.start)) / duration);
           return html`<rect key=${index} class="track-task" data-kind=${event.kind} data-held=${delayedKind(event, events)} data-index=${index}
             data-selected=${event === selected ? "" : undefined} x=${Math.min(x, WIDTH - width)} width=${width}
             y=${isTransfer ? 7 : 2} height=${isTransfer ? HEIGHT - 14 : HEIGHT - 4} />`;

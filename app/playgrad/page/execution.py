@@ -1,0 +1,56 @@
+"""The page's timeline of a real training step: one bar for each operation or kernel."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from playgrad.errors import GraphError
+from playgrad.runtime.trace import Trace
+
+MOST_EVENTS = 4000
+"""The most events that the page draws; the trace for Chrome has all."""
+
+
+def measured_step(model: Any, apart: bool) -> dict[str, Any]:
+    """Run a training step of ``model``, undo it, and return when each operation ran.
+
+    Times are in milliseconds since the first event began.
+
+    Raises:
+        GraphError: the last training had no single step that all devices made together.
+    """
+    if model.parameter_server is not None:
+        raise GraphError(
+            "the replicas of this model train at their own pace, so there is no single step to "
+            "measure.",
+            hint="The Lab's timeline shows their steps.",
+        )
+    traced = model.session.trace(model.training_targets, undo=True, apart=apart)
+    return described(traced.trace)
+
+
+def described(trace: Trace) -> dict[str, Any]:
+    """Return a trace as plain data for the page."""
+    events = sorted(trace.events, key=lambda event: event.start)
+    origin = events[0].start if events else 0.0
+    return {
+        "duration": 1000 * trace.seconds,
+        "events": [
+            {
+                "name": event.name,
+                "device": event.device,
+                "start": 1000 * (event.start - origin),
+                "end": 1000 * (event.end - origin),
+                "kind": event.kind,
+                "bytes": event.bytes,
+                "nodes": list(event.nodes),
+                "kernel": event.kernel,
+            }
+            for event in events[:MOST_EVENTS]
+        ],
+        "left_out": max(0, len(events) - MOST_EVENTS),
+        "clocks": dict(trace.clocks),
+        "round_trips": {device: 1000 * trip for device, trip in trace.round_trips.items()},
+        "chrome": json.dumps(trace.as_chrome()),
+    }

@@ -1,0 +1,30 @@
+import { html, useEffect } from "../../vendor/preact.js";
+import { apart, graphChanged, measure, measured, measuring, problem } from "../execution.js";
+import { t } from "../locale.js";
+import * as store from "../store.js";
+import { lazy } from "./lazy.js";
+
+const Timeline = lazy(async () => (await import("./execution-timeline.js")).ExecutionTimeline,
+  () => ({ name: t().execution.title, waiting: t().execution.measuring }));
+
+/** Below the graph: measures a step, and shows when each of its operations ran. */
+export function ExecutionDock() {
+  const words = t().execution;
+  useEffect(graphChanged, [store.graph.value]);
+  if (!store.graph.value) return null;
+  const canMeasure = store.hasModel.value && !measuring.value;
+  return html`
+    <div class="execution" data-testid="execution">
+      <div class="execution-head">
+        <h3>${words.title}</h3>
+        <button type="button" class="button quiet small" data-testid="measure-step" disabled=${!canMeasure}
+          title=${words.about} onClick=${measure}>${measuring.value ? words.measuring : measured.value ? words.again : words.measure}</button>
+        <label class="toggle" title=${words.apartAbout}>
+          <input type="checkbox" data-testid="timeline-apart" checked=${apart.value}
+            onChange=${(/** @type {any} */ event) => (apart.value = event.target.checked)} />${words.apart}</label>
+      </div>
+      ${problem.value && html`<p class="hint" role="alert" data-testid="execution-problem">${words.failed(problem.value)}</p>`}
+      ${measured.value && html`<${Timeline} />`}
+    </div>
+  `;
+}

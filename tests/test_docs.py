@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,6 +103,25 @@ def test_guide_to_operations_of_a_program(capsys: pytest.CaptureFixture[str]) ->
     out = capsys.readouterr().out
     assert ", 0 failed" in out
     assert out.endswith("[[0.5 1.  1.5]\n [0.5 1.  1.5]]\n")
+
+
+def test_guide_to_traces(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks("docs/tracing.md")
+    names: dict[str, Any] = {}
+    with pg.Graph().as_default():
+        exec(block, names)
+    names["model"].close()
+    assert capsys.readouterr().out.splitlines()[1].split() == [
+        "ms",
+        "share",
+        "operation",
+        "device",
+        "kind",
+    ]
+    assert (tmp_path / "step.trace.json").stat().st_size > 1000
 
 
 def test_guide_to_training_loops(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -114,14 +115,8 @@ def test_guide_to_traces(
     with pg.Graph().as_default():
         exec(block, names)
     names["model"].close()
-    assert capsys.readouterr().out.splitlines()[1].split() == [
-        "ms",
-        "share",
-        "operation",
-        "device",
-        "kind",
-    ]
-    assert (tmp_path / "step.trace.json").stat().st_size > 1000
+    assert "share  operation" in capsys.readouterr().out
+    assert json.loads((tmp_path / "step.trace.json").read_text())["traceEvents"]
 
 
 def test_guide_to_training_loops(capsys: pytest.CaptureFixture[str]) -> None:

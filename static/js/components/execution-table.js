@@ -22,7 +22,7 @@ export function ExecutionTable({ execution, chosen, onUse }) {
         <table data-testid="timeline-table">
           <thead><tr>
             <th scope="col">${words.operation}</th><th scope="col">${words.device}</th><th scope="col">${words.kind}</th>
-            <th scope="col">ms</th><th scope="col">${words.share}</th>
+            <th scope="col">${words.time}</th><th scope="col">${words.share}</th>
           </tr></thead>
           <tbody>
             ${rows.map(({ event, took, share }) => html`

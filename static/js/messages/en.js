@@ -917,6 +917,7 @@ export const en = {
     operation: "Operation",
     device: "Device",
     kind: "Kind",
+    time: "ms",
     share: "Share",
     others: (/** @type {number} */ others) => `${count(others)} others`,
   },

@@ -973,6 +973,7 @@ export const zhHans = {
     operation: "运算",
     device: "设备",
     kind: "种类",
+    time: "毫秒",
     share: "占比",
     others: (others) => `其他 ${count(others)} 个`,
   },

@@ -32,6 +32,7 @@ from playgrad.page.histogram_view import histogram_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.name_completion import complete
+from playgrad.page.node_view import NodeViews
 from playgrad.page.output import Stream
 from playgrad.page.past import answer as answer_about
 from playgrad.page.prompt import Prompt
@@ -156,6 +157,7 @@ class Controller:
         self.inspector: Inspector | None = None
         self.histograms = HistogramRecorder()
         self.graphs = SessionGraphs(lambda view: _emit({"kind": "graph", "graph": view}), FILE)
+        self.nodes = NodeViews()
         self.prompt = Prompt(_print, _print_error)
         self.tuner = IdleTuner()
 
@@ -259,6 +261,7 @@ class Controller:
         self.inspector = None
         self.histograms.forget()
         self.graphs.clear()
+        self.nodes.clear()
         self.namespace.clear()
         registry.clear_data_caches()  # data of earlier programs, which this one did not use
         close_sessions()
@@ -317,6 +320,9 @@ class Controller:
             return {"completions": complete(str(request["text"]), self.namespace)}
         if kind == "histograms":
             return histogram_view(self.histograms, self._trained())
+        if kind == "node_view":
+            looked = self.model or (None if self.graphs.programs else self.restored)
+            return {"node": self.nodes.view(looked, self.graphs.programs, request)}
         if kind not in ANSWERS:
             raise GraphError(f"there is no request {request.get('kind')!r}.")
         answer = answer_about(kind, self._trained(), request)

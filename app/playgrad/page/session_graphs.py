@@ -54,6 +54,11 @@ class SessionGraphs:
         self._send(programs_view(list(self._programs.values()), self._file))
         self._sent = time.monotonic()
 
+    @property
+    def programs(self) -> list[Program]:
+        """What sessions have run, one program for each graph, in the order of the drawing."""
+        return [program for program, _ in self._programs.values()]
+
     def clear(self) -> None:
         """Forget all graphs."""
         self._programs.clear()

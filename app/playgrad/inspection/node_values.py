@@ -1,0 +1,178 @@
+"""Values and gradients of the nodes of a training step, between two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.dtypes import dtype
+from playgrad.errors import GraphError
+from playgrad.graph.autodiff import gradients
+from playgrad.graph.graph import at_top
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.traversal import ancestors
+from playgrad.inspection.problem import Unavailable
+from playgrad.inspection.step_copy import StepCopy
+from playgrad.ops.state import is_variable
+from playgrad.runtime.session import Session
+
+Array = np.ndarray[Any, Any]
+_HOST = "cpu:0"
+MOST_GROWTH = 8
+"""The copy is made anew when gradients have made it this many times as large."""
+
+
+class NodeValues:
+    """Computes nodes of a step by NumPy, in a session of its own, with the weights of now.
+
+    The session of the training is only read: no variable, moving statistic or random state changes,
+    and its graph does not grow.
+
+    Args:
+        session: that of the training, which holds the variables; None if it is closed.
+        targets: the nodes that are run in a step.
+        feeds: values of placeholders of the program.
+    """
+
+    def __init__(
+        self,
+        session: Session | None,
+        targets: Sequence[Node],
+        feeds: dict[Tensor, Array] | None = None,
+    ) -> None:
+        self.targets = list(targets)
+        self._session = session
+        self._fed = feeds or {}
+        self._copy = StepCopy(targets)
+        self._size = len(self._copy.graph.nodes)
+        self._gradients: dict[Tensor, Tensor | None] = {}
+        self._private: Session | None = None
+        self._batch: tuple[int | None, dict[Tensor, Array]] | None = None
+
+    def close(self) -> None:
+        """Free what looking needed."""
+        if self._private is not None:
+            self._private.close()
+        self._private = self._batch = None
+
+    def tensor(self, name: str, output: int = 0) -> Tensor:
+        """Return an output of the node called ``name``.
+
+        Raises:
+            Unavailable: there is no such node, or it has no such output.
+        """
+        node = self._copy.node(name)
+        if node is None:
+            raise Unavailable("unknown", name=name)
+        if not node.outputs:
+            raise Unavailable("no_output")
+        return node.outputs[output if 0 <= output < len(node.outputs) else 0]
+
+    @property
+    def samples(self) -> int | None:
+        """The number of samples that one can be chosen of; None if the step draws no batch."""
+        draws = self._draws()
+        return min((node.attrs["count"] for node in draws), default=None)
+
+    def values(self, tensors: Sequence[Tensor], sample: int | None = None) -> list[Array]:
+        """Return the values of tensors of the step.
+
+        Args:
+            sample: the number of a sample that takes all places of the batch; None for the first
+                batch of the training.
+
+        Raises:
+            Unavailable: a value depends on a placeholder without a value.
+        """
+        return self._computed([self._copy[tensor] for tensor in tensors], sample)
+
+    def gradients(self, tensors: Sequence[Tensor], sample: int | None = None) -> list[Array]:
+        """Return the gradients of the loss with respect to tensors of the step.
+
+        Raises:
+            Unavailable: the loss has no gradient with respect to one of them.
+        """
+        return self._computed([self._gradient(tensor) for tensor in tensors], sample)
+
+    def _gradient(self, tensor: Tensor) -> Tensor:
+        if not dtype(tensor.dtype).floating:
+            raise Unavailable("not_floating", dtype=tensor.dtype)
+        if not self._copy.losses:
+            raise Unavailable("no_loss")
+        if tensor not in self._gradients:
+            if len(self._copy.graph.nodes) > MOST_GROWTH * self._size:
+                self._begin_anew()
+            self._gradients[tensor] = self._differentiated(tensor)
+        gradient = self._gradients[tensor]
+        if gradient is None:
+            raise Unavailable("independent")
+        return gradient
+
+    def _differentiated(self, tensor: Tensor) -> Tensor | None:
+        losses = [self._copy[loss] for loss in self._copy.losses]
+        try:
+            with at_top(self._copy.graph):
+                return gradients(losses, [self._copy[tensor]])[0]
+        except GraphError as error:
+            raise Unavailable("no_rule", message=error.message) from None
+
+    def _begin_anew(self) -> None:
+        self.close()
+        self._copy = StepCopy(self.targets)
+        self._gradients.clear()
+
+    # Running
+
+    def _computed(self, tensors: Sequence[Tensor], sample: int | None) -> list[Array]:
+        feeds = self._feeds(tensors, sample)
+        if self._private is None:
+            self._private = Session(self._copy.graph, _HOST, threads=1)
+        results: list[Array] = self._private.run(list(tensors), feeds)
+        return results
+
+    def _feeds(self, tensors: Sequence[Tensor], sample: int | None) -> dict[Any, Array]:
+        """Return the values of what ``tensors`` of the copy depend on."""
+        sources = self._copy.feeds_of(tensors)
+        fed: dict[Any, Array] = {}
+        variables: dict[Tensor, Tensor] = {}
+        for place, source in sources.items():
+            if is_variable(source.node):
+                variables[place] = source
+            elif source in self._fed:
+                fed[place] = self._fed[source]
+            elif source.node.op.name == "placeholder":
+                raise Unavailable("needs_feed", name=source.node.name)
+            else:
+                fed[place] = self._batch_of(sample)[source]
+        if not variables:
+            return fed
+        values = self._open.values(list(variables.values()))
+        return fed | dict(zip(variables, values, strict=True))
+
+    @property
+    def _open(self) -> Session:
+        if self._session is None:
+            raise Unavailable("no_session")
+        return self._session
+
+    def _draws(self) -> list[Node]:
+        before = ancestors([tensor.node for tensor in self._copy.batch])
+        return [node for node in before if node.op.name == "batch_indices"]
+
+    def _batch_of(self, sample: int | None) -> dict[Tensor, Array]:
+        """Return the arrays of the first batch, or of one sample in all its places."""
+        if self._batch is None or self._batch[0] != sample:
+            draws = self._draws()
+            feeds: dict[Any, Array] = {}
+            for node in draws:
+                if sample is None:
+                    feeds[node.inputs[0]] = np.zeros((), node.inputs[0].dtype)
+                elif 0 <= sample < node.attrs["count"]:
+                    feeds[node.output] = np.full(node.attrs["batch"], sample, np.int32)
+                else:
+                    raise Unavailable("no_sample", sample=sample, count=node.attrs["count"])
+            arrays = self._open.run(list(self._copy.batch), feeds)
+            self._batch = sample, dict(zip(self._copy.batch, arrays, strict=True))
+        return self._batch[1]

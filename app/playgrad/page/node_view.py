@@ -1,0 +1,99 @@
+"""Answers about one node of the graph that the page draws: its value and its gradient."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from playgrad.compiler.program import Program
+from playgrad.graph.graph import Graph
+from playgrad.inspection.node_values import NodeValues
+from playgrad.inspection.problem import Unavailable
+from playgrad.inspection.summary import summary
+from playgrad.page.restored_model import RestoredModel
+from playgrad.runtime.hooks import Request
+from playgrad.runtime.open_sessions import open_sessions
+from playgrad.runtime.session import Session
+
+View = dict[str, Any]
+
+
+class NodeViews:
+    """Looks at the nodes of one graph at a time, from the first question until `clear`."""
+
+    def __init__(self) -> None:
+        self._values: NodeValues | None = None
+        self._of: tuple[Any, ...] = ()
+
+    def clear(self) -> None:
+        """Free what looking needed."""
+        if self._values is not None:
+            self._values.close()
+        self._values, self._of = None, ()
+
+    def view(self, model: Any, programs: Sequence[Program], request: Request) -> View:
+        """Return the summary of a node's value or gradient, or why there is none.
+
+        Args:
+            model: that of the training; None if there is none.
+            programs: what sessions have run, for a program that trains no model.
+            request: with the ``name`` of the node as it is drawn, the number of its ``output``, the
+                ``part``, "value" or "gradient", and the ``sample``, None for the first batch.
+        """
+        began = time.perf_counter()
+        view: View = {"outputs": 0, "samples": None, "summary": None, "problem": None}
+        name, output = str(request["name"]), int(request["output"])
+        part, sample = request["part"], request["sample"]
+        try:
+            values, name = self.values_of(model, programs, name)
+            tensor = values.tensor(name, output)
+            view |= {"outputs": len(tensor.node.outputs), "samples": values.samples}
+            compute = values.gradients if part == "gradient" else values.values
+            view["summary"] = summary(compute([tensor], sample)[0])
+        except Unavailable as problem:
+            view["problem"] = problem.as_dict()
+        return view | {"seconds": time.perf_counter() - began}
+
+    def values_of(
+        self, model: Any, programs: Sequence[Program], name: str
+    ) -> tuple[NodeValues, str]:
+        """Return what computes the graph with the node called ``name``, and its name there.
+
+        Raises:
+            Unavailable: the nodes of this graph cannot be computed.
+        """
+        if isinstance(model, RestoredModel):
+            raise Unavailable("restored")
+        if model is None:
+            program, name = _program_of(programs, name)
+            session = _session_of(program.graph)
+            roots = program.roots
+        else:
+            if model.parameter_server is not None:
+                raise Unavailable("asynchronous")
+            session, roots = model.session, model.training_targets
+        key = (session, *roots)
+        if self._values is None or key != self._of:
+            self.clear()
+            self._values, self._of = NodeValues(session, roots), key
+        return self._values, name
+
+
+def _program_of(programs: Sequence[Program], name: str) -> tuple[Program, str]:
+    """Return the program with a node, and the node's name there, as in `programs_view`."""
+    if not programs:
+        raise Unavailable("no_program")
+    if len(programs) == 1:
+        return programs[0], name
+    scope, _, rest = name.partition("/")
+    number = scope.removeprefix("graph_")
+    if not number.isdecimal() or not 1 <= int(number) <= len(programs):
+        raise Unavailable("unknown", name=name)
+    return programs[int(number) - 1], rest
+
+
+def _session_of(graph: Graph) -> Session | None:
+    """Return the open session with the most variables of ``graph``."""
+    sessions = [each for each in open_sessions if each.assigned_variables(graph)]
+    return max(sessions, key=lambda each: len(each.assigned_variables(graph)), default=None)

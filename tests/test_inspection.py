@@ -1,0 +1,233 @@
+"""Values and gradients of nodes: those of the training step, which they leave alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.graph.traversal import ancestors, topological
+from playgrad.inspection.node_values import NodeValues
+from playgrad.inspection.problem import Unavailable
+from playgrad.inspection.summary import grid, histogram, statistics, summary
+from playgrad.ops.state import RANDOM_STEP, global_variables
+from playgrad.runtime.session import Session
+
+COUNT, BATCH = 64, 16
+
+
+def _trained(shuffle: bool = False) -> Any:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(COUNT, 5)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(np.int32)
+    model = pg.Sequential(
+        [nn.Dense(8, activation="relu"), nn.BatchNormalization(), nn.Dropout(0.5), nn.Dense(2)]
+    )
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=pg.optim.Adam(0.01), loss=loss, metrics=["accuracy"])
+    model.fit(x, y, batch_size=BATCH, epochs=2, shuffle=shuffle, verbose=0)
+    model.data = x, y
+    return model
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Any]:
+    graph = pg.Graph()
+    with graph.as_default():
+        yield _trained()
+
+
+@pytest.fixture
+def looked(model: Any) -> Iterator[NodeValues]:
+    values = NodeValues(model.session, model.training_targets)
+    yield values
+    values.close()
+
+
+def _node(model: Any, op: str, phase: str = "forward", nth: int = 0) -> Any:
+    """Return the nth node of the training step with this op and phase."""
+    nodes = topological(ancestors(model.training_targets))
+    return [node for node in nodes if node.op.name == op and node.phase == phase][nth]
+
+
+def _state(model: Any) -> dict[str, Any]:
+    variables = global_variables(model.graph)
+    return dict(zip([v.name for v in variables], model.session.values(variables), strict=True))
+
+
+def test_values_are_those_of_the_session(model: Any, looked: NodeValues) -> None:
+    x, _ = model.data
+    gathered = _node(model, "gather", "input")
+    relu = _node(model, "relu").output
+    (batch,) = looked.values([gathered.output])
+    np.testing.assert_array_equal(batch, x[:BATCH])
+    (value,) = looked.values([looked.tensor(relu.node.name)])
+    expected = model.session.run(relu, {gathered.output: x[:BATCH]})
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+    assert value.any()
+
+
+def test_one_sample_takes_all_places_of_the_batch(model: Any, looked: NodeValues) -> None:
+    gathered = _node(model, "gather", "input")
+    assert looked.samples == COUNT
+    (batch,) = looked.values([gathered.output], sample=37)
+    np.testing.assert_array_equal(batch, np.repeat(model.data[0][37:38], BATCH, axis=0))
+    with pytest.raises(Unavailable) as problem:
+        looked.values([gathered.output], sample=COUNT)
+    assert problem.value.as_dict() == {
+        "code": "no_sample", "values": {"sample": COUNT, "count": COUNT}
+    }  # fmt: skip
+
+
+def test_the_gradient_of_a_weight_is_that_of_the_step(model: Any, looked: NodeValues) -> None:
+    """The optimizer's gradient of the last kernel, which the step computes, is the same."""
+    kernel = model.layers[-1].variables["kernel"]
+    adam = next(
+        node
+        for node in model.graph.nodes
+        if node.op.writes and kernel.node.name in node.attrs["variables"]
+    )
+    slope = next(t for t in adam.inputs if t.node.phase == "gradient" and t.shape == kernel.shape)
+    (gradient,) = looked.gradients([kernel])
+    (expected,) = looked.values([slope])
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-7)
+    assert gradient.any()
+
+
+def test_the_gradient_of_logits_is_that_of_numpy(model: Any, looked: NodeValues) -> None:
+    loss = _node(model, "sparse_softmax_cross_entropy")
+    logits = loss.inputs[0]
+    value, labels = looked.values([logits, _node(model, "gather", "input", 1).output])
+    exponents = np.exp(value - value.max(axis=1, keepdims=True))
+    probabilities = exponents / exponents.sum(axis=1, keepdims=True)
+    expected = (probabilities - np.eye(2)[labels]) / BATCH
+    (gradient,) = looked.gradients([logits])
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_looking_at_every_node_changes_nothing(model: Any, looked: NodeValues) -> None:
+    before, size = _state(model), len(model.graph.nodes)
+    assert before[f"{RANDOM_STEP}:0"] > 0
+    nodes = [node for node in ancestors(model.training_targets) if node.outputs]
+    assert any(node.op.writes for node in nodes)
+    for node in nodes:
+        looked.values(list(node.outputs))
+        for tensor in node.outputs:
+            try:
+                looked.gradients([tensor])
+            except Unavailable as problem:
+                assert problem.code in ("not_floating", "independent")
+    after = _state(model)
+    assert len(model.graph.nodes) == size
+    assert before.keys() == after.keys()
+    for name, value in before.items():
+        np.testing.assert_array_equal(value, after[name], err_msg=name)
+
+
+def test_an_update_is_shown_as_what_it_would_write(model: Any, looked: NodeValues) -> None:
+    kernel = model.layers[0].variables["kernel"]
+    update = next(
+        n for n in model.graph.nodes if n.op.writes and kernel.node.name in n.attrs["variables"]
+    )
+    (value,) = looked.values([update.outputs[update.attrs["variables"].index(kernel.node.name)]])
+    now = model.session.value(kernel)
+    assert value.shape == now.shape
+    assert 0 < np.abs(value - now).max() < 0.1
+
+
+def test_problems_are_named(model: Any, looked: NodeValues) -> None:
+    labels = _node(model, "gather", "input", 1).output
+    for call, code in (
+        (lambda: looked.tensor("nowhere"), "unknown"),
+        (lambda: looked.tensor(model.training_targets[0].name), "no_output"),
+        (lambda: looked.gradients([labels]), "not_floating"),
+    ):
+        with pytest.raises(Unavailable) as problem:
+            call()
+        assert problem.value.code == code
+
+
+def test_a_graph_without_a_model() -> None:
+    graph = pg.Graph()
+    with graph.as_default(), Session(graph, "cpu") as session:
+        weight = pg.Variable([[1.0, -2.0]], "weight")
+        fed = pg.placeholder("float32", (None, 2), "fed")
+        product = pg.multiply(weight, fed)
+        session.run(product, {fed: [[3.0, 4.0]]})
+        looked = NodeValues(session, [product.node])
+        (value,) = looked.values([weight])
+        np.testing.assert_array_equal(value, [[1, -2]])
+        with pytest.raises(Unavailable) as problem:
+            looked.values([product])
+        assert problem.value.as_dict() == {"code": "needs_feed", "values": {"name": "fed"}}
+        with pytest.raises(Unavailable, match="no_loss"):
+            looked.gradients([weight])
+        looked.close()
+        closed = NodeValues(None, [product.node])
+        with pytest.raises(Unavailable, match="no_session"):
+            closed.values([weight])
+        closed.close()
+        fed_too = NodeValues(session, [product.node], {fed: np.ones((2, 2), np.float32)})
+        np.testing.assert_array_equal(fed_too.values([product])[0], [[1, -2], [1, -2]])
+        fed_too.close()
+
+
+ARRAYS = [
+    np.linspace(-3, 5, 1000, dtype=np.float32).reshape(10, 100),
+    np.array([[1.0, np.nan, np.inf], [0.0, -2.0, -np.inf]], np.float32),
+    np.array([0, 3, -7, 0], np.int32),
+    np.array([True, False, False]),
+    np.float32(4.0).reshape(()),
+    np.full((3, 3), np.nan, np.float32),
+    np.zeros((0, 4), np.float32),
+    np.random.default_rng(0).normal(size=(700, 900)).astype(np.float16),
+    np.array([1 << 40, 5], np.int64),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}{a.shape}")
+def test_statistics_are_those_of_numpy(array: Any) -> None:
+    values = array.astype(np.float64)
+    known, finite = values[~np.isnan(values)], values[np.isfinite(values)]
+    numbers = statistics(array)
+    assert numbers["nan"] == np.isnan(values).sum()
+    assert numbers["inf"] == np.isinf(values).sum()
+    assert numbers["min"] == (known.min() if known.size else None)
+    assert numbers["max"] == (known.max() if known.size else None)
+    assert numbers["|max|"] == (np.abs(known).max() if known.size else None)
+    assert numbers["zeros"] == (np.mean(values == 0) if values.size else None)
+    if finite.size:
+        assert numbers["mean"] == pytest.approx(finite.mean(), abs=1e-12)
+        assert numbers["std"] == pytest.approx(finite.std(), abs=1e-12)
+    else:
+        assert numbers["mean"] is None and numbers["std"] is None
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}{a.shape}")
+def test_summaries_are_small(array: Any) -> None:
+    shown = summary(array)["grid"]
+    sent = np.frombuffer(shown["values"], "<f4").reshape(len(shown["rows"]), len(shown["columns"]))
+    assert sent.size <= 48 * 48
+    table = array.reshape(shown["total_rows"], shown["total_columns"])
+    expected = table[np.ix_(shown["rows"], shown["columns"])] if sent.size else sent
+    np.testing.assert_array_equal(sent, expected.astype(np.float32))
+
+
+def test_a_histogram_counts_what_is_finite() -> None:
+    shown = histogram(ARRAYS[0])
+    assert shown is not None and not shown["sampled"]
+    counts, _ = np.histogram(ARRAYS[0], 32)
+    np.testing.assert_array_equal(shown["counts"], counts)
+    assert histogram(ARRAYS[5]) is None
+    large = histogram(np.arange(1 << 20, dtype=np.float32))
+    assert large is not None and large["sampled"] and sum(large["counts"]) == 1 << 18
+
+
+def test_a_grid_spreads_over_the_array() -> None:
+    shown = grid(np.arange(100 * 1000).reshape(100, 1000))
+    assert len(shown["rows"]) == len(shown["columns"]) == 48
+    assert shown["rows"][-1] >= 97 and shown["columns"][-1] >= 979

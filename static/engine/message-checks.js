@@ -194,6 +194,18 @@ const samples = (value) => (value?.shows === "none" ? noSamples(value) : value?.
 /** @type {Check} */
 const projection = (value) => (value?.shows === "none" ? noSamples(value) : value?.shows === "points" && projected(value));
 
+const unavailable = record({ code: text, values });
+
+const summary = record({
+  shape: listOf(count), dtype: text, count, statistics: mapOf(nullable(number)),
+  histogram: nullable(record({ low: number, high: number, counts: listOf(count), sampled: flag })),
+  grid: record({ values: bytes, rows: listOf(count), columns: listOf(count), total_rows: count, total_columns: count }),
+});
+
+const node = record({
+  outputs: count, samples: nullable(count), summary: nullable(summary), problem: nullable(unavailable), seconds: number,
+});
+
 const points = listOf(tuple(number, number, nullable(number)));
 
 /** A check of each field, for each kind of message. @type {Record<string, Record<string, Check>>} */
@@ -259,6 +271,7 @@ const FIELDS = {
     placement: optional(placement), graph: optional(graph), task: optional(task), samples: optional(samples),
     projection: optional(projection),
     placement: optional(placement), graph: optional(graph), execution: optional(execution), task: optional(task),
+    placement: optional(placement), graph: optional(graph), task: optional(task), node: optional(node),
     outcome: optional(oneOf("done", "error", "interrupted")),
     completions: optional(listOf(record({ label: text, type: text }))),
   },

@@ -143,6 +143,8 @@
  *   `samples`: the model's predictions for single samples; `projection`: the samples in the plane of a
  *     layer's principal components, the last hidden one for ""; `known`: the version of the samples
  *     that the page has.
+ *   `node_view`: the value of a node of the graph, or the gradient of the loss with respect to it, in
+ *     the first batch, or for the sample with this number.
  *   `prompt`: execute code with the names of the program; what it prints are events.
  *   `complete`: the names that can follow at the end of the text.
  *   `histograms`: what was recorded of the layers; it is recorded for some seconds after each question.
@@ -168,6 +170,7 @@
  *   | {kind: "inspect_layers"} & LayersQuestion
  *   | {kind: "samples", known: number}
  *   | {kind: "projection", known: number, layer: string}
+ *   | {kind: "node_view", name: string, output: number, part: "value" | "gradient", sample: number | null}
  *   | {kind: "prompt", code: string}
  *   | {kind: "complete", text: string}
  *   | {kind: "histograms"}
@@ -185,6 +188,7 @@
  *   inspect_layers: {layers: LayersView},
  *   samples: {samples: SamplesView},
  *   projection: {projection: ProjectionView},
+ *   node_view: {node: NodeView},
  *   prompt: {outcome: "done" | "error" | "interrupted"},
  *   complete: {completions: {label: string, type: string}[]},
  *   histograms: {histograms: HistogramView},
@@ -403,6 +407,19 @@
  *   (samples, columns), the first of `all` values of each sample
  * @typedef {"softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear"} Scale
  *   as in `app/playgrad/inspection/outputs.py`
+ *
+ * @typedef {{outputs: number, samples: number | null, summary: Summary | null, problem: Unavailable | null,
+ *            seconds: number}} NodeView
+ *   `outputs`: of the node; `samples`: of the data set, one of which can be chosen; `problem`: why there
+ *   is no summary
+ * @typedef {{code: string, values: Record<string, string | number>}} Unavailable
+ * @typedef {{shape: number[], dtype: string, count: number, statistics: Record<string, number | null>,
+ *            histogram: Histogram | null, grid: ValueGrid}} Summary of an array
+ * @typedef {{low: number, high: number, counts: number[], sampled: boolean}} Histogram
+ *   of the finite values; `sampled`: not all of them are counted
+ * @typedef {{values: Uint8Array, rows: number[], columns: number[], total_rows: number,
+ *            total_columns: number}} ValueGrid
+ *   float32, least byte first, row by row; `rows` and `columns`: the numbers of those that are shown
  *
  * @typedef {{device: "auto" | "gpu" | "cpu", paused: boolean, devices?: number,
  *            lab?: LabOptions, resume?: boolean, doctor?: boolean}} RunOptions

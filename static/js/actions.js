@@ -19,6 +19,7 @@ import * as store from "./store.js";
 
 /** @import { Answers, LayersQuestion, LayersView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
 /** @import { Answers, Placement, ProjectionView, Question, SamplesView, TaskView, WeightsFormat } from "../engine/messages.js" */
+/** @import { Answers, NodeView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
@@ -387,6 +388,14 @@ export async function samplesView(known) {
 export async function projectionView(known, layer) {
   const answer = await ask({ kind: "projection", known, layer });
   return answer.projection;
+ * The value of a node of the graph, or the gradient of the loss with respect to it.
+ * @param {{name: string, output: number, part: "value" | "gradient", sample: number | null}} question
+ * @returns {Promise<NodeView>}
+ * @throws {EngineFailure}
+ */
+export async function nodeView(question) {
+  const answer = await client.ask({ kind: "node_view", ...question }); // kept weights have no graph
+  return answer.node;
 }
 
 /**

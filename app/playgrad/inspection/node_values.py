@@ -96,6 +96,59 @@ class NodeValues:
         """
         return self._computed([self._gradient(tensor) for tensor in tensors], sample)
 
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes of the step, in topological order."""
+        return self._copy.originals
+
+    def known_values(self, tensors: Sequence[Tensor]) -> list[Array | None]:
+        """Return the values of tensors; None for those that depend on what is not known."""
+        known = [t for t in tensors if self._is_known(self._copy[t])]
+        arrays = dict(zip(known, self.values(known), strict=True)) if known else {}
+        return [arrays.get(tensor) for tensor in tensors]
+
+    def known_gradients(self, tensors: Sequence[Tensor]) -> list[Array | None]:
+        """Return the gradients with respect to tensors; None for those that have none.
+
+        Raises:
+            Unavailable: the program does not differentiate a loss.
+        """
+        self._differentiate_together(tensors)
+        slopes: dict[Tensor, Tensor] = {}
+        for tensor in tensors:
+            try:
+                slope = self._gradient(tensor)
+            except Unavailable as problem:
+                if problem.code == "no_loss":
+                    raise
+            else:
+                if self._is_known(slope):
+                    slopes[tensor] = slope
+        arrays = self._computed(list(slopes.values()), None) if slopes else []
+        computed = dict(zip(slopes, arrays, strict=True))
+        return [computed.get(tensor) for tensor in tensors]
+
+    def _is_known(self, tensor: Tensor) -> bool:
+        """Return whether everything that a tensor of the copy depends on has a value."""
+        return all(
+            source in self._fed
+            or (self._session is not None and source.node.op.name != "placeholder")
+            for source in self._copy.feeds_of([tensor]).values()
+        )
+
+    def _differentiate_together(self, tensors: Sequence[Tensor]) -> None:
+        """Add the gradients with respect to many tensors in one pass, if all operations allow."""
+        new = [t for t in tensors if dtype(t.dtype).floating and t not in self._gradients]
+        if not new or not self._copy.losses:
+            return
+        losses = [self._copy[loss] for loss in self._copy.losses]
+        try:
+            with at_top(self._copy.graph):
+                slopes = gradients(losses, [self._copy[tensor] for tensor in new])
+        except GraphError:
+            return  # then one by one
+        self._gradients.update(zip(new, slopes, strict=True))
+
     def _gradient(self, tensor: Tensor) -> Tensor:
         if not dtype(tensor.dtype).floating:
             raise Unavailable("not_floating", dtype=tensor.dtype)

@@ -54,6 +54,11 @@ class StepCopy:
         """Return the node of the program with this name, if the step has it."""
         return self._nodes.get(name)
 
+    @property
+    def originals(self) -> list[Node]:
+        """The nodes of the program that were copied, in topological order."""
+        return list(self._nodes.values())
+
     def __getitem__(self, original: Tensor) -> Tensor:
         return self._copies[original]
 

@@ -320,9 +320,11 @@ class Controller:
             return {"completions": complete(str(request["text"]), self.namespace)}
         if kind == "histograms":
             return histogram_view(self.histograms, self._trained())
+        looked = self.model or (None if self.graphs.programs else self.restored)
         if kind == "node_view":
-            looked = self.model or (None if self.graphs.programs else self.restored)
             return {"node": self.nodes.view(looked, self.graphs.programs, request)}
+        if kind == "node_find":
+            return {"nodes": self.nodes.find(looked, self.graphs.programs, request)}
         if kind not in ANSWERS:
             raise GraphError(f"there is no request {request.get('kind')!r}.")
         answer = answer_about(kind, self._trained(), request)

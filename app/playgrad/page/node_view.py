@@ -8,8 +8,10 @@ from typing import Any
 
 from playgrad.compiler.program import Program
 from playgrad.graph.graph import Graph
+from playgrad.inspection.find import find
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.problem import Unavailable
+from playgrad.inspection.query import parse
 from playgrad.inspection.summary import summary
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
@@ -17,6 +19,8 @@ from playgrad.runtime.open_sessions import open_sessions
 from playgrad.runtime.session import Session
 
 View = dict[str, Any]
+MOST = 500
+"""The most matches of a query that are sent."""
 
 
 class NodeViews:
@@ -51,6 +55,26 @@ class NodeViews:
             view |= {"outputs": len(tensor.node.outputs), "samples": values.samples}
             compute = values.gradients if part == "gradient" else values.values
             view["summary"] = summary(compute([tensor], sample)[0])
+        except Unavailable as problem:
+            view["problem"] = problem.as_dict()
+        return view | {"seconds": time.perf_counter() - began}
+
+    def find(self, model: Any, programs: Sequence[Program], request: Request) -> View:
+        """Return the nodes for which the ``query`` holds, or what is wrong with it."""
+        began = time.perf_counter()
+        view: View = {"matches": [], "total": 0, "checked": 0, "skipped": 0, "problem": None}
+        try:
+            query = parse(str(request["query"]))
+            several = model is None and len(programs) > 1
+            values, _ = self.values_of(model, programs, "graph_1/" if several else "")
+            found = find(values, query)
+            prefix = "graph_1/" if several else ""
+            view |= {
+                "matches": [[prefix + name, number] for name, number in found.matches[:MOST]],
+                "total": len(found.matches),
+                "checked": found.checked,
+                "skipped": found.skipped,
+            }
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
         return view | {"seconds": time.perf_counter() - began}
@@ -95,5 +119,6 @@ def _program_of(programs: Sequence[Program], name: str) -> tuple[Program, str]:
 
 def _session_of(graph: Graph) -> Session | None:
     """Return the open session with the most variables of ``graph``."""
-    sessions = [each for each in open_sessions if each.assigned_variables(graph)]
+    sessions = [each for each in open_sessions if isinstance(each, Session)]
+    sessions = [each for each in sessions if each.assigned_variables(graph)]
     return max(sessions, key=lambda each: len(each.assigned_variables(graph)), default=None)

@@ -87,14 +87,16 @@ export function GraphPanel() {
           </div>
         `}
       </div>
-      <div class="graph-stage" data-testid="graph-view" ref=${stage}>
-        ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
-        ${drawing ? html`
-          <${GraphView} drawing=${drawing} selected=${selected} colourOf=${colourOf} handle=${view}
-            wheelZooms=${isLarge} onToggle=${toggle}
-            onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
-          <${Legend} devices=${byDevice ? devices : null} />
-        ` : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`}
+      <div class="graph-body">
+        <div class="graph-stage" data-testid="graph-view" ref=${stage}>
+          ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
+          ${drawing ? html`
+            <${GraphView} drawing=${drawing} selected=${selected} colourOf=${colourOf} handle=${view}
+              wheelZooms=${isLarge} onToggle=${toggle}
+              onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
+            <${Legend} devices=${byDevice ? devices : null} />
+          ` : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`}
+        </div>
         ${node && html`<${NodeDetails} node=${node} onLeave=${() => setLarge(false)} />`}
       </div>
       <${ExecutionDock} />

@@ -47,13 +47,19 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
   const { picture, layout, toggled } = drawing;
   const shown = useRef(drawing);
   shown.current = drawing;
+  const chosen = useRef(selected);
+  chosen.current = selected;
   const known = layout.boxes[current] ? current : (picture.items[0]?.id ?? "");
 
   useLayoutEffect(() => {
     if (!svg.current || !content.current) return undefined;
     const view = new Viewport(svg.current, content.current);
     handle.current = view;
-    const end = onResize(svg.current, () => view.isMoved || openOn(view, shown.current.picture, shown.current.layout));
+    const end = onResize(svg.current, () => {
+      const box = chosen.current && shown.current.layout.boxes[chosen.current];
+      if (box) view.show(box); // the details have taken room from the drawing
+      else if (!view.isMoved) openOn(view, shown.current.picture, shown.current.layout);
+    });
     return () => {
       end();
       view.destroy();
@@ -72,11 +78,16 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
       view?.keep(was, now);
       view?.show(now);
     } else openOn(view, picture, layout);
+    if (chosen.current && layout.boxes[chosen.current]) view?.show(layout.boxes[chosen.current]);
     before.current = layout;
     // The focused element may have been replaced, such as a collapsed scope by its frame.
     if (keyboard.current && toggled !== null) focus(known);
     keyboard.current = false;
   }, [layout]);
+
+  useEffect(() => {
+    if (selected && layout.boxes[selected]) handle.current?.show(layout.boxes[selected]);
+  }, [selected]);
 
   const near = selected ?? "";
 

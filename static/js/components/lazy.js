@@ -3,12 +3,12 @@ import { t } from "../locale.js";
 
 /**
  * A component that is loaded when it is first shown, because most visits do without it.
- * @param {() => Promise<() => any>} load imports it
+ * @param {() => Promise<(props: any) => any>} load imports it
  * @param {() => {name: string, waiting: string}} words in the language of the page; `name`: in the plural, at the beginning of a sentence
- * @returns {() => any}
+ * @returns {(props: any) => any}
  */
 export function lazy(load, words) {
-  const loaded = signal(/** @type {(() => any) | null} */ (null));
+  const loaded = signal(/** @type {((props: any) => any) | null} */ (null));
   const problem = signal("");
 
   async function begin() {
@@ -19,11 +19,11 @@ export function lazy(load, words) {
     }
   }
 
-  return function Lazy() {
+  return function Lazy(/** @type {any} */ props) {
     useEffect(() => {
       if (!loaded.value) begin();
     }, []);
-    if (loaded.value) return html`<${loaded.value} />`;
+    if (loaded.value) return html`<${loaded.value} ...${props} />`;
     const { name, waiting } = words();
     return html`<p class="lab-wait" role="status">${problem.value ? t().loading.failed(name, problem.value) : waiting}</p>`;
   };

@@ -3,6 +3,12 @@ import { shape } from "../format.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
+import { lazy } from "./lazy.js";
+
+const NodeTabs = lazy(
+  () => import("./node-tabs.js").then((module) => module.NodeTabs),
+  () => ({ name: t().nodeTabs.name, waiting: t().nodeTabs.loading }),
+);
 
 /**
  * The details of one node.
@@ -25,7 +31,7 @@ export function NodeDetails({ node, onLeave }) {
         <button type="button" class="button quiet icon-only" aria-label=${words.close}
           onClick=${() => (store.selectedNode.value = null)}><${Icon} name="close" /></button>
       </div>
-      <dl>
+      <dl class="node-facts">
         <div><dt>${words.operation}</dt><dd><code>${node.op}</code></dd></div>
         <div><dt>${words.phase}</dt><dd>${phases[node.phase]}</dd></div>
         <div><dt>${words.shape}</dt><dd>${shape(node.shape)}</dd></div>
@@ -34,10 +40,8 @@ export function NodeDetails({ node, onLeave }) {
         ${node.line !== null && html`<div><dt>${words.createdAt}</dt><dd>${lineKnown
           ? html`<button type="button" class="link" onClick=${toCode}>${words.line(node.line)}</button>`
           : words.line(node.line)}</dd></div>`}
-        ${Object.entries(node.attrs ?? {}).map(([name, value]) => html`
-          <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>
-        `)}
       </dl>
+      <${NodeTabs} node=${node} onLine=${toCode} />
     </aside>
   `;
 }

@@ -1,0 +1,122 @@
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { shape, tick } from "../format.js";
+import { t } from "../locale.js";
+import { NodeAsker } from "../node-asker.js";
+import { onVisible } from "../observe.js";
+import * as store from "../store.js";
+import { ValueGrid } from "./value-grid.js";
+import { ValueHistogram } from "./value-histogram.js";
+
+/**
+ * @import { GraphNode, NodeView, Summary, Unavailable } from "../../engine/messages.js"
+ * @typedef {"value" | "gradient"} Part
+ */
+
+const STATISTICS = /** @type {const} */ (["min", "max", "mean", "std", "zeros", "nan", "inf"]);
+
+/** The value of a node, or the gradient of the loss. @param {{node: GraphNode, part: Part}} props */
+export function NodeSummary({ node, part }) {
+  const words = t().nodeTabs;
+  const [output, setOutput] = useState(0);
+  const [sample, setSample] = useState(/** @type {number | null} */ (null));
+  const { place, view, problem } = useNodeView(node.name, output, part, sample);
+  return html`
+    <div class="node-summary" ref=${place} data-part=${part}>
+      ${view && (view.outputs > 1 || view.samples !== null) && html`
+        <div class="node-choices">
+          ${view.outputs > 1 && html`<label>${words.output}
+            <input type="number" min="1" max=${view.outputs} value=${output + 1} data-testid="node-output"
+              onChange=${(/** @type {any} */ event) => setOutput(whole(event.target.value, 1, view.outputs, 1) - 1)} />
+          </label>`}
+          ${view.samples !== null && html`<${SampleChoice} count=${view.samples} sample=${sample} onChoose=${setSample} />`}
+        </div>
+      `}
+      ${view?.summary && html`<${Shown} summary=${view.summary} />`}
+      ${view?.problem && html`<p class="hint" data-testid="node-problem">${sentenceOf(view.problem)}</p>`}
+      ${problem && html`<p class="hint" role="alert">${problem}</p>`}
+      ${!view && !problem && html`<p class="hint" role="status">${words.asking}</p>`}
+    </div>
+  `;
+}
+
+/**
+ * The answer about a node, again and again while the weights change.
+ * @param {string} name
+ * @param {number} output
+ * @param {Part} part
+ * @param {number | null} sample
+ */
+function useNodeView(name, output, part, sample) {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const [answer, setAnswer] = useState(/** @type {{view: NodeView | null, problem: string}} */ ({ view: null, problem: "" }));
+  const asker = useRef(/** @type {NodeAsker | null} */ (null));
+  asker.current ??= new NodeAsker((view, problem) => setAnswer({ view, problem }));
+  const { step } = store.progress.value;
+  const state = store.runState.value;
+  const live = store.liveModel.value;
+  useEffect(() => asker.current?.ask({ name, output, part, sample }), [name, output, part, sample]);
+  useEffect(() => asker.current?.changed(), [step, state, live]);
+  useEffect(() => {
+    const end = place.current ? onVisible(place.current, (isVisible) => asker.current?.show(isVisible)) : () => {};
+    return () => {
+      end();
+      asker.current?.ask(null);
+    };
+  }, []);
+  return { place, ...answer };
+}
+
+/** @param {{count: number, sample: number | null, onChoose: (sample: number | null) => void}} props */
+function SampleChoice({ count, sample, onChoose }) {
+  const words = t().nodeTabs;
+  return html`
+    <label>${words.shownFor}
+      <select value=${sample === null ? "batch" : "sample"} data-testid="node-batch"
+        onChange=${(/** @type {any} */ event) => onChoose(event.target.value === "batch" ? null : 0)}>
+        <option value="batch">${words.firstBatch}</option>
+        <option value="sample">${words.oneSample}</option>
+      </select>
+    </label>
+    ${sample !== null && html`<label>${words.sampleNumber(count - 1)}
+      <input type="number" min="0" max=${count - 1} value=${sample} data-testid="node-sample"
+        onChange=${(/** @type {any} */ event) => onChoose(whole(event.target.value, 0, count - 1, sample))} />
+    </label>`}
+  `;
+}
+
+/** @param {string} text @param {number} least @param {number} most @param {number} otherwise */
+function whole(text, least, most, otherwise) {
+  const number = text.trim() === "" ? NaN : Math.round(Number(text));
+  return Number.isFinite(number) ? Math.min(most, Math.max(least, number)) : otherwise;
+}
+
+/** @param {{summary: Summary}} props */
+function Shown({ summary }) {
+  const words = t().nodeTabs;
+  return html`
+    <p class="node-shape"><code>${summary.dtype}</code> ${shape(summary.shape)}</p>
+    <dl class="node-statistics" data-testid="node-statistics">
+      ${STATISTICS.map((name) => html`
+        <div key=${name} data-alarm=${(name === "nan" || name === "inf") && summary.statistics[name] ? "" : undefined}>
+          <dt>${words.statistics[name]}</dt><dd data-statistic=${name}>${number(name, summary.statistics[name])}</dd>
+        </div>
+      `)}
+    </dl>
+    ${summary.count === 0 && html`<p class="hint">${words.empty}</p>`}
+    ${summary.histogram && html`<${ValueHistogram} histogram=${summary.histogram} />`}
+    ${summary.grid.rows.length > 0 && html`<${ValueGrid} grid=${summary.grid} />`}
+  `;
+}
+
+/** @param {string} name @param {number | null | undefined} value */
+function number(name, value) {
+  if (value === null || value === undefined) return "–";
+  if (name === "zeros") return `${tick(100 * value)}%`;
+  return Number.isFinite(value) ? tick(value) : String(value).replace("Infinity", "∞");
+}
+
+/** @param {Unavailable} problem */
+function sentenceOf({ code, values }) {
+  const sentences = /** @type {Record<string, (values: any) => string>} */ (t().nodeTabs.problems);
+  return Object.hasOwn(sentences, code) ? sentences[code](values) : code;
+}

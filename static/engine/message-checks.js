@@ -206,6 +206,11 @@ const node = record({
   outputs: count, samples: nullable(count), summary: nullable(summary), problem: nullable(unavailable), seconds: number,
 });
 
+const nodes = record({
+  matches: listOf(tuple(text, number)), total: count, checked: count, skipped: count,
+  problem: nullable(unavailable), seconds: number,
+});
+
 const points = listOf(tuple(number, number, nullable(number)));
 
 /** A check of each field, for each kind of message. @type {Record<string, Record<string, Check>>} */
@@ -272,6 +277,7 @@ const FIELDS = {
     projection: optional(projection),
     placement: optional(placement), graph: optional(graph), execution: optional(execution), task: optional(task),
     placement: optional(placement), graph: optional(graph), task: optional(task), node: optional(node),
+    nodes: optional(nodes),
     outcome: optional(oneOf("done", "error", "interrupted")),
     completions: optional(listOf(record({ label: text, type: text }))),
   },

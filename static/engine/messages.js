@@ -145,6 +145,7 @@
  *     that the page has.
  *   `node_view`: the value of a node of the graph, or the gradient of the loss with respect to it, in
  *     the first batch, or for the sample with this number.
+ *   `node_find`: the nodes for which a query holds; see `app/playgrad/inspection/query.py`.
  *   `prompt`: execute code with the names of the program; what it prints are events.
  *   `complete`: the names that can follow at the end of the text.
  *   `histograms`: what was recorded of the layers; it is recorded for some seconds after each question.
@@ -171,6 +172,7 @@
  *   | {kind: "samples", known: number}
  *   | {kind: "projection", known: number, layer: string}
  *   | {kind: "node_view", name: string, output: number, part: "value" | "gradient", sample: number | null}
+ *   | {kind: "node_find", query: string}
  *   | {kind: "prompt", code: string}
  *   | {kind: "complete", text: string}
  *   | {kind: "histograms"}
@@ -189,6 +191,7 @@
  *   samples: {samples: SamplesView},
  *   projection: {projection: ProjectionView},
  *   node_view: {node: NodeView},
+ *   node_find: {nodes: NodeMatches},
  *   prompt: {outcome: "done" | "error" | "interrupted"},
  *   complete: {completions: {label: string, type: string}[]},
  *   histograms: {histograms: HistogramView},
@@ -412,6 +415,10 @@
  *            seconds: number}} NodeView
  *   `outputs`: of the node; `samples`: of the data set, one of which can be chosen; `problem`: why there
  *   is no summary
+ * @typedef {{matches: [string, number][], total: number, checked: number, skipped: number,
+ *            problem: Unavailable | null, seconds: number}} NodeMatches
+ *   `matches`: the first ones, with the number that the query compares; `skipped`: nodes whose values
+ *   cannot be computed
  * @typedef {{code: string, values: Record<string, string | number>}} Unavailable
  * @typedef {{shape: number[], dtype: string, count: number, statistics: Record<string, number | null>,
  *            histogram: Histogram | null, grid: ValueGrid}} Summary of an array

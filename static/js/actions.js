@@ -20,6 +20,7 @@ import * as store from "./store.js";
 /** @import { Answers, LayersQuestion, LayersView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
 /** @import { Answers, Placement, ProjectionView, Question, SamplesView, TaskView, WeightsFormat } from "../engine/messages.js" */
 /** @import { Answers, NodeView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
+/** @import { Answers, NodeMatches, NodeView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
@@ -396,6 +397,17 @@ export async function projectionView(known, layer) {
 export async function nodeView(question) {
   const answer = await client.ask({ kind: "node_view", ...question }); // kept weights have no graph
   return answer.node;
+}
+
+/**
+ * The nodes of the graph for which a query holds.
+ * @param {string} query
+ * @returns {Promise<NodeMatches>}
+ * @throws {EngineFailure}
+ */
+export async function findNodes(query) {
+  const answer = await client.ask({ kind: "node_find", query });
+  return answer.nodes;
 }
 
 /**

@@ -15,11 +15,11 @@ const corner = ({ x, y, width, height }) => `translate(${x - width / 2} ${y - he
 
 /**
  * An operation, or a collapsed scope.
- * @param {{item: Item, box: Box, colourOf: ColourOf, isSelected: boolean, isCurrent: boolean,
+ * @param {{item: Item, box: Box, colourOf: ColourOf, isSelected: boolean, isMarked: boolean, isCurrent: boolean,
  *          onUse: (item: Item) => void, onFocus: (id: string) => void}} props
- *   `isCurrent`: Tab moves to it
+ *   `isMarked`: the search has found it; `isCurrent`: Tab moves to it
  */
-export function GraphItem({ item, box, colourOf, isSelected, isCurrent, onUse, onFocus }) {
+export function GraphItem({ item, box, colourOf, isSelected, isMarked, isCurrent, onUse, onFocus }) {
   const { width, height } = box;
   const isScope = item.kind === "scope";
   const parts = census(item.kind === "scope" ? item.nodes : [item.node], colourOf);
@@ -28,7 +28,7 @@ export function GraphItem({ item, box, colourOf, isSelected, isCurrent, onUse, o
   const what = isScope ? t().graph.scope(read) : read;
   return html`
     <g class=${`graph-item ${item.kind}`} transform=${corner(box)} data-id=${item.id}
-      data-colour=${parts[0][0]} data-selected=${isSelected ? "" : undefined}
+      data-colour=${parts[0][0]} data-selected=${isSelected ? "" : undefined} data-marked=${isMarked ? "" : undefined}
       role="button" aria-label=${what} aria-pressed=${isScope ? undefined : isSelected}
       aria-expanded=${isScope ? false : undefined} tabindex=${isCurrent ? 0 : -1}
       onClick=${() => onUse(item)} onFocus=${() => onFocus(item.id)}>

@@ -1,10 +1,12 @@
 import { html, signal, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { alone } from "../alone.js";
+import { matches } from "../graph-find.js";
 import { layouts } from "../graph-layout.js";
 import { mainScopes, picture, scopesOf } from "../graph-model.js";
 import { language, t } from "../locale.js";
 import * as store from "../store.js";
 import { ExecutionDock } from "./execution-dock.js";
+import { GraphSearch } from "./graph-search.js";
 import { GraphView } from "./graph-view.js";
 import { Icon } from "./icons.js";
 import { NodeDetails } from "./node-details.js";
@@ -62,6 +64,14 @@ export function GraphPanel() {
     setOpen({ scopes, toggled: path });
   }
 
+  /** @param {Set<string>} scopes */
+  function reveal(scopes) {
+    if ([...scopes].some((path) => !opened.value.scopes.has(path))) {
+      setOpen({ scopes: new Set([...opened.value.scopes, ...scopes]), toggled: null });
+    }
+  }
+
+  const marked = useMemo(() => new Set(matches.value), [matches.value]);
   const allOpen = () => setOpen({ scopes: new Set(graph ? scopesOf(graph) : []), toggled: null });
   const selected = store.selectedNode.value;
   const node = graph?.nodes.find(({ name }) => name === selected);
@@ -87,11 +97,12 @@ export function GraphPanel() {
           </div>
         `}
       </div>
+      ${graph && html`<${GraphSearch} onReveal=${reveal} />`}
       <div class="graph-body">
         <div class="graph-stage" data-testid="graph-view" ref=${stage}>
           ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
           ${drawing ? html`
-            <${GraphView} drawing=${drawing} selected=${selected} colourOf=${colourOf} handle=${view}
+            <${GraphView} drawing=${drawing} selected=${selected} marked=${marked} colourOf=${colourOf} handle=${view}
               wheelZooms=${isLarge} onToggle=${toggle}
               onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
             <${Legend} devices=${byDevice ? devices : null} />

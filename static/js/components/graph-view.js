@@ -33,11 +33,11 @@ function openOn(view, picture, layout) {
 
 /**
  * The drawing of a graph, with panning, zooming and arrow keys.
- * @param {{drawing: Drawing, selected: string | null, wheelZooms: boolean,
+ * @param {{drawing: Drawing, selected: string | null, marked: ReadonlySet<string>, wheelZooms: boolean,
  *          colourOf: import("./graph-items.js").ColourOf, onToggle: (path: string) => void,
  *          onSelect: (name: string | null) => void, handle: {current: Viewport | null}}} props
  */
-export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, onSelect, handle }) {
+export function GraphView({ drawing, selected, marked, wheelZooms, colourOf, onToggle, onSelect, handle }) {
   const svg = useRef(/** @type {SVGSVGElement | null} */ (null));
   const content = useRef(/** @type {SVGGElement | null} */ (null));
   const before = useRef(/** @type {Layout | null} */ (null));
@@ -90,6 +90,8 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
   }, [selected]);
 
   const near = selected ?? "";
+  const isMarked = (/** @type {import("../graph-model.js").Item} */ item) =>
+    marked.size > 0 && (item.kind === "scope" ? item.nodes.some(({ name }) => marked.has(name)) : marked.has(item.id));
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
@@ -159,8 +161,8 @@ export function GraphView({ drawing, selected, wheelZooms, colourOf, onToggle, o
         })}
         ${picture.items.map((item) => html`
           <${GraphItem} key=${item.id} item=${item} box=${layout.boxes[item.id]} colourOf=${colourOf}
-            isSelected=${item.id === selected} isCurrent=${item.id === known}
-            onUse=${() => use(item.id)} onFocus=${setCurrent} />
+            isSelected=${item.id === selected} isMarked=${isMarked(item)}
+            isCurrent=${item.id === known} onUse=${() => use(item.id)} onFocus=${setCurrent} />
         `)}
       </g>
     </svg>

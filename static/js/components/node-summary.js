@@ -2,13 +2,14 @@ import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { shape, tick } from "../format.js";
 import { t } from "../locale.js";
 import { NodeAsker } from "../node-asker.js";
+import { reasonOf } from "../node-words.js";
 import { onVisible } from "../observe.js";
 import * as store from "../store.js";
 import { ValueGrid } from "./value-grid.js";
 import { ValueHistogram } from "./value-histogram.js";
 
 /**
- * @import { GraphNode, NodeView, Summary, Unavailable } from "../../engine/messages.js"
+ * @import { GraphNode, NodeView, Summary } from "../../engine/messages.js"
  * @typedef {"value" | "gradient"} Part
  */
 
@@ -32,7 +33,7 @@ export function NodeSummary({ node, part }) {
         </div>
       `}
       ${view?.summary && html`<${Shown} summary=${view.summary} />`}
-      ${view?.problem && html`<p class="hint" data-testid="node-problem">${sentenceOf(view.problem)}</p>`}
+      ${view?.problem && html`<p class="hint" data-testid="node-problem">${reasonOf(view.problem)}</p>`}
       ${problem && html`<p class="hint" role="alert">${problem}</p>`}
       ${!view && !problem && html`<p class="hint" role="status">${words.asking}</p>`}
     </div>
@@ -113,10 +114,4 @@ function number(name, value) {
   if (value === null || value === undefined) return "–";
   if (name === "zeros") return `${tick(100 * value)}%`;
   return Number.isFinite(value) ? tick(value) : String(value).replace("Infinity", "∞");
-}
-
-/** @param {Unavailable} problem */
-function sentenceOf({ code, values }) {
-  const sentences = /** @type {Record<string, (values: any) => string>} */ (t().nodeTabs.problems);
-  return Object.hasOwn(sentences, code) ? sentences[code](values) : code;
 }

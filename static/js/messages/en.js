@@ -689,7 +689,24 @@ export const en = {
     toLine: (/** @type {number} */ line) => `Go to line ${line}`,
     edited: "The editor shows another program now.",
     attributes: "Attributes",
+    search: {
+      label: "Find operations by name, or by values such as grad(dense_*) |max| > 10",
+      placeholder: "relu, or value(*relu*) zeros > 0.5",
+      pressEnter: "Enter asks Python.",
+      names: (/** @type {number} */ all, /** @type {number} */ here) =>
+        all === 0 ? "No operation has this name." : `${here < 0 ? "" : `${here + 1} of `}${all} found. Enter selects the next.`,
+      values: (/** @type {number} */ all, /** @type {number} */ checked, /** @type {number} */ skipped,
+        /** @type {number} */ here, /** @type {string} */ number) =>
+        `${all} of ${checked} match${skipped ? `, ${skipped} have none` : ""}${here < 0 ? "" : `; number ${here + 1}: ${number}`}.`,
+    },
     problems: {
+      query_form: () => "Write a query as value(*relu*) zeros > 0.5 or grad(dense_*) |max| > 10.",
+      query_part: (/** @type {any} */ { word }) => `A query begins with value(…) or grad(…), not ${word}(…).`,
+      query_pattern: () => "Write the names to look at between the parentheses; * stands for any characters: value(dense_*).",
+      query_statistic: (/** @type {any} */ { word }) => `${word ? `“${word}” is not a number of a tensor.` : "A number of the tensor is missing."} Compare |max|, max, min, mean, std, zeros, nan or inf.`,
+      query_comparison: (/** @type {any} */ { word }) => `${word ? `“${word}” is not a comparison.` : "A comparison is missing."} Use >, >=, <, <=, = or !=.`,
+      query_number: (/** @type {any} */ { word }) => `${word ? `“${word}” is not a number.` : "A number to compare with is missing."} Write one such as 10, 1e-3 or 50%.`,
+      query_nothing: (/** @type {any} */ { pattern }) => `No operation has a name like ${pattern}. The pattern has to fit the whole name, as in *relu*.`,
       unknown: (/** @type {any} */ { name }) => `The training step does not have an operation named ${name}.`,
       no_output: () => "This operation has no value: it only makes others run together.",
       not_floating: (/** @type {any} */ { dtype }) => `It has no gradient, because its values are ${dtype}: only floating-point values can change a little.`,

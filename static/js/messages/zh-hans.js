@@ -763,7 +763,22 @@ export const zhHans = {
     toLine: (line) => `转到第 ${line} 行`,
     edited: "编辑器里现在是另一个程序。",
     attributes: "属性",
+    search: {
+      label: "按名称查找运算，或按值查找，例如 grad(dense_*) |max| > 10",
+      placeholder: "relu，或 value(*relu*) zeros > 0.5",
+      pressEnter: "按 Enter 询问 Python。",
+      names: (all, here) => (all === 0 ? "没有这个名称的运算。" : `找到 ${all} 个${here < 0 ? "" : `，当前第 ${here + 1} 个`}。按 Enter 选择下一个。`),
+      values: (all, checked, skipped, here, number) =>
+        `${checked} 个中有 ${all} 个符合${skipped ? `，${skipped} 个没有值` : ""}${here < 0 ? "" : `；第 ${here + 1} 个：${number}`}。`,
+    },
     problems: {
+      query_form: () => "查询的写法：value(*relu*) zeros > 0.5 或 grad(dense_*) |max| > 10。",
+      query_part: ({ word }) => `查询以 value(…) 或 grad(…) 开头，而不是 ${word}(…)。`,
+      query_pattern: () => "请在括号中写出要查看的名称；* 代表任意字符：value(dense_*)。",
+      query_statistic: ({ word }) => `${word ? `“${word}”不是张量的统计量。` : "缺少张量的统计量。"}可以比较 |max|、max、min、mean、std、zeros、nan 或 inf。`,
+      query_comparison: ({ word }) => `${word ? `“${word}”不是比较符号。` : "缺少比较符号。"}请使用 >、>=、<、<=、= 或 !=。`,
+      query_number: ({ word }) => `${word ? `“${word}”不是数字。` : "缺少要比较的数字。"}例如 10、1e-3 或 50%。`,
+      query_nothing: ({ pattern }) => `没有名称符合 ${pattern} 的运算。模式必须符合整个名称，例如 *relu*。`,
       unknown: ({ name }) => `训练步骤中没有名为 ${name} 的运算。`,
       no_output: () => "这个运算没有值：它只是让其他运算一起执行。",
       not_floating: ({ dtype }) => `它没有梯度，因为它的值是 ${dtype}：只有浮点数才能微小地变化。`,

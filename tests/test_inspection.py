@@ -10,7 +10,11 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.devices import registry
+from playgrad.devices.null import NullHost
 from playgrad.graph.traversal import ancestors, topological
+from playgrad.inspection.node_kernel import node_kernel
+from playgrad.inspection.node_time import measure
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.problem import Unavailable
 from playgrad.inspection.summary import grid, histogram, statistics, summary
@@ -174,6 +178,49 @@ def test_a_graph_without_a_model() -> None:
         fed_too = NodeValues(session, [product.node], {fed: np.ones((2, 2), np.float32)})
         np.testing.assert_array_equal(fed_too.values([product])[0], [[1, -2], [1, -2]])
         fed_too.close()
+
+
+def test_on_the_processor_numpy_computes_a_node() -> None:
+    graph = pg.Graph()
+    with graph.as_default(), Session(graph, "cpu") as session:
+        variable = pg.Variable(np.ones((3, 4), np.float32), "variable")
+        step = variable.assign(pg.matmul(variable, np.eye(4, dtype=np.float32), name="product"))
+        kernel = node_kernel(session, [step.node], graph.node("product"))
+        assert kernel.device == "cpu:0" and not kernel.commands
+        with pytest.raises(Unavailable, match="stored"):
+            node_kernel(session, [step.node], variable.node)
+
+
+def test_the_kernel_of_a_node_is_the_one_that_its_step_dispatches() -> None:
+    graph = pg.Graph()
+    with registry.attached(NullHost()) as device, graph.as_default():
+        session = Session(graph, device)
+        weight = pg.Variable(np.ones((4, 3), np.float32), "weight")
+        copy = pg.Variable(np.zeros((8, 3), np.float32), "copy")
+        x_now = pg.Variable(np.ones((8, 4), np.float32), "x_now")
+        step = copy.assign(pg.relu(pg.matmul(x_now, weight, name="fused_product"), name="late"))
+        kernel = node_kernel(session, [step.node], graph.node("fused_product"))
+        assert kernel.device == device and kernel.total == len(kernel.commands) == 1
+        assert kernel.within == step.node.name
+        assert set(kernel.fused) >= {"late", step.node.name}
+        (command,) = kernel.commands
+        runnable = session.compiled([step.node])
+        assert runnable is not None
+        (plan,) = runnable.plans.values()
+        assert command.wgsl == plan.plan["kernels"][0]["wgsl"] and "fn main" in command.wgsl
+        assert command.workgroups == plan.plan["commands"][0]["workgroups"]
+        session.close()
+
+
+def test_a_node_is_measured_alone(model: Any, looked: NodeValues) -> None:
+    before = _state(model)
+    for op, phase in (("relu", "forward"), ("matmul", "forward"), ("matmul", "gradient")):
+        timed = measure(looked, _node(model, op, phase), "cpu:0")
+        assert timed.seconds > 0 and timed.runs >= 1
+    with pytest.raises(Unavailable, match="stored"):
+        measure(looked, model.layers[0].variables["kernel"].node, "cpu:0")
+    for name, value in _state(model).items():
+        np.testing.assert_array_equal(value, before[name])
 
 
 ARRAYS = [

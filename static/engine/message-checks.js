@@ -211,6 +211,18 @@ const nodes = record({
   problem: nullable(unavailable), seconds: number,
 });
 
+const nodeKernel = record({
+  kernel: nullable(record({
+    device: text, within: nullable(text), fused: listOf(text), total: count,
+    commands: listOf(record({ family: text, workgroups: listOf(count), nodes: listOf(text), wgsl: text, length: count })),
+  })),
+  problem: nullable(unavailable),
+});
+
+const nodeTime = record({
+  measured: nullable(record({ seconds: number, runs: count, device: text })), problem: nullable(unavailable),
+});
+
 const points = listOf(tuple(number, number, nullable(number)));
 
 /** A check of each field, for each kind of message. @type {Record<string, Record<string, Check>>} */
@@ -277,7 +289,7 @@ const FIELDS = {
     projection: optional(projection),
     placement: optional(placement), graph: optional(graph), execution: optional(execution), task: optional(task),
     placement: optional(placement), graph: optional(graph), task: optional(task), node: optional(node),
-    nodes: optional(nodes),
+    nodes: optional(nodes), node_kernel: optional(nodeKernel), node_time: optional(nodeTime),
     outcome: optional(oneOf("done", "error", "interrupted")),
     completions: optional(listOf(record({ label: text, type: text }))),
   },

@@ -145,6 +145,8 @@
  *     that the page has.
  *   `node_view`: the value of a node of the graph, or the gradient of the loss with respect to it, in
  *     the first batch, or for the sample with this number.
+ *   `node_kernel`: the kernel that computes a node.
+ *   `node_time`: measure a node by itself.
  *   `node_find`: the nodes for which a query holds; see `app/playgrad/inspection/query.py`.
  *   `prompt`: execute code with the names of the program; what it prints are events.
  *   `complete`: the names that can follow at the end of the text.
@@ -172,6 +174,8 @@
  *   | {kind: "samples", known: number}
  *   | {kind: "projection", known: number, layer: string}
  *   | {kind: "node_view", name: string, output: number, part: "value" | "gradient", sample: number | null}
+ *   | {kind: "node_kernel", name: string}
+ *   | {kind: "node_time", name: string}
  *   | {kind: "node_find", query: string}
  *   | {kind: "prompt", code: string}
  *   | {kind: "complete", text: string}
@@ -191,6 +195,8 @@
  *   samples: {samples: SamplesView},
  *   projection: {projection: ProjectionView},
  *   node_view: {node: NodeView},
+ *   node_kernel: {node_kernel: {kernel: NodeKernel | null, problem: Unavailable | null}},
+ *   node_time: {node_time: {measured: NodeTime | null, problem: Unavailable | null}},
  *   node_find: {nodes: NodeMatches},
  *   prompt: {outcome: "done" | "error" | "interrupted"},
  *   complete: {completions: {label: string, type: string}[]},
@@ -419,6 +425,13 @@
  *            problem: Unavailable | null, seconds: number}} NodeMatches
  *   `matches`: the first ones, with the number that the query compares; `skipped`: nodes whose values
  *   cannot be computed
+ * @typedef {{device: string, within: string | null, fused: string[], commands: NodeCommand[],
+ *            total: number}} NodeKernel
+ *   `within`: the node that this one was fused into; `fused`: those that are computed with it;
+ *   `commands`: its dispatches, none on a processor; `total`: the dispatches of a step
+ * @typedef {{family: string, workgroups: number[], nodes: string[], wgsl: string, length: number}} NodeCommand
+ *   `wgsl`: the source, or the beginning of its `length` characters
+ * @typedef {{seconds: number, runs: number, device: string}} NodeTime `runs`: in a row
  * @typedef {{code: string, values: Record<string, string | number>}} Unavailable
  * @typedef {{shape: number[], dtype: string, count: number, statistics: Record<string, number | null>,
  *            histogram: Histogram | null, grid: ValueGrid}} Summary of an array

@@ -411,6 +411,28 @@ export async function findNodes(query) {
 }
 
 /**
+ * The kernel that computes a node of the graph.
+ * @param {string} name
+ * @returns {Promise<Answers["node_kernel"]["node_kernel"]>}
+ * @throws {EngineFailure}
+ */
+export async function nodeKernel(name) {
+  const answer = await client.ask({ kind: "node_kernel", name });
+  return answer.node_kernel;
+}
+
+/**
+ * The time that a node of the graph takes by itself.
+ * @param {string} name
+ * @returns {Promise<Answers["node_time"]["node_time"]>}
+ * @throws {EngineFailure}
+ */
+export async function nodeTime(name) {
+  const answer = await client.ask({ kind: "node_time", name });
+  return answer.node_time;
+}
+
+/**
  * The device of each operation of the last training step, with the reason.
  * @returns {Promise<Placement>}
  * @throws {EngineFailure}

@@ -153,6 +153,8 @@ def _drive(page: Page) -> None:
         {"kind": "node_view", "name": "dense_1/kernel", "output": 0, "part": "gradient"}
         | {"sample": None, "id": 11},
         {"kind": "node_find", "query": "value(dense_*) |max| > 0", "id": 12},
+        {"kind": "node_kernel", "name": "dense_1/relu_1", "id": 13},
+        {"kind": "node_time", "name": "dense_1/relu_1", "id": 14},
         {"kind": "complete", "text": "mod", "id": 10},
         {"kind": "histograms", "id": 14},
         {"kind": "samples", "known": 0, "id": 11},
@@ -222,7 +224,7 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     kinds |= {11: "samples", 12: "projection"}
     kinds |= {8: "task_view", 9: "prompt", 10: "complete", 11: "execution"}
     kinds |= {8: "task_view", 9: "prompt", 10: "complete", 11: "node_view"}
-    kinds |= {12: "node_find"}
+    kinds |= {12: "node_find", 13: "node_kernel", 14: "node_time"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

@@ -70,6 +70,10 @@ class NodeValues:
             raise Unavailable("no_output")
         return node.outputs[output if 0 <= output < len(node.outputs) else 0]
 
+    def copy_of(self, node: Node) -> Node:
+        """Return the copy of a node, which has no effects."""
+        return self._copy.copy_of(node)
+
     @property
     def samples(self) -> int | None:
         """The number of samples that one can be chosen of; None if the step draws no batch."""

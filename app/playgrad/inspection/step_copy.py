@@ -62,6 +62,10 @@ class StepCopy:
     def __getitem__(self, original: Tensor) -> Tensor:
         return self._copies[original]
 
+    def copy_of(self, original: Node) -> Node:
+        """Return the copy of a node with outputs."""
+        return self._copies[original.outputs[0]].node
+
     def feeds_of(self, tensors: Sequence[Tensor]) -> dict[Tensor, Tensor]:
         """Return those of ``sources`` that tensors of the copy depend on."""
         nodes = ancestors([tensor.node for tensor in tensors])

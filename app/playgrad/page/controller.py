@@ -323,6 +323,10 @@ class Controller:
         looked = self.model or (None if self.graphs.programs else self.restored)
         if kind == "node_view":
             return {"node": self.nodes.view(looked, self.graphs.programs, request)}
+        if kind == "node_kernel":
+            return {"node_kernel": self.nodes.kernel(looked, self.graphs.programs, request)}
+        if kind == "node_time":
+            return {"node_time": self.nodes.time(looked, self.graphs.programs, request)}
         if kind == "node_find":
             return {"nodes": self.nodes.find(looked, self.graphs.programs, request)}
         if kind not in ANSWERS:

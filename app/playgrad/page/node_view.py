@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
+from playgrad.compiler.place import HOST
 from playgrad.compiler.program import Program
 from playgrad.graph.graph import Graph
 from playgrad.inspection.find import find
+from playgrad.inspection.node_kernel import node_kernel
+from playgrad.inspection.node_time import measure
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.problem import Unavailable
 from playgrad.inspection.query import parse
@@ -78,6 +82,32 @@ class NodeViews:
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
         return view | {"seconds": time.perf_counter() - began}
+
+    def kernel(self, model: Any, programs: Sequence[Program], request: Request) -> View:
+        """Return the kernel of the node called ``name``, or why there is none."""
+        view: View = {"kernel": None, "problem": None}
+        try:
+            values, name = self.values_of(model, programs, str(request["name"]))
+            tensor = values.tensor(name)
+            if model is None:
+                raise Unavailable("no_model")
+            kernel = node_kernel(model.session, values.targets, tensor.node)
+            view["kernel"] = asdict(kernel)
+        except Unavailable as problem:
+            view["problem"] = problem.as_dict()
+        return view
+
+    def time(self, model: Any, programs: Sequence[Program], request: Request) -> View:
+        """Measure the node called ``name``, or return why that is not possible."""
+        view: View = {"measured": None, "problem": None}
+        try:
+            values, name = self.values_of(model, programs, str(request["name"]))
+            node = values.tensor(name).node
+            device = HOST if model is None else model.session.device
+            view["measured"] = asdict(measure(values, node, device))
+        except Unavailable as problem:
+            view["problem"] = problem.as_dict()
+        return view
 
     def values_of(
         self, model: Any, programs: Sequence[Program], name: str

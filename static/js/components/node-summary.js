@@ -104,8 +104,8 @@ function Shown({ summary }) {
       `)}
     </dl>
     ${summary.count === 0 && html`<p class="hint">${words.empty}</p>`}
-    ${summary.histogram && html`<${ValueHistogram} histogram=${summary.histogram} />`}
-    ${summary.grid.rows.length > 0 && html`<${ValueGrid} grid=${summary.grid} />`}
+    ${summary.histogram && summary.count > 1 && html`<${ValueHistogram} histogram=${summary.histogram} />`}
+    ${summary.count > 1 && html`<${ValueGrid} grid=${summary.grid} />`}
   `;
 }
 

@@ -1,11 +1,13 @@
 import { html, signal } from "../../vendor/preact.js";
 import { t } from "../locale.js";
 import { NodeCode } from "./node-code.js";
+import { NodeKernel } from "./node-kernel.js";
 import { NodeSummary } from "./node-summary.js";
+import { NodeTime } from "./node-time.js";
 
 /** @import { GraphNode } from "../../engine/messages.js" */
 
-const NAMES = /** @type {const} */ (["value", "gradient", "code"]);
+const NAMES = /** @type {const} */ (["value", "gradient", "time", "kernel", "code"]);
 /** The open tab, which outlives the selection. */
 const open = signal(/** @type {typeof NAMES[number]} */ ("value"));
 
@@ -40,6 +42,8 @@ export function NodeTabs({ node, onLine }) {
     <div class="node-tab-content" role="tabpanel" id="node-tab-content" aria-labelledby=${`node-tab-${name}`}
       data-testid="node-tab-content">
       ${(name === "value" || name === "gradient") && html`<${NodeSummary} key=${`${name} ${node.name}`} node=${node} part=${name} />`}
+      ${name === "time" && html`<${NodeTime} node=${node} />`}
+      ${name === "kernel" && html`<${NodeKernel} node=${node} />`}
       ${name === "code" && html`<${NodeCode} node=${node} onLine=${onLine} />`}
     </div>
   `;

@@ -1,0 +1,30 @@
+import { html, useState } from "../../vendor/preact.js";
+import { nodeTime } from "../actions.js";
+import { tick } from "../format.js";
+import { t } from "../locale.js";
+import * as store from "../store.js";
+import { useAnswer } from "./node-answer.js";
+
+/** The time that a node takes by itself. @param {{node: import("../../engine/messages.js").GraphNode}} props */
+export function NodeTime({ node }) {
+  const words = t().nodeTabs;
+  const [again, setAgain] = useState(0);
+  const { answer, waiting } = useAnswer(() => nodeTime(node.name), [node.name, again, store.liveModel.value]);
+  if (!answer?.measured) return waiting;
+  const { seconds, runs, device } = answer.measured;
+  const rate = store.progress.value.stepsPerSecond;
+  return html`
+    <dl class="node-statistics" data-testid="node-seconds">
+      <div><dt>${words.alone}</dt><dd>${microseconds(seconds)}</dd></div>
+      ${rate !== null && rate > 0 && html`
+        <div><dt>${words.step}</dt><dd>${microseconds(1 / rate)}</dd></div>
+        <div><dt>${words.share}</dt><dd>${tick(100 * seconds * rate)}%</dd></div>
+      `}
+    </dl>
+    <p class="hint">${words.measuredHow(runs, device)}</p>
+    <button type="button" class="button small" onClick=${() => setAgain(again + 1)}>${words.again}</button>
+  `;
+}
+
+/** @param {number} seconds */
+const microseconds = (seconds) => (seconds < 1e-3 ? `${tick(seconds * 1e6)} µs` : `${tick(seconds * 1e3)} ms`);

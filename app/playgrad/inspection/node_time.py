@@ -16,8 +16,9 @@ from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.problem import Unavailable
 from playgrad.runtime.session import Session
 
-ROUND_SECONDS = 0.02
-MOST_RUNS = 100
+ROUND_SECONDS = 0.03
+MOST_RUNS = 256
+"""A GPU takes all runs of a round in one call, so with many the call itself counts little."""
 ROUNDS = 3
 
 
@@ -52,8 +53,9 @@ def measure(values: NodeValues, node: Node, device: str) -> NodeTime:
     try:
         with Session(copy.graph, device, threads=1) as session:
             session.repeat([copy], 1, feeds)  # compiles it
-            first = _seconds(session, copy, feeds, 1)
-            runs = max(1, min(MOST_RUNS, int(ROUND_SECONDS / max(first, 1e-7))))
+            runs = 1
+            while runs < MOST_RUNS and _seconds(session, copy, feeds, runs) < ROUND_SECONDS / 4:
+                runs *= 4
             least = min(_seconds(session, copy, feeds, runs) for _ in range(ROUNDS))
     except PlaygradError as error:
         raise Unavailable("not_measured", message=error.message) from None

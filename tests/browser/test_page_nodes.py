@@ -1,0 +1,68 @@
+"""The selected node of the graph: its value, gradient, time, kernel and line, and finding nodes."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+_OVERLAP = """() => {
+  const stage = document.querySelector("[data-testid=graph-view]").getBoundingClientRect();
+  const details = document.querySelector("[data-testid=node-details]").getBoundingClientRect();
+  const across = Math.min(stage.right, details.right) - Math.max(stage.left, details.left);
+  const down = Math.min(stage.bottom, details.bottom) - Math.max(stage.top, details.top);
+  return across > 1 && down > 1;
+}"""
+_NUMBERS = """
+def largest(name):
+    return float(abs(dict(model.named_weights())[name]).max())
+print("largest", format(largest("dense_1/kernel"), ".3g"))
+"""
+
+
+def test_a_node_shows_what_python_knows_of_it(playground: Playground) -> None:
+    playground.choose_device("cpu")
+    playground.finish(GOOD + _NUMBERS)
+    playground.at("tab-graph").click()
+    search = playground.at("graph-search")
+    search.fill("dense_1/kernel")
+    search.press("Enter")
+    details = playground.at("node-details")
+    expect(details).to_contain_text("dense_1/kernel", timeout=PATIENCE_MS)
+    assert not playground.page.evaluate(_OVERLAP)
+    numbers = details.locator("[data-statistic=max], [data-statistic=min]")
+    expect(numbers).to_have_count(2, timeout=PATIENCE_MS)
+    sizes = [abs(float(text)) for text in numbers.all_inner_texts()]
+    largest = next(
+        line.split()[-1]
+        for line in playground.text("console").splitlines()
+        if line.startswith("largest")
+    )
+    assert max(sizes) == float(largest)
+
+    playground.at("node-gradient").click()
+    expect(details.locator("[data-part=gradient] [data-statistic=max]")).not_to_be_empty()
+    playground.at("node-time").click()
+    expect(playground.at("node-tab-content")).to_contain_text("stored, not computed")
+    search.fill("tanh")
+    search.press("Enter")
+    expect(playground.at("node-seconds")).to_contain_text("s")
+    playground.at("node-kernel").click()
+    expect(playground.at("node-tab-content")).to_contain_text("NumPy computes tanh")
+    playground.at("node-code").click()
+    line = details.locator(".node-code [aria-current]")
+    expect(line).to_contain_text('activation="tanh"')
+    playground.at("node-to-line").click()
+    expect(playground.page.locator("[data-testid=editor] .cm-content")).to_be_focused()
+
+    search.fill("value(dense_*) |max| > 0.0001")
+    search.press("Enter")
+    note = playground.at("graph-search-note")
+    expect(note).to_contain_text("match", timeout=PATIENCE_MS)
+    assert int(note.inner_text().split()[0]) >= 5
+    search.fill("value(dense_*) median > 1")
+    search.press("Enter")
+    expect(note).to_contain_text("median")

@@ -116,8 +116,9 @@ def _sinks(targets: Sequence[Node], compiled: dict[str, Node]) -> dict[str, str]
         if node.name in compiled:
             sinks[node.name] = node.name
             continue
-        into = {sinks.get(user.name) for user in users.get(node, ())}
-        sink = next(iter(into)) if len(into) == 1 else None
-        if sink is not None and compiled[sink].op.name in _FUSED:
-            sinks[node.name] = sink
+        # Other users only look at its shape: a value that they read would be computed for itself.
+        into = {sinks[user.name] for user in users.get(node, ()) if user.name in sinks}
+        fused = [sink for sink in into if compiled[sink].op.name in _FUSED]
+        if len(fused) == 1:
+            sinks[node.name] = fused[0]
     return sinks

@@ -17,10 +17,11 @@ import { refetchModule } from "./refetch.js";
 import { rememberRun } from "./session-parts.js";
 import * as store from "./store.js";
 
-/** @import { Answers, LayersQuestion, LayersView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
-/** @import { Answers, Placement, ProjectionView, Question, SamplesView, TaskView, WeightsFormat } from "../engine/messages.js" */
-/** @import { Answers, NodeView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
-/** @import { Answers, NodeMatches, NodeView, Placement, Question, TaskView, WeightsFormat } from "../engine/messages.js" */
+/**
+ * @import {
+ *   Answers, LayersQuestion, LayersView, NodeMatches, NodeView, Placement, ProjectionView, Question, SamplesView, TaskView, WeightsFormat
+ * } from "../engine/messages.js"
+ */
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
@@ -361,6 +362,9 @@ export async function taskView(known) {
  */
 export async function histograms() {
   return (await ask({ kind: "histograms" })).histograms;
+}
+
+/**
  * The layers of the model, and one of them for one sample.
  * @param {LayersQuestion} question
  * @returns {Promise<LayersView>}
@@ -369,6 +373,9 @@ export async function histograms() {
 export async function inspectLayers(question) {
   const answer = await ask({ kind: "inspect_layers", ...question });
   return answer.layers;
+}
+
+/**
  * The model's predictions for single samples.
  * @param {number} known the version of the samples that the page has
  * @returns {Promise<SamplesView>}
@@ -389,6 +396,9 @@ export async function samplesView(known) {
 export async function projectionView(known, layer) {
   const answer = await ask({ kind: "projection", known, layer });
   return answer.projection;
+}
+
+/**
  * The value of a node of the graph, or the gradient of the loss with respect to it.
  * @param {{name: string, output: number, part: "value" | "gradient", sample: number | null}} question
  * @returns {Promise<NodeView>}

@@ -3,22 +3,21 @@
 import { lazy } from "./components/lazy.js";
 import { t } from "./locale.js";
 
-const Histograms = lazy(
-  async () => (await import("./components/inspect-histograms.js")).HistogramsView,
-  () => ({ name: t().inspectHistograms.name, waiting: t().inspect.asking }),
-);
+/** @typedef {{name: string, title: () => string, View: (props: any) => any}} InspectView `name`: of its test ids */
 
 /**
- * @typedef {{name: string, title: () => string, View: () => any}} InspectView `name`: of its test ids
- * @type {InspectView[]}
+ * @param {string} name
+ * @param {() => string} title
+ * @param {() => Promise<(props: any) => any>} load imports its component
+ * @returns {InspectView}
  */
+const view = (name, title, load) => ({
+  name, title, View: lazy(load, () => ({ name: title(), waiting: t().inspect.asking })),
+});
+
 export const INSPECT_VIEWS = [
-  { name: "histograms", title: () => t().inspectHistograms.name, View: Histograms },
-  {
-    name: "layers", title: () => t().inspectLayers.title,
-    View: lazy(async () => (await import("./components/inspect-layers.js")).InspectLayers,
-      () => ({ name: t().inspectLayers.name, waiting: t().inspect.asking })),
-  },
-  { name: "samples", title: () => t().inspectSamples.title, View: lazy(async () => (await import("./components/inspect-samples.js")).SamplesView, () => ({ name: t().inspectSamples.title, waiting: t().inspect.asking })) },
-  { name: "projection", title: () => t().inspectProjection.title, View: lazy(async () => (await import("./components/inspect-projection.js")).ProjectionPanel, () => ({ name: t().inspectProjection.title, waiting: t().inspect.asking })) },
+  view("layers", () => t().inspectLayers.title, async () => (await import("./components/inspect-layers.js")).InspectLayers),
+  view("samples", () => t().inspectSamples.title, async () => (await import("./components/inspect-samples.js")).SamplesView),
+  view("projection", () => t().inspectProjection.title, async () => (await import("./components/inspect-projection.js")).ProjectionPanel),
+  view("histograms", () => t().inspectHistograms.name, async () => (await import("./components/inspect-histograms.js")).HistogramsView),
 ];

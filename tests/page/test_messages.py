@@ -138,7 +138,7 @@ def _drive(page: Page) -> None:
         {"kind": "predict", "pixels": [0.5] * 784, "id": 2},
         {"kind": "placement", "id": 3},
         {"kind": "graph", "id": 4},
-        {"kind": "execution", "apart": False, "id": 11},
+        {"kind": "execution", "apart": False, "id": 15},
         {"kind": "import", "name": "weights.npz", "payload": b"not weights", "id": 5},
         {"kind": "task_view", "known": 0, "id": 8},
         {
@@ -147,7 +147,7 @@ def _drive(page: Page) -> None:
             "sample": 1,
             "pixels": None,
             "silenced": {"dense_1": [0]},
-            "id": 11,
+            "id": 16,
         },
         {"kind": "prompt", "code": "x.shape", "id": 9},
         {"kind": "node_view", "name": "dense_1/kernel", "output": 0, "part": "gradient"}
@@ -156,9 +156,9 @@ def _drive(page: Page) -> None:
         {"kind": "node_kernel", "name": "dense_1/relu_1", "id": 13},
         {"kind": "node_time", "name": "dense_1/relu_1", "id": 14},
         {"kind": "complete", "text": "mod", "id": 10},
-        {"kind": "histograms", "id": 14},
-        {"kind": "samples", "known": 0, "id": 11},
-        {"kind": "projection", "known": 0, "layer": "", "id": 12},
+        {"kind": "histograms", "id": 17},
+        {"kind": "samples", "known": 0, "id": 18},
+        {"kind": "projection", "known": 0, "layer": "", "id": 19},
     )
     (exported,) = [event for event in page.events if event.get("id") == 1]
     content = exported["bytes"]
@@ -218,13 +218,10 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     (shape,) = TYPES.shapes(("name", "Answers"))
     replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
     kinds = {1: "export", 2: "predict", 3: "placement", 4: "graph", 6: "import", 7: "restore"}
-    kinds |= {8: "task_view", 9: "prompt", 10: "complete", 14: "histograms"}
-    kinds |= {8: "task_view", 9: "prompt", 10: "complete", 11: "inspect_layers"}
     kinds |= {8: "task_view", 9: "prompt", 10: "complete"}
-    kinds |= {11: "samples", 12: "projection"}
-    kinds |= {8: "task_view", 9: "prompt", 10: "complete", 11: "execution"}
-    kinds |= {8: "task_view", 9: "prompt", 10: "complete", 11: "node_view"}
-    kinds |= {12: "node_find", 13: "node_kernel", 14: "node_time"}
+    kinds |= {11: "node_view", 12: "node_find", 13: "node_kernel", 14: "node_time"}
+    kinds |= {15: "execution", 16: "inspect_layers", 17: "histograms"}
+    kinds |= {18: "samples", 19: "projection"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

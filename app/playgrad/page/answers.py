@@ -16,7 +16,6 @@ from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.layers_view import layers_view
-from playgrad.page.outputs import softmax
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.sample_views import projection_view, samples_view
 from playgrad.page.task_view import task_view

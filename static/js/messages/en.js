@@ -85,6 +85,7 @@ export const en = {
       large: "This network is too large to be looked at while it is trained.",
       restored: "The network was restored without its program. Run it, and look again.",
     },
+  },
   inspectLayers: {
     title: "Layers",
     name: "Layers",
@@ -118,6 +119,7 @@ export const en = {
     onSamples: (/** @type {number} */ samples) => `On ${count(samples)} samples`,
     before: "All units", after: "Silenced",
     unsilence: "Let all speak again",
+  },
   inspectSamples: {
     title: "Samples",
     none: {
@@ -666,6 +668,7 @@ export const en = {
     begins: (/** @type {number} */ run, /** @type {number} */ step) =>
       `This run branches off ${run > 0 ? `from run ${run}` : "from the run before"} at step ${count(step)}.`,
     branchOf: (/** @type {number} */ run, /** @type {number} */ step) => `branch${run > 0 ? ` of run ${run}` : ""} at step ${count(step)}`,
+  },
   nodeTabs: {
     name: "The details of operations",
     loading: "Loading…",

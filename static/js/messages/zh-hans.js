@@ -62,6 +62,7 @@ export const zhHans = {
       large: "这个网络太大，训练时无法查看。",
       restored: "这个网络恢复时没有它的程序。运行程序，再来查看。",
     },
+  },
   inspectLayers: {
     title: "各层",
     name: "各层视图",
@@ -92,6 +93,7 @@ export const zhHans = {
     onSamples: (samples) => `在 ${count(samples)} 个样本上`,
     before: "所有单元", after: "静默后",
     unsilence: "全部恢复",
+  },
   inspectSamples: {
     title: "样本",
     none: {
@@ -741,6 +743,7 @@ export const zhHans = {
     branchWhere: "请先把滑块移到较早的一步",
     begins: (run, step) => `这次运行从${run > 0 ? `运行 ${run} ` : "上一次运行"}的第 ${count(step)} 步分支。`,
     branchOf: (run, step) => `${run > 0 ? `运行 ${run} ` : ""}第 ${count(step)} 步的分支`,
+  },
   nodeTabs: {
     name: "运算详情",
     loading: "正在加载……",

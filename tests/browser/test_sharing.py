@@ -120,9 +120,9 @@ def test_a_lesson_hides_what_it_does_not_need(playground: Playground, opened: Op
     playground.write("print('a lesson')")
     playground.at("share").click()
     field = playground.at("share-link")
-    for name in ("gallery", "graph", "lab", "output", "blocks"):
+    for name in ("gallery", "inspect", "graph", "lab", "output", "blocks"):
         playground.at(f"share-hide-{name}").check()
-    playground.wait(lambda: len(playground.page.evaluate(_HIDDEN, field.input_value())) == 5)
+    playground.wait(lambda: len(playground.page.evaluate(_HIDDEN, field.input_value())) == 6)
     visitor = opened(field.input_value())
     tabs = visitor.page.get_by_role("tab")
     expect(tabs).to_have_text(["Watch", "Runs"], timeout=PATIENCE_MS)
@@ -131,7 +131,7 @@ def test_a_lesson_hides_what_it_does_not_need(playground: Playground, opened: Op
     expect(tabs).to_have_text(["Watch", "Runs"], timeout=PATIENCE_MS)
     expect(visitor.at("shared-dismiss")).to_have_count(0)
     visitor.at("shared-show-all").click()
-    expect(tabs).to_have_text(["Blocks", "Code", "Watch", "Graph", "Runs", "Lab"])
+    expect(tabs).to_have_text(["Blocks", "Code", "Watch", "Inspect", "Graph", "Runs", "Lab"])
     expect(visitor.at("output-toggle")).to_be_visible()
     expect(visitor.at("shared-dismiss")).to_be_visible()
     playground.page.keyboard.press("Escape")

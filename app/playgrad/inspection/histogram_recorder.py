@@ -67,7 +67,7 @@ class HistogramRecorder:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody looks."""
+        """True while somebody looks."""
         return self._always or time.perf_counter() < self._wanted_until
 
     # Called by the training loop

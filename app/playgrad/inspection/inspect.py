@@ -44,7 +44,7 @@ class LayerSight:
 
 
 class Inspection:
-    """What `inspect` returns. It prints as a table of the layers."""
+    """The result of `inspect`. It prints as a table of the layers."""
 
     def __init__(self, model: TrainableNetwork, silenced: Silenced) -> None:
         self._model = model

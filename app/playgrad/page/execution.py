@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from playgrad.errors import GraphError
+from playgrad.page.trace_events import event_views
 from playgrad.runtime.trace import Trace
 
 MOST_EVENTS = 4000
@@ -32,24 +33,14 @@ def measured_step(model: Any, apart: bool) -> dict[str, Any]:
 
 def described(trace: Trace) -> dict[str, Any]:
     """Return a trace as plain data for the page."""
-    events = sorted(trace.events, key=lambda event: event.start)
-    origin = events[0].start if events else 0.0
+    events = sorted(trace.events, key=lambda event: event.start)[:MOST_EVENTS]
     return {
         "duration": 1000 * trace.seconds,
         "events": [
-            {
-                "name": event.name,
-                "device": event.device,
-                "start": 1000 * (event.start - origin),
-                "end": 1000 * (event.end - origin),
-                "kind": event.kind,
-                "bytes": event.bytes,
-                "nodes": list(event.nodes),
-                "kernel": event.kernel,
-            }
-            for event in events[:MOST_EVENTS]
+            {**view, "nodes": list(event.nodes), "kernel": event.kernel}
+            for view, event in zip(event_views(events), events, strict=True)
         ],
-        "left_out": max(0, len(events) - MOST_EVENTS),
+        "left_out": len(trace.events) - len(events),
         "clocks": dict(trace.clocks),
         "round_trips": {device: 1000 * trip for device, trip in trace.round_trips.items()},
         "chrome": json.dumps(trace.as_chrome()),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from playgrad.page.trace_events import event_views
 from playgrad.runtime.hooks import Event
 from playgrad.runtime.open_sessions import memory_in_use
 from playgrad.runtime.options import SINGLE, get_options
@@ -185,7 +186,6 @@ class Lab:
             return None
         self._longest_trace = max(steps, self._longest_trace)
         events = sorted(trace.events, key=lambda event: event.start)[:MOST_EVENTS]
-        origin = events[0].start if events else 0.0
         return {
             "kind": "trace",
             "steps": steps,
@@ -193,17 +193,7 @@ class Lab:
             "timeline": timeline(trace).as_dict(),
             "bubble_formula": self._trained.bubble_formula if self._trained else None,
             "memory": memory_in_use(),
-            "events": [
-                {
-                    "name": event.name,
-                    "device": event.device,
-                    "start": 1000 * (event.start - origin),
-                    "end": 1000 * (event.end - origin),
-                    "kind": event.kind,
-                    "bytes": event.bytes,
-                }
-                for event in events
-            ],
+            "events": event_views(events),
         }
 
 

@@ -56,7 +56,7 @@ class SessionGraphs:
 
     @property
     def programs(self) -> list[Program]:
-        """What sessions have run, one program for each graph, in the order of the drawing."""
+        """The programs that sessions have run, one for each graph, in the order of the drawing."""
         return [program for program, _ in self._programs.values()]
 
     def clear(self) -> None:

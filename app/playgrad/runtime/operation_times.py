@@ -23,7 +23,7 @@ from playgrad.runtime.build_tasks import TaskBuilder
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.interpreter import node_work
 from playgrad.runtime.runnable import Runnable
-from playgrad.runtime.segments import moved_bytes
+from playgrad.runtime.segments import moved_bytes, sources_and_sends
 from playgrad.runtime.tasks import Attend, Coroutine
 from playgrad.runtime.trace import Event, Trace
 
@@ -138,13 +138,7 @@ class _TimedTasks(TaskBuilder):
 
     def _kernels(self, segment: Segment, plan: LoadedPlan) -> Coroutine:
         """Return the coroutine of a GPU's segment."""
-        sources: dict[str, Node] = {}
-        sends: list[tuple[str, str]] = []
-        for node in segment.nodes:
-            if node.op.name in ("placeholder", "receive"):
-                sources[node.attrs.get("channel", node.name)] = node
-            elif node.op.name == "send":
-                sends.append((node.inputs[0].name, node.attrs["channel"]))
+        sources, sends = sources_and_sends(segment)
         fetches = self._compiled.program.fetches
         results = segment.results(fetches)
         fetched = [tensor for tensor in results if tensor in set(fetches)]

@@ -31,6 +31,19 @@ def moved_bytes(segment: Segment) -> dict[str, int]:
     return moved
 
 
+def sources_and_sends(segment: Segment) -> tuple[dict[str, Node], list[tuple[str, str]]]:
+    """Return the nodes that a Plan is fed for, by the names of its feeds, and what it sends: the
+    names of tensors with their channels."""
+    sources: dict[str, Node] = {}
+    sends: list[tuple[str, str]] = []
+    for node in segment.nodes:
+        if node.op.name in ("placeholder", "receive"):
+            sources[node.attrs.get("channel", node.name)] = node
+        elif node.op.name == "send":
+            sends.append((node.inputs[0].name, node.attrs["channel"]))
+    return sources, sends
+
+
 def host_coroutine(
     segment: Segment, dying: Collection[Tensor], values: RunValues, transport: Transport
 ) -> Coroutine:
@@ -90,13 +103,7 @@ def plan_coroutine(
         fetches: the fetches of the program.
         transport: carries the tensors that are sent and received.
     """
-    sources: dict[str, Node] = {}
-    sends: list[tuple[str, str]] = []
-    for node in segment.nodes:
-        if node.op.name in ("placeholder", "receive"):
-            sources[node.attrs.get("channel", node.name)] = node
-        elif node.op.name == "send":
-            sends.append((node.inputs[0].name, node.attrs["channel"]))
+    sources, sends = sources_and_sends(segment)
     results = segment.results(fetches)
     names = [tensor.name for tensor in results]
     of_program = set(fetches)

@@ -16,7 +16,7 @@ CLOCKS = {
     "operations": "operations ran one after the other on one thread",
     "segments": "each segment was timed as a whole",
 }
-"""How the operations of a device were timed, by name."""
+"""The ways of timing the operations of a device, by name."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ export function GraphSearch({ onReveal }) {
   `;
 }
 
-/** What the search has found. */
+/** The matches of the search. */
 function note() {
   const words = t().nodeTabs.search;
   const text = searched.value;

@@ -14,7 +14,7 @@ const HARDEST = 12;
 /** Of which a table is drawn. */
 const MOST_CLASSES = 30;
 
-/** What the network says of single samples: a confusion matrix, and the samples that it finds hardest. */
+/** The network on single samples: a confusion matrix, and the samples that it finds hardest. */
 export function SamplesView() {
   const { answer, problem } = useLook(askSamples, []);
   const words = t().inspectSamples;

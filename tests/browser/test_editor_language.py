@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from tests.browser.playground import Playground
 
@@ -186,7 +187,11 @@ def test_the_editor_speaks_the_language_of_the_page(editor: Playground) -> None:
     def told(words: str) -> bool:
         page.mouse.move(5, 5)
         page.locator(".cm-lintRange").hover()
-        return message.count() == 1 and words in message.inner_text()
+        try:  # The editor shows the message a while after the pointer has come to rest.
+            message.wait_for(timeout=5_000)
+        except PlaywrightTimeout:
+            return False
+        return words in message.inner_text()
 
     editor.wait(lambda: told("pg.layers.Dense 在 playgrad 中写作 nn.Dense。"))
     expect(message.get_by_role("button")).to_have_text("改为 nn.Dense")

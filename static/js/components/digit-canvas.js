@@ -1,4 +1,4 @@
-import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { SIDE, toMnist } from "../digit.js";
 import { t } from "../locale.js";
 
@@ -26,7 +26,8 @@ export function DigitCanvas({ onDraw }) {
   const dot = useRef(/** @type {HTMLElement | null} */ (null));
   const [isEmpty, setEmpty] = useState(true);
 
-  useEffect(() => {
+  // Before the browser paints: a kept drawing must not appear as an empty board first.
+  useLayoutEffect(() => {
     const ink = context();
     if (kept.ink) {
       ink.putImageData(kept.ink, 0, 0);

@@ -121,6 +121,10 @@ class CheckpointError(PlaygradError, ValueError):
     """A weights file is damaged, has another format, or does not match the model."""
 
 
+class ExportError(CheckpointError):
+    """A format has no equivalent of a layer or an operation of the model."""
+
+
 def error_to_json(error: BaseException) -> dict[str, Any]:
     """Return ``error`` as plain data, which ``error_from_json`` turns back into an error."""
     data: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "op": None}

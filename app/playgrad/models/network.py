@@ -329,6 +329,21 @@ class Network:
         """
         io.save(self.named_weights(), file, format)
 
+    def export(self, path: str | Path, format: str | None = None) -> None:
+        """Write the network to a file that other libraries open.
+
+        Args:
+            path: a path; its ending chooses the format.
+            format: the name of a format, whatever the path's ending is.
+
+        Raises:
+            CheckpointError: there is no such format, or the file cannot be written.
+            ExportError: the format has no equivalent of a layer or an operation of the network.
+        """
+        from playgrad.interchange.formats import export
+
+        export(self, path, format)
+
     def load_weights(self, file: str | Path | BinaryIO | bytes) -> None:
         """Load all weights from a file in either format. On an error, no weight changes.
 

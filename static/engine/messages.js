@@ -132,8 +132,8 @@
  *   `import`: the content of the file is the payload of the frame.
  *   `restore`: take the trained model from the checkpoint that is the payload, without its program,
  *     and answer `export`, `import` and `predict` from it until a run trains a model.
- *   `export`, `predict`, `task_view`: about the model as it was at the checkpoint that is the
- *     payload, if there is one.
+ *   `export`, `inspect_layers`, `predict`, `projection`, `samples`, `task_view`: about the model as it
+ *     was at the checkpoint that is the payload, if there is one.
  *   `predict`: 784 pixels from 0 to 1, row by row.
  *   `execution`: run a training step and undo it, to measure its operations; `apart`: with a kernel
  *     for each, where small ones share kernels otherwise.

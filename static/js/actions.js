@@ -371,7 +371,7 @@ export async function histograms() {
  * @throws {EngineFailure}
  */
 export async function inspectLayers(question) {
-  const answer = await ask({ kind: "inspect_layers", ...question });
+  const answer = await ask({ kind: "inspect_layers", ...question }, store.past.value?.bytes);
   return answer.layers;
 }
 
@@ -382,7 +382,7 @@ export async function inspectLayers(question) {
  * @throws {EngineFailure}
  */
 export async function samplesView(known) {
-  const answer = await ask({ kind: "samples", known });
+  const answer = await ask({ kind: "samples", known }, store.past.value?.bytes);
   return answer.samples;
 }
 
@@ -394,7 +394,7 @@ export async function samplesView(known) {
  * @throws {EngineFailure}
  */
 export async function projectionView(known, layer) {
-  const answer = await ask({ kind: "projection", known, layer });
+  const answer = await ask({ kind: "projection", known, layer }, store.past.value?.bytes);
   return answer.projection;
 }
 

@@ -12,7 +12,8 @@ const REST = 14;
 const LONGEST_REST_MS = 10_000;
 
 /**
- * Ask for a view of the model, again whenever the model has been trained further or `inputs` change.
+ * Ask for a view of the model, again whenever it was trained further, the visitor looks back to another
+ * step, or `inputs` change.
  * A question costs the training at most a fifteenth of its time, except those for new `inputs`,
  * which are a person's.
  * @template {{seconds: number}} Answer
@@ -65,6 +66,7 @@ export function useLook(ask, inputs) {
   const known = store.liveModel.value;
   const isOver = store.runState.value;
   const { began } = store.executed.value;
+  const past = store.past.value;
   useEffect(() => {
     setAnswer(null); // of another run
     setProblem("");
@@ -74,11 +76,11 @@ export function useLook(ask, inputs) {
     state.next = 0;
     clearTimeout(state.timer);
     state.timer = 0;
-  }, [began, ...inputs]);
+  }, [began, past, ...inputs]);
   useEffect(() => {
     state.isStale = known;
     schedule();
-  }, [step, known, isOver, began, ...inputs]);
+  }, [step, known, isOver, began, past, ...inputs]);
   useEffect(() => () => {
     state.isOpen = false;
     clearTimeout(state.timer);

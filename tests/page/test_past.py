@@ -88,6 +88,29 @@ def test_the_model_answers_as_it_was_then(side: PythonSide) -> None:
             assert np.array_equal(array, checkpoint.state[variable])
 
 
+def inspected(side: PythonSide, payload: bytes | None = None) -> list[Message]:
+    """The views of Inspect, at a checkpoint or now, without the time that they took."""
+    layers = {"layer": None, "sample": 3, "pixels": None, "silenced": {"dense_1": [2]}}
+    views = [
+        side.ask("inspect_layers", payload=payload, **layers)["layers"],
+        side.ask("samples", known=0, payload=payload)["samples"],
+        side.ask("projection", known=0, layer="", payload=payload)["projection"],
+    ]
+    return [{key: each[key] for key in each if key != "seconds"} for each in views]
+
+
+def test_inspect_shows_the_model_as_it_was_then(side: PythonSide) -> None:
+    """It shows what it shows of a model that has the weights of the checkpoint."""
+    assert side.run(PROGRAM) == "done"
+    past = bytes(side.of("checkpoint")[1]["bytes"])
+    now, then = inspected(side), inspected(side, past)
+    assert now == inspected(side)
+    assert all(before != after for before, after in zip(then, now, strict=True))
+    weights = side.ask("export", format="npz", payload=past)["bytes"]
+    side.ask("import", name="then.npz", payload=bytes(weights))
+    assert inspected(side) == then
+
+
 def test_looking_back_does_not_disturb_the_training(
     side: PythonSide, trained: tuple[list[Message], str]
 ) -> None:

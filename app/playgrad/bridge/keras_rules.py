@@ -91,7 +91,6 @@ RULES: dict[str, Rule] = {
     "Model.predict_on_batch": {"call": "{self}.predict({x})", "params": "x"},
     "Model.trainable_weights": {"value": "{self}.trainable_variables"},
     "Model.add_loss": {"no": "Regularizers add to the loss; for other losses write a loop."},
-    "Model.export": {"no": _SAVE + "Call model.save_weights(file)."},
     "nn.Layer.get_weights": {
         "call": "[{model}.session.value(each) for each in {self}.variables.values()]",
         "no": "model.get_weights() lists the weights of all layers, named_weights() names them.",

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from playgrad.errors import CheckpointError
+from playgrad.models.structure import Structure
 
-if TYPE_CHECKING:
-    from playgrad.models.network import Network
+
+class Exported(Protocol):
+    """A network, as far as formats need it; the class `Network` itself imports this module."""
+
+    name: str
+
+    @property
+    def structure(self) -> Structure: ...
+
+    def save_weights(self, file: str | Path, format: str | None = None) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -28,15 +37,15 @@ class Format:
     name: str
     ending: str
     purpose: str
-    write: Callable[[Network, Path], None]
-    losses: Callable[[Network], list[str]]
+    write: Callable[[Exported, Path], None]
+    losses: Callable[[Exported], list[str]]
 
 
-def _nothing_but_weights(_model: Network) -> list[str]:
+def _nothing_but_weights(_model: Exported) -> list[str]:
     return ["the architecture", "the state of the optimizer"]
 
 
-def _weights(format_name: str) -> Callable[[Network, Path], None]:
+def _weights(format_name: str) -> Callable[[Exported, Path], None]:
     return lambda model, path: model.save_weights(path, format_name)
 
 
@@ -72,7 +81,7 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     raise CheckpointError(f"{asked}.", hint=f"The formats are: {known}.")
 
 
-def export(model: Network, path: str | Path, name: str | None = None) -> None:
+def export(model: Exported, path: str | Path, name: str | None = None) -> None:
     """Write a model to a file in the format of its ending, or with this name.
 
     Raises:

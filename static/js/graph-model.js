@@ -1,5 +1,6 @@
 /** The boxes and arrows to draw for a graph, with some of its name scopes collapsed. */
 
+import { partsOf } from "./graph-parts.js";
 import { t } from "./locale.js";
 
 /** @import { Graph, GraphNode } from "../engine/messages.js" */
@@ -9,7 +10,7 @@ import { t } from "./locale.js";
  *            parent: string | null, width: number, height: number}} NodeItem
  * @typedef {{id: string, kind: "scope", path: string, label: string, detail: string,
  *            nodes: GraphNode[], parent: string | null, width: number, height: number}} ScopeItem
- * @typedef {NodeItem | ScopeItem} Item an operation, or a collapsed scope
+ * @typedef {NodeItem | ScopeItem} Item an operation, or a collapsed scope or a part of it
  * @typedef {{id: string, path: string, label: string, parent: string | null}} Cluster an expanded scope
  * @typedef {{from: string, to: string, control: boolean, count: number}} Arrow
  * @typedef {{items: Item[], clusters: Cluster[], arrows: Arrow[]}} Picture
@@ -27,8 +28,8 @@ const LEAST_SCOPE = 2;
 /** Scopes with a larger share of all nodes start expanded. */
 const MAIN_SHARE = 0.7;
 
-/** @param {string} path */
-export const scopeId = (path) => `scope:${path}`;
+/** @param {string} path @param {number} [part] of a scope that is divided */
+export const scopeId = (path, part = 0) => `scope:${path}${part > 0 ? `#${part + 1}` : ""}`;
 
 /** Paths of all scopes to draw, outer ones first. @param {Graph} graph */
 export function scopesOf(graph) {
@@ -67,6 +68,9 @@ function enclosing(scope) {
  */
 export function picture(graph, open) {
   const scopes = new Set(scopesOf(graph));
+  const paths = new Map(graph.nodes.map(({ name, scope }) => [name, enclosing(scope).filter((each) => scopes.has(each))]));
+  const closedOf = (/** @type {string} */ name) => paths.get(name)?.find((each) => !open.has(each));
+  const parts = partsOf(graph, new Map(graph.nodes.map(({ name }) => [name, closedOf(name) ?? `node:${name}`])));
   /** @type {Map<string, Item>} by id */
   const items = new Map();
   /** @type {Map<string, Cluster>} by id */
@@ -77,8 +81,8 @@ export function picture(graph, open) {
   const begins = new Map();
 
   for (const [position, node] of graph.nodes.entries()) {
-    const path = enclosing(node.scope).filter((each) => scopes.has(each));
-    const closed = path.find((each) => !open.has(each));
+    const path = paths.get(node.name) ?? [];
+    const closed = closedOf(node.name);
     const outer = closed === undefined ? path : path.slice(0, path.indexOf(closed));
     let parent = null;
     for (const each of outer) {
@@ -92,16 +96,17 @@ export function picture(graph, open) {
       items.set(node.name, nodeItem(node, parent, alone));
       shownBy.set(node.name, node.name);
     } else {
-      const id = scopeId(closed);
+      const id = scopeId(closed, parts.get(node.name));
       const known = items.get(id);
       if (known?.kind === "scope") known.nodes.push(node);
-      else items.set(id, scopeItem(closed, node, parent));
+      else items.set(id, scopeItem(id, closed, node, parent));
       shownBy.set(node.name, id);
     }
     const id = shownBy.get(node.name) ?? "";
     if (node.phase !== "variable" && !begins.has(id)) begins.set(id, position);
   }
-  for (const item of items.values()) if (item.kind === "scope") finish(item);
+  const folded = [...items.values()].filter((item) => item.kind === "scope");
+  for (const item of folded) finish(item, folded.filter(({ path }) => path === item.path));
   // Items that only hold variables come first.
   const beginning = (/** @type {Item} */ { id }) => begins.get(id) ?? -1;
   return {
@@ -137,17 +142,18 @@ function nodeItem(node, parent, name = lastPart(node.name)) {
   return { id: node.name, kind: "node", node, label, detail, parent, width: widthOf(label, detail), height: HEIGHT };
 }
 
-/** @param {string} path @param {GraphNode} node @param {string | null} parent @returns {ScopeItem} */
-function scopeItem(path, node, parent) {
+/** @param {string} id @param {string} path @param {GraphNode} node @param {string | null} parent @returns {ScopeItem} */
+function scopeItem(id, path, node, parent) {
   const label = clipped(lastPart(path));
   return {
-    id: scopeId(path), kind: "scope", path, label, detail: "", nodes: [node], parent,
+    id, kind: "scope", path, label, detail: "", nodes: [node], parent,
     width: 0, height: HEIGHT + 6,
   };
 }
 
-/** @param {ScopeItem} item */
-function finish(item) {
+/** @param {ScopeItem} item @param {ScopeItem[]} parts of its scope */
+function finish(item, parts) {
+  if (parts.length > 1) item.label = t().graph.part(item.label, parts.indexOf(item) + 1, parts.length);
   item.detail = t().graph.operations(item.nodes.length);
   item.width = widthOf(item.label, item.detail) + 18;
 }

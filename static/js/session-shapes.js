@@ -72,7 +72,7 @@ export const SHAPES = {
     exampleId: is.text,
     device,
     view: is.oneOf("training", "inspect", "graph", "runs", "lab"),
-    graphColours: is.oneOf("phase", "device"),
+    graphColours: is.oneOf("phase", "device", "time", "magnitude"),
     lab: labSettings,
   }),
   run: is.record({

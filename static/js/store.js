@@ -153,7 +153,7 @@ export const graphBegan = signal(0);
 export const selectedNode = signal(/** @type {string | null} */ (null));
 
 /** The meaning of the colours in the graph. */
-export const graphColours = signal(/** @type {"phase" | "device"} */ ("phase"));
+export const graphColours = signal(/** @type {"phase" | "device" | "time" | "magnitude"} */ ("phase"));
 
 // The Lab
 

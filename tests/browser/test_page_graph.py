@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -14,6 +16,12 @@ _FOCUSED = """() => {
   const element = document.activeElement;
   if (element === document.body) return "";
   return element.closest(".graph") ? "graph" : element.outerHTML.slice(0, 80);
+}"""
+
+# What the operations were measured by, once they are.
+_HEAT = """async (measure) => {
+  const { heat } = await import("/static/js/graph-heat.js");
+  return heat.value?.measure === measure ? Object.fromEntries(heat.value.values) : null;
 }"""
 
 
@@ -144,3 +152,17 @@ def test_the_graph_stays_beside_a_lab_that_is_scrolled(drawn: Playground) -> Non
     finally:
         page.set_viewport_size(before)
         drawn.at("tab-training").click()
+
+
+def test_colours_of_time_and_magnitude_are_measured(drawn: Playground) -> None:
+    colours = drawn.at("graph-colours")
+    for measure in ("time", "magnitude"):
+        colours.select_option(measure)
+        warmest = drawn.at("graph-view").locator('.graph-item[data-colour="heat-4"]')
+        expect(drawn.at("graph-view").locator(".graph-legend")).to_contain_text("not measured")
+        drawn.wait(partial(drawn.page.evaluate, _HEAT, measure))
+        values = drawn.page.evaluate(_HEAT, measure)
+        assert max(values.values()) > 0
+        if measure == "time":
+            expect(warmest.first).to_be_visible()
+    colours.select_option("phase")

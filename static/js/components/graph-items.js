@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import { leadingClass } from "../graph-heat.js";
 import { census } from "../graph-model.js";
 import { t } from "../locale.js";
 
@@ -28,7 +29,7 @@ export function GraphItem({ item, box, colourOf, isSelected, isMarked, isCurrent
   const what = isScope ? t().graph.scope(read) : read;
   return html`
     <g class=${`graph-item ${item.kind}`} transform=${corner(box)} data-id=${item.id}
-      data-colour=${parts[0][0]} data-selected=${isSelected ? "" : undefined} data-marked=${isMarked ? "" : undefined}
+      data-colour=${leadingClass(parts)} data-selected=${isSelected ? "" : undefined} data-marked=${isMarked ? "" : undefined}
       role="button" aria-label=${what} aria-pressed=${isScope ? undefined : isSelected}
       aria-expanded=${isScope ? false : undefined} tabindex=${isCurrent ? 0 : -1}
       onClick=${() => onUse(item)} onFocus=${() => onFocus(item.id)}>

@@ -1,11 +1,13 @@
 import { html, signal, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { alone } from "../alone.js";
 import { matches } from "../graph-find.js";
+import { UNKNOWN, heat, heatClass, heatProblem, isMeasuring, measureHeat } from "../graph-heat.js";
 import { layouts } from "../graph-layout.js";
 import { mainScopes, picture, scopesOf } from "../graph-model.js";
 import { language, t } from "../locale.js";
 import * as store from "../store.js";
 import { ExecutionDock } from "./execution-dock.js";
+import { Legend, deviceClass, deviceOf } from "./graph-legend.js";
 import { GraphSearch } from "./graph-search.js";
 import { GraphView } from "./graph-view.js";
 import { Icon } from "./icons.js";
@@ -15,10 +17,6 @@ import { SavePicture } from "./save-picture-button.js";
 /** @typedef {import("../../engine/messages.js").GraphNode} GraphNode */
 /** @typedef {import("./graph-view.js").Drawing} Drawing */
 
-const PHASES = /** @type {const} */ (["input", "variable", "forward", "gradient", "update"]);
-/** In place of the device of a node that has none. */
-const NOT_PLACED = "not placed";
-const DEVICE_COLOURS = 8;
 /** Width by height from which a graph runs from left to right. */
 const WIDE = 1.5;
 /** @type {ReadonlySet<string>} */
@@ -35,7 +33,6 @@ const setOpen = (next) => (opened.value = next);
 export function GraphPanel() {
   const graph = store.graph.value;
   const open = opened.value;
-  const byDevice = store.graphColours.value === "device";
   const panel = useRef(/** @type {HTMLElement | null} */ (null));
   const [isLarge, setLarge] = useFullPage(panel);
   useEffect(() => graph ? undefined : setLarge(false), [graph]);
@@ -51,11 +48,7 @@ export function GraphPanel() {
   const { drawing, activity } = useDrawing(graph, open, stage, isLarge);
 
   const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);
-  const colourOf = useCallback(
-    (/** @type {GraphNode} */ node) =>
-      byDevice ? `device-${devices.indexOf(deviceOf(node)) % DEVICE_COLOURS}` : node.phase,
-    [byDevice, devices],
-  );
+  const colourOf = useColours(graph, devices);
 
   /** @param {string} path */
   function toggle(path) {
@@ -105,7 +98,7 @@ export function GraphPanel() {
             <${GraphView} drawing=${drawing} selected=${selected} marked=${marked} colourOf=${colourOf} handle=${view}
               wheelZooms=${isLarge} onToggle=${toggle}
               onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
-            <${Legend} devices=${byDevice ? devices : null} />
+            <${Legend} devices=${devices} />
           ` : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`}
         </div>
         ${node && html`<${NodeDetails} node=${node} onLeave=${() => setLarge(false)} />`}
@@ -176,17 +169,40 @@ function useDrawing(graph, open, stage, isLarge) {
   return { drawing, activity };
 }
 
-/** @param {GraphNode} node */
-const deviceOf = (node) => node.device ?? NOT_PLACED;
+/**
+ * The colours of operations, by what the visitor has chosen. Times and values are measured when they are
+ * chosen, and again when a run stops: looking at them must not slow it down.
+ * @param {import("../../engine/messages.js").Graph | null} graph
+ * @param {string[]} devices
+ * @returns {import("./graph-items.js").ColourOf}
+ */
+function useColours(graph, devices) {
+  const by = store.graphColours.value;
+  const state = store.runState.value;
+  const known = store.executed.value.began;
+  const measured = heat.value;
+  useEffect(() => {
+    if (graph && (by === "time" || by === "magnitude")) measureHeat(by);
+  }, [graph, by, state, known]);
+  return useCallback((node) => {
+    if (by === "phase") return node.phase;
+    if (by === "device") return deviceClass(devices, node);
+    const isOfThis = measured?.graph === graph && measured?.measure === by;
+    return isOfThis ? heatClass(by, measured.values, node.name) : UNKNOWN;
+  }, [by, devices, graph, measured]);
+}
 
 function ColourChoice() {
   const words = t().graph;
   return html`
+    <span class="hint" role="status" data-testid="graph-heat-note">${isMeasuring.value ? words.measuring : heatProblem.value}</span>
     <label class="toggle">${words.colourBy}
       <select value=${store.graphColours.value} data-testid="graph-colours"
         onChange=${(/** @type {any} */ event) => (store.graphColours.value = event.target.value)}>
         <option value="phase">${words.role}</option>
         <option value="device">${words.device}</option>
+        <option value="time">${words.time}</option>
+        <option value="magnitude">${words.magnitude}</option>
       </select>
     </label>
   `;
@@ -196,21 +212,4 @@ function ColourChoice() {
 function Tool({ icon, label, onClick }) {
   return html`<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
     onClick=${onClick}><${Icon} name=${icon} /></button>`;
-}
-
-/** The colours of devices, or without them those of phases. @param {{devices: string[] | null}} props */
-function Legend({ devices }) {
-  const words = t().graph;
-  /** @type {[string, string][]} colour and name */
-  const entries = devices
-    ? devices.map((name, index) => [`device-${index % DEVICE_COLOURS}`, name === NOT_PLACED ? words.notPlaced : name])
-    : PHASES.map((phase) => [phase, words.phases[phase]]);
-  return html`
-    <ul class="graph-legend" aria-label=${words.legend}>
-      ${entries.map(([colour, name]) => html`
-        <li key=${name}><span class="graph-swatch" data-colour=${colour}></span>${name}</li>
-      `)}
-      <li><svg class="graph-swatch-line" viewBox="0 0 20 8" aria-hidden="true"><path d="M0 4h20" /></svg>${words.controlEdge}</li>
-    </ul>
-  `;
 }

@@ -2,8 +2,8 @@
 
 const CLOSEST = 3;
 const CLICK_SLACK = 4;
-/** Pixels at the bottom that the legend covers. */
-const FOOT = 34;
+/** Pixels around the legend, which covers the bottom of the view. */
+const LEGEND_MARGIN = 14;
 
 /** @typedef {import("./graph-layout.js").Box} Box */
 
@@ -56,7 +56,7 @@ export class Viewport {
     this.scale = Math.max(whole, smallest);
     this.#farthest = Math.min(0.2, whole / 2);
     this.x = Math.max(0, (room.width - width * this.scale) / 2);
-    this.y = (room.height - height * this.scale) / 2;
+    this.y = Math.max(0, (room.height - height * this.scale) / 2);
     this.isMoved = false;
     this.#apply();
   }
@@ -90,7 +90,9 @@ export class Viewport {
 
   #room() {
     const { width, height } = this.#svg.getBoundingClientRect();
-    return { width, height: Math.max(0, height - FOOT) };
+    const legend = this.#svg.parentElement?.querySelector(".graph-legend");
+    const foot = legend ? legend.getBoundingClientRect().height + LEGEND_MARGIN : 0;
+    return { width, height: Math.max(0, height - foot) };
   }
 
   #apply() {

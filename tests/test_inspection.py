@@ -19,6 +19,7 @@ from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.problem import Unavailable
 from playgrad.inspection.summary import grid, histogram, statistics, summary
 from playgrad.ops.state import RANDOM_STEP, global_variables
+from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.session import Session
 
 COUNT, BATCH = 64, 16
@@ -210,6 +211,31 @@ def test_the_kernel_of_a_node_is_the_one_that_its_step_dispatches() -> None:
         assert command.wgsl == plan.plan["kernels"][0]["wgsl"] and "fn main" in command.wgsl
         assert command.workgroups == plan.plan["commands"][0]["workgroups"]
         session.close()
+
+
+def test_a_product_is_computed_in_the_kernel_of_its_bias_and_activation() -> None:
+    """Its gradient looks at its shape, too, which makes it no user of its value."""
+    graph = pg.Graph()
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(32, 5)).astype(np.float32)
+    with registry.attached(NullHost()) as device, graph.as_default():
+        model: Any = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(2)])
+        loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(pg.optim.SGD(0.1), loss)
+        with options_set(Options(device=device)):
+            model.fit(x, (x[:, 0] > 0).astype(np.int32), batch_size=8, epochs=1, verbose=0)
+        product = _node(model, "matmul")
+        relu = _node(model, "relu")
+        bias = relu.inputs[0].node
+        shown = node_kernel(model.session, model.training_targets, product)
+        assert shown.device == device and shown.within == relu.name
+        assert shown.fused == [bias.name, relu.name]
+        (command,) = shown.commands
+        assert relu.name in command.nodes
+        of_relu = node_kernel(model.session, model.training_targets, relu)
+        assert (of_relu.within, of_relu.fused) == (None, [product.name, bias.name])
+        assert of_relu.commands == shown.commands
+        model.close()
 
 
 def test_a_node_is_measured_alone(model: Any, looked: NodeValues) -> None:

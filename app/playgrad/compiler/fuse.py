@@ -8,7 +8,8 @@ epilogue.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from playgrad.compiler.program import Program, Rewriter
@@ -73,7 +74,12 @@ class _Fuser:
                 self._emit(groups[node])
             else:
                 self.rewriter.copy(node)
-        return self.rewriter.finish()
+        fused = {
+            group.sink.name: tuple(m.name for m in sorted(group.members, key=attrgetter("id")))
+            for group in groups.values()
+            if group.members
+        }
+        return replace(self.rewriter.finish(), fused=fused)
 
     def _grow(self, sink: Node) -> _Group:
         """Absorb producers of ``sink``, one after the other, as long as possible."""

@@ -22,12 +22,16 @@ class Program:
         fetches: tensors whose values are returned, in order.
         targets: nodes that are run for their effect.
         feeds: fed tensors, by the name that the caller feeds them under.
+        fused: the names of the nodes that became part of another one, in order, by its name.
+        shared: the name of the node that stands for an equal one, by the name of that one.
     """
 
     graph: Graph
     fetches: list[Tensor] = field(default_factory=list)
     targets: list[Node] = field(default_factory=list)
     feeds: dict[str, Tensor] = field(default_factory=dict)
+    fused: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    shared: dict[str, str] = field(default_factory=dict)
 
     @property
     def roots(self) -> list[Node]:
@@ -78,4 +82,6 @@ class Rewriter(CopyMap):
                 for name, tensor in self.program.feeds.items()
                 if tensor in self.tensors
             },
+            dict(self.program.fused),
+            dict(self.program.shared),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from playgrad.compiler.program import Program, Rewriter
@@ -17,6 +18,7 @@ def share(program: Program) -> Program:
     seed and counter are merged, since they draw the same numbers.
     """
     rewriter = Rewriter(program)
+    shared: dict[str, str] = {}
     seen: dict[Any, Node] = {}
     for node in program.order():
         inputs = tuple(rewriter[tensor] for tensor in node.inputs)
@@ -26,9 +28,10 @@ def share(program: Program) -> Program:
         key = _key(node, inputs, rewriter.controls(node))
         if key in seen:
             rewriter.replace(node, seen[key].outputs, seen[key])
+            shared[node.name] = seen[key].name
         else:
             seen[key] = rewriter.copy(node)
-    return rewriter.finish()
+    return replace(rewriter.finish(), shared={**program.shared, **shared})
 
 
 def _key(node: Node, inputs: tuple[Tensor, ...], controls: list[Node]) -> Any:

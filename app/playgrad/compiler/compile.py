@@ -99,21 +99,46 @@ def compile_program(
 
 def run_passes(program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> Compiled:
     """Run and verify all passes, without a cache."""
-    passes = [
+    program = _passed(program, _all_passes(shapes, policy))
+    order = _with_effect(program.order())
+    return Compiled(program, order, cut_segments(order, policy.apart))
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """A pass, and the number of nodes that the results needed before it and after it."""
+
+    name: str
+    before: int
+    after: int
+
+
+def pass_reports(
+    program: Program, shapes: Mapping[str, tuple[int, ...]], policy: Policy
+) -> list[PassReport]:
+    """Run all passes again, and count the nodes between them. The first count is of the graph."""
+    reports = []
+    count = len(program.graph.nodes)
+    for name, run in _all_passes(shapes, policy):
+        program = run(program)
+        before, count = count, len(program.order())
+        reports.append(PassReport(name, before, count))
+    return reports
+
+
+def placeable(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
+    """Return ``program`` as the pass ``place`` gets it: pruned, with all shapes known."""
+    return _passed(program, _before_place(shapes))
+
+
+def _all_passes(shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> list[tuple[str, Pass]]:
+    return [
         *_before_place(shapes),
         ("place", lambda p: place(p, policy)),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),
     ]
-    program = _passed(program, passes)
-    order = _with_effect(program.order())
-    return Compiled(program, order, cut_segments(order, policy.apart))
-
-
-def placeable(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
-    """Return ``program`` as the pass ``place`` gets it: pruned, with all shapes known."""
-    return _passed(program, _before_place(shapes))
 
 
 def _before_place(shapes: Mapping[str, tuple[int, ...]]) -> list[tuple[str, Pass]]:

@@ -13,6 +13,7 @@ from playgrad.errors import GraphError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
 from playgrad.inspection.activations import Silenced, check_units, compute, results
+from playgrad.inspection.operations import StepSight, step_operations
 from playgrad.inspection.weights import WeightStatistics, statistics
 from playgrad.models.trainable import TrainableNetwork
 from playgrad.nn.masks import mask_of
@@ -96,6 +97,22 @@ class Inspection:
         """
         xs, ys = prepare_data(self._model.recipe, x, y, "")
         return scores(self._model, ys, self._compute(self._model.outputs, xs))
+
+    def step(self) -> StepSight:
+        """Return the next training step, operation by operation, as the executor runs it.
+
+        It is run on copies of the variables: the model does not change. Of each operation the
+        result has the ready queue, the counts that fall, and numbers about its inputs and outputs;
+        and it has the passes of the compiler.
+
+        Raises:
+            GraphError: the model has not been trained, or its replicas train at their own pace.
+        """
+        if self._model.parameter_server is not None:
+            raise GraphError(
+                "the replicas of this model train at their own pace, so there is no single step."
+            )
+        return step_operations(self._model.session, self._model.training_targets)
 
     def silenced(self, units: Silenced) -> Inspection:
         """Return a look at the same model in which units or channels are 0 wherever they are used.

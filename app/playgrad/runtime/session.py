@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from playgrad.compiler.compile import PassReport, pass_reports
 from playgrad.compiler.place import HOST, Policy
 from playgrad.compiler.planner import PlacementSummary
 from playgrad.devices import registry as devices
@@ -284,6 +285,15 @@ class Session:
         requested = Fetches(fetches, self.graph)
         self._recovery.go_on()
         return self._prepare(requested.tensors, requested.nodes, feed_dict)[0]
+
+    @exclusive
+    def passes(self, fetches: Any, feed_dict: FeedDict = None) -> list[PassReport]:
+        """Return the passes that compile a run of ``fetches``, with the nodes before and after."""
+        self._check_open()
+        leaves = Fetches(fetches, self.graph)
+        program, arrays = requested_program(leaves.tensors, leaves.nodes, feed_dict, self.graph)
+        shapes = {name: array.shape for name, array in arrays.items()}
+        return pass_reports(program, shapes, self._programs.policy_for(program, shapes))
 
     def dispatches(self, targets: Any, feed_dict: FeedDict = None) -> int:
         """Return the number of kernel dispatches in one run of ``targets``, on all GPUs."""

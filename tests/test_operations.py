@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -145,7 +146,7 @@ def test_the_passes_begin_with_the_graph_and_end_with_the_operations(model: Any)
     names = ["prune", "specialise", "fold", "share", "place", "split", "fuse", "order"]
     assert [each.name for each in passes] == names
     assert passes[0].before == len(model.graph.nodes)
-    for earlier, later in zip(passes, passes[1:], strict=False):
+    for earlier, later in pairwise(passes):
         assert earlier.after == later.before
     order = model.session.compiled(model.training_targets).compiled.program.order()
     assert passes[-1].after == len(order) < passes[0].before

@@ -56,6 +56,17 @@ const execution = record({
   })),
 });
 
+const sights = listOf(record({ name: text, shape: listOf(number), dtype: text, statistics: mapOf(nullable(number)) }));
+const operations = record({
+  left_out: count,
+  passes: listOf(record({ name: text, before: count, after: count })),
+  operations: listOf(record({
+    name: text, op: text, device: text, members: listOf(text), waits_for: count, ready: listOf(count),
+    released: listOf(tuple(count, count, count)), inputs: sights, outputs: sights,
+    dispatch: nullable(count), kernel: text,
+  })),
+});
+
 const pictures = record({
   title: text, count, height: count, width: count, channels: oneOf(1, 3, 4), low: number, high: number,
   scale: oneOf("grey", "diverging", "colour"), note: text, pixels: bytes,
@@ -283,6 +294,7 @@ const FIELDS = {
     id: count, ok: flag, filename: optional(text), bytes: optional(bytes),
     names: optional(listOf(text)), probabilities: optional(listOf(number)), label: optional(number),
     placement: optional(placement), graph: optional(graph), execution: optional(execution),
+    operations: optional(operations),
     task: optional(task), histograms: optional(histograms), layers: optional(layersView),
     samples: optional(samples), projection: optional(projection), node: optional(node),
     nodes: optional(nodes), node_kernel: optional(nodeKernel), node_time: optional(nodeTime),

@@ -137,6 +137,7 @@
  *   `predict`: 784 pixels from 0 to 1, row by row.
  *   `execution`: run a training step and undo it, to measure its operations; `apart`: with a kernel
  *     for each, where small ones share kernels otherwise.
+ *   `operations`: run a training step on copies of the variables, operation by operation.
  *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has;
  *     `sample`: of the text that it writes, if its data is text.
  *   `inspect_layers`: the layers of the model, and one of them for one sample.
@@ -169,6 +170,7 @@
  *   | {kind: "placement"}
  *   | {kind: "graph"}
  *   | {kind: "execution", apart: boolean}
+ *   | {kind: "operations"}
  *   | {kind: "task_view", known: number, sample?: Sample}
  *   | {kind: "inspect_layers"} & LayersQuestion
  *   | {kind: "samples", known: number}
@@ -190,6 +192,7 @@
  *   placement: {placement: Placement},
  *   graph: {graph: Graph},
  *   execution: {execution: Execution},
+ *   operations: {operations: StepOperations},
  *   task_view: {task: TaskView},
  *   inspect_layers: {layers: LayersView},
  *   samples: {samples: SamplesView},
@@ -474,6 +477,17 @@
  *            clocks: Record<string, string>, round_trips: Record<string, number>, chrome: string}} Execution
  *   in milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`: of
  *   an empty call, by device; `chrome`: the trace for other programs, as JSON
+ * @typedef {{name: string, shape: number[], dtype: string, statistics: Record<string, number | null>}} TensorSight
+ *   `statistics`: `min`, `max`, `mean` and `std`; none of a data set
+ * @typedef {{name: string, op: string, device: string, members: string[], waits_for: number, ready: number[],
+ *            released: [number, number, number][], inputs: TensorSight[], outputs: TensorSight[],
+ *            dispatch: number | null, kernel: string}} Operation
+ *   `members`: the nodes that were fused into it; `waits_for`: the number of operations that it waits for;
+ *   `ready`: the places, in the order of execution, of those in the queue when it was taken; `released`: the
+ *   place of each that waited for it, with its count before and after
+ * @typedef {{operations: Operation[], left_out: number,
+ *            passes: {name: string, before: number, after: number}[]}} StepOperations
+ *   in the order of execution; `passes`: of the compiler, with the number of nodes before and after each
  * @typedef {{headline: string, seconds: number, seconds_alone: number, bytes_moved: number,
  *            rows: {scope: string, nodes: string[], device: string, reason: string}[]}} Placement
  *

@@ -209,13 +209,21 @@ export function resume() {
 
 /** Train one batch or epoch, of the paused run or of a new one. */
 export function step() {
+  if (store.stepUnit.value === "operation") {
+    store.view.value = "graph";
+    store.operationSteps.value += 1;
+    if (store.hasModel.value) return;
+  }
   if (store.runState.value !== "paused") return begin({ paused: true });
   lookAt(null);
   store.intent.value = "step";
   postStep();
 }
 
-const postStep = () => client.post({ kind: "step", unit: store.stepUnit.value });
+const postStep = () => {
+  const unit = store.stepUnit.value;
+  if (unit !== "operation") client.post({ kind: "step", unit });
+};
 
 /** Train on with another learning rate. @param {number} value */
 export function setLearningRate(value) {
@@ -460,6 +468,15 @@ export async function placement() {
  */
 export async function measureStep(apart) {
   return (await ask({ kind: "execution", apart })).execution;
+}
+
+/**
+ * Run a training step on copies of the variables, operation by operation.
+ * @returns {Promise<Answers["operations"]["operations"]>}
+ * @throws {EngineFailure}
+ */
+export async function stepOperations() {
+  return (await ask({ kind: "operations" })).operations;
 }
 
 /** @param {WeightsFormat} format @returns {Promise<Answers["export"]>} */

@@ -74,8 +74,10 @@ export const active = computed(() => runState.value === "running" || runState.va
 export const gpu = signal(/** @type {T.GpuState} */ ({ known: false, info: null, problem: null, isAsked: false }));
 /** The kernels that the GPU runs; null until Python has reported them. */
 export const tuning = signal(/** @type {M.Tuning | null} */ (null));
-/** The length of a step by hand. */
-export const stepUnit = signal(/** @type {import("../engine/messages.js").StepUnit} */ ("batch"));
+/** The length of a step by hand; Python knows nothing of operations, of which the page shows a copy of a step. */
+export const stepUnit = signal(/** @type {import("../engine/messages.js").StepUnit | "operation"} */ ("batch"));
+/** How often a step of one operation was asked for. */
+export const operationSteps = signal(0);
 export const deviceChoice = signal(/** @type {"auto" | "gpu" | "cpu"} */ ("auto"));
 
 // The run

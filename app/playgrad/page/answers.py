@@ -16,6 +16,7 @@ from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.layers_view import layers_view
+from playgrad.page.operations_view import operations_view
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.sample_views import projection_view, samples_view
 from playgrad.page.task_view import task_view
@@ -108,6 +109,12 @@ def execution(model: Any, request: Request) -> Answer:
     return {"execution": measured_step(model, apart=bool(request.get("apart")))}
 
 
+def operations(model: Any, request: Request) -> Answer:
+    """Return a training step operation by operation; it is run on copies of the variables."""
+    _expect_program(model)
+    return {"operations": operations_view(model)}
+
+
 ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "export": export_weights,
     "import": import_weights,
@@ -115,6 +122,7 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "predict": predict,
     "graph": graph,
     "execution": execution,
+    "operations": operations,
     "task_view": task_view,
     "inspect_layers": layers_view,
     "samples": samples_view,

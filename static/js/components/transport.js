@@ -28,6 +28,7 @@ export function Transport() {
             onChange=${(/** @type {any} */ event) => (store.stepUnit.value = event.target.value)}>
             <option value="batch">${words.batch}</option>
             <option value="epoch">${words.epoch}</option>
+            <option value="operation">${words.operation}</option>
           </select>
         </div>
         <${CommandButton} command="stop" />

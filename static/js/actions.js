@@ -207,12 +207,12 @@ export function resume() {
   client.post({ kind: "resume" });
 }
 
-/** Train one batch or epoch, of the paused run or of a new one. */
+/** Train one batch or epoch, of the paused run or of a new one; or show one operation of a step. */
 export function step() {
   if (store.stepUnit.value === "operation") {
     store.view.value = "graph";
     store.operationSteps.value += 1;
-    if (store.hasModel.value) return;
+    if (store.liveModel.value || store.active.value) return;
   }
   if (store.runState.value !== "paused") return begin({ paused: true });
   lookAt(null);

@@ -17,10 +17,11 @@ const corner = ({ x, y, width, height }) => `translate(${x - width / 2} ${y - he
 /**
  * An operation, or a collapsed scope.
  * @param {{item: Item, box: Box, colourOf: ColourOf, isSelected: boolean, isMarked: boolean, isCurrent: boolean,
+ *          light?: import("../step-operations.js").Light,
  *          onUse: (item: Item) => void, onFocus: (id: string) => void}} props
- *   `isMarked`: the search has found it; `isCurrent`: Tab moves to it
+ *   `isMarked`: the search has found it; `light`: its place in the step that is gone through; `isCurrent`: Tab moves to it
  */
-export function GraphItem({ item, box, colourOf, isSelected, isMarked, isCurrent, onUse, onFocus }) {
+export function GraphItem({ item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus }) {
   const { width, height } = box;
   const isScope = item.kind === "scope";
   const parts = census(item.kind === "scope" ? item.nodes : [item.node], colourOf);
@@ -30,6 +31,7 @@ export function GraphItem({ item, box, colourOf, isSelected, isMarked, isCurrent
   return html`
     <g class=${`graph-item ${item.kind}`} transform=${corner(box)} data-id=${item.id}
       data-colour=${leadingClass(parts)} data-selected=${isSelected ? "" : undefined} data-marked=${isMarked ? "" : undefined}
+      data-light=${light}
       role="button" aria-label=${what} aria-pressed=${isScope ? undefined : isSelected}
       aria-expanded=${isScope ? false : undefined} tabindex=${isCurrent ? 0 : -1}
       onClick=${() => onUse(item)} onFocus=${() => onFocus(item.id)}>

@@ -5,6 +5,7 @@ import { UNKNOWN, heat, heatClass, heatProblem, isMeasuring, measureHeat } from 
 import { layouts } from "../graph-layout.js";
 import { mainScopes, picture, scopesOf } from "../graph-model.js";
 import { language, t } from "../locale.js";
+import { lit } from "../step-operations.js";
 import * as store from "../store.js";
 import { ExecutionDock } from "./execution-dock.js";
 import { Legend, deviceClass, deviceOf } from "./graph-legend.js";
@@ -95,7 +96,7 @@ export function GraphPanel() {
         <div class="graph-stage" data-testid="graph-view" ref=${stage}>
           ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
           ${drawing ? html`
-            <${GraphView} drawing=${drawing} selected=${selected} marked=${marked} colourOf=${colourOf} handle=${view}
+            <${GraphView} drawing=${drawing} selected=${selected} marked=${marked} lit=${lit.value} colourOf=${colourOf} handle=${view}
               wheelZooms=${isLarge} onToggle=${toggle}
               onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
             <${Legend} devices=${devices} />

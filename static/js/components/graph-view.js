@@ -2,6 +2,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor
 import { scopeId } from "../graph-model.js";
 import { t } from "../locale.js";
 import { onResize } from "../observe.js";
+import { lightOf } from "../step-operations.js";
 import { Viewport } from "../viewport.js";
 import { GraphCluster, GraphItem } from "./graph-items.js";
 
@@ -33,11 +34,12 @@ function openOn(view, picture, layout) {
 
 /**
  * The drawing of a graph, with panning, zooming and arrow keys.
- * @param {{drawing: Drawing, selected: string | null, marked: ReadonlySet<string>, wheelZooms: boolean,
+ * @param {{drawing: Drawing, selected: string | null, marked: ReadonlySet<string>,
+ *          lit: ReadonlyMap<string, import("../step-operations.js").Light>, wheelZooms: boolean,
  *          colourOf: import("./graph-items.js").ColourOf, onToggle: (path: string) => void,
  *          onSelect: (name: string | null) => void, handle: {current: Viewport | null}}} props
  */
-export function GraphView({ drawing, selected, marked, wheelZooms, colourOf, onToggle, onSelect, handle }) {
+export function GraphView({ drawing, selected, marked, lit, wheelZooms, colourOf, onToggle, onSelect, handle }) {
   const svg = useRef(/** @type {SVGSVGElement | null} */ (null));
   const content = useRef(/** @type {SVGGElement | null} */ (null));
   const before = useRef(/** @type {Layout | null} */ (null));
@@ -88,6 +90,13 @@ export function GraphView({ drawing, selected, marked, wheelZooms, colourOf, onT
   useEffect(() => {
     if (selected && layout.boxes[selected]) handle.current?.show(layout.boxes[selected]);
   }, [selected]);
+
+  const light = (/** @type {import("../graph-model.js").Item} */ item) =>
+    lit.size > 0 ? lightOf(item.kind === "scope" ? item.nodes.map(({ name }) => name) : [item.id], lit) : undefined;
+  useEffect(() => {
+    const item = picture.items.find((each) => light(each) === "current");
+    if (item && layout.boxes[item.id]) handle.current?.show(layout.boxes[item.id]);
+  }, [lit, layout]);
 
   const near = selected ?? "";
   const isMarked = (/** @type {import("../graph-model.js").Item} */ item) =>
@@ -161,7 +170,7 @@ export function GraphView({ drawing, selected, marked, wheelZooms, colourOf, onT
         })}
         ${picture.items.map((item) => html`
           <${GraphItem} key=${item.id} item=${item} box=${layout.boxes[item.id]} colourOf=${colourOf}
-            isSelected=${item.id === selected} isMarked=${isMarked(item)}
+            isSelected=${item.id === selected} isMarked=${isMarked(item)} light=${light(item)}
             isCurrent=${item.id === known} onUse=${() => use(item.id)} onFocus=${setCurrent} />
         `)}
       </g>

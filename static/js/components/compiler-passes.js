@@ -39,7 +39,7 @@ function Group({ group: { name, op, kernel, members } }) {
   return html`
     <tr>
       <th scope="row"><${OperationLink} name=${name} /></th>
-      <td>${kernel ? `${op}, ${kernel}` : op}</td>
+      <td>${kernel && kernel !== op ? `${op}, ${kernel}` : op}</td>
       <td>${members.map((member, n) => html`${n > 0 && ", "}<${OperationLink} key=${member} name=${member} />`)}</td>
     </tr>
   `;

@@ -36,7 +36,7 @@ function sentence() {
       return about ? words.training(about.parameters, place(about)) : words.running;
     case "paused":
       if (isLost.value) return words.lost;
-      return about ? words.paused : words.pausedBefore;
+      return about ? words.paused[store.stepUnit.value] : words.pausedBefore;
     case "stopped":
       if (store.divergence.value) return t().numbers.sentences([words.stopped, diverged(store.divergence.value)]);
       return store.kept.value ? words.stoppedKept : words.stopped;

@@ -205,7 +205,10 @@ export const en = {
     training: (/** @type {number} */ parameters, /** @type {string} */ place) => `Training ${count(parameters)} parameters on ${place}`,
     cpu: "the CPU",
     gpu: "the GPU",
-    paused: "Paused. Step trains one batch.",
+    paused: {
+      batch: "Paused. Step trains one batch.", epoch: "Paused. Step trains to the end of the epoch.",
+      operation: "Paused. Step shows one operation of a training step.",
+    },
     lost: "Paused, because the training is lost: see what the doctor found. Resume goes on.",
     pausedBefore: "Paused before the first batch.",
     stopped: "Stopped.",
@@ -1030,7 +1033,9 @@ export const en = {
     fell: (/** @type {number} */ before, /** @type {number} */ after) => after === 0 ? `${before} → 0, ready` : `${before} → ${after}`,
     nothingYet: "nothing yet",
     ran: (/** @type {string} */ op, /** @type {string} */ device) => `${op} on ${device}.`,
-    dispatch: (/** @type {number} */ number, /** @type {string} */ kernel) => `While the network trains, dispatch ${number} computes it, with the kernel ${kernel}.`,
+    dispatch: (/** @type {number} */ number, /** @type {string} */ kernel) => kernel === "group"
+      ? `While the network trains, dispatch ${number} computes it, merged with others.`
+      : `While the network trains, dispatch ${number} computes it, with the kernel ${kernel}.`,
     members: "Fused into it:",
     values: "Inputs and outputs",
     tensor: "Tensor",
@@ -1042,7 +1047,7 @@ export const en = {
     passes: (/** @type {number} */ groups) => `Passes of the compiler, ${count(groups)} fused ${groups === 1 ? "operation" : "operations"}`,
     passTable: "Passes of the compiler",
     pass: "Pass",
-    does: "It",
+    does: "What it does",
     before: "Nodes before",
     after: "After",
     passNames: {

@@ -171,7 +171,10 @@ export const zhHans = {
     training: (parameters, place) => `正在 ${place} 上训练 ${count(parameters)} 个参数`,
     cpu: "CPU",
     gpu: "GPU",
-    paused: "已暂停。“单步”训练一个批次。",
+    paused: {
+      batch: "已暂停。“单步”训练一个批次。", epoch: "已暂停。“单步”训练到这一轮结束。",
+      operation: "已暂停。“单步”显示训练步骤中的一个运算。",
+    },
     lost: "已暂停，因为训练已经失败：请看诊断的结果。“继续”会接着训练。",
     pausedBefore: "已在第一个批次之前暂停。",
     stopped: "已停止。",
@@ -1081,7 +1084,8 @@ export const zhHans = {
     fell: (before, after) => after === 0 ? `${before} → 0，就绪` : `${before} → ${after}`,
     nothingYet: "还没有",
     ran: (op, device) => `${op}，在 ${device} 上。`,
-    dispatch: (number, kernel) => `训练时由第 ${number} 次调度计算，内核为 ${kernel}。`,
+    dispatch: (number, kernel) => kernel === "group"
+      ? `训练时由第 ${number} 次调度与其他运算一起计算。` : `训练时由第 ${number} 次调度计算，内核为 ${kernel}。`,
     members: "融合在其中：",
     values: "输入和输出",
     tensor: "张量",

@@ -5,7 +5,7 @@ import * as actions from "./actions.js";
 import * as store from "./store.js";
 
 /** @import { Operation, StepOperations } from "../engine/messages.js" */
-/** @typedef {"current" | "ready" | "done"} Light */
+/** @typedef {"current" | "ready" | "waiting" | "done"} Light */
 
 /** The step that is looked at, with the graph that it belongs to; null if there is none. */
 const looked = signal(/** @type {{step: StepOperations, graph: unknown} | null} */ (null));
@@ -90,8 +90,8 @@ export function lastOfDevices(operations, done) {
 }
 
 /**
- * What to light in the graph: the operation that ran last, those that are ready, and those that are done. A fused
- * operation lights all of its nodes.
+ * The light of each operation in the graph: of that which ran last, those that are ready, those that wait, and those
+ * that are done. A fused operation lights all of its nodes.
  * @param {Operation[]} operations
  * @param {number} done
  * @returns {Map<string, Light>} by the names of nodes
@@ -103,7 +103,7 @@ export function lights(operations, done) {
   const set = (operation, light) => {
     for (const name of operation ? [operation.name, ...operation.members] : []) lit.set(name, light);
   };
-  operations.slice(0, done).forEach((operation) => set(operation, "done"));
+  operations.forEach((operation, place) => set(operation, place < done ? "done" : "waiting"));
   queueAfter(operations, done).forEach((place) => set(operations[place], "ready"));
   if (done > 0) set(operations[done - 1], "current");
   return lit;
@@ -120,5 +120,5 @@ export const lit = computed(() => (shown.value ? lights(shown.value.operations, 
  */
 export function lightOf(names, lit) {
   const present = new Set(names.map((name) => lit.get(name)));
-  return /** @type {const} */ (["current", "ready", "done"]).find((light) => present.has(light));
+  return /** @type {const} */ (["current", "ready", "waiting", "done"]).find((light) => present.has(light));
 }

@@ -28,7 +28,9 @@ test("each device has its last operation", () => {
 });
 
 test("a fused operation lights all of its nodes", () => {
-  assert.deepEqual([...lights(OPERATIONS, 0)], [["a", "ready"], ["b", "ready"]]);
+  assert.deepEqual([...lights(OPERATIONS, 0)], [
+    ["a", "ready"], ["b", "ready"], ["relu", "waiting"], ["matmul", "waiting"], ["bias", "waiting"],
+  ]);
   const lit = lights(OPERATIONS, 3);
   assert.deepEqual(Object.fromEntries(lit),
     { a: "done", b: "done", relu: "current", matmul: "current", bias: "current" });
@@ -39,5 +41,7 @@ test("a scope shows the most urgent of its nodes", () => {
   const lit = lights(OPERATIONS, 1);
   assert.equal(lightOf(["a", "b"], lit), "current");
   assert.equal(lightOf(["b", "relu"], lit), "ready");
-  assert.equal(lightOf(["relu"], lit), undefined);
+  assert.equal(lightOf(["relu"], lit), "waiting");
+  assert.equal(lightOf(["a", "relu"], lights(OPERATIONS, 2)), "ready");
+  assert.equal(lightOf(["constant"], lit), undefined);
 });

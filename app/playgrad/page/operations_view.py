@@ -35,8 +35,7 @@ def described(sight: StepSight) -> View:
         "operations": [_operation(each) for each in shown],
         "left_out": len(sight.operations) - len(shown),
         "passes": [
-            {"name": each.name, "before": each.before, "after": each.after}
-            for each in sight.passes
+            {"name": each.name, "before": each.before, "after": each.after} for each in sight.passes
         ],
     }
 

@@ -37,10 +37,13 @@ def _trained(device: str = "cpu", strategy: Any = None) -> Any:
     return model
 
 
+DEVICES = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
+
+
 @pytest.fixture
-def model() -> Iterator[Any]:
+def model(request: pytest.FixtureRequest) -> Iterator[Any]:
     with pg.Graph().as_default():
-        model = _trained()
+        model = _trained(getattr(request, "param", "cpu"))
         yield model
         model.close()
 
@@ -80,6 +83,7 @@ def test_the_order_is_that_of_the_executor(model: Any) -> None:
     assert {each.op for each in sight.operations} >= {"matmul", "gather", "batch_indices"}
 
 
+@pytest.mark.parametrize("model", DEVICES, indirect=True)
 def test_the_values_are_those_of_the_next_step_and_looking_changes_none(model: Any) -> None:
     before = _state(model)
     sight = pg.inspect(model).step()
@@ -103,7 +107,7 @@ def test_the_values_are_those_of_the_next_step_and_looking_changes_none(model: A
         assert shown.shape == value.shape
         expected = statistics(value)
         for key, number in shown.statistics.items():
-            assert number == pytest.approx(expected[key], rel=1e-5, abs=1e-6), (tensor.name, key)
+            assert number == pytest.approx(expected[key], rel=1e-4, abs=1e-5), (tensor.name, key)
     assert any((before[name] != value).any() for name, value in _state(model).items())
 
 

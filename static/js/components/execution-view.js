@@ -10,6 +10,7 @@ import { OperationLink } from "./operation-link.js";
 
 /** The most entries of the queue, and of those that wait, that are listed. */
 const MOST = 12;
+const STATISTICS = /** @type {const} */ (["min", "max", "mean", "std"]);
 const KEYS = /** @type {Record<string, (place: number, last: number) => number>} */ ({
   ArrowLeft: (place) => place - 1, ArrowRight: (place) => place + 1, Home: () => 0, End: (_, last) => last,
 });
@@ -53,8 +54,9 @@ export function ExecutionView() {
         <${Waiting} operations=${operations} done=${done} />
         <${Devices} operations=${operations} done=${done} />
       </div>
-      <div role="status">
-        ${done > 0 && html`<${LastOperation} operation=${operations[done - 1]} />`}
+      <div class="operations-last" data-testid="operation-last">
+        <div role="status">${done > 0 && html`<${LastOperation} operation=${operations[done - 1]} />`}</div>
+        ${done > 0 && html`<${Values} operation=${operations[done - 1]} />`}
       </div>
       <${CompilerPasses} step=${step} />
     </div>
@@ -121,26 +123,31 @@ function Devices({ operations, done }) {
   `;
 }
 
-/** @param {{operation: Operation}} props */
+/** The type of an operation, its device, and what was fused into it. @param {{operation: Operation}} props */
 function LastOperation({ operation }) {
   const words = t().operations;
-  const { name, op, device, members, inputs, outputs, dispatch, kernel } = operation;
+  const { name, op, device, members, dispatch, kernel } = operation;
   return html`
-    <section class="operations-last" data-testid="operation-last">
-      <h4><${OperationLink} name=${name} /></h4>
-      <p>${words.ran(op, device)}${dispatch !== null && ` ${words.dispatch(dispatch + 1, kernel)}`}</p>
-      ${members.length > 0 && html`<p>${words.members} ${members.map((member, n) => html`${n > 0 && ", "}<${OperationLink} key=${member} name=${member} />`)}</p>`}
-      <div class="tables lab-table" tabindex="0" role="region" aria-label=${words.values}>
-        <table>
-          <thead><tr><th scope="col">${words.tensor}</th><th scope="col">${words.shape}</th><th scope="col">min</th>
-            <th scope="col">max</th><th scope="col">${words.mean}</th><th scope="col">${words.deviation}</th></tr></thead>
-          <tbody>
-            ${inputs.map((tensor, n) => html`<${TensorRow} key=${`input ${n}`} kind=${words.input} tensor=${tensor} />`)}
-            ${outputs.map((tensor, n) => html`<${TensorRow} key=${`output ${n}`} kind=${words.output} tensor=${tensor} />`)}
-          </tbody>
-        </table>
-      </div>
-    </section>
+    <h4><${OperationLink} name=${name} /></h4>
+    <p>${words.ran(op, device)}${dispatch !== null && ` ${words.dispatch(dispatch + 1, kernel)}`}</p>
+    ${members.length > 0 && html`<p>${words.members} ${members.map((member, n) => html`${n > 0 && ", "}<${OperationLink} key=${member} name=${member} />`)}</p>`}
+  `;
+}
+
+/** The inputs and outputs of an operation. @param {{operation: Operation}} props */
+function Values({ operation: { inputs, outputs } }) {
+  const words = t().operations;
+  return html`
+    <div class="tables lab-table" tabindex="0" role="region" aria-label=${words.values}>
+      <table>
+        <thead><tr><th scope="col">${words.tensor}</th><th scope="col">${words.shape}</th>
+          ${STATISTICS.map((key) => html`<th key=${key} scope="col">${t().nodeTabs.statistics[key]}</th>`)}</tr></thead>
+        <tbody>
+          ${inputs.map((tensor, n) => html`<${TensorRow} key=${`input ${n}`} kind=${words.input} tensor=${tensor} />`)}
+          ${outputs.map((tensor, n) => html`<${TensorRow} key=${`output ${n}`} kind=${words.output} tensor=${tensor} />`)}
+        </tbody>
+      </table>
+    </div>
   `;
 }
 
@@ -150,7 +157,7 @@ function TensorRow({ kind, tensor: { name, shape, dtype, statistics } }) {
     <tr>
       <th scope="row">${kind} <code>${name.replace(/:0$/, "")}</code></th>
       <td>${format.shape(shape)} ${dtype}</td>
-      ${["min", "max", "mean", "std"].map((key) => html`<td key=${key}>${number(statistics[key])}</td>`)}
+      ${STATISTICS.map((key) => html`<td key=${key}>${number(statistics[key])}</td>`)}
     </tr>
   `;
 }

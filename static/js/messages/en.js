@@ -1040,8 +1040,6 @@ export const en = {
     values: "Inputs and outputs",
     tensor: "Tensor",
     shape: "Shape",
-    mean: "Mean",
-    deviation: "Deviation",
     input: "input",
     output: "output",
     passes: (/** @type {number} */ groups) => `Passes of the compiler, ${count(groups)} fused ${groups === 1 ? "operation" : "operations"}`,

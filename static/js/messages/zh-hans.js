@@ -1090,8 +1090,6 @@ export const zhHans = {
     values: "输入和输出",
     tensor: "张量",
     shape: "形状",
-    mean: "平均值",
-    deviation: "标准差",
     input: "输入",
     output: "输出",
     passes: (groups) => `编译器的各个阶段，${count(groups)} 个融合的运算`,

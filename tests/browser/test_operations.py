@@ -1,4 +1,4 @@
-"""A step of one operation: the ready queue, lights in the graph, and no change of the weights."""
+"""A step of one operation: the ready queue, the lights in the graph, and unchanged weights."""
 
 from __future__ import annotations
 

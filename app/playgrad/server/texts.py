@@ -13,7 +13,7 @@ from flask import Response, request
 
 from playgrad.assets.contents import DIGESTS
 
-_LEVEL = 6
+_LEVEL = 9
 # Compressed copies are kept in memory: those of the page and of some pages of the documentation.
 _MOST_TEXTS = 512
 _MOST_BYTES = 2 << 20

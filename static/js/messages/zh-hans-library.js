@@ -98,7 +98,6 @@ export const BRIDGE = {
   "playgrad saves weights. model.to_json() has the structure.": "playgrad 只保存权重；结构可由 model.to_json() 得到。",
   "fit takes generators and data sets.": "fit 接受生成器和数据集。",
   "Regularizers add to the loss; for other losses write a loop.": "正则化项会加到损失中；其他损失请自己写训练循环。",
-  "playgrad saves weights. Call model.save_weights(file).": "playgrad 只保存权重。请调用 model.save_weights(file)。",
   "model.get_weights() lists the weights of all layers, named_weights() names them.":
     "model.get_weights() 列出所有层的权重，named_weights() 还给出名称。",
   "Use model.set_weights({name: array}), for instance.": "可以使用 model.set_weights({name: array}) 等。",

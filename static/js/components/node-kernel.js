@@ -13,10 +13,11 @@ export function NodeKernel({ node }) {
   const { answer, waiting } = useAnswer(() => nodeKernel(node.name), [node.name, store.liveModel.value]);
   if (!answer?.kernel) return waiting;
   const { device, within, fused, commands, total } = answer.kernel;
+  const others = fused.filter((name) => name !== within);
   return html`
     ${commands.length === 0 && html`<p>${words.numpy(node.op, device)}</p>`}
     ${within && html`<p>${words.within} <${NodeLink} name=${within} /></p>`}
-    ${fused.length > 0 && html`<p>${words.together} <${Names} names=${fused} /></p>`}
+    ${others.length > 0 && html`<p>${words.together} <${Names} names=${others} /></p>`}
     ${commands.map(({ family, workgroups, nodes, wgsl, length }, at) => html`
       <section class="node-dispatch" key=${at}>
         <dl>

@@ -116,7 +116,12 @@ def test_on_a_gpu_the_order_is_that_of_the_plan() -> None:
         model = _trained(device)
         sight = pg.inspect(model).step()
         _check_queue(sight)
-        (plan,) = model.session.compiled(model.training_targets).plans.values()
+        runnable = model.session.compiled(model.training_targets)
+        (segments,) = runnable.compiled.segments.values()
+        names = [each.name for each in sight.operations]
+        planned = [node.name for segment in segments for node in segment.nodes]
+        assert [name for name in planned if name in names] == names
+        (plan,) = runnable.plans.values()
         dispatches = [o.dispatch for o in sight.operations if o.dispatch is not None]
         assert set(dispatches) == set(range(len(plan.plan["commands"])))
         product = next(o for o in sight.operations if o.op == "matmul" and o.members)

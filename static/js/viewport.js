@@ -90,7 +90,7 @@ export class Viewport {
 
   #room() {
     const { width, height } = this.#svg.getBoundingClientRect();
-    const legend = this.#svg.parentElement?.querySelector(".graph-legend");
+    const legend = this.#svg.closest(".graph-stage")?.querySelector(".graph-legend");
     const foot = legend ? legend.getBoundingClientRect().height + LEGEND_MARGIN : 0;
     return { width, height: Math.max(0, height - foot) };
   }

@@ -59,7 +59,7 @@ from playgrad.graph.verify import verify
 from playgrad.inspection.inspect import inspect
 from playgrad.models import eager_values as eager_values
 from playgrad.models.generating import generate
-from playgrad.models.loading import model_from_json
+from playgrad.models.loading import load_model, model_from_json
 from playgrad.nn import Input, Model, Sequential
 from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
 from playgrad.ops import __all__ as _operations
@@ -116,6 +116,7 @@ __all__ = [
     "graph_to_json",
     "inspect",
     "io",
+    "load_model",
     "model_from_json",
     "name_scope",
     "nn",

@@ -7,7 +7,17 @@ from playgrad.io.weights import (
     encode,
     encode_checked,
     load,
+    load_metadata,
     save,
 )
 
-__all__ = ["FORMATS", "check_match", "decode", "encode", "encode_checked", "load", "save"]
+__all__ = [
+    "FORMATS",
+    "check_match",
+    "decode",
+    "encode",
+    "encode_checked",
+    "load",
+    "load_metadata",
+    "save",
+]

@@ -37,14 +37,18 @@ class HasShape(Protocol):
     def dtype(self) -> np.dtype[Any]: ...
 
 
-def encode(tensors: Mapping[str, Array], format: str) -> bytes:
+def encode(
+    tensors: Mapping[str, Array], format: str, metadata: Mapping[str, str] | None = None
+) -> bytes:
     """Return ``tensors`` as the bytes of a file of ``format``, "safetensors" or "npz".
+
+    ``metadata`` are further texts by name, for which npz files have no place.
 
     Raises:
         CheckpointError: there is no such format, or it does not have an array's dtype.
     """
     if format == "safetensors":
-        return safetensors.dump(tensors, _METADATA)
+        return safetensors.dump(tensors, {**_METADATA, **(metadata or {})})
     if format == "npz":
         return npz.dump(tensors)
     raise CheckpointError(f"there is no weights format {format!r}.", hint=_USE)
@@ -94,13 +98,15 @@ def _opened(content: bytes) -> NpzFile | SafetensorsFile:
     return SafetensorsFile(content)
 
 
-def encode_checked(tensors: Mapping[str, Array], format: str) -> bytes:
+def encode_checked(
+    tensors: Mapping[str, Array], format: str, metadata: Mapping[str, str] | None = None
+) -> bytes:
     """Return what `encode` does, after reading it back and comparing it with ``tensors``.
 
     Raises:
         CheckpointError: as `encode`; or the content differs from ``tensors``.
     """
-    content = encode(tensors, format)
+    content = encode(tensors, format, metadata)
     decoded = decode(content)
     if list(decoded) != list(tensors):
         raise _differs(f"its names are {_list(list(decoded))} instead of {_list(list(tensors))}")
@@ -136,7 +142,10 @@ def format_of(path: str | Path) -> str:
 
 
 def save(
-    tensors: Mapping[str, Array], file: str | Path | BinaryIO, format: str | None = None
+    tensors: Mapping[str, Array],
+    file: str | Path | BinaryIO,
+    format: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Write ``tensors`` to a file.
 
@@ -145,12 +154,13 @@ def save(
         file: a path or an open binary file.
         format: "safetensors" or "npz". None takes it from the path's extension, or means
             safetensors for an open file.
+        metadata: further texts by name, for which npz files have no place.
 
     Raises:
         CheckpointError: the file cannot be written, or there is no such format.
     """
     if isinstance(file, (str, Path)):
-        content = encode_checked(tensors, format or format_of(file))
+        content = encode_checked(tensors, format or format_of(file), metadata)
         try:
             write_whole(file, content)
         except OSError as error:
@@ -160,7 +170,17 @@ def save(
                 "A file that had this name before is unchanged.",
             ) from None
     else:
-        file.write(encode_checked(tensors, format or "safetensors"))
+        file.write(encode_checked(tensors, format or "safetensors", metadata))
+
+
+def load_metadata(file: str | Path | bytes) -> dict[str, str]:
+    """Return the texts by name in a weights file: none in an npz file.
+
+    Raises:
+        CheckpointError: the file cannot be read, is truncated or damaged, or has another format.
+    """
+    opened = _opened(file if isinstance(file, bytes) else _content(Path(file), None))
+    return opened.metadata if isinstance(opened, SafetensorsFile) else {}
 
 
 def load(

@@ -1,11 +1,15 @@
-"""Models from the text that `to_json` returns."""
+"""Models from files, and from the text that `to_json` returns."""
 
 from __future__ import annotations
 
-from playgrad.errors import GraphError
+from pathlib import Path
+
+from playgrad import io
+from playgrad.errors import CheckpointError, GraphError
 from playgrad.json_text import parse_json
 from playgrad.models.model import Model
 from playgrad.models.sequential import Sequential
+from playgrad.models.trainable import ARCHITECTURE
 
 _CLASSES: dict[str, type[Model]] = {"Model": Model, "Sequential": Sequential}
 
@@ -29,3 +33,33 @@ def model_from_json(text: str | bytes) -> Model:
             "the text does not describe a model.", hint="Write it with model.to_json()."
         )
     return _CLASSES[kind].from_config(data["config"])
+
+
+def load_model(file: str | Path | bytes) -> Model:
+    """Return the model whose weights ``model.save_weights`` wrote to a safetensors file.
+
+    Its program is not needed: the file describes the layers. The model has a graph of its own and
+    is not compiled; nothing in the file is executed.
+
+    Args:
+        file: a path, or the bytes of a file.
+
+    Raises:
+        CheckpointError: the file cannot be read, is damaged, has weights alone, or weights that do
+            not fit its layers.
+        GraphError: the description of the layers is damaged, or has an unknown layer.
+    """
+    text = io.load_metadata(file).get(ARCHITECTURE)
+    if text is None:
+        raise CheckpointError(
+            "the file has weights, but does not describe the layers that they belong to.",
+            hint="Build the model, then call model.load_weights(file). Only safetensors files "
+            "describe layers, and only of models without functions as arguments.",
+        )
+    model = model_from_json(text)
+    try:
+        model.load_weights(file)
+    except CheckpointError:
+        model.close()
+        raise
+    return model

@@ -318,7 +318,10 @@ class Network:
         }
 
     def save_weights(self, file: str | Path | BinaryIO, format: str | None = None) -> None:
-        """Write all weights to a file.
+        """Write all weights to a file; in safetensors files with what describes the layers.
+
+        ``pg.load_model`` makes the model from such a file, unless a function is among the
+        arguments of its layers.
 
         Args:
             file: a path that ends in ``.safetensors`` or ``.npz``, or an open binary file.
@@ -327,7 +330,11 @@ class Network:
         Raises:
             CheckpointError: the file cannot be written, or not in that format.
         """
-        io.save(self.named_weights(), file, format)
+        io.save(self.named_weights(), file, format, self.file_metadata())
+
+    def file_metadata(self) -> dict[str, str]:
+        """Return what files of weights tell about the network, as texts by name."""
+        return {}
 
     def export(self, path: str | Path, format: str | None = None) -> None:
         """Write the network to a file that other libraries open.

@@ -19,6 +19,9 @@ from playgrad.training.excerpt import Excerpt
 from playgrad.training.recipe import Recipe, StepBuilder
 from playgrad.training.state import TrainingState
 
+ARCHITECTURE = "playgrad.model"
+"""The name of the structure, as ``to_json`` returns it, in the metadata of weights files."""
+
 
 class TrainableNetwork(Network):
     """A network with its recipe, and the state of its last training."""
@@ -53,6 +56,13 @@ class TrainableNetwork(Network):
     def to_json(self) -> str:
         """Return the text of ``get_config`` for ``pg.model_from_json``."""
         return json.dumps({"class_name": type(self).__name__, "config": self.get_config()})
+
+    def file_metadata(self) -> dict[str, str]:
+        """Return the structure as JSON, for ``pg.load_model``; nothing if it has functions."""
+        try:
+            return {ARCHITECTURE: self.to_json()}
+        except GraphError:
+            return {}
 
     # The recipe
 

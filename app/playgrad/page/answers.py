@@ -32,7 +32,7 @@ def export_weights(model: Any, request: Request) -> Answer:
         CheckpointError: the file, read back, differs from the weights.
     """
     kind = request.get("format", "safetensors")
-    content = encode_checked(model.named_weights(), kind)
+    content = encode_checked(model.named_weights(), kind, model.file_metadata())
     digest = hashlib.sha256(content).hexdigest()
     return {"filename": f"weights.{kind}", "bytes": content, "sha256": digest}
 

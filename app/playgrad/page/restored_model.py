@@ -54,6 +54,10 @@ class RestoredModel:
             for name, weight in self._record.weights.items()
         }
 
+    def file_metadata(self) -> dict[str, str]:
+        """Return what files of the weights tell about the model, as texts by name."""
+        return self._record.file_metadata
+
     def set_weights(self, values: Mapping[str, Array]) -> None:
         """Replace all weights. On an error, no weight changes.
 

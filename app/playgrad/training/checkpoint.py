@@ -56,6 +56,7 @@ class ModelRecord:
         parameters: the number of weights.
         learning_rate: the rate with which the program creates the optimizer. The present one is
             among the variables, and can differ.
+        file_metadata: what files of its weights tell about it.
     """
 
     state: int
@@ -70,6 +71,7 @@ class ModelRecord:
     gives_logits: bool
     parameters: int
     learning_rate: float | None = None
+    file_metadata: dict[str, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:

@@ -45,6 +45,7 @@ def model_record(recipe: Recipe, input_maximum: float, number: int) -> ModelReco
         gives_logits=recipe.objectives.gives_logits,
         parameters=network.count_params(),
         learning_rate=recipe.optimizer.initial_learning_rate,
+        file_metadata=network.file_metadata(),
     )
 
 

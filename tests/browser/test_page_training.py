@@ -152,24 +152,33 @@ def test_saved_weights_open_in_torch(trained: Trained, tmp_path: Path) -> None:
 
 
 def test_the_graph_leads_from_top_to_bottom(trained: Trained) -> None:
-    """The scope of the batch begins with the input and ends with the loss: it is drawn in parts."""
+    """A scope with something in between, such as the batch with its loss, is drawn in parts."""
     trained.playground.at("tab-graph").click()
     graph = trained.playground.at("graph-view")
 
+    def top(label: str) -> float:
+        box = graph.get_by_text(label, exact=True).first.bounding_box()
+        assert box
+        return box["y"]
+
+    def parts(scope: str) -> list[str]:
+        drawn = graph.get_by_text(re.compile(rf"^{scope}( \d/\d)?$"))
+        expect(drawn.first).to_be_attached()
+        return sorted(drawn.all_text_contents())
+
     def assert_ordered(*labels: str) -> None:
-        boxes = [graph.get_by_text(label, exact=True).first.bounding_box() for label in labels]
-        tops = [box["y"] for box in boxes if box]
-        assert len(tops) == len(labels)
-        assert tops == sorted(tops)
+        tops = [top(label) for label in labels]
+        assert tops == sorted(tops), dict(zip(labels, tops, strict=True))
 
     try:
-        parts = graph.get_by_text(re.compile(r"^train \d/\d$"))
-        expect(parts.first).to_be_attached()
-        first, *_, last = sorted(parts.all_text_contents())
-        assert_ordered("data", first, "dense_1", "dense_2", last, "gradients", "adam")
+        train, adam = parts("train"), parts("adam")
+        assert len(train) > 1
+        assert_ordered(*train)
+        assert_ordered("data", train[0], "dense_1", "dense_2", "gradients", adam[-1])
         graph.get_by_text("dense_1", exact=True).click()
         expect(graph.get_by_text("matmul ?×128")).to_be_attached()
-        assert_ordered("data", first, "matmul_1", "relu_1", "dense_2", last, "gradients", "adam")
+        train, adam = parts("train"), parts("adam")
+        assert_ordered("data", train[0], "matmul_1", "relu_1", "dense_2", "gradients", adam[-1])
     finally:
         trained.playground.at("tab-training").click()
 

@@ -45,7 +45,7 @@ def test_a_file_of_weights_makes_the_model(tmp_path: Path, images: Array, as_byt
     assert type(loaded) is pg.Sequential
     assert loaded.name == "small"
     assert loaded.graph is not model.graph
-    assert np.array_equal(loaded.predict(images), model.predict(images))
+    np.testing.assert_allclose(loaded.predict(images), model.predict(images), rtol=1e-4, atol=1e-5)
     loaded.compile("sgd", nn.SparseCategoricalCrossentropy(from_logits=True))
     loaded.fit(images, np.zeros(len(images), np.int32), epochs=1, verbose=0)
     assert not np.array_equal(loaded.predict(images), model.predict(images))
@@ -58,8 +58,12 @@ def test_branches_are_described_too(tmp_path: Path) -> None:
     path = tmp_path / "branches.safetensors"
     model.save_weights(path)
     x = np.random.default_rng(1).normal(size=(5, 4)).astype(np.float32)
-    for expected, seen in zip(model.predict(x), pg.load_model(path).predict(x), strict=True):
+    loaded = pg.load_model(path)
+    for expected, seen in zip(model.get_weights(), loaded.get_weights(), strict=True):
         assert np.array_equal(expected, seen)
+    # Each model chooses its device, and devices round differently.
+    for expected, seen in zip(model.predict(x), loaded.predict(x), strict=True):
+        np.testing.assert_allclose(seen, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_other_programs_still_read_the_file(tmp_path: Path, images: Array) -> None:

@@ -57,7 +57,7 @@ def test_failures_are_told_on_stderr(
         (("train", "mnist-mlp", "--epochs", "1.5"), "'1.5' is no whole number"),
         (("train", "mnist-mlp", "--steps", "5", "--epochs", "1"), "not allowed with"),
         (("train", "mnist-mlp", "--device", "tpu"), "'tpu' is not one of auto, cpu, gpu, gpu:N"),
-        (("train", "mnist-mlp", "--export", "w.pt"), "does not tell the format"),
+        (("train", "mnist-mlp", "--export", "w.pt"), "no format has the ending of"),
         (("train", "mnist-mlp", "--export", "/none/w.npz"), "the folder '/none' does not exist"),
         (("train", "mnist-mlp", "--trace", "."), "'.' is a folder"),
         (("serve", "--port", "99999"), "'99999' is not a port number"),

@@ -1,4 +1,4 @@
-"""``playgrad train --export``: saves the weights of the trained model."""
+"""``playgrad train --export``: saves the trained model."""
 
 from __future__ import annotations
 
@@ -8,20 +8,30 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from playgrad.errors import CheckpointError
+from playgrad.errors import CheckpointError, ExportError
 
 
 def export(model: Any, path: str) -> None:
-    """Save the weights; in the folder of temporary files if the chosen place fails.
+    """Save the model; in the folder of temporary files if the chosen place fails.
 
     Raises:
-        CheckpointError: the chosen place failed; the hint says where the weights are.
+        CheckpointError: the chosen place failed; the hint says where the model is.
+        ExportError: the format has no equivalent of a layer; the hint says where the weights are.
     """
     try:
-        model.save_weights(path)
+        model.export(path)
+    except ExportError as error:
+        rescued = _rescued(path).with_suffix(".safetensors")
+        model.save_weights(rescued)
+        error.hint = f"The trained weights are in {rescued} instead. {error.hint or ''}".strip()
+        raise
     except CheckpointError as error:
-        rescued = Path(tempfile.gettempdir()) / f"playgrad-{os.getpid()}-{Path(path).name}"
+        rescued = _rescued(path)
         with contextlib.suppress(CheckpointError):  # then the first error says it all
-            model.save_weights(rescued)
+            model.export(rescued)
             error.hint = f"The trained weights are in {rescued} instead. {error.hint or ''}".strip()
         raise
+
+
+def _rescued(path: str) -> Path:
+    return Path(tempfile.gettempdir()) / f"playgrad-{os.getpid()}-{Path(path).name}"

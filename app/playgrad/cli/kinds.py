@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playgrad.errors import CheckpointError
-from playgrad.io.weights import format_of
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -99,7 +98,10 @@ def output_file(text: str) -> Path:
     return path
 
 
-def weights_file(text: str) -> Path:
+def exported_file(text: str) -> Path:
+    """A file to write, whose ending names a format of `playgrad.interchange`."""
+    from playgrad.interchange.formats import format_of
+
     path = output_file(text)
     try:
         format_of(path)

@@ -10,6 +10,7 @@ from pathlib import Path
 from playgrad import io, paths
 from playgrad.devices.registry import list_devices
 from playgrad.errors import shape_text
+from playgrad.models.loading import load_model
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.server.examples import list_examples
 
@@ -46,8 +47,17 @@ def print_examples(as_json: bool) -> int:
 
 
 def convert(source: str, target: Path | None) -> int:
-    """Check the weights file ``source``, and write it as ``target`` or list its tensors."""
+    """Check the weights file ``source``, and write it as ``target`` or list its tensors.
+
+    Raises:
+        CheckpointError: a file is damaged or cannot be written, or the target needs the layers, and
+            ``source`` does not describe them.
+    """
     tensors = io.load(source)
+    if target is not None and target.suffix.lstrip(".") not in io.FORMATS:
+        load_model(source).export(target)
+        print(f"the model of {source} written to {target}")
+        return 0
     if target is not None:
         io.save(tensors, target)
         print(f"{len(tensors)} tensors written to {target}")

@@ -53,9 +53,9 @@ def _add_train(parsers: Parsers) -> None:
     _add_parallel(parser)
     parser.add_argument(
         "--export",
-        type=kinds.weights_file,
+        type=kinds.exported_file,
         metavar="FILE",
-        help="write the weights to a .safetensors or .npz file",
+        help="write the model: .onnx, or its weights: .safetensors, .npz",
     )
     parser.add_argument(
         "--trace",
@@ -186,11 +186,11 @@ def _add_examples(parsers: Parsers) -> None:
 
 def _add_export(parsers: Parsers) -> None:
     parser = parsers.add_parser(
-        "export", help="check a weights file and write it in the other format"
+        "export", help="check a weights file, and write it in another format"
     )
     parser.add_argument("source", metavar="SOURCE", help="a .safetensors or .npz file")
     parser.add_argument(
-        "target", type=kinds.weights_file, nargs="?", metavar="TARGET",
+        "target", type=kinds.exported_file, nargs="?", metavar="TARGET",
         help="file to write; without it, list the tensors",
     )  # fmt: skip
     parser.set_defaults(command=commands.run_export)

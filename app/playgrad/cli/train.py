@@ -151,7 +151,7 @@ def _rescue(options: argparse.Namespace, hooks: TrainHooks, error: DeviceError) 
     """Write the weights that are left after the loss of a device that cannot be replaced."""
     model = hooks.looped if hooks.model is None else hooks.model
     if options.export is not None and model is not None:
-        model.save_weights(options.export)
+        model.export(options.export)
         saved = f"The weights of the last copy were written to {options.export}."
         error.hint = f"{error.hint} {saved}" if error.hint else saved
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 from playgrad.errors import CheckpointError
+from playgrad.graph.tensor import Tensor
+from playgrad.interchange.onnx.export import onnx_bytes, variables_of
+from playgrad.io.weights import write_file
 from playgrad.models.structure import Structure
+
+Array = np.ndarray[Any, Any]
+
+
+class Readable(Protocol):
+    """A session, as far as formats need it."""
+
+    def values(self, variables: Sequence[Tensor | str]) -> list[Array]: ...
 
 
 class Exported(Protocol):
@@ -18,6 +31,9 @@ class Exported(Protocol):
 
     @property
     def structure(self) -> Structure: ...
+
+    @property
+    def session(self) -> Readable: ...
 
     def save_weights(self, file: str | Path, format: str | None = None) -> None: ...
 
@@ -41,8 +57,19 @@ class Format:
     losses: Callable[[Exported], list[str]]
 
 
-def _nothing_but_weights(_model: Exported) -> list[str]:
-    return ["the architecture", "the state of the optimizer"]
+def _training(_model: Exported) -> list[str]:
+    return ["the compile settings", "the state of the optimizer"]
+
+
+def _architecture_and_training(model: Exported) -> list[str]:
+    return ["the architecture", *_training(model)]
+
+
+def _write_onnx(model: Exported, path: Path) -> None:
+    inputs, outputs = model.structure.inputs, model.structure.outputs
+    variables = variables_of(inputs, outputs)
+    values = dict(zip(variables, model.session.values(variables), strict=True))
+    write_file(path, onnx_bytes(inputs, outputs, values, model.name))
 
 
 def _weights(format_name: str) -> Callable[[Exported, Path], None]:
@@ -53,16 +80,23 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "safetensors",
         ".safetensors",
-        "Weights alone: opened by playgrad, and by the safetensors library.",
+        "Weights and layers for pg.load_model; the weights for any library with safetensors.",
         _weights("safetensors"),
-        _nothing_but_weights,
+        _training,
     ),
     Format(
         "npz",
         ".npz",
         "Weights alone: opened by playgrad, and by numpy.load.",
         _weights("npz"),
-        _nothing_but_weights,
+        _architecture_and_training,
+    ),
+    Format(
+        "onnx",
+        ".onnx",
+        "The network for prediction: run by ONNX Runtime and the many tools that read ONNX.",
+        _write_onnx,
+        _training,
     ),
 )
 

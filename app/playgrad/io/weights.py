@@ -160,17 +160,25 @@ def save(
         CheckpointError: the file cannot be written, or there is no such format.
     """
     if isinstance(file, (str, Path)):
-        content = encode_checked(tensors, format or format_of(file), metadata)
-        try:
-            write_whole(file, content)
-        except OSError as error:
-            raise CheckpointError(
-                f"cannot write '{file}': {error.strerror}.",
-                hint="Free some space or choose another folder. "
-                "A file that had this name before is unchanged.",
-            ) from None
+        write_file(file, encode_checked(tensors, format or format_of(file), metadata))
     else:
         file.write(encode_checked(tensors, format or "safetensors", metadata))
+
+
+def write_file(path: str | Path, content: bytes | memoryview) -> None:
+    """Write a file, whole or not at all.
+
+    Raises:
+        CheckpointError: it cannot be written.
+    """
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise CheckpointError(
+            f"cannot write '{path}': {error.strerror}.",
+            hint="Free some space or choose another folder. "
+            "A file that had this name before is unchanged.",
+        ) from None
 
 
 def load_metadata(file: str | Path | bytes) -> dict[str, str]:

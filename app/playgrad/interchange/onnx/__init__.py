@@ -1,0 +1,1 @@
+"""ONNX files: playgrad's operations as those of ONNX."""

@@ -1,0 +1,86 @@
+"""`onnx_bytes`: networks as ONNX files, https://onnx.ai/onnx/."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.graph.traversal import ancestors
+from playgrad.interchange.onnx import arrays, elementwise, products, reductions
+from playgrad.interchange.onnx.builder import GraphBuilder
+from playgrad.interchange.onnx.translation import TRANSLATIONS, Translation, refusal
+
+assert arrays and elementwise and products and reductions  # imported to fill the table
+
+Array = np.ndarray[Any, Any]
+
+
+_SOURCES = ("placeholder", "variable", "constant")
+
+
+def onnx_bytes(
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    values: Mapping[Tensor, Array],
+    name: str,
+) -> bytes:
+    """Return the ONNX model that computes ``outputs``, with the names of playgrad.
+
+    Args:
+        inputs: placeholders; their unknown dimensions stay free.
+        values: the arrays of the variables.
+
+    Raises:
+        ExportError: ONNX has no equivalent of an operation; the message names it and its layer.
+    """
+    builder = GraphBuilder(name)
+    names: dict[Tensor, str] = {}
+    for tensor in inputs:
+        names[tensor] = builder.unique(tensor.node.name)
+        builder.value(builder.graph.input, names[tensor], tensor.dtype, tensor.shape)
+    for node in needed(inputs, outputs):
+        _add(builder, node, names, values)
+    for tensor in outputs:
+        result = names[tensor]
+        if tensor.node.op.name in _SOURCES or result in _outputs(builder):
+            result = builder.unique(f"{result}/output")
+            builder.add("Identity", [names[tensor]], [result], {})
+        builder.value(builder.graph.output, result, tensor.dtype, tensor.shape)
+    return builder.model()
+
+
+def variables_of(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> list[Tensor]:
+    """Return the variables that ``outputs`` depend on."""
+    return [node.output for node in needed(inputs, outputs) if node.op.name == "variable"]
+
+
+def needed(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> list[Node]:
+    """Return the nodes between inputs and outputs, variables and constants too, in order."""
+    nodes = ancestors((tensor.node for tensor in outputs), control=False)
+    nodes -= {tensor.node for tensor in inputs}
+    return sorted(nodes, key=lambda node: node.id)
+
+
+def _outputs(builder: GraphBuilder) -> set[str]:
+    return {info.name for info in builder.graph.output}
+
+
+def _add(
+    builder: GraphBuilder, node: Node, names: dict[Tensor, str], values: Mapping[Tensor, Array]
+) -> None:
+    kind = node.op.name
+    if kind in ("variable", "constant"):
+        (tensor,) = node.outputs
+        names[tensor] = builder.unique(node.name)
+        array = node.attrs["value"] if kind == "constant" else values[tensor]
+        builder.initializer(names[tensor], np.asarray(array))
+        return
+    translate = TRANSLATIONS.get(kind)
+    if translate is None:
+        raise refusal(node, "ONNX has no equivalent that playgrad knows.")
+    translation = Translation(builder, node, [names[tensor] for tensor in node.inputs])
+    translate(translation)
+    names.update(zip(node.outputs, translation.outputs, strict=True))

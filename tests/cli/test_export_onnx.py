@@ -1,0 +1,72 @@
+"""``--export`` and ``playgrad export`` write ONNX files that onnxruntime runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import playgrad as pg
+from tests.cli.running import run
+
+PROGRAM = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
+model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(2)])
+model.compile("sgd", nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, (x[:, 0] > 0).astype(np.int32), batch_size=16, epochs=2, verbose=0)
+"""
+
+
+def test_a_trained_model_leaves_as_onnx(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    program = tmp_path / "small.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    weights, direct, converted = (
+        tmp_path / name for name in ("w.safetensors", "direct.onnx", "converted.onnx")
+    )
+    for target in (weights, direct):
+        code, _, err = run(
+            capsys, "train", program, "--device", "cpu", "--seed", "3", "--export", target
+        )
+        assert code == 0, err
+    code, out, err = run(capsys, "export", weights, converted)
+    assert code == 0, err
+    assert str(converted) in out
+
+    x = np.random.default_rng(1).normal(size=(5, 4)).astype(np.float32)
+    expected = pg.load_model(weights).predict(x)
+    for path in (direct, converted):
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        (result,) = session.run(None, {session.get_inputs()[0].name: x})
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_weights_without_layers_do_not_become_onnx(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "w.npz", kernel=np.zeros((2, 2), np.float32))
+    code, _, err = run(capsys, "export", tmp_path / "w.npz", tmp_path / "w.onnx")
+    assert code == 1
+    assert "does not describe the layers" in err
+    assert not (tmp_path / "w.onnx").exists()
+
+
+def test_the_weights_survive_a_format_without_an_equivalent(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    program = tmp_path / "noisy.py"
+    noisy = "nn.Lambda(lambda x: pg.scatter_add(x, [0], np.ones((1, 4), np.float32))), nn.Dense(8"
+    program.write_text(PROGRAM.replace("nn.Dense(8", noisy), encoding="utf-8")
+    target = tmp_path / "noisy.onnx"
+    code, _, err = run(capsys, "train", program, "--device", "cpu", "--export", target)
+    assert code == 1
+    assert "ONNX has no equivalent" in err
+    assert not target.exists()
+    (rescued,) = tmp_path.glob("playgrad-*.safetensors")
+    assert str(rescued) in err

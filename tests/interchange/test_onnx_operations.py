@@ -1,0 +1,69 @@
+"""Each operation as ONNX: onnxruntime computes the samples of the op contract as NumPy does."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from playgrad.contract.cases import Case, add_case, cases_of, operations
+from playgrad.errors import ExportError
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import lookup
+from playgrad.interchange.onnx.export import onnx_bytes
+from playgrad.interchange.onnx.translation import TRANSLATIONS
+
+# Where ONNX specifies nothing, and onnxruntime differs: NaN is no largest number, and powers of
+# integers that do not fit saturate. It sorts no unsigned numbers.
+UNSPECIFIED = {"argmax-4", "argmin-4", "pow-2", "argsort-7"}
+UNSIGNED_POWERS = "pow-3"
+CASES = [
+    case
+    for op in operations()
+    if op.name in TRANSLATIONS
+    for case in cases_of(op)
+    if str(case) not in {*UNSPECIFIED, UNSIGNED_POWERS}
+]
+# Sessions, training and compilation have these; a network's prediction does not.
+OF_TRAINING = re.compile(
+    r"gradient|curvature|apply_|assign|_value$|_take$|unslice|ctc_loss|_cross_entropy|dropout"
+    r"|random_|batch_indices|record|replica|split_batch|scatter_along|sum_to|pad_like|slice_like"
+    r"|concat_part|resize_like|_add_like|once_diff|branch_input|update|with_epilogue|fused|^copy$"
+)
+# A subgraph, and sums of updates at repeated places: not translated yet.
+LEFT_OUT = {"while_loop", "scatter_add"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_onnxruntime_computes_the_sample(case: Case) -> None:
+    added = add_case(case, Graph())
+    shown = added.node.outputs[:1] if case.op.name == "max_pool2d" else added.node.outputs
+    data = onnx_bytes(added.inputs, shown, {}, "sample")
+    onnx.checker.check_model(onnx.load_from_string(data), full_check=True)
+    session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    feeds = zip(session.get_inputs(), added.values.values(), strict=True)
+    results = session.run(None, {info.name: array for info, array in feeds})
+    with np.errstate(all="ignore"):
+        expected = case.op.reference(case.sample.inputs, case.sample.attrs)
+    for result, wanted in zip(results, expected, strict=False):
+        assert result.dtype == wanted.dtype
+        assert result.shape == wanted.shape
+        tolerance = max(case.sample.tolerance, 1e-5)
+        np.testing.assert_allclose(result, wanted, rtol=tolerance, atol=1e-5)
+
+
+def test_every_operation_of_a_prediction_is_translated() -> None:
+    names = {op.name for op in operations()}
+    needed = {name for name in names if not OF_TRAINING.search(name)}
+    assert needed - TRANSLATIONS.keys() - {"constant"} == LEFT_OUT
+    assert TRANSLATIONS.keys() <= names
+
+
+def test_unsigned_powers_are_refused() -> None:
+    (case,) = [case for case in cases_of(lookup("pow")) if str(case) == UNSIGNED_POWERS]
+    added = add_case(case, Graph())
+    with pytest.raises(ExportError, match=r"layer 'pow_case_3', operation .* \(pow\): ONNX has no"):
+        onnx_bytes(added.inputs, added.node.outputs, {}, "powers")

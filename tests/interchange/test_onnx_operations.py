@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import onnx
 import onnxruntime
@@ -15,6 +13,7 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.onnx.translation import TRANSLATIONS
+from tests.interchange.predictions import OPERATIONS
 
 # Where ONNX specifies nothing, and onnxruntime differs: NaN is no largest number, and powers of
 # integers that do not fit saturate. It sorts no unsigned numbers.
@@ -27,12 +26,6 @@ CASES = [
     for case in cases_of(op)
     if str(case) not in {*UNSPECIFIED, UNSIGNED_POWERS}
 ]
-# Sessions, training and compilation have these; a network's prediction does not.
-OF_TRAINING = re.compile(
-    r"gradient|curvature|apply_|assign|_value$|_take$|unslice|ctc_loss|_cross_entropy|dropout"
-    r"|random_|batch_indices|record|replica|split_batch|scatter_along|sum_to|pad_like|slice_like"
-    r"|concat_part|resize_like|_add_like|once_diff|branch_input|update|with_epilogue|fused|^copy$"
-)
 # A subgraph, and sums of updates at repeated places: not translated yet.
 LEFT_OUT = {"while_loop", "scatter_add"}
 
@@ -56,10 +49,8 @@ def test_onnxruntime_computes_the_sample(case: Case) -> None:
 
 
 def test_every_operation_of_a_prediction_is_translated() -> None:
-    names = {op.name for op in operations()}
-    needed = {name for name in names if not OF_TRAINING.search(name)}
-    assert needed - TRANSLATIONS.keys() - {"constant"} == LEFT_OUT
-    assert TRANSLATIONS.keys() <= names
+    assert OPERATIONS - TRANSLATIONS.keys() - {"constant"} == LEFT_OUT
+    assert TRANSLATIONS.keys() <= OPERATIONS
 
 
 def test_unsigned_powers_are_refused() -> None:

@@ -11,7 +11,9 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.graph.tensor import Tensor
-from playgrad.interchange.onnx.export import onnx_bytes, variables_of
+from playgrad.interchange.onnx.export import onnx_bytes
+from playgrad.interchange.prediction import variables_of
+from playgrad.interchange.script.export import script_text
 from playgrad.io.weights import write_file
 from playgrad.models.structure import Structure
 
@@ -65,11 +67,22 @@ def _architecture_and_training(model: Exported) -> list[str]:
     return ["the architecture", *_training(model)]
 
 
+def _values(model: Exported) -> dict[Tensor, Array]:
+    """Return the variables that predictions depend on, with their values."""
+    variables = variables_of(model.structure.inputs, model.structure.outputs)
+    return dict(zip(variables, model.session.values(variables), strict=True))
+
+
 def _write_onnx(model: Exported, path: Path) -> None:
-    inputs, outputs = model.structure.inputs, model.structure.outputs
-    variables = variables_of(inputs, outputs)
-    values = dict(zip(variables, model.session.values(variables), strict=True))
-    write_file(path, onnx_bytes(inputs, outputs, values, model.name))
+    structure = model.structure
+    data = onnx_bytes(structure.inputs, structure.outputs, _values(model), model.name)
+    write_file(path, data)
+
+
+def _write_script(model: Exported, path: Path) -> None:
+    structure = model.structure
+    text = script_text(structure.inputs, structure.outputs, _values(model), model.name, path.name)
+    write_file(path, text.encode())
 
 
 def _weights(format_name: str) -> Callable[[Exported, Path], None]:
@@ -96,6 +109,13 @@ FORMATS: tuple[Format, ...] = (
         ".onnx",
         "The network for prediction: run by ONNX Runtime and the many tools that read ONNX.",
         _write_onnx,
+        _training,
+    ),
+    Format(
+        "script",
+        ".py",
+        "One Python script that predicts: needs Python and NumPy, nothing else.",
+        _write_script,
         _training,
     ),
 )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.graph.traversal import ancestors
 from playgrad.interchange.onnx import arrays, elementwise, products, reductions
 from playgrad.interchange.onnx.builder import GraphBuilder
-from playgrad.interchange.onnx.translation import TRANSLATIONS, Translation, refusal
+from playgrad.interchange.onnx.translation import TRANSLATIONS, Translation
+from playgrad.interchange.prediction import needed, refusal
 
 assert arrays and elementwise and products and reductions  # imported to fill the table
 
@@ -50,18 +50,6 @@ def onnx_bytes(
             builder.add("Identity", [names[tensor]], [result], {})
         builder.value(builder.graph.output, result, tensor.dtype, tensor.shape)
     return builder.model()
-
-
-def variables_of(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> list[Tensor]:
-    """Return the variables that ``outputs`` depend on."""
-    return [node.output for node in needed(inputs, outputs) if node.op.name == "variable"]
-
-
-def needed(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> list[Node]:
-    """Return the nodes between inputs and outputs, variables and constants too, in order."""
-    nodes = ancestors((tensor.node for tensor in outputs), control=False)
-    nodes -= {tensor.node for tensor in inputs}
-    return sorted(nodes, key=lambda node: node.id)
 
 
 def _outputs(builder: GraphBuilder) -> set[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from playgrad.errors import ExportError
 from playgrad.graph.tensor import Node
 from playgrad.interchange.onnx.builder import GraphBuilder
+from playgrad.interchange.prediction import refusal
 
 Array = np.ndarray[Any, Any]
 
@@ -95,10 +96,3 @@ def translates(*names: str) -> Callable[[Translate], Translate]:
         return function
 
     return register
-
-
-def refusal(node: Node, why: str) -> ExportError:
-    """Return the error of an operation that ONNX cannot express."""
-    layer, _, _ = node.name.rpartition("/")
-    place = f"layer '{layer}', operation '{node.name}'" if layer else f"operation '{node.name}'"
-    return ExportError(f"{place} ({node.op.name}): {why}", op=node.name, source=node.source)

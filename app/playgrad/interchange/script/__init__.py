@@ -1,0 +1,1 @@
+"""Python scripts that predict with NumPy alone."""

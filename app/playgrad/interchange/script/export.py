@@ -1,0 +1,209 @@
+"""`script_text`: networks as Python scripts that predict with NumPy alone."""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import inspect
+import io
+import keyword
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.interchange.prediction import needed, refusal
+from playgrad.interchange.script import helpers
+from playgrad.interchange.script.expressions import EXPRESSIONS
+
+Array = np.ndarray[Any, Any]
+
+HELPERS: dict[str, Callable[..., Any]] = {
+    name: function
+    for name, function in vars(helpers).items()
+    if inspect.isfunction(function) and function.__module__ == helpers.__name__
+}
+_RESERVED = {
+    *keyword.kwlist, *dir(builtins), *HELPERS,
+    "np", "math", "base64", "io", "sys", "WEIGHTS", "predict",
+}  # fmt: skip
+_LARGEST = 8
+"""Constants of more elements are stored with the weights."""
+
+_HEAD = '''"""{title}, a trained network: predicts with NumPy alone.
+
+    python {file} inputs.npy outputs.npy
+
+or, from another program: ``from {module} import predict``.
+"""
+
+import base64
+import io
+import math
+import sys
+
+import numpy as np
+
+'''
+_MAIN = """
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python " + sys.argv[0] + " inputs.npy outputs.npy")
+    results = predict(np.load(sys.argv[1]))
+    np.save(sys.argv[2], results[0] if isinstance(results, tuple) else results)
+"""
+
+
+def script_text(
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    values: Mapping[Tensor, Array],
+    title: str,
+    file: str = "model.py",
+) -> str:
+    """Return the script whose ``predict(inputs)`` computes ``outputs``.
+
+    Args:
+        values: the arrays of the variables; the script contains them.
+
+    Raises:
+        ExportError: an operation cannot be written with NumPy; the message names it and its layer.
+    """
+    writer = _Writer()
+    parameters = [writer.name(tensor) for tensor in inputs]
+    for node in needed(inputs, outputs):
+        writer.add(node, values)
+    results = ", ".join(writer.names[tensor] for tensor in outputs)
+    shapes = ", ".join(_shape(tensor) for tensor in outputs)
+    body = [
+        f"def predict({', '.join(parameters)}):",
+        f'    """Return {shapes} for {", ".join(map(_shape, inputs))}."""',
+        *(
+            f"    {name} = np.asarray({name}, {tensor.dtype!r})"
+            for name, tensor in zip(parameters, inputs, strict=True)
+        ),
+        *writer.lines,
+        f"    return {results}",
+        "",
+    ]
+    head = _HEAD.format(title=title, file=file, module=file.removesuffix(".py"))
+    parts = [head, *_sources(writer.called), *_weights(writer.stored), "\n".join(body), _MAIN]
+    return "".join(parts)
+
+
+class _Writer:
+    """The body of the function, line by line."""
+
+    def __init__(self) -> None:
+        self.names: dict[Tensor, str] = {}
+        self.lines: list[str] = []
+        self.called: set[str] = set()
+        self.stored: dict[str, Array] = {}
+        self._taken = set(_RESERVED)
+
+    def name(self, tensor: Tensor) -> str:
+        """Give the tensor a name that Python accepts."""
+        base = re.sub(r"\W", "_", tensor.node.name)
+        base = f"_{base}" if base[0].isdigit() else base
+        name, number = base, 1
+        while name in self._taken:
+            name, number = f"{base}_{number}", number + 1
+        self._taken.add(name)
+        self.names[tensor] = name
+        return name
+
+    def add(self, node: Node, values: Mapping[Tensor, Array]) -> None:
+        """Append the line of an operation."""
+        kind = node.op.name
+        if kind in ("variable", "constant"):
+            array = node.attrs["value"] if kind == "constant" else values[node.output]
+            self.names[node.output] = self._value(node, np.asarray(array))
+            return
+        expression = self._expression(node)
+        names = [self.name(tensor) for tensor in node.outputs]
+        if kind == "max_pool2d":  # its second output is for the gradient
+            names = names[:1]
+        target = f"({names[0]},)" if kind == "unstack_rows" and len(names) == 1 else None
+        self.lines.append(f"    {target or ', '.join(names)} = {expression}")
+
+    def _value(self, node: Node, array: Array) -> str:
+        if node.op.name == "constant" and array.size <= _LARGEST and np.isfinite(array).all():
+            return f"np.asarray({array.tolist()!r}, {array.dtype.name!r})"
+        self.stored[node.name] = array
+        return f"WEIGHTS[{node.name!r}]"
+
+    def _expression(self, node: Node) -> str:
+        kind, inputs = node.op.name, [self.names[tensor] for tensor in node.inputs]
+        if kind in ("slice", "strided_slice"):
+            return f"{inputs[0]}{_subscript(node)}"
+        if kind == "matmul" and not (node.attrs["transpose_a"] or node.attrs["transpose_b"]):
+            return f"{inputs[0]} @ {inputs[1]}"
+        if kind in EXPRESSIONS:
+            attrs = {name: _literal(value) for name, value in node.attrs.items()}
+            attrs |= {"inputs": ", ".join(inputs), "out_dtype": repr(node.outputs[0].dtype)}
+            return EXPRESSIONS[kind].format(*inputs, **{"axis": 0, **attrs})
+        if kind not in HELPERS:
+            raise refusal(node, "the NumPy script has no equivalent.")
+        self.called.add(kind)
+        attrs_text = [f"{name}={_literal(value)}" for name, value in node.attrs.items()]
+        return f"{kind}({', '.join([*inputs, *attrs_text])})"
+
+
+def _literal(value: Any) -> str:
+    """Return the Python text of an attribute, lists as tuples."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "np.nan" if math.isnan(value) else ("np.inf" if value > 0 else "-np.inf")
+    return repr(_as_tuple(value))
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _subscript(node: Node) -> str:
+    if node.op.name == "strided_slice":
+        slices = [slice(*each) for each in node.attrs["slices"]]
+    else:
+        sides = zip(node.attrs["begin"], node.attrs["size"], strict=True)
+        slices = [slice(at or None, None if n < 0 else at + n) for at, n in sides]
+    texts = [
+        ":".join("" if part is None else str(part) for part in (each.start, each.stop))
+        + (f":{each.step}" if each.step not in (None, 1) else "")
+        for each in slices
+    ]
+    return f"[{', '.join(texts) or '...'}]"
+
+
+def _shape(tensor: Tensor) -> str:
+    sizes = ["batch" if n is None else str(n) for n in tensor.shape]
+    return f"{tensor.dtype} ({', '.join(sizes)})"
+
+
+def _sources(called: set[str]) -> list[str]:
+    """Return the sources of the helpers, in the order of their file, with those that they call."""
+    used: set[str] = set()
+    pending = list(called)
+    while pending:
+        name = pending.pop()
+        if name not in used:
+            used.add(name)
+            pending.extend(HELPERS.keys() & set(HELPERS[name].__code__.co_names))
+    return [f"\n{inspect.getsource(HELPERS[name])}\n" for name in HELPERS if name in used]
+
+
+def _weights(stored: Mapping[str, Array]) -> list[str]:
+    file = io.BytesIO()
+    np.savez_compressed(
+        file, allow_pickle=False, **{f"w{i}": a for i, a in enumerate(stored.values())}
+    )
+    lines = base64.encodebytes(file.getvalue()).decode()
+    names = repr(list(stored))
+    return [
+        f'\n_DATA = """\n{lines}"""\n',
+        "_ARRAYS = np.load(io.BytesIO(base64.b64decode(_DATA)))\n",
+        f'WEIGHTS = {{name: _ARRAYS[f"w{{i}}"] for i, name in enumerate({names})}}\n\n\n',
+    ]

@@ -1,0 +1,47 @@
+"""Each operation as NumPy code: the script computes the samples of the op contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from playgrad.contract.cases import Case, add_case, cases_of
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import lookup
+from playgrad.interchange.script.export import HELPERS, script_text
+from playgrad.interchange.script.expressions import EXPRESSIONS
+from tests.interchange.predictions import OPERATIONS
+
+LEFT_OUT = {"while_loop"}
+UNSPECIFIED: set[str] = set()
+CASES = [
+    case
+    for name in sorted(OPERATIONS - LEFT_OUT)
+    for case in cases_of(lookup(name))
+    if str(case) not in UNSPECIFIED
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_numpy_computes_the_sample(case: Case) -> None:
+    added = add_case(case, Graph())
+    shown = added.node.outputs[:1] if case.op.name == "max_pool2d" else added.node.outputs
+    namespace: dict[str, Any] = {"__name__": "script"}
+    exec(script_text(added.inputs, shown, {}, "sample"), namespace)
+    with np.errstate(all="ignore"):
+        results = namespace["predict"](*added.values.values())
+        expected = case.op.reference(case.sample.inputs, case.sample.attrs)
+    results = results if isinstance(results, tuple) else (results,)
+    for result, wanted in zip(results, expected, strict=False):
+        assert result.dtype == wanted.dtype
+        assert result.shape == wanted.shape
+        tolerance = max(case.sample.tolerance, 1e-5)
+        np.testing.assert_allclose(result, wanted, rtol=tolerance, atol=1e-5)
+
+
+def test_every_operation_of_a_prediction_is_translated() -> None:
+    known = {*EXPRESSIONS, *HELPERS, "slice", "strided_slice", "constant"}
+    assert OPERATIONS - known == LEFT_OUT
+    assert EXPRESSIONS.keys() <= OPERATIONS

@@ -163,7 +163,7 @@
  *   | {kind: "tune"}
  * )} Command
  * @typedef {(
- *   | {kind: "export", format: WeightsFormat}
+ *   | {kind: "export", format: ExportFormat}
  *   | {kind: "import", name: string}
  *   | {kind: "restore"}
  *   | {kind: "predict", pixels: number[]}
@@ -279,7 +279,7 @@
  * @typedef {"idle" | "running" | "paused" | "stopped" | "done" | "error"} RunState
  * @typedef {{type: string, message: string, line: number | null, op: string | null,
  *            traceback?: string}} ErrorInfo `line` of the user's program, `op`: the node concerned
- * @typedef {"safetensors" | "npz"} WeightsFormat
+ * @typedef {"safetensors" | "npz" | "script"} ExportFormat
  *
  * @typedef {{name: string, vendor: string, architecture: string, backend: string,
  *            is_software: boolean, has_quads: boolean, limits: Record<string, number>,

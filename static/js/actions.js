@@ -19,7 +19,7 @@ import * as store from "./store.js";
 
 /**
  * @import {
- *   Answers, LayersQuestion, LayersView, NodeMatches, NodeView, Placement, ProjectionView, Question, SamplesView, TaskView, WeightsFormat
+ *   Answers, LayersQuestion, LayersView, NodeMatches, NodeView, Placement, ProjectionView, Question, SamplesView, TaskView, ExportFormat
  * } from "../engine/messages.js"
  */
 
@@ -479,8 +479,8 @@ export async function stepOperations() {
   return (await ask({ kind: "operations" })).operations;
 }
 
-/** @param {WeightsFormat} format @returns {Promise<Answers["export"]>} */
-export async function exportWeights(format) {
+/** @param {ExportFormat} format @returns {Promise<Answers["export"]>} */
+export async function exportModel(format) {
   return await ask({ kind: "export", format }, store.past.value?.bytes);
 }
 

@@ -69,8 +69,8 @@ PASTE = """(element, text) => {
 
 # The bytes that the save button exports: browsers limit a page to ten downloads in a row.
 _WEIGHTS = """async () => {
-  const { exportWeights } = await import("/static/js/actions.js");
-  const { bytes } = await exportWeights("safetensors");
+  const { exportModel } = await import("/static/js/actions.js");
+  const { bytes } = await exportModel("safetensors");
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }"""
 

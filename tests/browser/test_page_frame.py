@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,14 +185,21 @@ def test_everything_can_be_exported_from_one_menu(playground: Playground, tmp_pa
     playground.at("export").click()
     names = [
         playground.download(f"export-menu-{kind}", tmp_path).name
-        for kind in ("code", "weights-safetensors", "weights-npz", "report", "project")
+        for kind in ("code", "weights-safetensors", "weights-npz", "script", "report", "project")
     ]
-    endings = ["py", "safetensors", "npz", "html", "playgrad"]
+    endings = ["py", "safetensors", "npz", "py", "html", "playgrad"]
     assert [name.rpartition(".")[2] for name in names] == endings
-    assert names[3] == f"report-run-{run}.html"
+    assert names[4] == f"report-run-{run}.html"
     assert "trained well" in (tmp_path / names[0]).read_text(encoding="utf-8")
     arrays = [set(np.load(tmp_path / names[2])), set(load_file(tmp_path / names[1]))]
     assert arrays[0] == arrays[1] > {"dense_1/kernel"}
+    weights = dict(np.load(tmp_path / names[2]))
+    script: dict[str, Any] = {"__name__": "script"}
+    exec((tmp_path / names[3]).read_text(encoding="utf-8"), script)
+    x = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
+    hidden = np.tanh(x @ weights["dense_1/kernel"] + weights["dense_1/bias"])
+    expected = hidden @ weights["dense_2/kernel"] + weights["dense_2/bias"]
+    np.testing.assert_allclose(script["predict"](x), expected, rtol=1e-5, atol=1e-6)
     playground.page.keyboard.press("Escape")
 
 

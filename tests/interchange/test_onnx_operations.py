@@ -11,6 +11,7 @@ from playgrad.contract.cases import Case, add_case, cases_of, operations
 from playgrad.errors import ExportError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
+from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.onnx.translation import TRANSLATIONS
 from tests.interchange.predictions import OPERATIONS
@@ -34,7 +35,7 @@ LEFT_OUT = {"while_loop", "scatter_add"}
 def test_onnxruntime_computes_the_sample(case: Case) -> None:
     added = add_case(case, Graph())
     shown = added.node.outputs[:1] if case.op.name == "max_pool2d" else added.node.outputs
-    data = onnx_bytes(added.inputs, shown, {}, "sample")
+    data = onnx_bytes(InferenceGraph("sample", tuple(added.inputs), shown, {}))
     onnx.checker.check_model(onnx.load_from_string(data), full_check=True)
     session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
     feeds = zip(session.get_inputs(), added.values.values(), strict=True)
@@ -57,4 +58,4 @@ def test_unsigned_powers_are_refused() -> None:
     (case,) = [case for case in cases_of(lookup("pow")) if str(case) == UNSIGNED_POWERS]
     added = add_case(case, Graph())
     with pytest.raises(ExportError, match=r"layer 'pow_case_3', operation .* \(pow\): ONNX has no"):
-        onnx_bytes(added.inputs, added.node.outputs, {}, "powers")
+        onnx_bytes(InferenceGraph("powers", tuple(added.inputs), added.node.outputs, {}))

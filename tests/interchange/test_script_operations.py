@@ -10,6 +10,7 @@ import pytest
 from playgrad.contract.cases import Case, add_case, cases_of
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
+from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.script.export import HELPERS, script_text
 from playgrad.interchange.script.expressions import EXPRESSIONS
 from tests.interchange.predictions import OPERATIONS
@@ -29,7 +30,7 @@ def test_numpy_computes_the_sample(case: Case) -> None:
     added = add_case(case, Graph())
     shown = added.node.outputs[:1] if case.op.name == "max_pool2d" else added.node.outputs
     namespace: dict[str, Any] = {"__name__": "script"}
-    exec(script_text(added.inputs, shown, {}, "sample"), namespace)
+    exec(script_text(InferenceGraph("sample", tuple(added.inputs), shown, {})), namespace)
     with np.errstate(all="ignore"):
         results = namespace["predict"](*added.values.values())
         expected = case.op.reference(case.sample.inputs, case.sample.attrs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,34 +10,22 @@ from typing import Any, Protocol
 import numpy as np
 
 from playgrad.errors import CheckpointError
-from playgrad.graph.tensor import Tensor
+from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.onnx.export import onnx_bytes
-from playgrad.interchange.prediction import variables_of
 from playgrad.interchange.script.export import script_text
-from playgrad.io.weights import write_file
-from playgrad.models.structure import Structure
+from playgrad.io.weights import encode_checked, write_file
 
 Array = np.ndarray[Any, Any]
-
-
-class Readable(Protocol):
-    """A session, as far as formats need it."""
-
-    def values(self, variables: Sequence[Tensor | str]) -> list[Array]: ...
 
 
 class Exported(Protocol):
     """A network, as far as formats need it; the class `Network` itself imports this module."""
 
-    name: str
+    def named_weights(self) -> dict[str, Array]: ...
 
-    @property
-    def structure(self) -> Structure: ...
+    def file_metadata(self) -> dict[str, str]: ...
 
-    @property
-    def session(self) -> Readable: ...
-
-    def save_weights(self, file: str | Path, format: str | None = None) -> None: ...
+    def inference_graph(self) -> InferenceGraph: ...
 
 
 @dataclass(frozen=True)
@@ -45,79 +33,31 @@ class Format:
     """A format of files.
 
     Attributes:
-        name: the name in ``playgrad export --format``.
+        name: the name in ``model.export(path, format)``.
         ending: the ending of its files, with the dot.
-        purpose: one sentence about what opens such a file.
-        write: writes a model to a path, whole or not at all.
-        losses: tells what the format cannot keep of a model, a phrase each.
+        encode: returns the content of a file for a model and the name of the file.
     """
 
     name: str
     ending: str
-    purpose: str
-    write: Callable[[Exported, Path], None]
-    losses: Callable[[Exported], list[str]]
+    encode: Callable[[Exported, str], bytes]
 
 
-def _training(_model: Exported) -> list[str]:
-    return ["the compile settings", "the state of the optimizer"]
+def _weights(format_name: str) -> Callable[[Exported, str], bytes]:
+    return lambda model, _: encode_checked(
+        model.named_weights(), format_name, model.file_metadata()
+    )
 
 
-def _architecture_and_training(model: Exported) -> list[str]:
-    return ["the architecture", *_training(model)]
-
-
-def _values(model: Exported) -> dict[Tensor, Array]:
-    """Return the variables that predictions depend on, with their values."""
-    variables = variables_of(model.structure.inputs, model.structure.outputs)
-    return dict(zip(variables, model.session.values(variables), strict=True))
-
-
-def _write_onnx(model: Exported, path: Path) -> None:
-    structure = model.structure
-    data = onnx_bytes(structure.inputs, structure.outputs, _values(model), model.name)
-    write_file(path, data)
-
-
-def _write_script(model: Exported, path: Path) -> None:
-    structure = model.structure
-    text = script_text(structure.inputs, structure.outputs, _values(model), model.name, path.name)
-    write_file(path, text.encode())
-
-
-def _weights(format_name: str) -> Callable[[Exported, Path], None]:
-    return lambda model, path: model.save_weights(path, format_name)
+def _script(model: Exported, file: str) -> bytes:
+    return script_text(model.inference_graph(), file).encode()
 
 
 FORMATS: tuple[Format, ...] = (
-    Format(
-        "safetensors",
-        ".safetensors",
-        "Weights and layers for pg.load_model; the weights for any library with safetensors.",
-        _weights("safetensors"),
-        _training,
-    ),
-    Format(
-        "npz",
-        ".npz",
-        "Weights alone: opened by playgrad, and by numpy.load.",
-        _weights("npz"),
-        _architecture_and_training,
-    ),
-    Format(
-        "onnx",
-        ".onnx",
-        "The network for prediction: run by ONNX Runtime and the many tools that read ONNX.",
-        _write_onnx,
-        _training,
-    ),
-    Format(
-        "script",
-        ".py",
-        "One Python script that predicts: needs Python and NumPy, nothing else.",
-        _write_script,
-        _training,
-    ),
+    Format("safetensors", ".safetensors", _weights("safetensors")),
+    Format("npz", ".npz", _weights("npz")),
+    Format("onnx", ".onnx", lambda model, _: onnx_bytes(model.inference_graph())),
+    Format("script", ".py", _script),
 )
 
 
@@ -142,4 +82,4 @@ def export(model: Exported, path: str | Path, name: str | None = None) -> None:
         CheckpointError: there is no such format, or the file cannot be written.
         ExportError: the format has no equivalent of a layer or operation; the file is not written.
     """
-    format_of(path, name).write(model, Path(path))
+    write_file(path, format_of(path, name).encode(model, Path(path).name))

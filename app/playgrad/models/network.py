@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from playgrad.ops.core.build import as_tensor
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
+
+if TYPE_CHECKING:
+    from playgrad.interchange.inference import InferenceGraph
 
 Array = np.ndarray[Any, Any]
 
@@ -335,6 +338,12 @@ class Network:
     def file_metadata(self) -> dict[str, str]:
         """Return what files of weights tell about the network, as texts by name."""
         return {}
+
+    def inference_graph(self) -> InferenceGraph:
+        """Return how the outputs are computed, with the values of the weights."""
+        from playgrad.interchange.inference import inference_graph
+
+        return inference_graph(self.name, self.inputs, self.outputs, self.session.values)
 
     def export(self, path: str | Path, format: str | None = None) -> None:
         """Write the network to a file that other libraries open.

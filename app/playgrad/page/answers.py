@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from playgrad import io
 from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.inspection.outputs import softmax
-from playgrad.io import decode, encode_checked
+from playgrad.interchange.formats import format_of
+from playgrad.io import decode
 from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
@@ -25,16 +27,19 @@ from playgrad.runtime.hooks import Request
 Answer = dict[str, Any]
 
 
-def export_weights(model: Any, request: Request) -> Answer:
-    """Return the weights as a file, with its SHA-256 for the page to compare.
+def export_model(model: Any, request: Request) -> Answer:
+    """Return the model or its weights as a file, with its SHA-256 for the page to compare.
 
     Raises:
         CheckpointError: the file, read back, differs from the weights.
+        ExportError: the format has no equivalent of a layer or an operation.
     """
-    kind = request.get("format", "safetensors")
-    content = encode_checked(model.named_weights(), kind, model.file_metadata())
+    kind = format_of("", request.get("format", "safetensors"))
+    stem = "weights" if kind.name in io.FORMATS else "model"
+    name = f"{stem}{kind.ending}"
+    content = kind.encode(model, name)
     digest = hashlib.sha256(content).hexdigest()
-    return {"filename": f"weights.{kind}", "bytes": content, "sha256": digest}
+    return {"filename": name, "bytes": content, "sha256": digest}
 
 
 def import_weights(model: Any, request: Request) -> Answer:
@@ -116,7 +121,7 @@ def operations(model: Any, request: Request) -> Answer:
 
 
 ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
-    "export": export_weights,
+    "export": export_model,
     "import": import_weights,
     "placement": placement,
     "predict": predict,

@@ -12,6 +12,7 @@ from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.serialize import graph_from_json
 from playgrad.graph.spec import Shape, TensorSpec
+from playgrad.interchange.inference import InferenceGraph, inference_graph
 from playgrad.runtime.session import Session
 from playgrad.training.checkpoint import Checkpoint, Weight
 
@@ -92,6 +93,20 @@ class RestoredModel:
             session.assign({name: state[name] for name in variables})
             result: Array = session.run(self._record.outputs[0], {self._record.inputs[0]: x})
         return result
+
+    def inference_graph(self) -> InferenceGraph:
+        """Return how the outputs are computed, with the values of the weights.
+
+        Raises:
+            CheckpointError: the graph cannot be rebuilt without the program that it came from.
+        """
+        graph, record = self._graph(), self._record
+        return inference_graph(
+            "model",
+            [graph.tensor(name) for name in record.inputs],
+            [graph.tensor(name) for name in record.outputs],
+            lambda variables: [self.checkpoint.state[tensor.node.name] for tensor in variables],
+        )
 
     def _graph(self) -> Graph:
         try:

@@ -1,5 +1,5 @@
 import { html } from "../../vendor/preact.js";
-import { exportWeights } from "../actions.js";
+import { exportModel } from "../actions.js";
 import { download } from "../download.js";
 import { saveCode } from "../examples.js";
 import { loadProjects } from "../lazy-projects.js";
@@ -19,26 +19,30 @@ function Files() {
   const hasModel = store.hasModel.value;
   const last = store.runs.value.at(-1);
   const words = t().exporting;
+  /** @param {import("../../engine/messages.js").ExportFormat} format @param {string} ending */
+  const model = (format, ending) => ({ ending, save: () => saveModel(format), isOff: !hasModel });
   const files = [
-    { id: "code", title: words.program, ending: ".py", save: saveCode },
-    { id: "weights-safetensors", title: words.weights, ending: ".safetensors", save: () => saveWeights("safetensors"), isOff: !hasModel },
-    { id: "weights-npz", title: words.weightsForNumPy, ending: ".npz", save: () => saveWeights("npz"), isOff: !hasModel },
-    { id: "report", title: last ? words.report(last.number) : words.reportOfNone, ending: ".html", save: () => last && saveReport([last]), isOff: !last },
-    { id: "project", title: words.project, ending: ".playgrad", save: saveProject },
+    { id: "code", ending: ".py", save: saveCode, isOff: false, ...words.program },
+    { id: "weights-safetensors", ...model("safetensors", ".safetensors"), ...words.weights },
+    { id: "weights-npz", ...model("npz", ".npz"), ...words.weightsForNumPy },
+    { id: "script", ...model("script", ".py"), ...words.script },
+    { id: "report", ending: ".html", save: () => last && saveReport([last]), isOff: !last, ...words.report(last?.number ?? null) },
+    { id: "project", ending: ".playgrad", save: saveProject, isOff: false, ...words.project },
   ];
   return html`
-    <ul class="export-files">${files.map(({ id, title, ending, save, isOff = false }) => html`<li key=${id}>
+    <ul class="export-files">${files.map(({ id, title, about, ending, save, isOff }) => html`<li key=${id}>
       <button type="button" class="button quiet export-file" data-testid=${`export-menu-${id}`} disabled=${isOff} onClick=${save}>
-        <${Icon} name="save" /><span>${title}</span><span class="hint">${ending}</span></button>
+        <${Icon} name="save" /><span>${title}</span><span class="hint">${ending}</span>
+        <span class="hint export-about">${about}</span></button>
     </li>`)}</ul>
     ${!hasModel && html`<p class="hint">${words.noWeights}</p>`}
   `;
 }
 
-/** @param {"safetensors" | "npz"} format */
-async function saveWeights(format) {
+/** @param {import("../../engine/messages.js").ExportFormat} format */
+async function saveModel(format) {
   try {
-    await download(await exportWeights(format));
+    await download(await exportModel(format));
   } catch (failure) {
     store.note(t().exporting.weightsFailed(/** @type {Error} */ (failure).message));
   }

@@ -1,5 +1,5 @@
 import { html, useState } from "../../vendor/preact.js";
-import { exportWeights, importWeights } from "../actions.js";
+import { exportModel, importWeights } from "../actions.js";
 import { download } from "../download.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
@@ -23,7 +23,7 @@ export function WeightsPanel() {
 
   /** @param {"safetensors" | "npz"} format */
   async function save(format) {
-    const file = await exportWeights(format);
+    const file = await exportModel(format);
     await download(file);
     return t().weights.saved(file.filename, file.bytes.length);
   }

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.interchange.inference import InferenceGraph, refusal
 from playgrad.interchange.onnx import arrays, elementwise, products, reductions
 from playgrad.interchange.onnx.builder import GraphBuilder
 from playgrad.interchange.onnx.translation import TRANSLATIONS, Translation
-from playgrad.interchange.prediction import needed, refusal
 
 assert arrays and elementwise and products and reductions  # imported to fill the table
 
@@ -21,29 +21,20 @@ Array = np.ndarray[Any, Any]
 _SOURCES = ("placeholder", "variable", "constant")
 
 
-def onnx_bytes(
-    inputs: Sequence[Tensor],
-    outputs: Sequence[Tensor],
-    values: Mapping[Tensor, Array],
-    name: str,
-) -> bytes:
-    """Return the ONNX model that computes ``outputs``, with the names of playgrad.
-
-    Args:
-        inputs: placeholders; their unknown dimensions stay free.
-        values: the arrays of the variables.
+def onnx_bytes(network: InferenceGraph) -> bytes:
+    """Return the ONNX model that computes a prediction, with the names of playgrad.
 
     Raises:
         ExportError: ONNX has no equivalent of an operation; the message names it and its layer.
     """
-    builder = GraphBuilder(name)
+    builder = GraphBuilder(network.name)
     names: dict[Tensor, str] = {}
-    for tensor in inputs:
+    for tensor in network.inputs:
         names[tensor] = builder.unique(tensor.node.name)
         builder.value(builder.graph.input, names[tensor], tensor.dtype, tensor.shape)
-    for node in needed(inputs, outputs):
-        _add(builder, node, names, values)
-    for tensor in outputs:
+    for node in network.nodes:
+        _add(builder, node, names, network.values)
+    for tensor in network.outputs:
         result = names[tensor]
         if tensor.node.op.name in _SOURCES or result in _outputs(builder):
             result = builder.unique(f"{result}/output")

@@ -9,13 +9,13 @@ import io
 import keyword
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.interchange.prediction import needed, refusal
+from playgrad.interchange.inference import InferenceGraph, refusal
 from playgrad.interchange.script import helpers
 from playgrad.interchange.script.expressions import EXPRESSIONS
 
@@ -58,25 +58,17 @@ if __name__ == "__main__":
 """
 
 
-def script_text(
-    inputs: Sequence[Tensor],
-    outputs: Sequence[Tensor],
-    values: Mapping[Tensor, Array],
-    title: str,
-    file: str = "model.py",
-) -> str:
-    """Return the script whose ``predict(inputs)`` computes ``outputs``.
-
-    Args:
-        values: the arrays of the variables; the script contains them.
+def script_text(network: InferenceGraph, file: str = "model.py") -> str:
+    """Return the script whose ``predict(inputs)`` computes a prediction; it has the weights inside.
 
     Raises:
         ExportError: an operation cannot be written with NumPy; the message names it and its layer.
     """
+    inputs, outputs = network.inputs, network.outputs
     writer = _Writer()
     parameters = [writer.name(tensor) for tensor in inputs]
-    for node in needed(inputs, outputs):
-        writer.add(node, values)
+    for node in network.nodes:
+        writer.add(node, network.values)
     results = ", ".join(writer.names[tensor] for tensor in outputs)
     shapes = ", ".join(_shape(tensor) for tensor in outputs)
     body = [
@@ -90,7 +82,7 @@ def script_text(
         f"    return {results}",
         "",
     ]
-    head = _HEAD.format(title=title, file=file, module=file.removesuffix(".py"))
+    head = _HEAD.format(title=network.name, file=file, module=file.removesuffix(".py"))
     parts = [head, *_sources(writer.called), *_weights(writer.stored), "\n".join(body), _MAIN]
     return "".join(parts)
 

@@ -9,8 +9,8 @@ import { keepFocus } from "./focus.js";
 import { showPreferred } from "./locale.js";
 import { keepForLater } from "./offline.js";
 import { recordLeftRun, recordRuns } from "./run-recorder.js";
-import { leaveSession, openSession } from "./session.js";
-import { arrivedProgram, listenForLinks, showProgram } from "./sharing.js";
+import { leaveSession, openSession, saveNow } from "./session.js";
+import { arrivedProgram, forgetAddress, listenForLinks, showProgram } from "./sharing.js";
 import { listenForShortcuts } from "./shortcuts.js";
 import * as store from "./store.js";
 
@@ -31,5 +31,8 @@ async function openWork() {
   if (program) await leaveSession();
   await loadExamples(openSession());
   recordLeftRun();
-  if (program) showProgram(program);
+  if (!program) return;
+  showProgram(program);
+  await saveNow(); // until then, only the address has the program
+  forgetAddress();
 }

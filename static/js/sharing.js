@@ -79,7 +79,6 @@ export async function arrivedProgram() {
 
 /** Show a program that came with a link; nothing runs. @param {Shared} shared */
 export function showProgram(shared) {
-  forgetAddress();
   batch(() => {
     if (!store.examples.value.some(({ id }) => id === shared.exampleId)) {
       const own = { id: shared.exampleId, title: shared.title, description: t().editor.fromLink, source: "" };
@@ -98,7 +97,7 @@ export function showProgram(shared) {
 }
 
 /** A reload would open the link again, and replace what the visitor has changed. A frame keeps nothing else. */
-const forgetAddress = () => isEmbedded || history.replaceState(null, "", location.pathname + location.search);
+export const forgetAddress = () => isEmbedded || history.replaceState(null, "", location.pathname + location.search);
 
 /** Forget that the program came with a link. */
 export const forgetLink = () => (store.shared.value = null);

@@ -268,6 +268,7 @@ def test_fashion_mnist_has_the_form_of_mnist(files: dict[str, bytes]) -> None:
     np.testing.assert_array_equal(x, IMAGES)
     np.testing.assert_array_equal(y, LABELS)
     assert len(y_test) == len(x_test) == 1 and y.dtype == np.int32 and x_test.dtype == np.uint8
+    assert data.class_names("mnist") == [str(digit) for digit in range(10)]
     assert data.class_names("fashion_mnist")[9] == "Ankle boot"
     files["fashion_mnist/test-images"] = idx(LABELS)
     with pytest.raises(DataError, match="1 dimensions, which is not Fashion-MNIST"):

@@ -321,6 +321,18 @@ test("data of the same kind keep the arguments that both have", () => {
   assert.ok(switched(dense, "xor").text.includes("pg.data.xor(4000, seed=0, ratio=0.8)"));
 });
 
+test("names of classes follow the data", () => {
+  const drawn = example("coloured-shapes.py");
+  const digits = switched(drawn, "mnist").text;
+  assert.ok(digits.includes('print(", ".join(pg.data.class_names("mnist")))'), digits);
+  assert.ok(!digits.includes("three colours"), digits);
+  assert.ok(!digits.includes("red, green and blue"), digits);
+  const dense = readProgram(drawn.text.replace(/ {8}nn\.(Conv2D|Batch|ReLU|MaxPool)[^\n]*\n/g, ""));
+  assert.ok(!switched(dense, "xor").text.includes("class_names"));
+  const used = readProgram(dense.text.replace("print(", "names = list("));
+  assert.ok(switched(used, "xor").text.includes('class_names("shapes")'), "what is used may be needed");
+});
+
 test("comments on the data follow them, others stay", () => {
   const digits = example("mnist-mlp.py");
   const clothes = switched(digits, "fashion_mnist");

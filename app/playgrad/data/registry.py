@@ -34,7 +34,7 @@ _DATA_SETS: dict[str, Callable[..., Any]] = {
 }
 
 
-_CLASS_NAMES = {"fashion_mnist": FASHION_NAMES, "shapes": SHAPE_NAMES}
+_CLASS_NAMES = {"mnist": "0123456789", "fashion_mnist": FASHION_NAMES, "shapes": SHAPE_NAMES}
 """Of data sets of the library."""
 
 

@@ -2,6 +2,7 @@
 
 import { t } from "../locale.js";
 import { argumentOf } from "./calls.js";
+import { classNameChanges } from "./class-names.js";
 import { commentChanges } from "./data-comments.js";
 import { SETS, hasRatio } from "./data.js";
 import { changesByLine, difference, nameFor, setArgument, setClass } from "./edits.js";
@@ -48,7 +49,9 @@ export function setData(program, call, kind, isHeld = () => false) {
   const described = readProgram(applyChanges(program.text, commentChanges(program, call, kind, isHeld)));
   const outcome = replaceData(described, described.data[number], kind);
   if (!outcome.changes) return outcome;
-  return { changes: changesByLine(program.text, applyChanges(described.text, outcome.changes)) };
+  const replaced = applyChanges(described.text, outcome.changes);
+  const named = applyChanges(replaced, classNameChanges(replaced, call.kind, kind));
+  return { changes: changesByLine(program.text, named) };
 }
 
 /** @param {Program} program @param {Call} call @param {string} kind @returns {Outcome} */

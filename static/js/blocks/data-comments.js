@@ -15,6 +15,7 @@ import { children, parse, walk } from "./syntax.js";
  * @property {RegExp} names by which comments name it
  * @property {string} noun in a title
  * @property {string} about a sentence, in which it is named
+ * @property {RegExp} [traits] what comments say of it alone
  */
 
 const FASHION = /\bfashion[-_ ]?mnist\b/gi;
@@ -25,7 +26,7 @@ const WORDS = {
   fashion_mnist: { names: /\bfashion[-_ ]?mnist\b|\b(articles of )?cloth(es|ing)\b/i, noun: "articles of clothing",
     about: "Images of 28 x 28 bytes, and their labels: ten kinds of clothes." },
   shapes: { names: /\bcolou?r(ed)? (shapes?|images?)\b|\bdata\.shapes\b|\b(each|six) shapes?\b/i, noun: "coloured shapes",
-    about: "Images of 32 x 32 pixels in three colours, and their labels: six shapes." },
+    about: "Images of 32 x 32 pixels in three colours, and their labels: six shapes.", traits: /\bthree colou?rs\b|\bred, green and blue\b/i },
   spiral: { names: /\bspirals?\b/i, noun: "two spirals", about: "Points on two spirals, and their classes 0 and 1." },
   circle: { names: /\bcircles?\b|\bdisc and ring\b|\bdisc\b/i, noun: "disc and ring", about: "Points of a disc and of a ring around it, and their classes 0 and 1." },
   moons: { names: /\b(half[- ])?moons?\b/i, noun: "two half moons", about: "Points on two half moons, and their classes 0 and 1." },
@@ -50,6 +51,7 @@ class Exchange {
     const [old, now] = [SETS[before], SETS[after]];
     this.before = before;
     this.words = WORDS[after];
+    this.traits = WORDS[before].traits;
     this.sort = old.sort === now.sort ? null : SORTS[old.sort];
     this.sizes = old.shape.join() === now.shape.join() ? null : SIZES;
   }
@@ -62,7 +64,7 @@ class Exchange {
 
   /** Whether a text is about the data that go. @param {string} text */
   describes(text) {
-    return this.names(text) || (named(text).length === 0 && Boolean(this.sort?.test(text) || this.sizes?.test(text)));
+    return this.names(text) || (named(text).length === 0 && [this.traits, this.sort, this.sizes].some((each) => each?.test(text)));
   }
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import builtins
 import inspect
-import io
 import keyword
 import math
 import re
@@ -18,6 +17,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.interchange.inference import InferenceGraph, refusal
 from playgrad.interchange.script import helpers
 from playgrad.interchange.script.expressions import EXPRESSIONS
+from playgrad.io.npz import dump
 
 Array = np.ndarray[Any, Any]
 
@@ -188,11 +188,8 @@ def _sources(called: set[str]) -> list[str]:
 
 
 def _weights(stored: Mapping[str, Array]) -> list[str]:
-    file = io.BytesIO()
-    np.savez_compressed(
-        file, allow_pickle=False, **{f"w{i}": a for i, a in enumerate(stored.values())}
-    )
-    lines = base64.encodebytes(file.getvalue()).decode()
+    content = dump({f"w{i}": array for i, array in enumerate(stored.values())})
+    lines = base64.encodebytes(content).decode()
     names = repr(list(stored))
     return [
         f'\n_DATA = """\n{lines}"""\n',

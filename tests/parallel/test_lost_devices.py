@@ -347,6 +347,20 @@ def test_weights_that_were_just_set_are_not_lost(devices: Devices) -> None:
 
 @pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
+def test_the_reason_is_known_after_a_device_was_opened_again(devices: Devices) -> None:
+    model = network(device=devices.name())
+    fit(model, 6)
+    assert model.session.losses == []
+    devices.lose()
+    model.named_weights()
+    model.predict(X[:5])
+    (reason,) = model.session.losses
+    assert devices.name() in reason
+    model.close()
+
+
+@pytest.mark.survival("Lost devices on the desktop")
+@pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
 def test_batches_that_the_program_feeds(devices: Devices, record_property: Any) -> None:
     """An error says how much is undone; the next update goes on from there."""
     record_property("tried", 3)

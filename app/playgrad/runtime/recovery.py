@@ -29,6 +29,7 @@ class Recovery:
     Attributes:
         in_progress: whether work of several runs is in progress, such as a training, which must
             not go on with variables that have gone back to earlier values.
+        reasons: why devices were lost when the variables went back last.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Recovery:
         self.in_progress = False
         self._failed: Runnable | None = None
         self._told = False
+        self.reasons: list[str] = []
 
     @property
     def losses(self) -> list[str]:
@@ -56,6 +58,7 @@ class Recovery:
 
     def roll_back(self) -> None:
         """Give all variables, except data sets, the values that were copied last."""
+        self.reasons = self.losses or self.reasons
         self._programs.roll_back()
         self._failed, self._told = None, False
 

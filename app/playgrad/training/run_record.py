@@ -202,8 +202,8 @@ class RunRecord:
         record = fit.record()
         last = int(state[recipe.optimizer.iterations.node.name])
         if last < fit.first + record.step:
-            reasons = session.losses or ["a device was lost."]
-            raise DeviceLostError(" ".join([*reasons, "The variables are older than the history."]))
+            reasons = [*session.losses, "The variables are older than the history."]
+            raise DeviceLostError(" ".join(reasons))
         if history:
             # A stop can come between a chunk of steps and the reading of its losses.
             missing = recorder.take(arrays[len(kept) :], fit.first + record.step, last)

@@ -136,8 +136,8 @@ class Session:
 
     @property
     def losses(self) -> list[str]:
-        """The reasons why devices were lost: of those that have not been opened again, or else those
-        for which the variables went back last."""
+        """Why devices were lost: those that have not been opened again, or else those for which the
+        variables went back last."""
         return self._recovery.losses or self._recovery.reasons
 
     def _open_device(self) -> None:

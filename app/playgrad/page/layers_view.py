@@ -16,11 +16,11 @@ from playgrad.errors import GraphError
 from playgrad.inspection.activations import check_units, compute, results
 from playgrad.inspection.inspect import scores
 from playgrad.inspection.outputs import decisions, scale_of, softmax
+from playgrad.inspection.pictures import image_size
 from playgrad.inspection.weights import picture, spread, statistics
 from playgrad.nn.layer import Layer
 from playgrad.page.faults import FILE
 from playgrad.page.restored_model import RestoredModel
-from playgrad.page.task_view import image_size
 from playgrad.runtime.hooks import Request
 
 Array = np.ndarray[Any, Any]

@@ -14,10 +14,10 @@ import numpy as np
 from playgrad.data.vocabulary import newest_vocabulary
 from playgrad.errors import DataError
 from playgrad.inspection.outputs import scale_of
+from playgrad.inspection.pictures import image_size, pixels
 from playgrad.inspection.projection import layer_values, project_values, projectable_layers
 from playgrad.inspection.samples import Predictions, judge
 from playgrad.page.restored_model import RestoredModel
-from playgrad.page.task_view import image_size, pixels
 from playgrad.runtime.hooks import Request
 from playgrad.training.excerpt import Excerpt
 

@@ -16,8 +16,10 @@ import numpy as np
 from playgrad.dtypes import dtype
 from playgrad.inspection.forward import check_without_effect, run
 from playgrad.inspection.outputs import Scale, classes_in, decisions, scale_of
+from playgrad.inspection.pictures import image_size, pixels
+from playgrad.inspection.writers import writer_of
 from playgrad.page.restored_model import RestoredModel
-from playgrad.page.text_view import text_view, writer_of
+from playgrad.page.text_view import text_view
 from playgrad.page.unit_maps import hidden_layers, unit_maps
 from playgrad.runtime.hooks import Request
 from playgrad.training.excerpt import Excerpt
@@ -38,10 +40,6 @@ MOST_POINTS = 600
 IMAGES = 24
 MOST_ROWS = 500
 MOST_TABLE_CLASSES = 12
-LEAST_SIDE, LARGEST_SIDE = 8, 256
-"""Of images, in pixels."""
-PIXELS_IN_A_ROW = 784
-"""The only number of features that is taken for an image."""
 
 
 def task_view(model: Any, request: Request) -> View:
@@ -148,29 +146,6 @@ def _images(model: Any, scale: Scale) -> View | None:
         "predicted": labels.tolist(),
         "chances": None if chances is None else [float(chance) for chance in chances],
     }
-
-
-def image_size(shape: Sequence[int | None]) -> tuple[int, int, int] | None:
-    """Return height, width and channels of samples of ``shape``; None if it is not of images."""
-    if tuple(shape) == (PIXELS_IN_A_ROW,):
-        side = round(PIXELS_IN_A_ROW**0.5)
-        return side, side, 1
-    if len(shape) == 2 and shape[0] == shape[1]:
-        shape = (*shape, 1)
-    if len(shape) != 3 or shape[2] not in (1, 3):
-        return None
-    height, width, channels = (size or 0 for size in shape)
-    fits = all(LEAST_SIDE <= size <= LARGEST_SIDE for size in (height, width))
-    return (height, width, channels) if fits else None
-
-
-def pixels(x: Array, all_x: Array) -> bytes:
-    """Return images as bytes, black to white over the range of the data."""
-    if x.dtype == np.uint8:
-        return x.tobytes()
-    low, high = min(0.0, float(all_x.min())), float(all_x.max())
-    scaled = (x.astype(np.float32) - low) / max(high - low, 1e-9)
-    return np.round(255 * np.clip(scaled, 0, 1)).astype(np.uint8).tobytes()
 
 
 def _rows(model: Any, scale: Scale) -> View | None:
